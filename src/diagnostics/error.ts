@@ -1,0 +1,48 @@
+import { EXIT, type ExitCode } from './codes.ts'
+
+export interface QuorateErrorOptions {
+  /** What was seen, by name; shown as a table. Never a secret. */
+  readonly facts?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** What the reader does next, in the imperative. */
+  readonly next?: string
+  /** @default 1 */
+  readonly exit?: ExitCode
+  readonly cause?: unknown
+}
+
+/** The base of every error that the toolkit throws for people to read (style.md §6). */
+export class QuorateError extends Error {
+  override readonly name: string = 'QuorateError'
+  readonly code: `${string}/${string}`
+  readonly facts: Readonly<Record<string, string | number | boolean | undefined>>
+  readonly next?: string
+  readonly exit: ExitCode
+
+  constructor(code: `${string}/${string}`, message: string, options: QuorateErrorOptions = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    this.code = code
+    this.facts = options.facts ?? {}
+    if (options.next !== undefined) this.next = options.next
+    this.exit = options.exit ?? EXIT.error
+  }
+}
+
+/** The JSON form of an error, from which its text is made as well. A foreign error gets the code `internal/unexpected`. */
+export function toErrorJson(error: unknown): {
+  code: string
+  message: string
+  facts: Record<string, unknown>
+  next?: string
+} {
+  if (error instanceof QuorateError) {
+    const facts = Object.fromEntries(Object.entries(error.facts).filter(([, value]) => value !== undefined))
+    return {
+      code: error.code,
+      message: error.message,
+      facts,
+      ...(error.next === undefined ? {} : { next: error.next }),
+    }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return { code: 'internal/unexpected', message, facts: {}, next: 'report this with the command you ran' }
+}

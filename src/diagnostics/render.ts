@@ -1,0 +1,66 @@
+import type { Diagnostic } from './diagnostic.ts'
+import { toErrorJson } from './error.ts'
+import { positionAt, type Span } from './source.ts'
+
+/** Styles of the parts of a rendered fault; the identity by default, terminal colours in the CLI. */
+export interface FaultStyles {
+  readonly error?: (text: string) => string
+  readonly warning?: (text: string) => string
+  readonly dim?: (text: string) => string
+}
+
+/**
+ * Renders diagnostics as text: `path:line:column: severity code: message`, the line with the span marked, related
+ * places, help. Ends with a line break when there is anything.
+ */
+export function renderDiagnostics(diagnostics: readonly Diagnostic[], styles: FaultStyles = {}): string {
+  return diagnostics.map((one) => renderDiagnostic(one, styles)).join('\n')
+}
+
+function renderDiagnostic(fault: Diagnostic, styles: FaultStyles): string {
+  const colour = (fault.severity === 'error' ? styles.error : styles.warning) ?? ((text: string) => text)
+  let text = `${place(fault.span)}: ${colour(fault.severity)} ${fault.code}: ${printable(fault.message)}\n`
+  text += excerpt(fault.span)
+  for (const { message, span } of fault.related) text += `  ${place(span)}: ${printable(message)}\n`
+  if (fault.help) text += `  help: ${printable(fault.help)}\n`
+  return text
+}
+
+/** Renders an error as text: code and message, its facts as a table, what to do next. */
+export function renderError(error: unknown, styles: FaultStyles = {}): string {
+  const { code, message, facts, next } = toErrorJson(error)
+  const rows = [
+    ...Object.entries(facts).map(([name, value]) => [name, String(value)]),
+    ...(next ? [['next', next]] : []),
+  ]
+  const width = Math.max(0, ...rows.map(([name]) => name!.length))
+  const colour = styles.error ?? ((text: string) => text)
+  const table = rows.map(([name, value]) => `  ${name!.padEnd(width)}  ${printable(value!)}\n`).join('')
+  return `${colour('error')} ${code}: ${printable(message)}\n${table}`
+}
+
+function place({ source, start }: Span): string {
+  const { line, column } = positionAt(source, start)
+  return `${source.path}:${line}:${column}`
+}
+
+/** The first line of a span with a row of carets below what is marked. Tabs are shown as they are, below as above. */
+function excerpt({ source, start, end }: Span): string {
+  const lineStart = source.text.lastIndexOf('\n', start - 1) + 1
+  const lineBreak = source.text.indexOf('\n', start)
+  const lineEnd = lineBreak < 0 ? source.text.length : lineBreak
+  const line = source.text.slice(lineStart, lineEnd).replace(/\r$/, '')
+  if (line.trim() === '') return ''
+  const number = String(positionAt(source, start).line)
+  const indent = [...source.text.slice(lineStart, start)].map((c) => (c === '\t' ? '\t' : ' ')).join('')
+  const marked = Math.max(1, [...source.text.slice(start, Math.min(end, lineStart + line.length))].length)
+  return `${number.padStart(4)} │ ${printable(line)}\n${' '.repeat(4)} │ ${indent}${'^'.repeat(marked)}\n`
+}
+
+/** Shows control characters as escapes: a name from outside must not move the cursor or forge a line. */
+function printable(text: string): string {
+  return text.replace(
+    /(?!\t)\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

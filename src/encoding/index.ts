@@ -1,0 +1,10 @@
+/**
+ * Encoding: bytes in, text out, and back. Hex, base64url, base58, bech32 and canonical JSON.
+ * Knows nothing of keys or protocols; decoders are strict and say what they saw.
+ */
+
+export { decodeBase64, encodeBase64Url } from './base64.ts'
+export { type Bytes, concatBytes, decodeUtf8, encodeUtf8, equalBytes } from './bytes.ts'
+export { canonicalJson, type Json, type JsonObject } from './canonical-json.ts'
+export { EncodingError } from './error.ts'
+export { decodeHex, encodeHex, isHex } from './hex.ts'

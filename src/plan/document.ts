@@ -1,0 +1,78 @@
+import type { Address, KindName, Value } from '../resources/index.ts'
+
+/**
+ * The plan is a document: everything that will be done, made before anything is done. Applying it decides nothing new;
+ * it fills in the ids that earlier batches returned. It is plain JSON; `digest` is the SHA-256 of its canonical JSON
+ * without `createdAt` and `digest` themselves.
+ */
+export interface Plan {
+  readonly format: 'quorate.plan/1'
+  readonly organization: { readonly name: string; readonly id: string; readonly baseUrl: string }
+  readonly actor: { readonly userId: string; readonly userName: string; readonly publicKey: string }
+  readonly definitionsDigest: string
+  readonly liveDigest: string
+  readonly changes: readonly Change[]
+  readonly batches: readonly Batch[]
+  /** Live ids of everything that a batch refers to and that existed when the plan was made. */
+  readonly ids: Readonly<Record<Address, string>>
+  /** Live and undeclared: left alone. */
+  readonly unmanaged: readonly { readonly address: Address; readonly kind: KindName; readonly id: string }[]
+  readonly guards: readonly Guard[]
+  /** ISO 8601; not covered by the digest. */
+  readonly createdAt: string
+  readonly digest: string
+}
+
+export type ChangeAction = 'create' | 'update' | 'delete' | 'adopt'
+
+/** One difference between desired and actual. */
+export interface Change {
+  readonly address: Address
+  readonly kind: KindName
+  readonly action: ChangeAction
+  /** Why it is there: the definition is new or changed, the live thing moved, or it is live only. */
+  readonly cause: 'declared only' | 'live only' | 'differs' | 'adopted'
+  /** By field; `before` is absent for what is created, `after` for what is deleted. Names stand where ids are known. */
+  readonly fields: readonly { readonly field: string; readonly before?: Value; readonly after?: Value }[]
+  /** The live id, for what exists. */
+  readonly id?: string
+  /** `path:line:column` of the definition, when there is one. */
+  readonly at?: string
+  /** Index of the batch that carries it out; absent for an adoption, which submits nothing. */
+  readonly batch?: number
+}
+
+/** One activity: what is submitted, what must come before, and what it brings. */
+export interface Batch {
+  readonly index: number
+  readonly type: string
+  /** What it does, for people: "create 2 policies". */
+  readonly summary: string
+  /** The activity's `parameters`, with references and texts still to be filled in. */
+  readonly parameters: Value
+  readonly changes: readonly Address[]
+  /** Batches that must have completed before. Always smaller indices. */
+  readonly after: readonly number[]
+  /** Where the ids of what it creates stand in the activity's result. */
+  readonly produces: readonly { readonly address: Address; readonly at: readonly (string | number)[] }[]
+  readonly forecast?: Forecast
+}
+
+/** What will come of a batch when the acting user submits it, as earlier batches will have left the organization. */
+export type Forecast =
+  | { readonly outcome: 'completes' }
+  /** It will wait; `needed` lists the smallest sets of further approvers (user names), any one of which suffices. */
+  | { readonly outcome: 'waits'; readonly needed: readonly (readonly string[])[] }
+  | { readonly outcome: 'denied'; readonly reason: string }
+  | { readonly outcome: 'depends'; readonly reason: string }
+
+/** A reason to stop before anything is submitted. `bypass` is the flag that lets this one pass. */
+export interface Guard {
+  readonly name: 'deletes' | 'lock-out' | 'quorum-lowered' | 'credential-in-use' | 'adoption' | 'exclusive-credentials'
+  readonly message: string
+  readonly addresses: readonly Address[]
+  /** e.g. `--allow deletes=4`. */
+  readonly bypass: string
+  /** Whether this run was given the bypass; recorded in the plan. */
+  readonly allowed: boolean
+}

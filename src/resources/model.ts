@@ -1,0 +1,88 @@
+import type { Span } from '../diagnostics/index.ts'
+
+/** The kinds of resources, in the order in which they are shown. A new kind is a row in `catalogue.ts` and a file. */
+export const KINDS = [
+  'organization',
+  'rootQuorum',
+  'feature',
+  'tag',
+  'user',
+  'apiKey',
+  'policy',
+  'wallet',
+  'walletAccount',
+] as const
+export type KindName = (typeof KINDS)[number]
+
+/**
+ * The stable name of a resource: `policy.treasury`, `apiKey.alice.laptop`, `rootQuorum` (a kind of which there is one
+ * has no name part). A part that is not made of letters, digits, `_` and `-` is written as `["…"]` with JSON escapes:
+ * `walletAccount.treasury["m/44'/60'/0'/0/0 ethereum"]`. Made and read by `formatAddress` and `parseAddress` alone.
+ */
+export type Address = string & { readonly __brand?: 'Address' }
+
+/** Stands for the live id of another resource: `${tag.treasury}`. */
+export interface Reference {
+  readonly $ref: Address
+}
+
+/** A text with references in it, such as a policy's condition: `wallet.id == '${wallet.treasury}'`. */
+export interface TemplateText {
+  readonly $text: readonly (string | Reference)[]
+}
+
+/** The value of a field: JSON in which a reference or a text with references may stand wherever a value may. */
+export type Value =
+  | null
+  | boolean
+  | number
+  | string
+  | Reference
+  | TemplateText
+  | readonly Value[]
+  | { readonly [member: string]: Value }
+
+/**
+ * One managed thing, desired or actual. Desired fields hold references; actual fields hold the raw live ids. A field
+ * that a definition leaves out is absent from a desired resource: it is not managed and never compared.
+ */
+export interface Resource {
+  readonly address: Address
+  readonly kind: KindName
+  /** The name within its kind and parent: the last part of the address; for a kind of which there is one, its kind. */
+  readonly name: string
+  /** `user.alice` of `apiKey.alice.laptop`. */
+  readonly parent?: Address
+  readonly fields: Readonly<Record<string, Value>>
+  /** Actual only: the live id. Kinds without an id of their own (quorum, feature, organization) use their name. */
+  readonly id?: string
+  /** Desired only: `delete: true` was written; the live thing is to be deleted. */
+  readonly tombstone?: boolean
+  /** Desired only: the former name, when the definition says `renamedFrom`. */
+  readonly renamedFrom?: string
+  /** Desired only: where its name is written, and each field's value. */
+  readonly span?: Span
+  readonly fieldSpans?: Readonly<Record<string, Span>>
+}
+
+/** What definitions ask for. */
+export interface Desired {
+  /** The name under `organization:`; the folder's own name for the organization, used in addresses and output. */
+  readonly organization: string
+  /** From `id:`; which live organization this is. */
+  readonly organizationId: string
+  readonly resources: readonly Resource[]
+  /** Kinds whose undeclared live things are deleted (`manage: all`); all others leave them alone. */
+  readonly manageAll: ReadonlySet<KindName>
+  /** SHA-256 of the canonical form of everything above but spans: equal for any order of files and keys. */
+  readonly digest: string
+}
+
+/** What is live, read all or nothing. */
+export interface Actual {
+  readonly organizationId: string
+  readonly organizationName: string
+  readonly resources: readonly Resource[]
+  /** Who reads and would submit. */
+  readonly actor: { readonly userId: string; readonly userName: string; readonly publicKey: string }
+}

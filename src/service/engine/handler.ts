@@ -1,0 +1,46 @@
+import type { JsonObject } from '../../encoding/index.ts'
+import type { PolicyContext } from '../../policy/index.ts'
+import type { Transaction } from '../store/index.ts'
+
+/** What a handler may use. Everything happens inside the request's one transaction. */
+export interface HandlerContext {
+  /** The open transaction. Only functions of `store/` turn it into SQL. */
+  readonly tx: Transaction
+  readonly organizationId: string
+  /** Who submitted the activity (the first vote's user). */
+  readonly submitterId: string
+  /** Trusted time of this request, in milliseconds since the epoch. */
+  readonly now: number
+  /** Random bytes, from the injected source. */
+  readonly randomBytes: (length: number) => Uint8Array
+  /** A new random UUID (version 4). */
+  readonly newId: () => string
+  /** Seals bytes at rest, bound to the row they stand in, and opens them again. */
+  readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
+  readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
+}
+
+/** Where a sealed value stands; part of the seal, so that sealed values cannot be swapped between rows. */
+export interface SealedPlace {
+  readonly table: string
+  readonly id: string
+  readonly column: string
+}
+
+/** How the service carries out one activity type. Throws `ApiError` (protocol) for a request it must refuse. */
+export interface Handler<Intent = JsonObject> {
+  /**
+   * Checks everything that can be known before anyone has decided: unknown resources, limits, policy texts. It runs
+   * before authorization at each submit and again before execution, so it must not write.
+   */
+  readonly validate?: (context: HandlerContext, intent: Intent) => Promise<void>
+  /** The policy roots and the target user that this request defines, besides `activity` and the approvers. */
+  readonly facts?: (context: HandlerContext, intent: Intent) => Promise<Partial<PolicyContext>>
+  /** Carries it out and returns the result object that goes under the activity's result key. */
+  readonly execute: (context: HandlerContext, intent: Intent) => Promise<JsonObject>
+}
+
+/** An activity type that this version does not carry out, and why; submitting it is refused with code 12. */
+export interface NotExecuted {
+  readonly notExecuted: string
+}

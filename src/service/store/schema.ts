@@ -1,0 +1,175 @@
+/**
+ * The typed schema of the service's database. Times are milliseconds since the epoch; JSON columns hold text;
+ * booleans are 0 or 1. Every row carries the organization it belongs to, and every query names it: an id of another
+ * organization must look like an id that does not exist. Column names are the wire's words in snake case.
+ */
+export interface Schema {
+  organizations: OrganizationRow
+  quorum_members: QuorumMemberRow
+  features: FeatureRow
+  users: UserRow
+  tags: TagRow
+  tag_members: TagMemberRow
+  api_keys: ApiKeyRow
+  policies: PolicyRow
+  wallets: WalletRow
+  wallet_accounts: WalletAccountRow
+  activities: ActivityRecordRow
+  votes: VoteRow
+  policy_evaluations: PolicyEvaluationRow
+}
+
+export interface OrganizationRow {
+  id: string
+  /** Null for a parent. */
+  parent_id: string | null
+  name: string
+  quorum_threshold: number
+  created_at: number
+  updated_at: number
+}
+
+export interface QuorumMemberRow {
+  organization_id: string
+  user_id: string
+  position: number
+}
+
+export interface FeatureRow {
+  organization_id: string
+  name: string
+  value: string
+}
+
+export interface UserRow {
+  id: string
+  organization_id: string
+  name: string
+  email: string | null
+  phone_number: string | null
+  created_at: number
+  updated_at: number
+}
+
+export interface TagRow {
+  id: string
+  organization_id: string
+  name: string
+  /** TAG_TYPE_USER or TAG_TYPE_PRIVATE_KEY. */
+  type: string
+  created_at: number
+  updated_at: number
+}
+
+export interface TagMemberRow {
+  organization_id: string
+  tag_id: string
+  /** A user or a private key, by the tag's type. */
+  member_id: string
+}
+
+export interface ApiKeyRow {
+  id: string
+  organization_id: string
+  user_id: string
+  name: string
+  /** Lower-case hex, compressed. Unique in an organization. */
+  public_key: string
+  /** CREDENTIAL_TYPE_API_KEY_P256, … */
+  credential_type: string
+  /** Seconds of validity from `created_at`; null for a long-lived key. */
+  expiration_seconds: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface PolicyRow {
+  id: string
+  organization_id: string
+  name: string
+  effect: string
+  /** Null when absent (holds). */
+  consensus: string | null
+  condition: string | null
+  time: string | null
+  notes: string
+  created_at: number
+  updated_at: number
+}
+
+export interface WalletRow {
+  id: string
+  organization_id: string
+  name: string
+  /** The mnemonic, sealed under the master key for this very row. */
+  sealed_mnemonic: Uint8Array
+  exported: number
+  imported: number
+  created_at: number
+  updated_at: number
+}
+
+export interface WalletAccountRow {
+  id: string
+  organization_id: string
+  wallet_id: string
+  curve: string
+  path_format: string
+  path: string
+  address_format: string
+  address: string
+  /** Hex; compressed for secp256k1 and P-256, 32 bytes for Ed25519. */
+  public_key: string
+  name: string | null
+  /** Creation order within the organization. */
+  position: number
+  created_at: number
+  updated_at: number
+}
+
+export interface ActivityRecordRow {
+  id: string
+  organization_id: string
+  type: string
+  status: string
+  fingerprint: string
+  /** JSON of `parameters` as checked, in wire spelling. */
+  intent: string
+  /** JSON of the result object, or null. */
+  result: string | null
+  /** JSON of `{code, message, details}`, or null. */
+  failure: string | null
+  timestamp_ms: string
+  generate_app_proofs: number
+  /** Start of the 24-hour window in which approvals count (facts: protocol §7). */
+  window_opened_at: number
+  created_at: number
+  updated_at: number
+}
+
+export interface VoteRow {
+  id: string
+  organization_id: string
+  activity_id: string
+  user_id: string
+  credential_id: string
+  /** JSON of the credential's facts when the vote was cast: a deleted key's vote must still be explained. */
+  credential: string
+  selection: string
+  /** The raw body that was stamped. */
+  message: string
+  public_key: string
+  signature: string
+  scheme: string
+  created_at: number
+}
+
+export interface PolicyEvaluationRow {
+  id: string
+  organization_id: string
+  activity_id: string
+  vote_id: string
+  /** JSON of `[{policyId, outcome}]`. */
+  evaluations: string
+  created_at: number
+}
