@@ -17,6 +17,9 @@ export interface Schema {
   activities: ActivityRecordRow
   votes: VoteRow
   policy_evaluations: PolicyEvaluationRow
+  policy_versions: PolicyVersionRow
+  service_keys: ServiceKeyRow
+  settings: SettingRow
 }
 
 export interface OrganizationRow {
@@ -139,6 +142,8 @@ export interface ActivityRecordRow {
   result: string | null
   /** JSON of `{code, message, details}`, or null. */
   failure: string | null
+  /** Creation order within the organization: clocks may stand still or step back, this does not. */
+  position: number
   timestamp_ms: string
   generate_app_proofs: number
   /** Start of the 24-hour window in which approvals count (facts: protocol §7). */
@@ -161,6 +166,8 @@ export interface VoteRow {
   public_key: string
   signature: string
   scheme: string
+  /** Order within the activity. */
+  position: number
   created_at: number
 }
 
@@ -172,4 +179,26 @@ export interface PolicyEvaluationRow {
   /** JSON of `[{policyId, outcome}]`. */
   evaluations: string
   created_at: number
+}
+
+/** Changes whenever a policy of the organization does; kept by triggers, so that no writer can forget it. */
+export interface PolicyVersionRow {
+  organization_id: string
+  /** Random, never used twice: a version that was rolled back cannot come again. */
+  version: string
+}
+
+/** A key pair of the service itself, which clients pin (facts: auth §1). */
+export interface ServiceKeyRow {
+  name: string
+  /** Hex, uncompressed. */
+  public_key: string
+  sealed_private_key: Uint8Array
+  created_at: number
+}
+
+/** Facts about this installation. */
+export interface SettingRow {
+  name: string
+  value: string
 }

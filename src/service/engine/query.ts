@@ -1,0 +1,19 @@
+import type { JsonObject } from '../../encoding/index.ts'
+import type { Transaction } from '../store/index.ts'
+
+/** What a query may use: one consistent view of the store, in which nothing can be written. */
+export interface QueryContext {
+  readonly tx: Transaction
+  /** The organization that is read: the caller's own, or a sub-organization of it. */
+  readonly organizationId: string
+  /** Who asks, and where that user lives. */
+  readonly caller: { readonly userId: string; readonly organizationId: string }
+  /** Trusted time of this request, in milliseconds since the epoch. */
+  readonly now: number
+}
+
+/**
+ * How the service answers one query. The request has been checked against its shape; `organizationId` in it may be the
+ * parent of the one in the context. Throws `ApiError` (protocol) for what it must refuse.
+ */
+export type QueryHandler = (context: QueryContext, request: JsonObject) => Promise<JsonObject>

@@ -1,0 +1,133 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** One step of the schema's history. A published row is never edited: a change is a new row. */
+interface Migration {
+  readonly name: string
+  readonly statements: readonly string[]
+}
+
+/** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
+function policyTrigger(event: 'insert' | 'update' | 'delete', row: 'old' | 'new'): string {
+  return `create trigger policies_after_${event} after ${event} on policies begin
+    insert into policy_versions (organization_id, version) values (${row}.organization_id, lower(hex(randomblob(16))))
+    on conflict (organization_id) do update set version = excluded.version;
+  end`
+}
+
+const MIGRATIONS: readonly Migration[] = [
+  {
+    name: '0001-start',
+    statements: [
+      `create table organizations (
+        id text primary key, parent_id text references organizations (id), name text not null,
+        quorum_threshold integer not null, created_at integer not null, updated_at integer not null
+      ) strict`,
+      'create index organizations_parent on organizations (parent_id)',
+      `create table users (
+        id text primary key, organization_id text not null references organizations (id), name text not null,
+        email text, phone_number text, created_at integer not null, updated_at integer not null
+      ) strict`,
+      'create index users_organization on users (organization_id)',
+      `create table quorum_members (
+        organization_id text not null references organizations (id), user_id text not null references users (id),
+        position integer not null, primary key (organization_id, user_id)
+      ) strict, without rowid`,
+      'create index quorum_members_user on quorum_members (user_id)',
+      `create table features (
+        organization_id text not null references organizations (id), name text not null, value text not null,
+        primary key (organization_id, name)
+      ) strict, without rowid`,
+      `create table tags (
+        id text primary key, organization_id text not null references organizations (id), name text not null,
+        type text not null, created_at integer not null, updated_at integer not null
+      ) strict`,
+      'create index tags_organization on tags (organization_id)',
+      `create table tag_members (
+        organization_id text not null references organizations (id),
+        tag_id text not null references tags (id) on delete cascade, member_id text not null,
+        primary key (organization_id, tag_id, member_id)
+      ) strict, without rowid`,
+      'create index tag_members_tag on tag_members (tag_id)',
+      'create index tag_members_member on tag_members (organization_id, member_id)',
+      `create table api_keys (
+        id text primary key, organization_id text not null references organizations (id),
+        user_id text not null references users (id) on delete cascade, name text not null, public_key text not null,
+        credential_type text not null, expiration_seconds integer, created_at integer not null,
+        updated_at integer not null, unique (organization_id, public_key)
+      ) strict`,
+      'create index api_keys_user on api_keys (user_id)',
+      'create index api_keys_public_key on api_keys (public_key)',
+      `create table policies (
+        id text primary key, organization_id text not null references organizations (id), name text not null,
+        effect text not null, consensus text, condition text, time text, notes text not null,
+        created_at integer not null, updated_at integer not null, unique (organization_id, name)
+      ) strict`,
+      `create table policy_versions (
+        organization_id text primary key references organizations (id), version text not null
+      ) strict, without rowid`,
+      policyTrigger('insert', 'new'),
+      policyTrigger('update', 'new'),
+      policyTrigger('delete', 'old'),
+      `create table wallets (
+        id text primary key, organization_id text not null references organizations (id), name text not null,
+        sealed_mnemonic blob not null, exported integer not null, imported integer not null,
+        created_at integer not null, updated_at integer not null
+      ) strict`,
+      'create index wallets_organization on wallets (organization_id)',
+      `create table wallet_accounts (
+        id text primary key, organization_id text not null references organizations (id),
+        wallet_id text not null references wallets (id) on delete cascade, curve text not null,
+        path_format text not null, path text not null, address_format text not null, address text not null,
+        public_key text not null, name text, position integer not null, created_at integer not null,
+        updated_at integer not null
+      ) strict`,
+      'create index wallet_accounts_wallet on wallet_accounts (wallet_id)',
+      'create index wallet_accounts_address on wallet_accounts (organization_id, address)',
+      'create index wallet_accounts_position on wallet_accounts (organization_id, position)',
+      `create table activities (
+        id text primary key, organization_id text not null references organizations (id), type text not null,
+        status text not null, fingerprint text not null, intent text not null, result text, failure text,
+        position integer not null, timestamp_ms text not null, generate_app_proofs integer not null,
+        window_opened_at integer not null, created_at integer not null, updated_at integer not null,
+        unique (organization_id, fingerprint), unique (organization_id, position)
+      ) strict`,
+      `create table votes (
+        id text primary key, organization_id text not null references organizations (id),
+        activity_id text not null references activities (id), user_id text not null, credential_id text not null,
+        credential text not null, selection text not null, message text not null, public_key text not null,
+        signature text not null, scheme text not null, position integer not null, created_at integer not null,
+        unique (activity_id, position)
+      ) strict`,
+      `create table policy_evaluations (
+        id text primary key, organization_id text not null references organizations (id),
+        activity_id text not null references activities (id), vote_id text not null references votes (id),
+        evaluations text not null, created_at integer not null
+      ) strict`,
+      'create index policy_evaluations_activity on policy_evaluations (activity_id)',
+      `create table service_keys (
+        name text primary key, public_key text not null, sealed_private_key blob not null, created_at integer not null
+      ) strict`,
+      'create table settings (name text primary key, value text not null) strict',
+    ],
+  },
+]
+
+/**
+ * Brings the database to the newest schema. Each step and its own mark are one transaction, so a process killed
+ * between any two statements finds either all of a step or nothing of it.
+ */
+export function migrate(database: DatabaseSync, now: number): void {
+  database.exec('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
+  for (const migration of MIGRATIONS) {
+    if (database.prepare('select 1 from migrations where name = ?').get(migration.name)) continue
+    database.exec('begin immediate')
+    try {
+      for (const statement of migration.statements) database.exec(statement)
+      database.prepare('insert into migrations (name, applied_at) values (?, ?)').run(migration.name, now)
+      database.exec('commit')
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback')
+      throw error
+    }
+  }
+}
