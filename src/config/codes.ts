@@ -1,0 +1,12 @@
+import type { Codes } from '../diagnostics/index.ts'
+
+export const configCodes = {
+  'config/invalid': {
+    summary: 'a setting has a value it cannot have',
+    solve: 'correct the flag or the environment variable that the message names',
+  },
+  'config/several-keys': {
+    summary: 'more than one API key was given',
+    solve: 'give one: a file, a command, or the variable QUORATE_API_KEY',
+  },
+} as const satisfies Codes

@@ -1,0 +1,141 @@
+import { resolve } from 'node:path'
+import { QuorateError } from '../diagnostics/index.ts'
+import type { KeyReference } from '../stamp/index.ts'
+import { Secret } from '../telemetry/index.ts'
+
+/** Everything a command can be told from outside, in one typed object. */
+export interface Settings {
+  /** Folder of local state: the embedded service and Temporal server, plans, demo keys. @default .quorate */
+  readonly dataDir: string
+  /** The signed-activity API; absent: the embedded service. */
+  readonly baseUrl?: string
+  /** The organization to work in; absent: the embedded service's own. */
+  readonly organizationId?: string
+  /** Where the private key comes from; absent: the embedded service's root key. */
+  readonly key?: KeyReference
+  /** Most requests a second to the API; absent: no limit of ours. */
+  readonly requestsPerSecond?: number
+}
+
+interface SettingRow {
+  readonly environment: string
+  readonly flag: string
+  readonly argument: string
+  readonly meaning: string
+}
+
+/** Every setting: its environment variable and its flag. The flag wins. */
+export const settingRows = {
+  dataDir: {
+    environment: 'QUORATE_DATA_DIR',
+    flag: '--data-dir',
+    argument: '<folder>',
+    meaning: 'folder of local state (default: .quorate)',
+  },
+  baseUrl: {
+    environment: 'QUORATE_BASE_URL',
+    flag: '--base-url',
+    argument: '<url>',
+    meaning: 'the signed-activity API (default: the embedded service)',
+  },
+  organizationId: {
+    environment: 'QUORATE_ORGANIZATION_ID',
+    flag: '--organization-id',
+    argument: '<uuid>',
+    meaning: 'the organization to work in (default: the embedded one)',
+  },
+  keyFile: {
+    environment: 'QUORATE_API_KEY_FILE',
+    flag: '--key-file',
+    argument: '<file>',
+    meaning: 'file with the API private key, readable by you alone (default: the embedded root key)',
+  },
+  keyCommand: {
+    environment: 'QUORATE_API_KEY_COMMAND',
+    flag: '--key-command',
+    argument: '<command>',
+    meaning: 'command that prints the API private key',
+  },
+  requestsPerSecond: {
+    environment: 'QUORATE_REQUESTS_PER_SECOND',
+    flag: '--requests-per-second',
+    argument: '<number>',
+    meaning: 'most requests a second to the API (default: no limit)',
+  },
+} as const satisfies Record<string, SettingRow>
+
+/** The private key itself may come in this variable; never on a command line, where every process can read it. */
+export const KEY_VARIABLE = 'QUORATE_API_KEY'
+
+export type SettingFlags = { readonly [Name in keyof typeof settingRows]?: string | undefined }
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Puts flags over environment over defaults. Throws `config/invalid` or `config/several-keys`. */
+export function readSettings(environment: Environment, flags: SettingFlags = {}): Settings {
+  const pick = (name: keyof typeof settingRows): string | undefined =>
+    flags[name] ?? (environment[settingRows[name].environment] || undefined)
+  const baseUrl = pick('baseUrl')
+  const organizationId = pick('organizationId')
+  const requestsPerSecond = pick('requestsPerSecond')
+  const key = readKey(environment, flags)
+  return {
+    dataDir: resolve(pick('dataDir') ?? '.quorate'),
+    ...(baseUrl === undefined ? {} : { baseUrl: checkUrl(baseUrl) }),
+    ...(organizationId === undefined ? {} : { organizationId: checkUuid(organizationId) }),
+    ...(key === undefined ? {} : { key }),
+    ...(requestsPerSecond === undefined ? {} : { requestsPerSecond: checkRate(requestsPerSecond) }),
+  }
+}
+
+/** One key or none: a flag replaces the variables, and two of either kind are a mistake that could sign as the wrong user. */
+function readKey(environment: Environment, flags: SettingFlags): KeyReference | undefined {
+  const fromFlags = keysOf(flags.keyFile, flags.keyCommand, undefined)
+  const { keyFile, keyCommand } = settingRows
+  const fromEnvironment = keysOf(
+    environment[keyFile.environment],
+    environment[keyCommand.environment],
+    environment[KEY_VARIABLE],
+  )
+  const keys = fromFlags.length > 0 ? fromFlags : fromEnvironment
+  if (keys.length > 1) {
+    throw new QuorateError('config/several-keys', `expected one API key, got ${keys.length}`, {
+      facts: { given: keys.map(({ kind }) => kind).join(', ') },
+      next: `keep one of ${keyFile.environment}, ${keyCommand.environment}, ${KEY_VARIABLE} (or one flag) and unset the others`,
+    })
+  }
+  return keys[0]
+}
+
+function keysOf(path?: string, command?: string, value?: string): KeyReference[] {
+  const keys: KeyReference[] = []
+  if (path) keys.push({ kind: 'file', path: resolve(path) })
+  if (command) keys.push({ kind: 'command', command })
+  if (value) keys.push({ kind: 'value', value: new Secret(value), name: KEY_VARIABLE })
+  return keys
+}
+
+function checkUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash) {
+    throw invalid('baseUrl', 'an http or https URL without user, query or fragment', text)
+  }
+  return url.href.replace(/\/$/, '')
+}
+
+function checkUuid(text: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) throw invalid('organizationId', 'a UUID', text)
+  return text.toLowerCase()
+}
+
+function checkRate(text: string): number {
+  const rate = Number(text)
+  if (!(rate > 0) || !Number.isFinite(rate)) throw invalid('requestsPerSecond', 'a number above 0', text)
+  return rate
+}
+
+function invalid(name: keyof typeof settingRows, expected: string, got: string): QuorateError {
+  const { environment, flag } = settingRows[name]
+  return new QuorateError('config/invalid', `expected ${flag} to be ${expected}, got \`${got}\``, {
+    next: `correct ${flag} or ${environment}`,
+  })
+}

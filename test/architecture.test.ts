@@ -1,0 +1,186 @@
+/**
+ * The walls of the house, as data: which room may import which. Moving a wall is a change of one line here.
+ * The imports are read from the source text; every file is formatted, so each import statement starts a line.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+
+const spine = ['encoding', 'diagnostics', 'telemetry', 'crypto', 'protocol', 'policy', 'stamp', 'webhook', 'chain']
+const anything = 'anything'
+
+const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
+  // The spine: what both wings must agree on.
+  encoding: [],
+  diagnostics: [],
+  telemetry: [],
+  crypto: ['encoding'],
+  protocol: ['encoding'],
+  policy: ['diagnostics', 'protocol'],
+  stamp: ['encoding', 'crypto', 'protocol', 'diagnostics', 'telemetry'],
+  chain: ['encoding', 'crypto'],
+  // The toolkit: reads, plans, applies.
+  resources: ['policy', 'chain', 'encoding', 'protocol', 'diagnostics'],
+  definitions: ['resources', 'policy', 'protocol', 'diagnostics', 'encoding', 'crypto'],
+  client: ['protocol', 'stamp', 'crypto', 'encoding', 'telemetry', 'diagnostics'],
+  live: ['resources', 'client', 'protocol', 'diagnostics'],
+  plan: ['resources', 'protocol', 'diagnostics', 'encoding', 'crypto'],
+  analysis: ['plan', 'policy', 'resources', 'protocol'],
+  activities: [
+    'plan',
+    'analysis',
+    'live',
+    'definitions',
+    'resources',
+    'client',
+    'protocol',
+    'telemetry',
+    'diagnostics',
+    'encoding',
+    'crypto',
+  ],
+  workflows: [],
+  // The service: answers.
+  service: spine,
+  // The doors: nobody but a door imports a door.
+  config: ['diagnostics', 'stamp', 'telemetry'],
+  worker: anything,
+  cli: anything,
+}
+
+/** Files that may be imported past a room's index, because the workflow bundle must stay small. */
+const importedByPath = ['src/plan/walk.ts', 'src/protocol/status.ts']
+
+interface Import {
+  readonly from: string
+  readonly to: string
+  readonly typeOnly: boolean
+}
+
+const files = ['src', 'activities', 'workflows'].flatMap(listSources)
+const imports = files.flatMap(readImports)
+
+function listSources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name))
+}
+
+function readImports(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  const statements = text.matchAll(
+    /^(?:import|export)\s+(type\s+)?(?:[\w*{][^'";]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm,
+  )
+  return [...statements].map((match) => ({
+    from: file,
+    to: target(file, match[2] ?? match[3]!),
+    typeOnly: match[1] !== undefined,
+  }))
+}
+
+function target(file: string, specifier: string): string {
+  return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier
+}
+
+function roomOf(path: string): string | undefined {
+  const [first, second] = relative('.', path).split('/')
+  if (first === 'src') return second
+  return first === 'activities' || first === 'workflows' ? first : undefined
+}
+
+const crossings = imports.filter(({ from, to }) => roomOf(to) !== undefined && roomOf(from) !== roomOf(to))
+
+describe('architecture', () => {
+  test('the imports were read: enough files, enough imports', () => {
+    expect(files.length).toBeGreaterThan(100)
+    expect(imports.length).toBeGreaterThan(3 * files.length - files.length)
+    expect(crossings.length).toBeGreaterThan(100)
+  })
+
+  test('every room is in the table of walls', () => {
+    expect([...new Set(files.map(roomOf))].filter((room) => room === undefined || !(room in walls))).toEqual([])
+  })
+
+  test('no import passes a wall', () => {
+    const forbidden = crossings.filter(({ from, to, typeOnly }) => {
+      const allowed = walls[roomOf(from)!]!
+      if (allowed === anything) return false
+      if (roomOf(from) === 'workflows') return !typeOnly && !importedByPath.includes(to)
+      return !allowed.includes(roomOf(to)!)
+    })
+    expect(forbidden).toEqual([])
+  })
+
+  test('nobody but a door imports a door', () => {
+    const doors = ['config', 'worker', 'cli']
+    const through = crossings.filter(({ from, to }) => doors.includes(roomOf(to)!) && !doors.includes(roomOf(from)!))
+    expect(through).toEqual([])
+  })
+
+  test('other rooms are imported through their index', () => {
+    const past = crossings.filter(
+      ({ from, to }) =>
+        !/(^|\/)index\.ts$/.test(to) &&
+        !importedByPath.includes(to) &&
+        roomOf(from) !== 'workflows' &&
+        !to.endsWith('.json'),
+    )
+    expect(past.filter(({ to }) => !to.startsWith('workflows/'))).toEqual([])
+  })
+
+  test('there is no cycle of imports', () => {
+    const next = new Map<string, string[]>()
+    for (const { from, to, typeOnly } of imports) {
+      if (!typeOnly && to.endsWith('.ts')) next.set(from, [...(next.get(from) ?? []), to])
+    }
+    const state = new Map<string, 'open' | 'closed'>()
+    const cycles: string[] = []
+    const visit = (file: string, path: readonly string[]) => {
+      if (state.get(file) === 'closed') return
+      if (state.get(file) === 'open') {
+        cycles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+        return
+      }
+      state.set(file, 'open')
+      for (const other of next.get(file) ?? []) visit(other, [...path, file])
+      state.set(file, 'closed')
+    }
+    for (const file of files) visit(file, [])
+    expect(cycles).toEqual([])
+  })
+
+  test('only config reads the environment', () => {
+    const readers = files.filter(
+      (file) => roomOf(file) !== 'config' && /\bprocess\.env\b/.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(readers).toEqual([])
+  })
+
+  test('every room says what it is', () => {
+    const silent = [...new Set(crossings.map(({ to }) => to))]
+      .filter((path) => /(^|\/)index\.ts$/.test(path))
+      .filter((path) => !readFileSync(join(root, path), 'utf8').startsWith('/**'))
+    expect(silent).toEqual([])
+  })
+
+  test('every exported name is used by another file or a test', () => {
+    const tests = listSources('test')
+    const text = new Map([...files, ...tests].map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+    const words = new Map([...text].map(([file, source]) => [file, new Set(source.match(/[A-Za-z_$][\w$]*/g))]))
+    const unused: string[] = []
+    for (const file of files.filter((name) => !/\.gen\.ts$|(^|\/)index\.ts$/.test(name))) {
+      for (const [, name] of text
+        .get(file)!
+        .matchAll(/^export (?:async )?(?:const|function\*?|class|interface|type) ([A-Za-z_$][\w$]*)/gm)) {
+        const users = [...words].filter(
+          ([other, names]) => other !== file && !/(^|\/)index\.ts$/.test(other) && names.has(name!),
+        )
+        const own = text.get(file)!.split(new RegExp(`\\b${name}\\b`)).length - 1
+        if (users.length === 0 && own < 2) unused.push(`${file}: ${name}`)
+      }
+    }
+    expect(unused).toEqual([])
+  })
+})
