@@ -1,0 +1,35 @@
+import { type Bytes, concatBytes } from '../encoding/index.ts'
+
+const SEQUENCE = 0x30
+const INTEGER = 0x02
+/** A 256-bit integer and the zero that keeps it positive. */
+const LONGEST_INTEGER = 33
+
+/**
+ * Reads a DER signature `SEQUENCE { r INTEGER, s INTEGER }` of a 256-bit curve as `r ‖ s`, 32 bytes each, or
+ * `undefined` if it is none. Tolerant in one thing only: an integer may have redundant leading zeros within 33 bytes,
+ * as one published client writes them. Trailing bytes, long-form lengths and negative integers are refused
+ * (facts: protocol §3.1).
+ */
+export function parseDerSignature(der: Uint8Array): Bytes | undefined {
+  if (der.length < 2 || der[0] !== SEQUENCE || der[1] !== der.length - 2) return undefined
+  const r = readInteger(der, 2)
+  if (!r) return undefined
+  const s = readInteger(der, r.end)
+  if (!s || s.end !== der.length) return undefined
+  return concatBytes(r.value, s.value)
+}
+
+function readInteger(der: Uint8Array, start: number): { value: Bytes; end: number } | undefined {
+  const length = der[start + 1]
+  const end = start + 2 + (length ?? 0)
+  if (der[start] !== INTEGER || !length || length > LONGEST_INTEGER || end > der.length) return undefined
+  const digits = der.subarray(start + 2, end)
+  const negative = digits[0]! >= 0x80
+  const tooLarge = length === LONGEST_INTEGER && digits[0] !== 0
+  if (negative || tooLarge) return undefined
+  const value = new Uint8Array(32)
+  const significant = length === LONGEST_INTEGER ? digits.subarray(1) : digits
+  value.set(significant, 32 - significant.length)
+  return { value, end }
+}
