@@ -2,7 +2,21 @@
  * Resources: one file a kind. What a user, a policy or a wallet is, how it is told from another, compared, referred to
  * and turned into activities. Generic code elsewhere reads these rows and knows no kind by name.
  */
-export type { ActivityTemplate, ChangeInput, FieldRow, Power, ResourceKind } from './kind.ts'
+export { formatAddress, parentOf, parseAddress, parseNames, walletAccountName } from './address.ts'
+export { API_KEY_CURVES, type ApiKeyCurve } from './api-key.ts'
+export { kinds } from './catalogue.ts'
+export { codes } from './codes.ts'
+export { FEATURES, isFeature, shortFeatureName, wireFeatureName } from './feature.ts'
+export type {
+  ActivityTemplate,
+  ChangeInput,
+  Comparison,
+  DefinitionForm,
+  FieldRow,
+  JsonSchema,
+  Power,
+  ResourceKind,
+} from './kind.ts'
 export {
   type Actual,
   type Address,
@@ -14,3 +28,14 @@ export {
   type TemplateText,
   type Value,
 } from './model.ts'
+export { isReference, isTemplateText, type Lookup, nameValue, referencesOf, resolveValue, sameValue } from './value.ts'
+export { fromWire as apiKeyFromWire } from './wire/api-key.ts'
+export { fromWire as featureFromWire } from './wire/feature.ts'
+export { fromWire as organizationFromWire } from './wire/organization.ts'
+export { fromWire as policyFromWire, normalExpression } from './wire/policy.ts'
+export { takeList, takeRecord, takeText, takeTexts, type WireRecord } from './wire/record.ts'
+export { fromWire as rootQuorumFromWire } from './wire/root-quorum.ts'
+export { fromWire as tagFromWire } from './wire/tag.ts'
+export { fromWire as userFromWire } from './wire/user.ts'
+export { fromWire as walletFromWire } from './wire/wallet.ts'
+export { fromWire as walletAccountFromWire } from './wire/wallet-account.ts'

@@ -1,12 +1,39 @@
+import type { PolicyField } from '../policy/index.ts'
 import type { Actual, Address, KindName, Resource, Value } from './model.ts'
 
-/** How one field of a kind is compared and what changing it means. */
+/** A JSON Schema (2020-12), or a part of one. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/**
+ * How two values of a field are compared. `exact`: equal values; `set`: a list whose order and repetitions mean nothing;
+ * `case-insensitive`: e-mail addresses, hex; `never`: used at creation or deletion only, or a mere label, and always
+ * the same to a comparison.
+ */
+export type Comparison = 'exact' | 'set' | 'case-insensitive' | 'never'
+
+/** How one field of a kind is written, compared, and what changing it means. */
 export interface FieldRow {
-  /** `exact`: equal values; `set`: a list whose order means nothing; `case-insensitive`: e-mail addresses, hex. */
-  readonly compare: 'exact' | 'set' | 'case-insensitive'
+  readonly compare: Comparison
   readonly meaning: string
   /** Why the field cannot be changed on what exists; a change of it is a diagnostic that says this. */
   readonly immutable?: string
+  /** How a definition writes it. Absent for `name`, which is the key under which a definition stands. */
+  readonly schema?: JsonSchema
+  readonly required?: boolean
+  /** Its text, or each text in its list, names a resource of this kind: `alice` or `${user.alice}`. */
+  readonly names?: KindName
+  /** It is one of a policy's three expressions. */
+  readonly expression?: PolicyField
+}
+
+/** How definitions write the resources of a kind. */
+export interface DefinitionForm {
+  /** The key: of the top level, or of the parent's definition for a kind that has a parent. */
+  readonly key: string
+  /** `map`: by name; `list`: entries that are named by their content; `one`: the fields themselves; `value`: a single field. */
+  readonly shape: 'map' | 'list' | 'one' | 'value'
+  /** Entries may say `renamedFrom: <old name>`. @default false */
+  readonly renamable?: boolean
 }
 
 /**
@@ -24,7 +51,10 @@ export interface ActivityTemplate {
   /** Most changes in one activity. @default 100 */
   readonly most?: number
   readonly parameters: (changes: readonly ChangeInput[]) => Value
-  /** Where the id of the i-th change's resource stands in the result; none when nothing new gets an id. */
+  /**
+   * Where each new id stands in `activity.result`, e.g. `['createUsersResult', 'userIds', 0]`; none when the result
+   * names no new id (wallet accounts, and API keys that ride in their user's creation: a later read finds those).
+   */
   readonly produces?: (
     changes: readonly ChangeInput[],
   ) => readonly { readonly address: Address; readonly at: readonly (string | number)[] }[]
@@ -54,7 +84,11 @@ export interface ResourceKind {
   readonly many: string
   /** The kind whose resources hold this one (`user` for `apiKey`). */
   readonly parent?: KindName
+  readonly form: DefinitionForm
+  /** Fields by name. A desired or actual field without a row does not exist. */
   readonly fields: Readonly<Record<string, FieldRow>>
+  /** Whether `${kind.name}` may stand for its id: it has one, and the activity that makes it answers with it. */
+  readonly referable: boolean
   /** Deleting one needs `delete: true` in its definition even under `manage: all` (wallets, users). */
   readonly deleteNeedsTombstone: boolean
   /** Created together with its parent when both are new; then no activity of its own is needed. */

@@ -56,6 +56,8 @@ export interface Resource {
   readonly fields: Readonly<Record<string, Value>>
   /** Actual only: the live id. Kinds without an id of their own (quorum, feature, organization) use their name. */
   readonly id?: string
+  /** Actual only: the live id of its parent. */
+  readonly parentId?: string
   /** Desired only: `delete: true` was written; the live thing is to be deleted. */
   readonly tombstone?: boolean
   /** Desired only: the former name, when the definition says `renamedFrom`. */

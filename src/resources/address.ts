@@ -1,0 +1,55 @@
+import { type Address, KINDS, type KindName } from './model.ts'
+
+/** How many names follow the kind in an address. */
+const NAMES: Readonly<Record<KindName, 0 | 1 | 2>> = {
+  organization: 0,
+  rootQuorum: 0,
+  feature: 1,
+  tag: 1,
+  user: 1,
+  apiKey: 2,
+  policy: 1,
+  wallet: 1,
+  walletAccount: 2,
+}
+
+/** Makes an address: `formatAddress('apiKey', 'alice', 'laptop')` is `apiKey.alice.laptop`. */
+export function formatAddress(kind: KindName, ...names: readonly string[]): Address {
+  return (
+    kind + names.map((name) => (/^[\p{L}\p{N}_-]+$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`)).join('')
+  )
+}
+
+/** The parts of an address, or undefined when the text is none. Any name may be written as `["…"]`. */
+export function parseAddress(text: string): { readonly kind: KindName; readonly names: readonly string[] } | undefined {
+  const head = /^[A-Za-z]+/.exec(text)?.[0] ?? ''
+  const kind = KINDS.find((known) => known === head)
+  if (!kind) return undefined
+  const names = parseNames(text.slice(head.length))
+  return names?.length === NAMES[kind] ? { kind, names } : undefined
+}
+
+/** The names in `.alice["my laptop"]`, or undefined when it is written otherwise. */
+export function parseNames(text: string): readonly string[] | undefined {
+  const names: string[] = []
+  const part = /\.([\p{L}\p{M}\p{N}_-]+)|\[("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/uy
+  while (part.lastIndex < text.length) {
+    const match = part.exec(text)
+    if (!match) return undefined
+    names.push(match[1] ?? (JSON.parse(match[2]!) as string))
+  }
+  return names
+}
+
+/** The address of the resource that holds this one, e.g. `user.alice` for `apiKey.alice.laptop`. */
+export function parentOf(address: Address): Address | undefined {
+  const parsed = parseAddress(address)
+  if (parsed?.kind === 'apiKey') return formatAddress('user', parsed.names[0]!)
+  if (parsed?.kind === 'walletAccount') return formatAddress('wallet', parsed.names[0]!)
+  return undefined
+}
+
+/** The name of an account within its wallet: `m/44'/60'/0'/0/0 ethereum`. */
+export function walletAccountName(path: string, format: string): string {
+  return `${path} ${format}`
+}

@@ -1,0 +1,81 @@
+import type { ResourceKind } from './kind.ts'
+
+/**
+ * The features of an organization (facts: protocol §15). `value` says whether one needs a value; `restricts` marks the
+ * ones whose setting takes something away, so that removing them opens it again.
+ */
+export const FEATURES = {
+  EMAIL_AUTH: { meaning: 'Log in by an e-mailed credential.' },
+  OTP_EMAIL_AUTH: { meaning: 'Log in by a code sent by e-mail.' },
+  SMS_AUTH: { meaning: 'Log in by a code sent by SMS.' },
+  EMAIL_RECOVERY: { meaning: 'Recover a user by e-mail.' },
+  ROOT_USER_EMAIL_RECOVERY: { meaning: 'The old name of `EMAIL_RECOVERY`.' },
+  WEBAUTHN_ORIGINS: { meaning: 'The origin that passkeys must come from; unset, any.', value: true, restricts: true },
+  WEBHOOK: { meaning: 'The URL that is told of every activity.', value: true },
+  AUTH_PROXY: { meaning: 'The authentication proxy.' },
+  SOLANA_RENT_PREFUND_ENABLED: { meaning: 'Rent of new Solana accounts is paid in advance.' },
+  SWAP_CONFIG: { meaning: 'Swaps, by their settings.' },
+  EARN_CONFIG: { meaning: 'Earning, by its settings.' },
+} as const satisfies Record<string, { meaning: string; value?: true; restricts?: true }>
+export type FeatureShortName = keyof typeof FEATURES
+
+const PREFIX = 'FEATURE_NAME_'
+
+/** `EMAIL_AUTH` of `FEATURE_NAME_EMAIL_AUTH`; a name without the prefix is short already. */
+export function shortFeatureName(name: string): string {
+  return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name
+}
+
+/** `FEATURE_NAME_EMAIL_AUTH` of `EMAIL_AUTH`. */
+export function wireFeatureName(name: string): string {
+  return PREFIX + shortFeatureName(name)
+}
+
+export function isFeature(shortName: string): shortName is FeatureShortName {
+  return Object.hasOwn(FEATURES, shortName)
+}
+
+/** Whether setting it takes something away. */
+function restricts(name: string): boolean {
+  return isFeature(name) && 'restricts' in FEATURES[name]
+}
+
+const set = {
+  type: 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE',
+  carries: 'one',
+  parameters: ([change]) => ({
+    name: wireFeatureName(change!.desired!.name),
+    value: change!.desired!.fields['value'] ?? '',
+  }),
+} as const satisfies ResourceKind['create']
+
+/** A feature that is set. It has no id; its name stands for it. `true` in a definition manages no value. */
+export const feature: ResourceKind = {
+  kind: 'feature',
+  one: 'feature',
+  many: 'features',
+  form: { key: 'features', shape: 'map' },
+  fields: {
+    value: {
+      compare: 'exact',
+      meaning: 'Its value; `true` sets it without one; `false` removes it.',
+      schema: { type: ['string', 'boolean'] },
+    },
+  },
+  referable: false,
+  deleteNeedsTombstone: false,
+  rides: false,
+  identity: ({ name }) => name,
+  create: set,
+  update: () => set,
+  remove: {
+    type: 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE',
+    carries: 'one',
+    parameters: ([change]) => ({ name: wireFeatureName(change!.actual!.name) }),
+  },
+  power: ({ desired, actual }, action) => {
+    const name = (desired ?? actual)!.name
+    if (action === 'update') return 'loosens'
+    return (action === 'create') === restricts(name) ? 'tightens' : 'loosens'
+  },
+}

@@ -1,0 +1,56 @@
+import type { ChangeInput, Power, ResourceKind } from './kind.ts'
+import type { Value } from './model.ts'
+import { sameValue } from './value.ts'
+
+/** Who may do everything, and how many of them it takes. There is one and it always exists. */
+export const rootQuorum: ResourceKind = {
+  kind: 'rootQuorum',
+  one: 'root quorum',
+  many: 'root quorums',
+  form: { key: 'rootQuorum', shape: 'one' },
+  fields: {
+    threshold: {
+      compare: 'exact',
+      meaning: 'How many members must approve.',
+      required: true,
+      schema: { type: 'integer', minimum: 1, maximum: 100 },
+    },
+    users: {
+      compare: 'set',
+      meaning: 'The members, by name.',
+      required: true,
+      names: 'user',
+      schema: { type: 'array', minItems: 1, items: { type: 'string' } },
+    },
+  },
+  referable: false,
+  deleteNeedsTombstone: true,
+  rides: false,
+  identity: () => 'rootQuorum',
+  update: () => ({
+    type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',
+    carries: 'one',
+    parameters: ([{ desired, actual } = { desired: undefined, actual: undefined }]) => ({
+      threshold: desired?.fields['threshold'] ?? actual!.fields['threshold']!,
+      userIds: desired?.fields['users'] ?? actual!.fields['users']!,
+    }),
+  }),
+  power: (change) => quorumPower(change),
+}
+
+/**
+ * A higher threshold tightens, even when members join: more people must agree. At an equal threshold, fewer members
+ * tighten, and a new member loosens. A lower threshold always loosens.
+ */
+function quorumPower({ desired, actual }: ChangeInput): Power {
+  const before = Number(actual?.fields['threshold'] ?? 0)
+  const after = Number(desired?.fields['threshold'] ?? before)
+  if (after !== before) return after > before ? 'tightens' : 'loosens'
+  const old = list(actual?.fields['users'])
+  const joins = list(desired?.fields['users']).some((user) => !old.some((one) => sameValue(one, user, 'exact')))
+  return joins ? 'loosens' : 'tightens'
+}
+
+function list(value: Value | undefined): readonly Value[] {
+  return Array.isArray(value) ? (value as readonly Value[]) : []
+}

@@ -1,0 +1,72 @@
+import type { ChangeInput, Power, ResourceKind } from './kind.ts'
+import type { Value } from './model.ts'
+import { sameValue } from './value.ts'
+import * as wire from './wire/user.ts'
+
+/** A person or a machine with credentials. New users come with their API keys. */
+export const user: ResourceKind = {
+  kind: 'user',
+  one: 'user',
+  many: 'users',
+  form: { key: 'users', shape: 'map', renamable: true },
+  fields: {
+    name: { compare: 'exact', meaning: 'Their name.' },
+    email: {
+      compare: 'case-insensitive',
+      meaning: 'Their e-mail address.',
+      schema: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 254 },
+    },
+    phone: {
+      compare: 'exact',
+      meaning: 'Their phone number in E.164 form, e.g. `+15551234567`.',
+      schema: { type: 'string', pattern: '^\\+[1-9][0-9]{1,14}$' },
+    },
+    tags: {
+      compare: 'set',
+      meaning: 'The tags they carry. Left out, their tags are not managed; written, these and no others.',
+      names: 'tag',
+      schema: { type: 'array', items: { type: 'string' } },
+    },
+  },
+  referable: true,
+  deleteNeedsTombstone: true,
+  rides: false,
+  identity: ({ name }) => name,
+  create: {
+    type: 'ACTIVITY_TYPE_CREATE_USERS_V4',
+    carries: 'all',
+    parameters: (changes) => ({ users: changes.map(({ desired, children }) => wire.toIntent(desired!, children)) }),
+    produces: (changes) =>
+      changes.map(({ desired }, index) => ({
+        address: desired!.address,
+        at: ['createUsersResult', 'userIds', index],
+      })),
+  },
+  update: () => ({
+    type: 'ACTIVITY_TYPE_UPDATE_USER',
+    carries: 'one',
+    parameters: ([change]) => wire.toUpdateIntent(change!.actual!.id!, change!.desired!, change!.fields),
+  }),
+  remove: {
+    type: 'ACTIVITY_TYPE_DELETE_USERS',
+    carries: 'all',
+    parameters: (changes) => ({ userIds: changes.map(({ actual }) => actual!.id!) }),
+  },
+  power: (change, action) => {
+    if (action === 'create') return 'neutral'
+    return action === 'delete' ? 'tightens' : updatePower(change)
+  },
+}
+
+/** Tags taken away tighten. A new tag, and an address at which a login may be received, loosen. A name does neither. */
+function updatePower({ desired, actual, fields }: ChangeInput): Power {
+  if (fields.includes('email') || fields.includes('phone')) return 'loosens'
+  if (!fields.includes('tags')) return 'neutral'
+  const before = list(actual?.fields['tags'])
+  const gained = list(desired?.fields['tags']).some((one) => !before.some((old) => sameValue(old, one, 'exact')))
+  return gained ? 'loosens' : 'tightens'
+}
+
+function list(value: Value | undefined): readonly Value[] {
+  return Array.isArray(value) ? (value as readonly Value[]) : []
+}

@@ -1,0 +1,63 @@
+import { QuorateError } from '../../diagnostics/index.ts'
+
+/** A record of an answer, not looked at yet. */
+export type WireRecord = Readonly<Record<string, unknown>>
+
+/** Takes a value that must be an object. `what` names it in the error, e.g. `user`. Throws `QuorateError`. */
+export function takeRecord(value: unknown, what: string): WireRecord {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as WireRecord
+  throw malformed(what, 'an object', value)
+}
+
+/** Takes a text that must be there and not be empty. */
+export function takeText(record: WireRecord, member: string, what: string): string {
+  const value = own(record, member)
+  if (typeof value === 'string' && value !== '') return value
+  throw malformed(`\`${member}\` of a ${what}`, 'a text', value)
+}
+
+/** Takes a text that may be absent, null or empty: then undefined (facts: protocol §12). */
+export function takeOptionalText(record: WireRecord, member: string, what: string): string | undefined {
+  const value = own(record, member)
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'string') return value
+  throw malformed(`\`${member}\` of a ${what}`, 'a text or nothing', value)
+}
+
+/** Takes a list that must be there: a list that is missing is not an empty one, lest what is in it be thought gone. */
+export function takeList(record: WireRecord, member: string, what: string): readonly unknown[] {
+  const value = own(record, member)
+  if (Array.isArray(value)) return value
+  throw malformed(`\`${member}\` of a ${what}`, 'a list', value)
+}
+
+/** Takes a list of texts that must be there. */
+export function takeTexts(record: WireRecord, member: string, what: string): readonly string[] {
+  return takeList(record, member, what).map((value) => {
+    if (typeof value === 'string' && value !== '') return value
+    throw malformed(`an element of \`${member}\` of a ${what}`, 'a text', value)
+  })
+}
+
+/** Takes a whole number, which may be written as a text (facts: protocol §1). */
+export function takeInteger(record: WireRecord, member: string, what: string): number {
+  const value = own(record, member)
+  const number = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value
+  if (typeof number === 'number' && Number.isSafeInteger(number)) return number
+  throw malformed(`\`${member}\` of a ${what}`, 'a whole number', value)
+}
+
+export function malformed(what: string, expected: string, got: unknown): QuorateError {
+  const seen = got === null ? 'null' : Array.isArray(got) ? 'a list' : got === undefined ? 'nothing' : `a ${typeof got}`
+  return new QuorateError(
+    'resources/malformed-record',
+    `expected ${what} to be ${expected}, got ${got === '' ? 'an empty text' : seen}`,
+    {
+      next: 'check that the base URL is that of the API',
+    },
+  )
+}
+
+function own(record: WireRecord, member: string): unknown {
+  return Object.hasOwn(record, member) ? record[member] : undefined
+}
