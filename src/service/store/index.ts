@@ -2,5 +2,26 @@
  * Store: the only SQL of the service. Typed rows, one function a question, every one taking the open transaction and
  * the organization. It decides nothing; an id of another organization looks like an id that does not exist.
  */
+export {
+  type ActivityListing,
+  type ActivityUpdate,
+  findActivityByFingerprint,
+  findActivityById,
+  insertActivity,
+  listActivityRows,
+  updateActivity,
+} from './activities.ts'
+export { type ApproverFacts, listApprovers, readPolicyVersion, readRootQuorum } from './consensus.ts'
+export {
+  findApiKeyByPublicKey,
+  findApiKeysBelow,
+  listStandingCredentials,
+  lockOrganization,
+  type OrganizationPlace,
+} from './credentials.ts'
+export { type Database, openDatabase } from './database.ts'
+export { STORE_CODES, StoreUnavailable } from './error.ts'
+export { insertServiceKey, insertSetting, listServiceKeys, readSetting } from './installation.ts'
 export type * from './schema.ts'
 export { type Transaction, withSavepoint } from './transaction.ts'
+export { insertPolicyEvaluation, insertVote, listPolicyEvaluations, listVotes } from './votes.ts'

@@ -1,4 +1,5 @@
 import { type Transaction as KyselyTransaction, sql } from 'kysely'
+import { StoreUnavailable } from './error.ts'
 import type { Schema } from './schema.ts'
 
 /** An open transaction. Whoever has one can read and write; committing is the store's own business. */
@@ -15,6 +16,8 @@ export async function withSavepoint<T>(tx: Transaction, work: () => Promise<T>):
     await sql`release savepoint part`.execute(tx)
     return value
   } catch (error) {
+    // After a fault of the machine the transaction may be gone, and its savepoints with it.
+    if (error instanceof StoreUnavailable) throw error
     await sql`rollback to savepoint part`.execute(tx)
     await sql`release savepoint part`.execute(tx)
     throw error

@@ -1,0 +1,29 @@
+import type { Codes } from '../diagnostics/index.ts'
+import { STORE_CODES } from './store/index.ts'
+
+/** What the service says to whoever starts it. What it says on the wire are `ApiError`s (facts: protocol §9). */
+export const SERVICE_CODES = {
+  ...STORE_CODES,
+  'service/data-folder-in-use': {
+    summary: 'Another process serves this data folder.',
+    solve: 'Stop the process whose id is named, or name another data folder with `--data`.',
+  },
+  'service/data-folder-damaged': {
+    summary: 'A file in the data folder does not say what this service wrote there.',
+    solve: 'Restore the named file from a backup of the same folder.',
+  },
+  'service/master-key-exposed': {
+    summary: 'The file of the master key can be read by others than its owner.',
+    solve: 'Take the rights of group and others away: `chmod 600 <file>`.',
+  },
+  'service/master-key-invalid': {
+    summary: 'The master key is not 32 bytes long.',
+    solve: 'Give 32 random bytes, in a file as 64 hex characters.',
+  },
+  'service/seal-broken': {
+    summary: 'A sealed value does not open: the master key is another one, or the row was changed by hand.',
+    solve: 'Give the master key that the data folder was made with, or restore the folder from a backup.',
+  },
+} as const satisfies Codes
+
+export type ServiceCode = keyof typeof SERVICE_CODES

@@ -1,0 +1,11 @@
+import { QuorateError, type QuorateErrorOptions } from '../diagnostics/index.ts'
+import type { ServiceCode } from './codes.ts'
+
+/** What keeps the service from starting or working, said to its operator. */
+export class ServiceError extends QuorateError {
+  override readonly name = 'ServiceError'
+
+  constructor(code: ServiceCode, message: string, options: QuorateErrorOptions = {}) {
+    super(code, message, options)
+  }
+}

@@ -1,0 +1,38 @@
+import { type RandomBytes, seal, unseal } from '../crypto/index.ts'
+import type { Secret } from '../telemetry/index.ts'
+import type { SealedPlace } from './engine/handler.ts'
+import { ServiceError } from './error.ts'
+
+/** Seals bytes for one place and opens them there, and nowhere else. */
+export interface Sealing {
+  readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
+  readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
+}
+
+/** Creates the seal of everything secret in the database, under the master key. */
+export function createSealing(masterKey: Secret<Uint8Array>, randomBytes: RandomBytes): Sealing {
+  return {
+    seal: (plain, place) => seal(masterKey.reveal(), plain, toAdditionalData(place), randomBytes),
+    unseal(sealed, place) {
+      try {
+        return unseal(masterKey.reveal(), sealed, toAdditionalData(place))
+      } catch (cause) {
+        throw notOpened(place, cause)
+      }
+    },
+  }
+}
+
+/** A JSON list, so that no two places have the same text. */
+function toAdditionalData(place: SealedPlace): string {
+  return JSON.stringify([place.table, place.id, place.column])
+}
+
+function notOpened(place: SealedPlace, cause: unknown): ServiceError {
+  const where = `${place.table}.${place.column} of ${place.id}`
+  return new ServiceError('service/seal-broken', `the sealed value in ${where} does not open with this master key`, {
+    facts: { ...place },
+    next: 'give the master key that this data folder was made with',
+    cause,
+  })
+}

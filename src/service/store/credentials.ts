@@ -1,0 +1,67 @@
+import type { ApiKeyRow } from './schema.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Where an organization stands in its tree. */
+export interface OrganizationPlace {
+  readonly id: string
+  readonly parentId: string | undefined
+}
+
+/**
+ * Takes the organization's row before anything else is read or written. INVARIANT: every write goes through here
+ * first, so that the writes of one organization follow one another. In SQLite the round's BEGIN IMMEDIATE already
+ * keeps all others out and reading is enough.
+ */
+export async function lockOrganization(
+  tx: Transaction,
+  organizationId: string,
+): Promise<OrganizationPlace | undefined> {
+  const row = await tx
+    .selectFrom('organizations')
+    .select(['id', 'parent_id'])
+    .where('id', '=', organizationId)
+    .executeTakeFirst()
+  return row && { id: row.id, parentId: row.parent_id ?? undefined }
+}
+
+/** Reads the API key with this public key (lower-case hex) in one organization. */
+export async function findApiKeyByPublicKey(
+  tx: Transaction,
+  organizationId: string,
+  publicKey: string,
+): Promise<ApiKeyRow | undefined> {
+  return tx
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('public_key', '=', publicKey)
+    .executeTakeFirst()
+}
+
+/** Reads the API keys with this public key in the sub-organizations of a parent: two at most, since two are too many. */
+export async function findApiKeysBelow(tx: Transaction, parentId: string, publicKey: string): Promise<ApiKeyRow[]> {
+  return tx
+    .selectFrom('api_keys')
+    .innerJoin('organizations', 'organizations.id', 'api_keys.organization_id')
+    .selectAll('api_keys')
+    .where('organizations.parent_id', '=', parentId)
+    .where('api_keys.public_key', '=', publicKey)
+    .limit(2)
+    .execute()
+}
+
+/** Says which of these credentials still stand in the organization. */
+export async function listStandingCredentials(
+  tx: Transaction,
+  organizationId: string,
+  credentialIds: readonly string[],
+): Promise<Set<string>> {
+  if (credentialIds.length === 0) return new Set()
+  const rows = await tx
+    .selectFrom('api_keys')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', credentialIds)
+    .execute()
+  return new Set(rows.map((row) => row.id))
+}

@@ -1,0 +1,120 @@
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely } from 'kysely'
+import { createSqliteDialect } from './dialect.ts'
+import { fromSqliteError, StoreUnavailable } from './error.ts'
+import { migrate } from './migrations.ts'
+import type { Schema } from './schema.ts'
+import { type Transaction, withSavepoint } from './transaction.ts'
+
+/**
+ * The database of one data folder.
+ *
+ * Writes are grouped, because one fsync costs more than all the statements of a request. Whatever is waiting forms a
+ * round: BEGIN IMMEDIATE, one savepoint for each piece of work, COMMIT. INVARIANT: nobody in a round is answered
+ * before its COMMIT, not even those who were refused, since their refusal may rest on what another wrote in the same
+ * round. A fault of the machine undoes the whole round; a fault of one request undoes that request alone.
+ */
+export interface Database {
+  /** Runs `work` in a write transaction and returns once it is durable. Work runs alone, in order of arrival. */
+  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Runs `work` on one consistent, read-only view of what has been committed. */
+  read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Lets the waiting work finish, then closes. */
+  close(): Promise<void>
+}
+
+interface Waiting {
+  /** Does the work in the round's transaction; the returned function answers the caller once that is committed. */
+  readonly run: (tx: Transaction) => Promise<() => void>
+  readonly fail: (error: unknown) => void
+}
+
+/** Keeps a round short enough that its first request does not wait for hundreds of others. */
+const MAX_ROUND = 128
+
+/** Opens (or makes) the database file and brings it to the newest schema. Throws `StoreUnavailable`. */
+export function openDatabase(path: string, options: { readonly now: number }): Database {
+  const writable = open(path, false)
+  try {
+    migrate(writable, options.now)
+  } catch (error) {
+    writable.close()
+    throw fromSqliteError(error)
+  }
+  const writer = new Kysely<Schema>({ dialect: createSqliteDialect(writable, 'begin immediate') })
+  const reader = new Kysely<Schema>({ dialect: createSqliteDialect(open(path, true), 'begin') })
+  let waiting: Waiting[] = []
+  let rounds: Promise<void> | undefined
+  let closed = false
+
+  async function runRounds(): Promise<void> {
+    while (waiting.length > 0) {
+      // Requests whose bytes have already arrived get into this round instead of paying for an fsync of their own.
+      await new Promise((resolve) => setImmediate(resolve))
+      const round = waiting.slice(0, MAX_ROUND)
+      waiting = waiting.slice(MAX_ROUND)
+      await runRound(writer, round)
+    }
+    rounds = undefined
+  }
+
+  return {
+    write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+      if (closed) return Promise.reject(new StoreUnavailable('it is closing'))
+      return new Promise<T>((resolve, reject) => {
+        waiting.push({ run: (tx) => settle(tx, work, resolve, reject), fail: reject })
+        rounds ??= runRounds()
+      })
+    },
+    async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+      if (closed) throw new StoreUnavailable('it is closing')
+      return reader.transaction().execute(work)
+    },
+    async close(): Promise<void> {
+      closed = true
+      await rounds
+      await reader.destroy()
+      await writer.destroy()
+    },
+  }
+}
+
+function open(path: string, readOnly: boolean): DatabaseSync {
+  try {
+    const database = new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: true, timeout: 2000 })
+    // Only FULL makes an acknowledged commit survive power loss in WAL mode (sqlite.org/pragma.html#pragma_synchronous).
+    if (!readOnly) database.exec('pragma journal_mode = wal; pragma synchronous = full')
+    return database
+  } catch (error) {
+    throw fromSqliteError(error)
+  }
+}
+
+async function runRound(writer: Kysely<Schema>, round: readonly Waiting[]): Promise<void> {
+  try {
+    const answers = await writer.transaction().execute(async (tx) => {
+      const settled: (() => void)[] = []
+      for (const item of round) settled.push(await item.run(tx))
+      return settled
+    })
+    for (const answer of answers) answer()
+  } catch (error) {
+    for (const item of round) item.fail(error)
+  }
+}
+
+/** Does one piece of work inside a savepoint. Only a fault of the machine is thrown: it ends the whole round. */
+async function settle<T>(
+  tx: Transaction,
+  work: (tx: Transaction) => Promise<T>,
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+): Promise<() => void> {
+  try {
+    const value = await withSavepoint(tx, () => work(tx))
+    return () => resolve(value)
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error
+    return () => reject(error)
+  }
+}

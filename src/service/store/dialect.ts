@@ -1,0 +1,114 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { fromSqliteError, StoreUnavailable } from './error.ts'
+
+/** Statements kept prepared for each connection; the service's queries are far fewer than this. */
+const MAX_PREPARED = 512
+
+/** Statement kinds that return no rows unless they say `returning`. */
+const WRITES = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode'])
+
+/**
+ * A Kysely dialect over one connection of `node:sqlite`. Kysely itself hands the connection to one transaction at a
+ * time, so a query on the outer handle inside a transaction would wait for ever: always pass the transaction on.
+ */
+export function createSqliteDialect(database: DatabaseSync, begin: 'begin' | 'begin immediate'): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new SqliteDriver(database, begin),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #database: DatabaseSync
+  readonly #connection: SqliteConnection
+  readonly #begin: string
+
+  constructor(database: DatabaseSync, begin: string) {
+    this.#database = database
+    this.#connection = new SqliteConnection(database)
+    this.#begin = begin
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    this.#connection.fault = undefined
+    await connection.executeQuery(CompiledQuery.raw(this.#begin))
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'))
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // A full disk makes SQLite roll back by itself; a second rollback would hide the first error.
+    if (this.#database.isTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'))
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {
+    this.#database.close()
+  }
+}
+
+class SqliteConnection implements DatabaseConnection {
+  /**
+   * The machine's fault that this transaction met. INVARIANT: after it no statement runs and nothing is committed, even
+   * if somebody swallowed the error: SQLite may have rolled back already, and each statement would commit by itself.
+   */
+  fault: StoreUnavailable | undefined
+  readonly #database: DatabaseSync
+  readonly #prepared = new Map<string, StatementSync>()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.fault && query.sql !== 'rollback') throw this.fault
+    try {
+      const statement = this.#prepare(query.sql)
+      const parameters = query.parameters as SQLInputValue[]
+      if (WRITES.has(query.query.kind) && !('returning' in query.query && query.query.returning)) {
+        const { changes, lastInsertRowid } = statement.run(...parameters)
+        return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+      }
+      return { rows: statement.all(...parameters) as R[] }
+    } catch (error) {
+      const known = fromSqliteError(error)
+      if (known instanceof StoreUnavailable) this.fault = known
+      throw known
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: node:sqlite reads at once; nothing in the service streams.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('streaming is not supported')
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#prepared.get(sql)
+    if (known) return known
+    if (this.#prepared.size >= MAX_PREPARED) this.#prepared.delete(this.#prepared.keys().next().value!)
+    const statement = this.#database.prepare(sql)
+    this.#prepared.set(sql, statement)
+    return statement
+  }
+}
