@@ -1,0 +1,23 @@
+/**
+ * Writes `generated/` from `data/` (`npm run generate`): the catalogue's rows, the wire types, the schemas and the
+ * OpenAPI document. The output is a function of the data alone; a test renders it again and expects no difference.
+ */
+import { writeFileSync } from 'node:fs'
+import { renderCatalogue } from './generate/catalogue.ts'
+import { readModel } from './generate/model.ts'
+import { renderSchemas } from './generate/schemas.ts'
+import { renderWire } from './generate/wire.ts'
+
+/** Renders every generated file, by its name in `generated/`. */
+export function renderGenerated(): Readonly<Record<string, string>> {
+  const model = readModel()
+  return {
+    'catalogue.gen.ts': renderCatalogue(model),
+    'wire.gen.ts': renderWire(model),
+    'schemas.gen.ts': renderSchemas(model),
+  }
+}
+
+if (import.meta.main)
+  for (const [name, text] of Object.entries(renderGenerated()))
+    writeFileSync(new URL(`./generated/${name}`, import.meta.url), text)
