@@ -3,7 +3,10 @@
  * Knows nothing of keys or protocols; decoders are strict and say what they saw.
  */
 
+export { encodeBase32 } from './base32.ts'
+export { encodeBase58 } from './base58.ts'
 export { decodeBase64, encodeBase64Url } from './base64.ts'
+export { encodeBech32 } from './bech32.ts'
 export { type Bytes, concatBytes, decodeUtf8, encodeUtf8, equalBytes } from './bytes.ts'
 export { canonicalJson, type Json, type JsonObject } from './canonical-json.ts'
 export { EncodingError } from './error.ts'
