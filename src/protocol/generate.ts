@@ -8,7 +8,7 @@ import { readModel } from './generate/model.ts'
 import { renderSchemas } from './generate/schemas.ts'
 import { renderWire } from './generate/wire.ts'
 
-/** Renders every generated file, by its name in `generated/`. */
+/** Renders every generated TypeScript file, by its name in `generated/`. */
 export function renderGenerated(): Readonly<Record<string, string>> {
   const model = readModel()
   return {
@@ -18,6 +18,14 @@ export function renderGenerated(): Readonly<Record<string, string>> {
   }
 }
 
-if (import.meta.main)
-  for (const [name, text] of Object.entries(renderGenerated()))
-    writeFileSync(new URL(`./generated/${name}`, import.meta.url), text)
+/** Renders the OpenAPI document. It is built from the generated rows and schemas, so those come first. */
+export async function renderOpenApi(): Promise<string> {
+  const { openApiDocument } = await import('./open-api.ts')
+  return `${JSON.stringify(openApiDocument(), null, 1)}\n`
+}
+
+if (import.meta.main) {
+  const write = (name: string, text: string) => writeFileSync(new URL(`./generated/${name}`, import.meta.url), text)
+  for (const [name, text] of Object.entries(renderGenerated())) write(name, text)
+  write('openapi.gen.json', await renderOpenApi())
+}

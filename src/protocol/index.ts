@@ -4,6 +4,15 @@
  * by `generate.ts`. Workflows import `status.ts` by its path; nothing here is read from disk at run time.
  */
 export {
+  ApiError,
+  type ApiFailure,
+  apiError,
+  type DenialEvaluation,
+  isFingerprintTaken,
+  parseApiError,
+  permissionDenied,
+} from './api-error.ts'
+export {
   type ActivityRow,
   activities,
   activityActions,
@@ -18,6 +27,8 @@ export {
   type QueryRow,
   queries,
 } from './catalogue.ts'
+export { createDecoder, type Decoder, type Envelope } from './decoder.ts'
+export { fingerprintOf } from './fingerprint.ts'
 export type {
   ActivityAction,
   ActivityFamily,
@@ -29,6 +40,28 @@ export type {
 } from './generated/catalogue.gen.ts'
 export type * as Wire from './generated/wire.gen.ts'
 export type { ActivityIntents, ActivityResults, QueryTypes } from './generated/wire.gen.ts'
+export {
+  GRPC,
+  type GrpcCode,
+  grpcOfHttpStatus,
+  httpStatusOf,
+  TURNKEY_ERROR_CODES,
+  type TurnkeyErrorCode,
+} from './grpc.ts'
 export { isJsonObject, type Json, type JsonObject } from './json.ts'
+export {
+  APPROVAL_WINDOW_MS,
+  LIVENESS,
+  MAX_BODY_BYTES,
+  PAGE,
+  type PageRequest,
+  type ResourceLimits,
+  readPagination,
+  resourceLimits,
+} from './limits.ts'
+export { openApiDocument } from './open-api.ts'
+export { parseJson } from './parse-json.ts'
+export { type RefusalName, refusals } from './refusals.ts'
 export { respell, respellText, type Spelling } from './spelling.ts'
 export { ACTIVITY_STATUSES, type ActivityStatus, isTerminal, isWaiting } from './status.ts'
+export { fromTimestamp, toTimestamp } from './time.ts'

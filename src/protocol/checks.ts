@@ -1,0 +1,120 @@
+/**
+ * The tags of the published field checks, one row each (facts: protocol §13). `holds` judges a value that has the
+ * right JSON type; `rule` completes the sentence "field `x` …".
+ */
+export interface CheckRow {
+  readonly rule: (argument: string) => string
+  readonly holds: (value: unknown, argument: string, siblings: Readonly<Record<string, unknown>>) => boolean
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+// Syntax alone; whether the domain can be reached is for whoever sends the mail.
+const email = /^[^\s@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i
+// Unstated: printable, no control characters, no blanks at the ends. Marks that turn or break the line count as such.
+const label = /^(?!\s)[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*(?<!\s)$/u
+const digits = /^[0-9]+$/
+
+export const checks = {
+  // A boolean has no unset value that could be told from false, so it need only be there.
+  required: {
+    rule: () => 'must not be empty',
+    holds: (value) => typeof value === 'boolean' || !isZero(value),
+  },
+  omitempty: { rule: () => '', holds: () => true },
+  uuid: { rule: () => 'must be a UUID', holds: (value) => text(value, (t) => uuid.test(t)) },
+  uuid4: {
+    rule: () => 'must be a UUID',
+    // Real ids have versions 4, 5 and 7: the version nibble is never checked (facts: protocol §12).
+    holds: (value) => text(value, (t) => uuid.test(t)),
+  },
+  hexadecimal: {
+    rule: () => 'must be hexadecimal',
+    holds: (value) => text(value, (t) => /^(0x)?[0-9a-f]+$/i.test(t)),
+  },
+  numeric: { rule: () => 'must be decimal digits', holds: (value) => text(value, (t) => digits.test(t)) },
+  positive: {
+    rule: () => 'must be a positive integer',
+    holds: (value) => text(value, (t) => /^[0-9]{1,15}$/.test(t) && Number(t) > 0),
+  },
+  at_most: { rule: (most) => `must be at most ${most}`, holds: (value, most) => Number(value) <= Number(most) },
+  gt: { rule: (bound) => `must be greater than ${bound}`, holds: (value, bound) => size(value) > Number(bound) },
+  len: { rule: (length) => `must be ${length} long`, holds: (value, length) => size(value) === Number(length) },
+  min: {
+    rule: (least) => `must be at least ${least}, in length or value`,
+    holds: (v, least) => size(v) >= Number(least),
+  },
+  max: { rule: (most) => `must be at most ${most}, in length or value`, holds: (v, most) => size(v) <= Number(most) },
+  oneof: {
+    rule: (words) => `must be one of ${words.replaceAll(' ', ', ')}`,
+    holds: (value, words) => text(value, (t) => words.split(' ').includes(t)),
+  },
+  email: { rule: () => 'must be an e-mail address', holds: (value) => text(value, (t) => email.test(t)) },
+  tk_email: { rule: () => 'must be an e-mail address', holds: () => true },
+  e164: {
+    rule: () => 'must be a phone number in E.164 form',
+    holds: (v) => text(v, (t) => /^\+[1-9][0-9]{1,14}$/.test(t)),
+  },
+  tk_label: {
+    rule: () => 'must be printable, without blanks at its ends',
+    holds: (value) => text(value, (t) => label.test(t)),
+  },
+  tk_label_length: {
+    rule: () => 'must have 1 to 255 characters',
+    holds: (value) => text(value, (t) => t.length >= 1 && [...t].length <= 255),
+  },
+  tk_api_key: {
+    rule: () => 'must be a public key of its curve: 66 hex characters, or 64 for Ed25519',
+    holds: (value, _, { curveType }) =>
+      text(value, (t) => t.length === (curveType === 'API_KEY_CURVE_ED25519' ? 64 : 66) && !/^0x/i.test(t)),
+  },
+  tk_cidr: { rule: () => 'must be an address block', holds: (value) => text(value, isAddressBlock) },
+  tk_max_length: {
+    rule: (most) => `must have at most ${most} bytes`,
+    holds: (value, most) => text(value, (t) => new TextEncoder().encode(t).length <= Number(most)),
+  },
+} as const satisfies Readonly<Record<string, CheckRow>>
+
+/** Finds the first check that a value fails, of tags such as `omitempty,min=6,max=9`. Returns its rule's words. */
+export function firstFailed(
+  tags: string,
+  value: unknown,
+  siblings: Readonly<Record<string, unknown>>,
+): { readonly tag: string; readonly rule: string } | undefined {
+  for (const part of tags.split(',')) {
+    const [tag = '', argument = ''] = part.split('=')
+    if (tag === 'omitempty' && isZero(value)) return undefined
+    const row: CheckRow | undefined = checks[tag as keyof typeof checks]
+    if (!row) throw new Error(`unknown check ${tag}`)
+    if (!row.holds(value, argument, siblings)) return { tag, rule: row.rule(argument) }
+  }
+  return undefined
+}
+
+function isZero(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === '' ||
+    value === 0 ||
+    value === false ||
+    (Array.isArray(value) && value.length === 0)
+  )
+}
+
+/** Judges text; a value of another type is not what the check is about. */
+function text(value: unknown, holds: (text: string) => boolean): boolean {
+  return typeof value !== 'string' || holds(value)
+}
+
+/** Length of text (in characters) and lists, value of numbers. */
+function size(value: unknown): number {
+  if (typeof value === 'string') return [...value].length
+  return Array.isArray(value) ? value.length : Number(value)
+}
+
+/** An IPv4 or IPv6 block; how wide it may be is judged with the whole list, which names the rule's index. */
+function isAddressBlock(block: string): boolean {
+  const [, address, bits] = /^([0-9a-f.:]{2,45})\/([0-9]{1,3})$/i.exec(block) ?? []
+  if (address === undefined) return false
+  if (address.includes(':')) return Number(bits) <= 128 && URL.canParse(`http://[${address}]/`)
+  return Number(bits) <= 32 && /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(address)
+}

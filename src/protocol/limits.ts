@@ -1,0 +1,64 @@
+import { apiError } from './api-error.ts'
+import type { Pagination } from './generated/wire.gen.ts'
+
+/** How many of each resource there may be (facts: protocol §14). */
+export interface ResourceLimits {
+  readonly subOrganizations: number
+  readonly wallets: number
+  readonly privateKeys: number
+  readonly users: number
+  readonly policies: number
+  readonly invitations: number
+  readonly tags: number
+  readonly authenticatorsPerUser: number
+  readonly longLivedApiKeysPerUser: number
+  /** Reaching it refuses nothing: the eleventh evicts an expired one, otherwise the oldest. */
+  readonly expiringApiKeysPerUser: number
+  readonly oauthProvidersPerUser: number
+}
+
+const shared = {
+  wallets: 100,
+  privateKeys: 1000,
+  users: 100,
+  policies: 100,
+  invitations: 100,
+  authenticatorsPerUser: 10,
+  longLivedApiKeysPerUser: 10,
+  expiringApiKeysPerUser: 10,
+  oauthProvidersPerUser: 10,
+}
+
+/** The limits of a parent and of a sub-organization. Accounts of a wallet are not limited. */
+export const resourceLimits: Readonly<Record<'parent' | 'subOrganization', ResourceLimits>> = {
+  parent: { ...shared, subOrganizations: Number.POSITIVE_INFINITY, tags: 100 },
+  subOrganization: { ...shared, subOrganizations: 0, tags: 10 },
+}
+
+/** Largest request body in bytes: an interface of 400 kB, escaped as JSON, must fit (unstated in the sources). */
+export const MAX_BODY_BYTES = 1_048_576
+
+/** How old, and how far ahead, the `timestampMs` of a first submission may be (facts: protocol §5). */
+export const LIVENESS = { pastMs: 3_600_000, futureMs: 300_000 } as const
+
+/** How long approvals count from the opening of their window (facts: protocol §7). */
+export const APPROVAL_WINDOW_MS = 86_400_000
+
+/** Sizes of a page (facts: protocol §10). */
+export const PAGE = { least: 1, most: 100, default: 10 } as const
+
+/** One page of a list: `before` and `after` are ids of objects, which are not in the page themselves. */
+export interface PageRequest {
+  readonly limit: number
+  readonly before?: string
+  readonly after?: string
+}
+
+/** Reads `paginationOptions`; empty text counts as absent. Throws `ApiError` for a limit outside 1–100. */
+export function readPagination(options: Pagination | undefined): PageRequest {
+  const { limit = '', before = '', after = '' } = options ?? {}
+  const size = limit === '' ? PAGE.default : /^[0-9]{1,9}$/.test(limit) ? Number(limit) : Number.NaN
+  if (!(size >= PAGE.least && size <= PAGE.most))
+    throw apiError('invalidField', 'paginationOptions.limit', `must be from ${PAGE.least} to ${PAGE.most}`)
+  return { limit: size, ...(before === '' ? {} : { before }), ...(after === '' ? {} : { after }) }
+}

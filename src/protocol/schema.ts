@@ -1,0 +1,56 @@
+import { schemaTexts } from './generated/schemas.gen.ts'
+
+/** The part of JSON Schema that the generated schemas use. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: 'object' | 'array' | 'string' | 'boolean' | 'integer'
+  readonly enum?: readonly string[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly additionalProperties?: Schema
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly pattern?: string
+  /** What an absent member counts as. */
+  readonly default?: string | boolean | readonly never[]
+  /** Tags of the published field checks; see `checks.ts`. */
+  readonly 'x-checks'?: string
+  /** The refusals that a fault here has of its own; see `refusals.ts`. */
+  readonly 'x-refused'?: { readonly invalid?: string; readonly missing?: string }
+}
+
+/** Every message name that has a schema. */
+export function schemaNames(): readonly string[] {
+  return Object.keys(schemaTexts)
+}
+
+/** Parses the schema of a message. Throws for a name that has none, which is a fault of the caller. */
+export function parseSchema(name: string): Schema {
+  const text = Object.hasOwn(schemaTexts, name) ? schemaTexts[name] : undefined
+  if (text === undefined) throw new Error(`no schema is named ${name}`)
+  return JSON.parse(text) as Schema
+}
+
+/** The name that a `$ref` points to. */
+export function refName(ref: string): string {
+  return ref.slice('#/$defs/'.length)
+}
+
+/** Collects the schemas that a message is made of, itself included, by name. */
+export function closureOf(name: string): Readonly<Record<string, Schema>> {
+  const found: Record<string, Schema> = {}
+  const walk = (schema: Schema): void => {
+    if (schema.$ref !== undefined) visit(refName(schema.$ref))
+    if (schema.items) walk(schema.items)
+    for (const property of Object.values(schema.properties ?? {})) walk(property)
+  }
+  const visit = (message: string): void => {
+    if (message in found) return
+    const schema = parseSchema(message)
+    found[message] = schema
+    walk(schema)
+  }
+  visit(name)
+  return found
+}
