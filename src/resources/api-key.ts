@@ -1,15 +1,36 @@
-import type { ResourceKind } from './kind.ts'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { p256 } from '@noble/curves/nist.js'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { decodeHex } from '../encoding/index.ts'
+import type { FieldProblem, ResourceKind } from './kind.ts'
+import type { Resource } from './model.ts'
 import * as wire from './wire/api-key.ts'
 
-/** The curves of API keys by the words that definitions use, with the length of a public key in hex digits. */
+/** The curves of API keys by the words that definitions use: hex digits of a public key, and whether one is valid. */
 export const API_KEY_CURVES = {
-  P256: { publicKeyDigits: 66 },
-  SECP256K1: { publicKeyDigits: 66 },
-  ED25519: { publicKeyDigits: 64 },
+  P256: { digits: 66, isValid: p256.utils.isValidPublicKey },
+  SECP256K1: { digits: 66, isValid: secp256k1.utils.isValidPublicKey },
+  ED25519: { digits: 64, isValid: ed25519.utils.isValidPublicKey },
 } as const
 export type ApiKeyCurve = keyof typeof API_KEY_CURVES
 
 const FIXED = 'a key keeps it for life; register a new key beside it, then delete this one'
+
+function checkKey({ fields: { curve, publicKey } }: Resource): readonly FieldProblem[] {
+  if (typeof publicKey !== 'string' || typeof curve !== 'string' || !Object.hasOwn(API_KEY_CURVES, curve)) return []
+  const { digits, isValid } = API_KEY_CURVES[curve as ApiKeyCurve]
+  const seen = !/^[0-9a-fA-F]*$/.test(publicKey)
+    ? 'characters that are no hex digits'
+    : publicKey.length !== digits
+      ? `${publicKey.length} digits`
+      : isValid(decodeHex(publicKey))
+        ? undefined
+        : 'bytes that are no point of the curve'
+  if (seen === undefined) return []
+  const message = `expected ${digits} hex digits of a compressed ${curve} public key, got ${seen}`
+  const other = publicKey.length === 130 ? 'write the compressed form, which starts with 02 or 03' : undefined
+  return [{ field: 'publicKey', code: 'resources/bad-public-key', message, ...(other ? { help: other } : {}) }]
+}
 
 /** A long-lived key with which a user stamps requests. Its public key tells it from others; its name is a label. */
 export const apiKey: ResourceKind = {
@@ -33,6 +54,7 @@ export const apiKey: ResourceKind = {
       immutable: FIXED,
       required: true,
       schema: { type: 'string' },
+      normal: (key) => (typeof key === 'string' ? key.toLowerCase() : key),
     },
     expiresIn: {
       compare: 'exact',
@@ -45,6 +67,7 @@ export const apiKey: ResourceKind = {
   deleteNeedsTombstone: false,
   rides: true,
   identity: ({ fields }) => String(fields['publicKey']).toLowerCase(),
+  check: checkKey,
   create: {
     type: 'ACTIVITY_TYPE_CREATE_API_KEYS_V2',
     carries: 'parent',

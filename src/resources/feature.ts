@@ -1,4 +1,6 @@
-import type { ResourceKind } from './kind.ts'
+import { suggest } from '../diagnostics/index.ts'
+import type { FieldProblem, ResourceKind } from './kind.ts'
+import type { Resource } from './model.ts'
 
 /**
  * The features of an organization (facts: protocol §15). `value` says whether one needs a value; `restricts` marks the
@@ -49,12 +51,30 @@ const set = {
   }),
 } as const satisfies ResourceKind['create']
 
+function checkFeature({ name, fields, tombstone }: Resource): readonly FieldProblem[] {
+  if (!isFeature(name)) {
+    const [near] = suggest(name, Object.keys(FEATURES))
+    const help = near ? `did you mean \`${near}\`?` : `the features are ${Object.keys(FEATURES).join(', ')}`
+    return [{ code: 'resources/unknown-feature', message: `\`${name}\` is no feature of the API`, help }]
+  }
+  if ('value' in FEATURES[name] && !tombstone && !fields['value']) {
+    return [
+      {
+        code: 'resources/feature-without-value',
+        message: `feature \`${name}\` needs a value, got none`,
+        help: FEATURES[name].meaning,
+      },
+    ]
+  }
+  return []
+}
+
 /** A feature that is set. It has no id; its name stands for it. `true` in a definition manages no value. */
 export const feature: ResourceKind = {
   kind: 'feature',
   one: 'feature',
   many: 'features',
-  form: { key: 'features', shape: 'map' },
+  form: { key: 'features', shape: 'values', nameOf: shortFeatureName },
   fields: {
     value: {
       compare: 'exact',
@@ -66,6 +86,7 @@ export const feature: ResourceKind = {
   deleteNeedsTombstone: false,
   rides: false,
   identity: ({ name }) => name,
+  check: checkFeature,
   create: set,
   update: () => set,
   remove: {

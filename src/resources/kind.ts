@@ -17,23 +17,41 @@ export interface FieldRow {
   readonly meaning: string
   /** Why the field cannot be changed on what exists; a change of it is a diagnostic that says this. */
   readonly immutable?: string
-  /** How a definition writes it. Absent for `name`, which is the key under which a definition stands. */
+  /** How a definition writes it; `title` says for people what is expected where there is a pattern. Absent for `name`, which is the key under which a definition stands. */
   readonly schema?: JsonSchema
   readonly required?: boolean
+  /** The one form of a value that may be written in several. */
+  readonly normal?: (value: Value) => Value
+  /** The value of one that a definition leaves out. Without it, a field that is left out is not managed. */
+  readonly absent?: Value
   /** Its text, or each text in its list, names a resource of this kind: `alice` or `${user.alice}`. */
   readonly names?: KindName
   /** It is one of a policy's three expressions. */
   readonly expression?: PolicyField
 }
 
+/** Something wrong with a desired resource that its schema cannot say; about its name when no field is given. */
+export interface FieldProblem {
+  readonly field?: string
+  readonly code: `resources/${string}`
+  readonly message: string
+  readonly help?: string
+}
+
 /** How definitions write the resources of a kind. */
 export interface DefinitionForm {
   /** The key: of the top level, or of the parent's definition for a kind that has a parent. */
   readonly key: string
-  /** `map`: by name; `list`: entries that are named by their content; `one`: the fields themselves; `value`: a single field. */
-  readonly shape: 'map' | 'list' | 'one' | 'value'
+  /**
+   * `map`: fields by name; `values`: the one field `value` by name, or
+   * `true` for none, or `false` for a tombstone; `list`: entries that are named by their content; `one`: the fields
+   * themselves, without a name; `value`: a single field, without a name.
+   */
+  readonly shape: 'map' | 'values' | 'list' | 'one' | 'value'
   /** Entries may say `renamedFrom: <old name>`. @default false */
   readonly renamable?: boolean
+  /** The one form of a name that may be written in several. */
+  readonly nameOf?: (written: string) => string
 }
 
 /**
@@ -95,6 +113,8 @@ export interface ResourceKind {
   readonly rides: boolean
   /** What two resources of the same parent must share to be the same thing, besides an id: by default the name. */
   readonly identity: (resource: Resource) => string
+  /** Checks what its schema cannot say; fields of the right shape are given, others are absent. */
+  readonly check?: (resource: Resource) => readonly FieldProblem[]
   readonly create?: ActivityTemplate
   readonly update?: (change: ChangeInput) => ActivityTemplate
   readonly remove?: ActivityTemplate

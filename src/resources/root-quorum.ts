@@ -1,5 +1,5 @@
-import type { ChangeInput, Power, ResourceKind } from './kind.ts'
-import type { Value } from './model.ts'
+import type { ChangeInput, FieldProblem, Power, ResourceKind } from './kind.ts'
+import type { Resource, Value } from './model.ts'
 import { sameValue } from './value.ts'
 
 /** Who may do everything, and how many of them it takes. There is one and it always exists. */
@@ -27,6 +27,7 @@ export const rootQuorum: ResourceKind = {
   deleteNeedsTombstone: true,
   rides: false,
   identity: () => 'rootQuorum',
+  check: checkQuorum,
   update: () => ({
     type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',
     carries: 'one',
@@ -36,6 +37,14 @@ export const rootQuorum: ResourceKind = {
     }),
   }),
   power: (change) => quorumPower(change),
+}
+
+function checkQuorum({ fields: { threshold, users } }: Resource): readonly FieldProblem[] {
+  if (typeof threshold !== 'number' || !Array.isArray(users) || threshold <= users.length) return []
+  const message = `a threshold of ${threshold} can never be met by ${users.length} ${users.length === 1 ? 'member' : 'members'}`
+  return [
+    { field: 'threshold', code: 'resources/quorum-never-met', message, help: 'lower the threshold or add members' },
+  ]
 }
 
 /**

@@ -14,12 +14,16 @@ export const user: ResourceKind = {
     email: {
       compare: 'case-insensitive',
       meaning: 'Their e-mail address.',
-      schema: { type: 'string', pattern: '^[^@\\s]+@[^@\\s]+$', maxLength: 254 },
+      schema: { type: 'string', title: 'an e-mail address', pattern: '^[^@\\s]+@[^@\\s]+$|\\$\\{', maxLength: 254 },
     },
     phone: {
       compare: 'exact',
       meaning: 'Their phone number in E.164 form, e.g. `+15551234567`.',
-      schema: { type: 'string', pattern: '^\\+[1-9][0-9]{1,14}$' },
+      schema: {
+        type: 'string',
+        title: 'a phone number in E.164 form, such as `+15551234567`',
+        pattern: '^\\+[1-9][0-9]{1,14}$|\\$\\{',
+      },
     },
     tags: {
       compare: 'set',

@@ -29,7 +29,7 @@ export function fromWire(record: WireRecord): Resource {
  * The form in which an expression is compared: `null` for what is absent and for the text `true`, which mean the same
  * (facts: policy-language §1): an update cannot make an expression absent again, only `true`.
  */
-export function normalExpression<Text extends Value>(text: Text | undefined): Text | null {
+export function normalExpression(text: Value | undefined): Value {
   return text === undefined || (typeof text === 'string' && /^(true)?$/.test(text.trim())) ? null : text
 }
 

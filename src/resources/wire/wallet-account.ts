@@ -1,14 +1,23 @@
+import {
+  addressFormatByName,
+  addressFormats,
+  curveByName,
+  curves,
+  isAddressFormat,
+  isCurve,
+  normalizePath,
+} from '../../chain/index.ts'
 import { formatAddress, walletAccountName } from '../address.ts'
 import type { Resource, Value } from '../model.ts'
 import { takeOptionalText, takeText, type WireRecord } from './record.ts'
 
-const CURVE = /^CURVE_/
-const FORMAT = /^ADDRESS_FORMAT_/
-
 /** A wallet account out of the list of accounts of its wallet. */
 export function fromWire(record: WireRecord, wallet: Resource): Resource {
-  const path = takeText(record, 'path', 'wallet account')
-  const format = takeText(record, 'addressFormat', 'wallet account').replace(FORMAT, '').toLowerCase()
+  const path = normalizePath(takeText(record, 'path', 'wallet account'))
+  const wireFormat = takeText(record, 'addressFormat', 'wallet account')
+  const wireCurve = takeText(record, 'curve', 'wallet account')
+  // A word that is not known yet is kept as it is: enumerations of the API only grow (facts: protocol §16).
+  const format = isAddressFormat(wireFormat) ? addressFormats[wireFormat].name : wireFormat
   const label = takeOptionalText(record, 'name', 'wallet account')
   const name = walletAccountName(path, format)
   return {
@@ -20,7 +29,7 @@ export function fromWire(record: WireRecord, wallet: Resource): Resource {
     id: takeText(record, 'walletAccountId', 'wallet account'),
     fields: {
       path,
-      curve: takeText(record, 'curve', 'wallet account').replace(CURVE, '').toLowerCase(),
+      curve: isCurve(wireCurve) ? curves[wireCurve].name : wireCurve,
       format,
       ...(label === undefined ? {} : { name: label }),
     },
@@ -31,10 +40,10 @@ export function fromWire(record: WireRecord, wallet: Resource): Resource {
 export function toIntent(account: Resource): Value {
   const { path, curve, format, name } = account.fields
   return {
-    curve: `CURVE_${String(curve).toUpperCase()}`,
+    curve: curveByName(String(curve))!,
     pathFormat: 'PATH_FORMAT_BIP32',
     path: path!,
-    addressFormat: `ADDRESS_FORMAT_${String(format).toUpperCase()}`,
+    addressFormat: addressFormatByName(String(format))!,
     ...(name === undefined ? {} : { name }),
   }
 }
