@@ -1,0 +1,158 @@
+/**
+ * The engine: what happens between a request's bytes and its answer. It knows neither HTTP nor SQL: headers and bytes
+ * come in, JSON goes out, and what cannot be answered is thrown as `ApiError`.
+ */
+import type { RandomBytes } from '../../crypto/index.ts'
+import { decodeUtf8 } from '../../encoding/index.ts'
+import {
+  type ActivityRow,
+  type ActivityType,
+  apiError,
+  type Decoder,
+  findActivitiesByPath,
+  findActivity,
+  findQueryByPath,
+  fingerprintOf,
+  type JsonObject,
+  parseJson,
+  type QueryName,
+  respell,
+} from '../../protocol/index.ts'
+import type { Headers } from '../../stamp/index.ts'
+import type { Logger } from '../../telemetry/index.ts'
+import type { Sealing } from '../sealing.ts'
+import type { ActivityRecordRow, Database, Transaction } from '../store/index.ts'
+import { toWireActivity } from './activity-wire.ts'
+import { authenticate } from './authentication.ts'
+import { resolveCaller } from './caller.ts'
+import type { Handler, NotExecuted } from './handler.ts'
+import { createHandlerContext } from './handler-context.ts'
+import { type Case, createJudge, type Judge } from './judgement.ts'
+import { createPolicySource } from './policy-cache.ts'
+import type { QueryHandler } from './query.ts'
+import type { QueryRequest, SubmitRequest } from './request.ts'
+import { submit } from './submission.ts'
+import { type ViewTools, viewActivities } from './view.ts'
+
+export interface EngineOptions {
+  readonly database: Database
+  readonly handlers: Readonly<Record<ActivityType, Handler | NotExecuted>>
+  readonly queryHandlers: Readonly<Record<QueryName, QueryHandler | NotExecuted>>
+  readonly decoder: Decoder
+  readonly sealing: Sealing
+  readonly clock: () => number
+  readonly randomBytes: RandomBytes
+  readonly logger: Logger
+}
+
+/** One request as it came: the bytes are those that were stamped. */
+export interface RawRequest {
+  readonly path: string
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
+/** Answers submits and queries. Both throw `ApiError`, or `StoreUnavailable` when nothing could be done or read. */
+export interface Engine {
+  submit(raw: RawRequest): Promise<JsonObject>
+  query(raw: RawRequest): Promise<JsonObject>
+}
+
+/** What the steps of a submit use. */
+export interface EngineTools extends ViewTools {
+  readonly judge: Judge
+  readonly randomBytes: RandomBytes
+  readonly logger: Logger
+  /** Puts together a new activity's case. Throws `ApiError` (code 12) for a type that is not carried out. */
+  readonly prepareCase: (
+    tx: Transaction,
+    row: ActivityRow,
+    intent: JsonObject,
+    request: { readonly organizationId: string; readonly submitterId: string; readonly now: number },
+  ) => Case
+}
+
+/** Creates the engine of one service. */
+export function createEngine(options: EngineOptions): Engine {
+  const { database, decoder, clock } = options
+  const tools = createTools(options)
+  return {
+    async submit(raw) {
+      const request = readSubmit(decoder, raw)
+      return database.write(async (tx) => {
+        const now = clock()
+        const { activity, caller } = await submit(tools, tx, request, now)
+        const [view] = await viewActivities(tools, tx, [activity], { caller, now })
+        const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
+        return respell(answer, request.spelling) as JsonObject
+      })
+    },
+    async query(raw) {
+      const { name, organizationId, request, stamp } = readQuery(decoder, raw)
+      const handler = options.queryHandlers[name]
+      return database.read(async (tx) => {
+        const now = clock()
+        const caller = await resolveCaller(tx, stamp, organizationId, { reach: 'query', now })
+        if (typeof handler !== 'function') throw apiError('notImplemented', `query ${name} (${handler.notExecuted})`)
+        const context = {
+          tx,
+          organizationId: caller.organizationId,
+          caller: { userId: caller.userId, organizationId: caller.homeId },
+          now,
+          viewActivities: async (activities: readonly ActivityRecordRow[]) => {
+            const views = await viewActivities(tools, tx, activities, { caller, now })
+            return views.map((view) => toWireActivity(view, { nestedCopy: false }))
+          },
+        }
+        return handler(context, request)
+      })
+    },
+  }
+}
+
+function createTools(options: EngineOptions): EngineTools {
+  const { handlers, logger, randomBytes, sealing } = options
+  const prepareCase: EngineTools['prepareCase'] = (tx, row, intent, request) => {
+    const handler = handlers[row.type]
+    if ('notExecuted' in handler) throw apiError('notImplemented', `activity ${row.type} (${handler.notExecuted})`)
+    return { row, intent, handler, context: createHandlerContext({ randomBytes, sealing }, { tx, ...request }) }
+  }
+  return {
+    judge: createJudge(createPolicySource()),
+    randomBytes,
+    logger,
+    prepareCase,
+    openCase(tx, activity, submitterId, now) {
+      const row = findActivity(activity.type)?.row
+      if (!row || 'notExecuted' in handlers[row.type]) return undefined
+      const intent = JSON.parse(activity.intent) as JsonObject
+      return prepareCase(tx, row, intent, { organizationId: activity.organization_id, submitterId, now })
+    },
+  }
+}
+
+/** Form first, then the stamp; nothing here touches the store. */
+function readSubmit(decoder: Decoder, { path, headers, body }: RawRequest): SubmitRequest {
+  if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
+  const envelope = decoder.envelope(parseJson(body), path)
+  const intent = decoder.intent(envelope.row.type, envelope.parameters)
+  return {
+    row: envelope.row,
+    spelling: envelope.spelling,
+    organizationId: envelope.organizationId.toLowerCase(),
+    timestampMs: envelope.timestampMs,
+    generateAppProofs: envelope.generateAppProofs,
+    intent,
+    message: decodeUtf8(body),
+    fingerprint: fingerprintOf(body),
+    stamp: authenticate(headers, body),
+  }
+}
+
+function readQuery(decoder: Decoder, { path, headers, body }: RawRequest): QueryRequest {
+  const row = findQueryByPath(path)
+  if (!row) throw apiError('notFound', 'path', path)
+  const request = decoder.query(row.name, parseJson(body))
+  const organizationId = String(request['organizationId']).toLowerCase()
+  return { name: row.name, organizationId, request, stamp: authenticate(headers, body) }
+}

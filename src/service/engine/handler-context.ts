@@ -1,0 +1,33 @@
+import { newUuid, type RandomBytes } from '../../crypto/index.ts'
+import type { Sealing } from '../sealing.ts'
+import type { Transaction } from '../store/index.ts'
+import type { HandlerContext } from './handler.ts'
+
+/** What handlers may use besides the transaction. */
+export interface HandlerTools {
+  readonly randomBytes: RandomBytes
+  readonly sealing: Sealing
+}
+
+/** Gives a handler what it may use for one request. */
+export function createHandlerContext(
+  tools: HandlerTools,
+  request: {
+    readonly tx: Transaction
+    readonly organizationId: string
+    readonly submitterId: string
+    readonly now: number
+  },
+): HandlerContext {
+  const { randomBytes, sealing } = tools
+  return {
+    tx: request.tx,
+    organizationId: request.organizationId,
+    submitterId: request.submitterId,
+    now: request.now,
+    randomBytes,
+    newId: () => newUuid(randomBytes),
+    seal: sealing.seal,
+    unseal: sealing.unseal,
+  }
+}

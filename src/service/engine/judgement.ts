@@ -1,0 +1,100 @@
+import {
+  type Approver,
+  activityParams,
+  authorize,
+  type CompiledPolicy,
+  type Decision,
+  mayVote,
+  type PolicyContext,
+} from '../../policy/index.ts'
+import { type ActivityRow, type JsonObject, permissionDenied } from '../../protocol/index.ts'
+import { listApprovers, readRootQuorum, type Transaction } from '../store/index.ts'
+import type { Ballot } from './ballots.ts'
+import type { Handler, HandlerContext } from './handler.ts'
+import type { PolicySource } from './policy-cache.ts'
+import { aliasOf } from './readings.ts'
+
+/** One activity before the policies: what is asked, and by what it is carried out. */
+export interface Case {
+  readonly row: ActivityRow
+  readonly intent: JsonObject
+  readonly handler: Handler
+  readonly context: HandlerContext
+}
+
+/** Decides about activities of one transaction with the policies, tags and quorum as they are in it (facts: U-snapshot). */
+export interface Judge {
+  /** Runs the whole decision for these approvals, the submitter's first. */
+  decide(item: Case, ballots: readonly Ballot[]): Promise<Decision>
+  /** Whether this user may approve or reject, beside those who have approved. */
+  mayVote(item: Case, ballots: readonly Ballot[], voter: Ballot): Promise<boolean>
+}
+
+/** Creates a judge over a source of compiled policies. */
+export function createJudge(policiesOf: PolicySource): Judge {
+  async function prepare(
+    item: Case,
+    ballots: readonly Ballot[],
+  ): Promise<{ policies: readonly CompiledPolicy[]; context: PolicyContext }> {
+    const { tx, organizationId } = item.context
+    const policies = await policiesOf(tx, organizationId)
+    return { policies, context: await buildPolicyContext(item, ballots) }
+  }
+  return {
+    async decide(item, ballots) {
+      const { policies, context } = await prepare(item, ballots)
+      return authorize(policies, context)
+    },
+    async mayVote(item, ballots, voter) {
+      const { policies, context } = await prepare(item, withBallot(ballots, voter))
+      return mayVote(policies, context, voter.userId)
+    },
+  }
+}
+
+/** The approvals with this one among them: a user counts once, however many votes and credentials (facts: U-approvers). */
+export function withBallot(ballots: readonly Ballot[], ballot: Ballot): readonly Ballot[] {
+  return ballots.some(({ userId }) => userId === ballot.userId) ? ballots : [...ballots, ballot]
+}
+
+/**
+ * Throws the denial that the API answers with, unless the decision allows or waits. Unstated: what a denial leaves
+ * behind (facts: U-denied-surface). Nothing: the same bytes are judged anew; a denied vote leaves the activity waiting.
+ */
+export function refuseDenial(decision: Decision): void {
+  if (decision.outcome !== 'OUTCOME_ALLOW' && decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS') {
+    throw permissionDenied(decision.policies)
+  }
+}
+
+async function buildPolicyContext(item: Case, ballots: readonly Ballot[]): Promise<PolicyContext> {
+  const { tx, organizationId, now } = item.context
+  const facts = await item.handler.facts?.(item.context, item.intent)
+  return {
+    now: BigInt(now) * 1_000_000n,
+    activity: { type: item.row.type, params: activityParams(item.row.type, item.intent) },
+    approvers: await readApprovers(tx, organizationId, ballots),
+    credentials: distinctCredentials(ballots),
+    rootQuorum: await readRootQuorum(tx, organizationId),
+    ...facts,
+  }
+}
+
+async function readApprovers(
+  tx: Transaction,
+  organizationId: string,
+  ballots: readonly Ballot[],
+): Promise<readonly Approver[]> {
+  const userIds = ballots.map(({ userId }) => userId)
+  const users = await listApprovers(tx, organizationId, userIds)
+  return users.map((user) => ({
+    id: user.id,
+    tags: user.tagIds,
+    alias: aliasOf(user),
+    ...(user.email === undefined ? {} : { email: user.email }),
+  }))
+}
+
+function distinctCredentials(ballots: readonly Ballot[]) {
+  return [...new Map(ballots.map(({ credential }) => [credential.id, credential])).values()]
+}

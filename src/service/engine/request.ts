@@ -1,0 +1,27 @@
+import type { ActivityRow, JsonObject, QueryName, Spelling } from '../../protocol/index.ts'
+import type { Stamp } from '../../stamp/index.ts'
+
+/** A submit whose form has been checked and whose stamp signs its bytes. Whose stamp it is is not known yet. */
+export interface SubmitRequest {
+  readonly row: ActivityRow
+  /** The spelling that the answer is written in. */
+  readonly spelling: Spelling
+  readonly organizationId: string
+  /** Decimal milliseconds. */
+  readonly timestampMs: string
+  readonly generateAppProofs: boolean
+  /** The parameters as checked, in the spelling used inside. */
+  readonly intent: JsonObject
+  /** The exact bytes, as text; their hash is `fingerprint`. */
+  readonly message: string
+  readonly fingerprint: string
+  readonly stamp: Stamp
+}
+
+/** A query whose form has been checked and whose stamp signs its bytes. */
+export interface QueryRequest {
+  readonly name: QueryName
+  readonly organizationId: string
+  readonly request: JsonObject
+  readonly stamp: Stamp
+}

@@ -1,0 +1,102 @@
+import { ApiError, isWaiting, type JsonObject, toTimestamp } from '../../protocol/index.ts'
+import { type ActivityRecordRow, listVotes, type Transaction, type VoteRow } from '../store/index.ts'
+import { toWireUser } from '../wire/users.ts'
+import type { ActivityView } from './activity-wire.ts'
+import { countBallots } from './ballots.ts'
+import type { Caller } from './caller.ts'
+import type { Case, Judge } from './judgement.ts'
+
+/** What reading activities needs of the engine. */
+export interface ViewTools {
+  readonly judge: Judge
+  /** The case of a stored activity; nothing for a type that is not carried out. */
+  readonly openCase: (
+    tx: Transaction,
+    activity: ActivityRecordRow,
+    submitterId: string,
+    now: number,
+  ) => Case | undefined
+}
+
+/** Gathers what the answer says about activities of one organization, for one caller. */
+export async function viewActivities(
+  tools: ViewTools,
+  tx: Transaction,
+  activities: readonly ActivityRecordRow[],
+  request: { readonly caller: Caller; readonly now: number },
+): Promise<ActivityView[]> {
+  const organizationId = activities[0]?.organization_id
+  if (organizationId === undefined) return []
+  const votes = await listVotes(
+    tx,
+    organizationId,
+    activities.map(({ id }) => id),
+  )
+  const users = await readVoters(tx, organizationId, votes)
+  const views: ActivityView[] = []
+  for (const activity of activities) {
+    const own = votes.filter((vote) => vote.activity_id === activity.id)
+    views.push({
+      activity,
+      votes: own.map((vote) => ({ vote, user: users.get(vote.user_id)! })),
+      ...(await readRights(tools, tx, activity, own, request)),
+    })
+  }
+  return views
+}
+
+async function readVoters(
+  tx: Transaction,
+  organizationId: string,
+  votes: readonly VoteRow[],
+): Promise<Map<string, JsonObject>> {
+  const users = new Map<string, JsonObject>()
+  for (const { user_id: id } of votes) {
+    if (!users.has(id)) users.set(id, (await toWireUser(tx, organizationId, id)) ?? goneUser(id))
+  }
+  return users
+}
+
+/** Clients require the user of a vote; of one who has been deleted nothing is left but the id. */
+function goneUser(userId: string): JsonObject {
+  const never = { ...toTimestamp(0) }
+  const none: JsonObject[] = []
+  return {
+    userId,
+    userName: '',
+    authenticators: none,
+    apiKeys: none,
+    userTags: none,
+    oauthProviders: none,
+    createdAt: never,
+    updatedAt: never,
+    mfaPolicies: none,
+  }
+}
+
+/**
+ * Whether the caller could approve or reject at this moment. Unstated: said honestly while the activity waits, and
+ * `false` otherwise (facts: protocol §6).
+ */
+async function readRights(
+  { judge, openCase }: ViewTools,
+  tx: Transaction,
+  activity: ActivityRecordRow,
+  votes: readonly VoteRow[],
+  { caller, now }: { readonly caller: Caller; readonly now: number },
+): Promise<{ canApprove: boolean; canReject: boolean }> {
+  const nothing = { canApprove: false, canReject: false }
+  if (!isWaiting(activity.status) || caller.homeId !== activity.organization_id) return nothing
+  const item = openCase(tx, activity, votes[0]!.user_id, now)
+  if (!item) return nothing
+  const ballots = await countBallots(tx, activity, votes, now)
+  const voter = { userId: caller.userId, credential: caller.credential }
+  try {
+    if (!(await judge.mayVote(item, ballots, voter))) return nothing
+  } catch (error) {
+    // What the activity is about may be gone by now; then a vote would be refused.
+    if (error instanceof ApiError) return nothing
+    throw error
+  }
+  return { canApprove: !ballots.some(({ userId }) => userId === caller.userId), canReject: true }
+}

@@ -1,0 +1,170 @@
+/**
+ * Votes on an activity that exists (facts: protocol §7, policy-language §11).
+ *
+ * An approval comes as `approve_activity` with the fingerprint, or as the very bytes of the submission from another
+ * user. Every approval runs the whole decision again; the one that makes it ALLOW executes the activity in the same
+ * transaction. One rejection by a user who may vote ends the activity. After 24 hours the approvals lapse, the activity
+ * stays, and the next approval opens a new window in which everybody else must approve again.
+ */
+import { newUuid } from '../../crypto/index.ts'
+import type { Decision } from '../../policy/index.ts'
+import { ApiError, apiError, GRPC, isTerminal, permissionDenied } from '../../protocol/index.ts'
+import {
+  type ActivityRecordRow,
+  findActivityByFingerprint,
+  insertPolicyEvaluation,
+  insertVote,
+  listVotes,
+  type Transaction,
+  updateActivity,
+  type VoteRow,
+} from '../store/index.ts'
+import { type Ballot, countBallots, hasLapsed } from './ballots.ts'
+import type { Caller } from './caller.ts'
+import type { EngineTools } from './engine.ts'
+import { execute } from './execution.ts'
+import { type Case, refuseDenial, withBallot } from './judgement.ts'
+import { checkLiveness } from './liveness.ts'
+import type { SubmitRequest } from './request.ts'
+
+type Selection = 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED'
+
+/** Who votes, with which request, and when. */
+export interface Voter {
+  readonly caller: Caller
+  readonly request: SubmitRequest
+  readonly now: number
+}
+
+/** Takes `approve_activity` or `reject_activity` and returns the activity that was voted on. Throws `ApiError`. */
+export async function voteByFingerprint(tools: EngineTools, tx: Transaction, voter: Voter): Promise<ActivityRecordRow> {
+  const { caller, request, now } = voter
+  const fingerprint = String(request.intent['fingerprint'])
+  const activity = await findActivityByFingerprint(tx, caller.organizationId, fingerprint)
+  if (!activity) throw apiError('activityNotFound')
+  const votes = await listVotes(tx, activity.organization_id, [activity.id])
+  // The bytes of a vote count once, so that nobody can replay them when it has lapsed.
+  if (votes.some((vote) => vote.user_id === caller.userId && vote.message === request.message)) return activity
+  checkLiveness(request.timestampMs, now)
+  if (request.row.family === 'REJECT_ACTIVITY') return reject(tools, tx, activity, votes, voter)
+  return approve(tools, tx, activity, votes, voter)
+}
+
+/**
+ * Takes the bytes of a known submission once more: from somebody who has voted it is a repetition and changes nothing,
+ * from anybody else an approval (facts: protocol §5, Idempotency).
+ */
+export async function voteByResubmission(
+  tools: EngineTools,
+  tx: Transaction,
+  activity: ActivityRecordRow,
+  voter: Voter,
+): Promise<ActivityRecordRow> {
+  const votes = await listVotes(tx, activity.organization_id, [activity.id])
+  if (votes.some((vote) => vote.user_id === voter.caller.userId)) return activity
+  return approve(tools, tx, activity, votes, voter)
+}
+
+async function approve(
+  tools: EngineTools,
+  tx: Transaction,
+  activity: ActivityRecordRow,
+  votes: readonly VoteRow[],
+  voter: Voter,
+): Promise<ActivityRecordRow> {
+  const { now } = voter
+  if (isTerminal(activity.status)) return activity
+  const item = openCaseOrRefuse(tools, tx, activity, votes, now)
+  const ballots = await countBallots(tx, activity, votes, now)
+  const ballot = ballotOf(voter.caller)
+  if (ballots.some(({ userId }) => userId === ballot.userId)) return activity
+  if (!(await tools.judge.mayVote(item, ballots, ballot))) throw permissionDenied([])
+  const decision = await tools.judge.decide(item, withBallot(ballots, ballot))
+  refuseDenial(decision)
+  const windowOpenedAt = hasLapsed(activity, now) ? now : activity.window_opened_at
+  await recordVote(tools, tx, activity, voter, {
+    selection: 'VOTE_SELECTION_APPROVED',
+    // A clock that stepped back must not put the vote before the window that it stands in.
+    castAt: Math.max(now, windowOpenedAt),
+    decision,
+  })
+  const voted = await updateActivity(tx, activity, {
+    status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+    window_opened_at: windowOpenedAt,
+    updated_at: now,
+  })
+  if (decision.outcome !== 'OUTCOME_ALLOW') return voted
+  return execute(item, voted, { ...tools, recheck: true })
+}
+
+/** Unstated: one rejection by whoever may vote is final, also by the submitter (facts: protocol §7). */
+async function reject(
+  tools: EngineTools,
+  tx: Transaction,
+  activity: ActivityRecordRow,
+  votes: readonly VoteRow[],
+  voter: Voter,
+): Promise<ActivityRecordRow> {
+  const { now } = voter
+  if (isTerminal(activity.status)) {
+    const message = `activity ${activity.id} cannot be rejected: its status is ${activity.status}`
+    throw new ApiError(GRPC.InvalidArgument, message, { code: 'REQUEST_INVALID' })
+  }
+  const item = openCaseOrRefuse(tools, tx, activity, votes, now)
+  const ballots = await countBallots(tx, activity, votes, now)
+  if (!(await tools.judge.mayVote(item, ballots, ballotOf(voter.caller)))) throw permissionDenied([])
+  await recordVote(tools, tx, activity, voter, { selection: 'VOTE_SELECTION_REJECTED', castAt: now })
+  return updateActivity(tx, activity, { status: 'ACTIVITY_STATUS_REJECTED', updated_at: now })
+}
+
+/** Records a vote with what was stamped, and what the policies made of it: nothing was run for a rejection. */
+export async function recordVote(
+  tools: EngineTools,
+  tx: Transaction,
+  activity: ActivityRecordRow,
+  { caller, request }: Voter,
+  vote: { readonly selection: Selection; readonly castAt: number; readonly decision?: Decision },
+): Promise<void> {
+  const { stamp } = request
+  const row = await insertVote(tx, {
+    id: newUuid(tools.randomBytes),
+    organization_id: activity.organization_id,
+    activity_id: activity.id,
+    user_id: caller.userId,
+    credential_id: caller.credential.id,
+    credential: JSON.stringify(caller.credential),
+    selection: vote.selection,
+    message: request.message,
+    public_key: stamp.publicKey,
+    signature: stamp.signature,
+    scheme: stamp.scheme,
+    created_at: vote.castAt,
+  })
+  const evaluations = (vote.decision?.policies ?? []).map(({ policyId, outcome }) => ({ policyId, outcome }))
+  await insertPolicyEvaluation(tx, {
+    id: newUuid(tools.randomBytes),
+    organization_id: activity.organization_id,
+    activity_id: activity.id,
+    vote_id: row.id,
+    evaluations: JSON.stringify(evaluations),
+    created_at: vote.castAt,
+  })
+}
+
+/** What the caller's approval counts as. */
+export function ballotOf(caller: Caller): Ballot {
+  return { userId: caller.userId, credential: caller.credential }
+}
+
+function openCaseOrRefuse(
+  tools: EngineTools,
+  tx: Transaction,
+  activity: ActivityRecordRow,
+  votes: readonly VoteRow[],
+  now: number,
+): Case {
+  // INVARIANT: the first vote is the submission itself.
+  const item = tools.openCase(tx, activity, votes[0]!.user_id, now)
+  if (!item) throw apiError('notImplemented', activity.type)
+  return item
+}
