@@ -1,0 +1,113 @@
+import type { QueryName, QueryTypes, Wire } from '../protocol/index.ts'
+import type { Stamper } from '../stamp/index.ts'
+import { type Logger, silentLogger } from '../telemetry/index.ts'
+import { ClientError } from './error.ts'
+import type { QueryClient, RequestOptions, SubmitClient } from './model.ts'
+import { createRate } from './rate.ts'
+import { malformed, toClientError } from './refusal.ts'
+import { systemTiming, type Timing } from './timing.ts'
+import { type Answer, ATTEMPT_MS, type Fetch, sendOnce } from './transport.ts'
+
+export interface ClientOptions {
+  /** Scheme, host and, if any, path prefix; without a trailing slash. */
+  readonly baseUrl: string
+  readonly organizationId: string
+  readonly stamper: Stamper
+  /** @default Node's own, which keeps connections alive */
+  readonly fetch?: Fetch
+  readonly logger?: Logger
+  /** Most requests a second; one client is one organization's share. @default no limit of ours */
+  readonly requestsPerSecond?: number
+  /** How long one attempt may take. @default 30 s */
+  readonly attemptMs?: number
+  readonly timing?: Timing
+}
+
+/** Attempts of a read before its error is thrown: about 15 s of waiting in all. */
+const READ_ATTEMPTS = 6
+const FIRST_WAIT_MS = 500
+
+/** Makes a client that can only read: it has no way to submit. */
+export function createQueryClient(options: ClientOptions): QueryClient {
+  const { baseUrl, organizationId, stamper, query } = createCaller(options)
+  return { baseUrl, organizationId, publicKey: stamper.publicKey, query }
+}
+
+/** Makes a client that may also submit. It never sends a submit twice by itself: whoever keeps the bytes does. */
+export function createSubmitClient(options: ClientOptions): SubmitClient {
+  const { baseUrl, organizationId, stamper, query, submit } = createCaller(options)
+  return { baseUrl, organizationId, publicKey: stamper.publicKey, query, submit }
+}
+
+function createCaller(options: ClientOptions) {
+  const { organizationId, stamper, logger = silentLogger, timing = systemTiming, attemptMs = ATTEMPT_MS } = options
+  const { fetch = globalThis.fetch } = options
+  const baseUrl = options.baseUrl.replace(/\/+$/, '')
+  const rate = createRate(options.requestsPerSecond, timing)
+
+  const call = async (path: string, body: string, submits: boolean, signal?: AbortSignal) => {
+    const url = `${baseUrl}${path}`
+    const asked = { url, baseUrl, organizationId, publicKey: stamper.publicKey, submits }
+    await rate.take(signal)
+    const startedAt = timing.now()
+    const answer = await sendOnce({ url, body, stamper, fetch, attemptMs, signal })
+    const now = timing.now()
+    logger.debug('answered', { path, status: answer.status, ms: now - startedAt })
+    if (answer.status === 429) rate.pause(answer.retryAfterMs ?? FIRST_WAIT_MS)
+    if (answer.status < 200 || answer.status > 299) throw toClientError(answer, { ...asked, now })
+    return { json: readJson(answer), answer, asked: { ...asked, now } }
+  }
+
+  const query = async <Name extends QueryName>(
+    name: Name,
+    request: Omit<QueryTypes[Name]['request'], 'organizationId'>,
+    { signal }: RequestOptions = {},
+  ): Promise<QueryTypes[Name]['response']> => {
+    const path = `/public/v1/query/${name}`
+    const body = JSON.stringify({ organizationId, ...request })
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { json, answer, asked } = await call(path, body, false, signal)
+        if (!isRecord(json)) throw malformed(answer, asked, 'a JSON object')
+        return json as QueryTypes[Name]['response']
+      } catch (error) {
+        if (!(error instanceof ClientError) || !error.retryable || attempt === READ_ATTEMPTS) throw error
+        const waitMs = waitBefore(attempt, error, timing)
+        logger.warn('reading again', { path, attempt, code: error.code, waitMs })
+        await timing.sleep(waitMs, signal)
+      }
+    }
+  }
+
+  const submit = async (path: string, body: string, { signal }: RequestOptions = {}): Promise<Wire.Activity> => {
+    const { json, answer, asked } = await call(path, body, true, signal)
+    if (!isRecord(json) || !isActivity(json.activity)) throw malformed(answer, asked, 'an activity')
+    return json.activity
+  }
+
+  return { baseUrl, organizationId, stamper, query, submit }
+}
+
+/** Doubles from half a second, with full jitter above half of it; never less than the API asked for. */
+function waitBefore(attempt: number, error: ClientError, timing: Timing): number {
+  const backOff = FIRST_WAIT_MS * 2 ** (attempt - 1)
+  return Math.max(error.retryAfterMs ?? 0, Math.round(backOff * (0.5 + timing.random() / 2)))
+}
+
+function readJson(answer: Answer): unknown {
+  try {
+    return JSON.parse(answer.text)
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The members that the toolkit builds on are there; the rest is the catalogue's business. */
+function isActivity(value: unknown): value is Wire.Activity {
+  const texts = ['id', 'status', 'type', 'fingerprint', 'organizationId']
+  return isRecord(value) && texts.every((name) => typeof value[name] === 'string')
+}

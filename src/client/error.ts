@@ -1,0 +1,28 @@
+import { type CodeRow, QuorateError, type QuorateErrorOptions } from '../diagnostics/index.ts'
+import { type ClientCode, clientCodes } from './codes.ts'
+
+/** Whether the service may have taken a request up: `unknown` when no answer came after it was sent. */
+export type Submitted = 'no' | 'unknown' | 'yes'
+
+export interface ClientErrorOptions extends QuorateErrorOptions {
+  readonly submitted: Submitted
+  /** How long the API asks us to wait, when it says so. */
+  readonly retryAfterMs?: number | undefined
+}
+
+/** A request that did not work. `facts` hold the API's own code and message. */
+export class ClientError extends QuorateError {
+  override readonly name = 'ClientError'
+  declare readonly code: ClientCode
+  readonly submitted: Submitted
+  readonly retryable: boolean
+  readonly retryAfterMs?: number
+
+  constructor(code: ClientCode, message: string, options: ClientErrorOptions) {
+    const row: CodeRow = clientCodes[code]
+    super(code, message, { next: row.solve, ...(row.exit === undefined ? {} : { exit: row.exit }), ...options })
+    this.submitted = options.submitted
+    this.retryable = row.retryable ?? false
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+  }
+}

@@ -1,0 +1,109 @@
+import type { Stamper } from '../stamp/index.ts'
+import { ClientError } from './error.ts'
+
+export type Fetch = (input: string, init: RequestInit) => Promise<Response>
+
+/** How long one attempt may take, from connecting to the last byte of the answer. */
+export const ATTEMPT_MS = 30_000
+
+/** What came back, before anything is made of it. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly contentType: string
+  /** The service's `Date`, when it sent a readable one: milliseconds since the epoch. */
+  readonly date?: number
+  readonly retryAfterMs?: number
+}
+
+export interface Attempt {
+  readonly url: string
+  readonly body: string
+  readonly stamper: Stamper
+  readonly fetch: Fetch
+  readonly attemptMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Stamps the body and sends it once. Throws `client/unreachable` when no whole answer comes, `client/cancelled` when
+ * the caller gives up. Redirects are not followed: a stamp is for the API that was configured, nobody else.
+ */
+export async function sendOnce(attempt: Attempt): Promise<Answer> {
+  const { url, body, stamper, attemptMs, signal } = attempt
+  const bytes = new TextEncoder().encode(body)
+  const stamp = await stamper.stamp(bytes)
+  const deadline = AbortSignal.timeout(attemptMs)
+  try {
+    const response = await attempt.fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [stamp.name]: stamp.value },
+      body: bytes,
+      redirect: 'error',
+      signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
+    })
+    return await toAnswer(response)
+  } catch (error) {
+    throw signal?.aborted ? cancelled(url, error) : unreachable(url, attemptMs, error)
+  }
+}
+
+async function toAnswer(response: Response): Promise<Answer> {
+  const date = Date.parse(response.headers.get('date') ?? '')
+  const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), date)
+  return {
+    status: response.status,
+    text: await response.text(),
+    contentType: response.headers.get('content-type') ?? '',
+    ...(Number.isNaN(date) ? {} : { date }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  }
+}
+
+/** Seconds, or a date counted from the answer's own (RFC 9110 §10.2.3). */
+function parseRetryAfter(value: string | null, date: number): number | undefined {
+  if (value === null) return undefined
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  const at = Date.parse(value)
+  return Number.isNaN(at) || Number.isNaN(date) ? undefined : Math.max(0, at - date)
+}
+
+/** Reasons for which nothing was sent: the connection never stood. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+function unreachable(url: string, attemptMs: number, error: unknown): ClientError {
+  const { origin } = new URL(url)
+  const timedOut = error instanceof Error && error.name === 'TimeoutError'
+  const reason = timedOut ? `no answer within ${attemptMs / 1000} s` : reasonOf(error)
+  return new ClientError('client/unreachable', `cannot reach the API at \`${origin}\`: ${reason}`, {
+    facts: { url, reason },
+    submitted: NOT_SENT.has(reason) ? 'no' : 'unknown',
+    next: 'check that the service runs and that the base URL is right (`quorate doctor` tries it)',
+    cause: error,
+  })
+}
+
+function cancelled(url: string, cause: unknown): ClientError {
+  return new ClientError('client/cancelled', 'the request was cancelled', {
+    facts: { url },
+    submitted: 'unknown',
+    cause,
+  })
+}
+
+/** The system's word for it (`ECONNREFUSED`), which `fetch` hides in the cause. */
+function reasonOf(error: unknown): string {
+  for (let one: unknown = error; one instanceof Error; one = one.cause) {
+    if ('code' in one && typeof one.code === 'string') return one.code
+    if (one instanceof AggregateError && one.errors.length > 0) return reasonOf(one.errors[0])
+    if (one.cause === undefined) return one.message
+  }
+  return String(error)
+}
