@@ -1,16 +1,14 @@
 /** The catalogue: one row for each activity type, query and proxy endpoint, and the look-ups that read it. */
-import {
-  type ActivityAction,
-  type ActivityFamily,
-  type ActivityKind,
-  type ActivityResource,
-  type ActivityType,
-  activityRows,
-  type ProxyEndpointName,
-  proxyRows,
-  type QueryName,
-  queryRows,
-} from './generated/catalogue.gen.ts'
+import { activityRows, proxyRows, queryRows } from './generated/catalogue.gen.ts'
+import type {
+  ActivityAction,
+  ActivityFamily,
+  ActivityKind,
+  ActivityResource,
+  ActivityType,
+  ProxyEndpointName,
+  QueryName,
+} from './generated/names.gen.ts'
 import { fold, type Spelling } from './spelling.ts'
 
 /** One version of one activity. */
@@ -67,20 +65,19 @@ export interface ProxyRow {
 }
 
 /** Every activity type. */
-export const activities = activityRows
+export const activities = byKey(activityRows, ({ type }) => type)
 /** Every query, by the last segment of its path. */
-export const queries = queryRows
+export const queries = byKey(queryRows, ({ name }) => name)
 /** Every endpoint of the authentication proxy, by the last segment of its path. */
-export const proxyEndpoints = proxyRows
+export const proxyEndpoints = byKey(proxyRows, ({ name }) => name)
 
-const allActivities: readonly ActivityRow[] = Object.values(activityRows)
-const activitiesByPath: ReadonlyMap<string, readonly ActivityRow[]> = Map.groupBy(allActivities, ({ path }) => path)
-const queriesByPath: ReadonlyMap<string, QueryRow> = new Map(Object.values(queryRows).map((row) => [row.path, row]))
+const activitiesByPath: ReadonlyMap<string, readonly ActivityRow[]> = Map.groupBy(activityRows, ({ path }) => path)
+const queriesByPath: ReadonlyMap<string, QueryRow> = new Map(queryRows.map((row) => [row.path, row]))
 
 /** Finds the row of an activity type, in either spelling, and says which one was used. */
 export function findActivity(type: string): { readonly row: ActivityRow; readonly spelling: Spelling } | undefined {
   const { text, spelling } = fold(type)
-  return Object.hasOwn(activityRows, text) ? { row: activityRows[text as ActivityType], spelling } : undefined
+  return Object.hasOwn(activities, text) ? { row: activities[text as ActivityType], spelling } : undefined
 }
 
 /** Finds the activity types of a submit path, oldest version first; none when the path is not known. */
@@ -95,14 +92,19 @@ export function findQueryByPath(path: string): QueryRow | undefined {
 
 /** The newest version of a family of activities: `latestActivity('CREATE_USERS')` is version 4. */
 export function latestActivity(family: ActivityFamily): ActivityRow {
-  return allActivities.find((row) => row.family === family && row.latest)!
+  return activityRows.find((row) => row.family === family && row.latest)!
 }
 
 /** The words that `activity.kind`, `activity.resource` and `activity.action` can be, each once, in table order. */
-export const activityKinds: readonly ActivityKind[] = distinct(allActivities.map(({ kind }) => kind))
-export const activityResources: readonly ActivityResource[] = distinct(allActivities.map(({ resource }) => resource))
-export const activityActions: readonly ActivityAction[] = distinct(allActivities.map(({ action }) => action))
+export const activityKinds: readonly ActivityKind[] = distinct(activityRows.map(({ kind }) => kind))
+export const activityResources: readonly ActivityResource[] = distinct(activityRows.map(({ resource }) => resource))
+export const activityActions: readonly ActivityAction[] = distinct(activityRows.map(({ action }) => action))
 
 function distinct<Word>(words: readonly (Word | undefined)[]): readonly Word[] {
   return [...new Set(words)].filter((word) => word !== undefined)
+}
+
+/** The generator writes one row for each name, so the record is complete. */
+function byKey<Name extends string, Row>(rows: readonly Row[], keyOf: (row: Row) => Name): Readonly<Record<Name, Row>> {
+  return Object.fromEntries(rows.map((row) => [keyOf(row), row])) as Record<Name, Row>
 }

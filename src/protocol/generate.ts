@@ -11,8 +11,10 @@ import { renderWire } from './generate/wire.ts'
 /** Renders every generated TypeScript file, by its name in `generated/`. */
 export function renderGenerated(): Readonly<Record<string, string>> {
   const model = readModel()
+  const catalogue = renderCatalogue(model)
   return {
-    'catalogue.gen.ts': renderCatalogue(model),
+    'names.gen.ts': catalogue.names,
+    'catalogue.gen.ts': catalogue.rows,
     'wire.gen.ts': renderWire(model),
     'schemas.gen.ts': renderSchemas(model),
   }

@@ -37,7 +37,7 @@ export type {
   ActivityType,
   ProxyEndpointName,
   QueryName,
-} from './generated/catalogue.gen.ts'
+} from './generated/names.gen.ts'
 export type * as Wire from './generated/wire.gen.ts'
 export type { ActivityIntents, ActivityResults, QueryTypes } from './generated/wire.gen.ts'
 export {

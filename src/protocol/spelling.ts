@@ -14,7 +14,7 @@ const otherWords = { LAYER2: 'SPARK', Layer2: 'Spark', layer2: 'spark' } as cons
  * that a person wrote comes back as it was sent.
  */
 const identifiers: ReadonlySet<string> = new Set([
-  ...Object.values(activityRows).flatMap(({ type, family, operation, path, intentKey, resultKey }) =>
+  ...activityRows.flatMap(({ type, family, operation, path, intentKey, resultKey }) =>
     family.startsWith('SPARK_') ? [type, family, operation, path, intentKey, ...(resultKey ? [resultKey] : [])] : [],
   ),
   'ADDRESS_FORMAT_SPARK_MAINNET',
