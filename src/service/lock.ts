@@ -29,11 +29,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     throw await inUse(folder)
   }
   writeFileSync(join(folder, 'lock.pid'), `${process.pid}\n`, { mode: 0o600 })
-  return {
-    release() {
-      if (database.isOpen) database.close()
-    },
-  }
+  return { release: () => database.close() }
 }
 
 function isBusy(error: unknown): boolean {

@@ -5,7 +5,6 @@
 import type { RandomBytes } from '../../crypto/index.ts'
 import { decodeUtf8 } from '../../encoding/index.ts'
 import {
-  type ActivityRow,
   type ActivityType,
   apiError,
   type Decoder,
@@ -21,18 +20,19 @@ import {
 import type { Headers } from '../../stamp/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Sealing } from '../sealing.ts'
-import type { ActivityRecordRow, Database, Transaction } from '../store/index.ts'
+import type { ActivityRecordRow, Database } from '../store/index.ts'
 import { toWireActivity } from './activity-wire.ts'
 import { authenticate } from './authentication.ts'
 import { resolveCaller } from './caller.ts'
 import type { Handler, NotExecuted } from './handler.ts'
 import { createHandlerContext } from './handler-context.ts'
-import { type Case, createJudge, type Judge } from './judgement.ts'
+import { createJudge } from './judgement.ts'
 import { createPolicySource } from './policy-cache.ts'
 import type { QueryHandler } from './query.ts'
 import type { QueryRequest, SubmitRequest } from './request.ts'
 import { submit } from './submission.ts'
-import { type ViewTools, viewActivities } from './view.ts'
+import type { EngineTools } from './tools.ts'
+import { viewActivities } from './view.ts'
 
 export interface EngineOptions {
   readonly database: Database
@@ -56,20 +56,6 @@ export interface RawRequest {
 export interface Engine {
   submit(raw: RawRequest): Promise<JsonObject>
   query(raw: RawRequest): Promise<JsonObject>
-}
-
-/** What the steps of a submit use. */
-export interface EngineTools extends ViewTools {
-  readonly judge: Judge
-  readonly randomBytes: RandomBytes
-  readonly logger: Logger
-  /** Puts together a new activity's case. Throws `ApiError` (code 12) for a type that is not carried out. */
-  readonly prepareCase: (
-    tx: Transaction,
-    row: ActivityRow,
-    intent: JsonObject,
-    request: { readonly organizationId: string; readonly submitterId: string; readonly now: number },
-  ) => Case
 }
 
 /** Creates the engine of one service. */

@@ -5,12 +5,12 @@
 import { newTimeOrderedUuid } from '../../crypto/index.ts'
 import { type ActivityRecordRow, findActivityByFingerprint, insertActivity, type Transaction } from '../store/index.ts'
 import { type Caller, resolveCaller } from './caller.ts'
-import type { EngineTools } from './engine.ts'
 import { execute } from './execution.ts'
 import { refuseDenial } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { RESOLVED_BELOW } from './readings.ts'
 import type { SubmitRequest } from './request.ts'
+import type { EngineTools } from './tools.ts'
 import { ballotOf, recordVote, voteByFingerprint, voteByResubmission } from './voting.ts'
 
 /** What became of a submit, and for whom. */

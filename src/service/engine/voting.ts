@@ -21,11 +21,11 @@ import {
 } from '../store/index.ts'
 import { type Ballot, countBallots, hasLapsed } from './ballots.ts'
 import type { Caller } from './caller.ts'
-import type { EngineTools } from './engine.ts'
 import { execute } from './execution.ts'
 import { type Case, refuseDenial, withBallot } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import type { SubmitRequest } from './request.ts'
+import type { EngineTools } from './tools.ts'
 
 type Selection = 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED'
 

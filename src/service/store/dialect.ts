@@ -57,8 +57,12 @@ class SqliteDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // A full disk makes SQLite roll back by itself; a second rollback would hide the first error.
-    if (this.#database.isTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'))
+    try {
+      await connection.executeQuery(CompiledQuery.raw('rollback'))
+    } catch (error) {
+      // A full disk makes SQLite roll back by itself; then there is nothing left to undo, and the first error counts.
+      if (!this.#connection.fault) throw error
+    }
   }
 
   async releaseConnection(): Promise<void> {}

@@ -21,7 +21,14 @@ export {
 } from './credentials.ts'
 export { type Database, openDatabase } from './database.ts'
 export { STORE_CODES, StoreUnavailable } from './error.ts'
-export { insertServiceKey, insertSetting, listServiceKeys, readSetting } from './installation.ts'
+export {
+  type FirstOrganization,
+  insertFirstOrganization,
+  insertServiceKey,
+  insertSetting,
+  listServiceKeys,
+  readSetting,
+} from './installation.ts'
 export type * from './schema.ts'
 export { type Transaction, withSavepoint } from './transaction.ts'
 export { insertPolicyEvaluation, insertVote, listPolicyEvaluations, listVotes } from './votes.ts'

@@ -21,3 +21,41 @@ export async function listServiceKeys(tx: Transaction): Promise<ServiceKeyRow[]>
 export async function insertServiceKey(tx: Transaction, key: ServiceKeyRow): Promise<void> {
   await tx.insertInto('service_keys').values(key).execute()
 }
+
+/** The first organization of an installation: a parent with one root user, who has one API key. */
+export interface FirstOrganization {
+  readonly id: string
+  readonly name: string
+  readonly user: { readonly id: string; readonly name: string }
+  readonly apiKey: { readonly id: string; readonly name: string; readonly publicKey: string }
+}
+
+/** Keeps the first organization, with a root quorum of its one user. */
+export async function insertFirstOrganization(tx: Transaction, first: FirstOrganization, now: number): Promise<void> {
+  const made = { created_at: now, updated_at: now }
+  await tx
+    .insertInto('organizations')
+    .values({ id: first.id, parent_id: null, name: first.name, quorum_threshold: 1, ...made })
+    .execute()
+  await tx
+    .insertInto('users')
+    .values({ ...first.user, organization_id: first.id, email: null, phone_number: null, ...made })
+    .execute()
+  await tx
+    .insertInto('api_keys')
+    .values({
+      id: first.apiKey.id,
+      organization_id: first.id,
+      user_id: first.user.id,
+      name: first.apiKey.name,
+      public_key: first.apiKey.publicKey,
+      credential_type: 'CREDENTIAL_TYPE_API_KEY_P256',
+      expiration_seconds: null,
+      ...made,
+    })
+    .execute()
+  await tx
+    .insertInto('quorum_members')
+    .values({ organization_id: first.id, user_id: first.user.id, position: 0 })
+    .execute()
+}

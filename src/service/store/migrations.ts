@@ -114,20 +114,16 @@ const MIGRATIONS: readonly Migration[] = [
 
 /**
  * Brings the database to the newest schema. Each step and its own mark are one transaction, so a process killed
- * between any two statements finds either all of a step or nothing of it.
+ * between any two statements finds either all of a step or nothing of it. After an error the database must be closed, which
+ * undoes what was not committed.
  */
 export function migrate(database: DatabaseSync, now: number): void {
   database.exec('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
   for (const migration of MIGRATIONS) {
     if (database.prepare('select 1 from migrations where name = ?').get(migration.name)) continue
     database.exec('begin immediate')
-    try {
-      for (const statement of migration.statements) database.exec(statement)
-      database.prepare('insert into migrations (name, applied_at) values (?, ?)').run(migration.name, now)
-      database.exec('commit')
-    } catch (error) {
-      if (database.isTransaction) database.exec('rollback')
-      throw error
-    }
+    for (const statement of migration.statements) database.exec(statement)
+    database.prepare('insert into migrations (name, applied_at) values (?, ?)').run(migration.name, now)
+    database.exec('commit')
   }
 }

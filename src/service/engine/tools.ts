@@ -1,0 +1,20 @@
+import type { RandomBytes } from '../../crypto/index.ts'
+import type { ActivityRow, JsonObject } from '../../protocol/index.ts'
+import type { Logger } from '../../telemetry/index.ts'
+import type { Transaction } from '../store/index.ts'
+import type { Case, Judge } from './judgement.ts'
+import type { ViewTools } from './view.ts'
+
+/** What the steps of a submit use. */
+export interface EngineTools extends ViewTools {
+  readonly judge: Judge
+  readonly randomBytes: RandomBytes
+  readonly logger: Logger
+  /** Puts together a new activity's case. Throws `ApiError` (code 12) for a type that is not carried out. */
+  readonly prepareCase: (
+    tx: Transaction,
+    row: ActivityRow,
+    intent: JsonObject,
+    request: { readonly organizationId: string; readonly submitterId: string; readonly now: number },
+  ) => Case
+}

@@ -1,0 +1,59 @@
+import type { FastifyReply } from 'fastify'
+import type { RandomBytes } from '../../crypto/index.ts'
+import { newUuid } from '../../crypto/index.ts'
+import { encodeUtf8 } from '../../encoding/index.ts'
+import { ApiError, apiError, type JsonObject } from '../../protocol/index.ts'
+import type { Logger } from '../../telemetry/index.ts'
+import { StoreUnavailable } from '../store/index.ts'
+
+/** The whole media type, without a charset: one published client compares it as text (facts: protocol §1). */
+export const JSON_TYPE = 'application/json'
+
+/** Sends a JSON answer. The body goes out as bytes, or Fastify would add a charset to its type. */
+export function sendJson(reply: FastifyReply, status: number, body: JsonObject): FastifyReply {
+  return reply
+    .code(status)
+    .header('content-type', JSON_TYPE)
+    .send(Buffer.from(encodeUtf8(JSON.stringify(body))))
+}
+
+/** What the log says about a request that failed; bodies and stamps are never in it. */
+export interface FailedRequest {
+  readonly requestId: string
+  readonly path: string
+}
+
+/**
+ * Turns whatever was thrown into the API's own error. What is not ours to explain becomes code 13 with a reference that
+ * the log repeats.
+ */
+export function toApiError(
+  error: unknown,
+  request: FailedRequest,
+  { logger, randomBytes }: { readonly logger: Logger; readonly randomBytes: RandomBytes },
+): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof StoreUnavailable) {
+    logger.error('store unavailable', { ...request, reason: error.message })
+    return apiError('unavailable')
+  }
+  const refused = FASTIFY_REFUSALS[codeOf(error) ?? '']
+  if (refused) return refused()
+  const reference = newUuid(randomBytes)
+  const { name, message, stack } = error instanceof Error ? error : new Error('not an error')
+  logger.error('request failed', { ...request, reference, name, message, stack })
+  return apiError('internal', reference)
+}
+
+/** What Fastify itself refuses, in the API's words. */
+const FASTIFY_REFUSALS: Readonly<Record<string, () => ApiError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => apiError('badRequestBody', 'larger than 1 MiB'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => apiError('badRequestBody', 'its length is not the announced one'),
+  FST_ERR_BAD_URL: () => apiError('notFound', 'path', 'malformed'),
+  FST_ERR_MAX_PARAM_LENGTH: () => apiError('notFound', 'path', 'too long'),
+  ECONNRESET: () => apiError('badRequestBody', 'it broke off'),
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

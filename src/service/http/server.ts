@@ -1,0 +1,108 @@
+import type { Socket } from 'node:net'
+import cors from '@fastify/cors'
+import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
+import { newUuid, type RandomBytes } from '../../crypto/index.ts'
+import { activities, apiError, MAX_BODY_BYTES, openApiDocument, queries, respellText } from '../../protocol/index.ts'
+import type { Logger } from '../../telemetry/index.ts'
+import type { Engine } from '../engine/engine.ts'
+import { JSON_TYPE, sendJson, toApiError } from './answer.ts'
+
+/**
+ * How long a client may take. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
+ * connectionTimeout are 0), and slow or half-open connections pile up.
+ */
+const TIMES_MS = { request: 15_000, headers: 10_000, idleConnection: 60_000, check: 5_000 } as const
+
+/** What browsers may send (facts: protocol §1, §19). */
+const ALLOWED_HEADERS = [
+  'Content-Type',
+  'X-Client-Version',
+  'X-Stamp',
+  'X-Stamp-Webauthn',
+  'X-Stamp-Attested',
+  'X-Session',
+  'X-Auth-Proxy-Config-Id',
+  'X-Captcha-Token',
+]
+
+export interface HttpOptions {
+  readonly engine: Engine
+  readonly logger: Logger
+  readonly randomBytes: RandomBytes
+}
+
+/** Creates the HTTP server of the public API; the catalogue gives its routes. It does not listen yet. */
+export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
+  const { engine, logger, randomBytes } = options
+  const server = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: TIMES_MS.request,
+    connectionTimeout: TIMES_MS.idleConnection,
+    http: { headersTimeout: TIMES_MS.headers, connectionsCheckingInterval: TIMES_MS.check },
+    genReqId: () => newUuid(randomBytes),
+    clientErrorHandler: (_error, socket) => refuseConnection(socket),
+    frameworkErrors: (error, request, reply) => answerError(options, error, request, reply),
+  })
+  // Any body is bytes: what was signed must reach the engine unread, whatever type it says it has, if it says one.
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.addHook('onRequest', async (request) => {
+    delete request.raw.headers['content-type']
+  })
+  server.addHook('onResponse', async (request, reply) => {
+    const { id: requestId, method, url: path } = request
+    logger.info('request', { requestId, method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) })
+  })
+  server.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
+  server.setNotFoundHandler((request, reply) =>
+    answerError(options, apiError('notFound', 'path', pathOf(request)), request, reply),
+  )
+  await server.register(cors, { origin: '*', methods: ['GET', 'POST'], allowedHeaders: ALLOWED_HEADERS, maxAge: 7200 })
+
+  server.get('/healthz', (_request, reply) => sendJson(reply, 200, { status: 'ok' }))
+  server.get('/openapi.json', (_request, reply) => sendJson(reply, 200, openApiDocument()))
+  for (const path of submitPaths()) {
+    server.post(path, async (request, reply) => sendJson(reply, 200, await engine.submit(toRaw(request))))
+  }
+  for (const { path } of Object.values(queries)) {
+    server.post(path, async (request, reply) => sendJson(reply, 200, await engine.query(toRaw(request))))
+  }
+  return server
+}
+
+/** Every path that activities are submitted to, in both spellings. */
+function submitPaths(): readonly string[] {
+  const operations = new Set(Object.values(activities).map(({ operation }) => operation))
+  const spelled = [...operations].flatMap((operation) => [operation, respellText(operation, 'layer2')])
+  return [...new Set(spelled)].map((operation) => `/public/v1/submit/${operation}`)
+}
+
+function toRaw(request: FastifyRequest) {
+  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array()
+  return { path: pathOf(request), headers: request.headers, body }
+}
+
+/** The path alone: a query string is no part of any route. */
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0]!
+}
+
+function answerError(
+  { logger, randomBytes }: HttpOptions,
+  error: unknown,
+  request: FastifyRequest,
+  reply: Parameters<typeof sendJson>[0],
+) {
+  const refusal = toApiError(error, { requestId: request.id, path: pathOf(request) }, { logger, randomBytes })
+  logger.debug('refused', { requestId: request.id, code: refusal.grpc, reason: refusal.turnkeyErrorCode })
+  return sendJson(reply, refusal.httpStatus, refusal.toBody())
+}
+
+/** Answers bytes that are no HTTP request, or that did not come in time; there is no request to speak of. */
+function refuseConnection(socket: Socket): void {
+  if (!socket.writable) return void socket.destroy()
+  const body = JSON.stringify(apiError('badRequestBody', 'expected an HTTP request, whole and in time').toBody())
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,10 @@
+/**
+ * Service: answers the signed-activity API from a folder of its own: stamps, policies, votes, execution and record in
+ * one transaction. Not the toolkit's: the two meet in `protocol` and over a socket alone. Relies on the spine and on
+ * SQLite; where mail, chains and clients are is told to it.
+ */
+export type { Bootstrap } from './bootstrap.ts'
+export { SERVICE_CODES, type ServiceCode } from './codes.ts'
+export { ServiceError } from './error.ts'
+export { createService, type Service, type ServiceOptions } from './service.ts'
+export { StoreUnavailable } from './store/index.ts'

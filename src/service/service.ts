@@ -1,0 +1,103 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { randomBytes as platformRandomBytes, type RandomBytes } from '../crypto/index.ts'
+import { createDecoder } from '../protocol/index.ts'
+import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
+import { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } from './bootstrap.ts'
+import { createEngine } from './engine/engine.ts'
+import { checkMasterKey, OWNER_ONLY, readMasterKey } from './files.ts'
+import { handlers } from './handlers/index.ts'
+import { createHttpServer } from './http/server.ts'
+import { lockFolder } from './lock.ts'
+import { queryHandlers } from './queries/index.ts'
+import { createSealing } from './sealing.ts'
+import { openDatabase } from './store/index.ts'
+
+export interface ServiceOptions {
+  /** Made when it does not exist; this process alone may use it while the service runs. */
+  readonly dataDir: string
+  /** @default '127.0.0.1' */
+  readonly host?: string
+  /** @default 0, any free port */
+  readonly port?: number
+  /** Milliseconds since the epoch. @default the system's clock */
+  readonly clock?: () => number
+  /** @default the platform's generator */
+  readonly randomBytes?: RandomBytes
+  /** @default says nothing */
+  readonly logger?: Logger
+  /** 32 bytes. @default `master.key` in the data folder, made with it */
+  readonly masterKey?: Secret<Uint8Array>
+  /** Names in a new data folder. @default 'root' */
+  readonly rootUserName?: string
+  /** @default 'quorate' */
+  readonly organizationName?: string
+  /** @default 'root' */
+  readonly keyName?: string
+}
+
+/** A service that answers. */
+export interface Service {
+  readonly url: string
+  readonly bootstrap: Bootstrap
+  /** Finishes what has begun, then lets go of the port and the data folder. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a data folder and serves it. Throws `service/data-folder-in-use`, `service/master-key-…`,
+ * `service/seal-broken`, `service/data-folder-damaged`, `service/store-unavailable`, and Node's own error when the port
+ * cannot be had.
+ */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { dataDir, host = '127.0.0.1', port = 0 } = options
+  const { clock = Date.now, randomBytes = platformRandomBytes, logger = silentLogger } = options
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const lock = await lockFolder(dataDir)
+  const closers: (() => Promise<void> | void)[] = [() => lock.release()]
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) await close()
+  }
+  try {
+    const database = openDatabase(createDatabaseFile(dataDir), { now: clock() })
+    closers.push(() => database.close())
+    const empty = await isEmpty(database)
+    const masterKey = options.masterKey
+      ? checkMasterKey(options.masterKey)
+      : readMasterKey(join(dataDir, 'master.key'), empty ? randomBytes : undefined)
+    const tools = { database, sealing: createSealing(masterKey, randomBytes), clock, randomBytes, logger }
+    if (empty) {
+      await createFirstOrganization(dataDir, tools, {
+        organizationName: options.organizationName ?? 'quorate',
+        rootUserName: options.rootUserName ?? 'root',
+        keyName: options.keyName ?? 'root',
+      })
+    }
+    const engine = createEngine({ ...tools, handlers, queryHandlers, decoder: createDecoder() })
+    const server = await createHttpServer({ engine, logger, randomBytes })
+    closers.push(() => server.close())
+    const url = await listen(server, host, port)
+    const bootstrap = await refreshBootstrap(dataDir, tools, url)
+    logger.info('serving', { url, dataDir, organizationId: bootstrap.organizationId })
+    return { url, bootstrap, close: closeAll }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+/** The file is made here so that no other user may read it, nor the files that SQLite puts beside it. */
+function createDatabaseFile(dataDir: string): string {
+  const path = join(dataDir, 'quorate.db')
+  closeSync(openSync(path, 'a', OWNER_ONLY))
+  return path
+}
+
+async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
+  await server.listen({ host, port })
+  const address = server.server.address() as AddressInfo
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${name}:${address.port}`
+}
