@@ -1,0 +1,25 @@
+import type { OrganizationRow } from './schema.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Adds an organization. Its quorum's members are written by `setQuorum`, once their users are there. */
+export async function insertOrganization(tx: Transaction, organization: OrganizationRow): Promise<void> {
+  await tx.insertInto('organizations').values(organization).execute()
+}
+
+/** Reads an organization. */
+export async function findOrganization(tx: Transaction, organizationId: string): Promise<OrganizationRow | undefined> {
+  return tx.selectFrom('organizations').selectAll().where('id', '=', organizationId).executeTakeFirst()
+}
+
+/** Gives an organization another name. */
+export async function renameOrganization(
+  tx: Transaction,
+  organizationId: string,
+  change: { readonly name: string; readonly now: number },
+): Promise<void> {
+  await tx
+    .updateTable('organizations')
+    .set({ name: change.name, updated_at: change.now })
+    .where('id', '=', organizationId)
+    .execute()
+}

@@ -1,0 +1,64 @@
+import { inCreationOrder } from './creation-order.ts'
+import type { UserRow } from './schema.ts'
+import type { Transaction } from './transaction.ts'
+
+/** What an update may change about a user; what is absent stays. */
+export type UserChange = Partial<Pick<UserRow, 'name' | 'email' | 'phone_number'>>
+
+/** Adds a user. */
+export async function insertUser(tx: Transaction, user: UserRow): Promise<void> {
+  await tx.insertInto('users').values(user).execute()
+}
+
+/** Reads the users of the organization, all or those among `userIds`, in the order of their creation. */
+export async function listUsers(
+  tx: Transaction,
+  organizationId: string,
+  userIds?: readonly string[],
+): Promise<UserRow[]> {
+  if (userIds?.length === 0) return []
+  let query = tx.selectFrom('users').selectAll().where('organization_id', '=', organizationId)
+  if (userIds) query = query.where('id', 'in', userIds)
+  return query.orderBy(inCreationOrder('users')).execute()
+}
+
+/** Counts the users of the organization. */
+export async function countUsers(tx: Transaction, organizationId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('users')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Changes a user. */
+export async function updateUser(
+  tx: Transaction,
+  organizationId: string,
+  userId: string,
+  change: UserChange & { readonly now: number },
+): Promise<void> {
+  const { now, ...columns } = change
+  await tx
+    .updateTable('users')
+    .set({ ...columns, updated_at: now })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', userId)
+    .execute()
+}
+
+/** Deletes users, with their keys and their memberships of tags. Members of the root quorum cannot be deleted. */
+export async function deleteUsers(tx: Transaction, organizationId: string, userIds: readonly string[]): Promise<void> {
+  await tx
+    .deleteFrom('tag_members')
+    .where('organization_id', '=', organizationId)
+    .where('member_id', 'in', userIds)
+    .execute()
+  await tx
+    .deleteFrom('api_keys')
+    .where('organization_id', '=', organizationId)
+    .where('user_id', 'in', userIds)
+    .execute()
+  await tx.deleteFrom('users').where('organization_id', '=', organizationId).where('id', 'in', userIds).execute()
+}
