@@ -16,8 +16,10 @@ export function canonicalJson(value: unknown): string {
     if (!Number.isFinite(value)) throw new EncodingError(`expected a finite number, got ${value}`)
     return JSON.stringify(value)
   }
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  // `Array.from` visits holes too, which then are no JSON value.
+  if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item)).join(',')}]`
   if (typeof value === 'object') {
+    if (!isPlain(value)) throw new EncodingError(`expected a plain object, got a ${value.constructor.name}`)
     const members = Object.entries(value)
       .filter(([, member]) => member !== undefined)
       .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
@@ -25,4 +27,10 @@ export function canonicalJson(value: unknown): string {
     return `{${members.join(',')}}`
   }
   throw new EncodingError(`expected a JSON value, got ${typeof value}`)
+}
+
+/** A date, a map or a secret has no members to write: told apart by its prototype, in any realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
