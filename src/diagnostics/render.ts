@@ -41,7 +41,7 @@ export function renderError(error: unknown, styles: FaultStyles = {}): string {
 
 function place({ source, start }: Span): string {
   const { line, column } = positionAt(source, start)
-  return `${source.path}:${line}:${column}`
+  return `${printable(source.path)}:${line}:${column}`
 }
 
 /** The first line of a span with a row of carets below what is marked. Tabs are shown as they are, below as above. */
@@ -52,8 +52,9 @@ function excerpt({ source, start, end }: Span): string {
   const line = source.text.slice(lineStart, lineEnd).replace(/\r$/, '')
   if (line.trim() === '') return ''
   const number = String(positionAt(source, start).line)
-  const indent = [...source.text.slice(lineStart, start)].map((c) => (c === '\t' ? '\t' : ' ')).join('')
-  const marked = Math.max(1, [...source.text.slice(start, Math.min(end, lineStart + line.length))].length)
+  // Measured as shown: an escaped control character is wider than it was.
+  const indent = [...printable(source.text.slice(lineStart, start))].map((c) => (c === '\t' ? '\t' : ' ')).join('')
+  const marked = Math.max(1, [...printable(source.text.slice(start, Math.min(end, lineStart + line.length)))].length)
   return `${number.padStart(4)} │ ${printable(line)}\n${' '.repeat(4)} │ ${indent}${'^'.repeat(marked)}\n`
 }
 
