@@ -46,8 +46,9 @@ export function createJudge(policiesOf: PolicySource): Judge {
       return authorize(policies, context)
     },
     async mayVote(item, ballots, voter) {
-      const { policies, context } = await prepare(item, withBallot(ballots, voter))
-      return mayVote(policies, context, voter.userId)
+      const { policies, context } = await prepare(item, ballots)
+      const [approver] = await readApprovers(item.context.tx, item.context.organizationId, [voter])
+      return approver !== undefined && mayVote(policies, context, approver, voter.credential)
     },
   }
 }
