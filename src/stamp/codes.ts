@@ -1,7 +1,7 @@
 import type { Codes } from '../diagnostics/index.ts'
 
 /** What can go wrong with stamps and the keys that make them. */
-export const STAMP_CODES = {
+export const stampCodes = {
   'stamp/missing': {
     summary: 'A request carries no stamp.',
     solve: 'Send exactly one of `X-Stamp`, `X-Stamp-Webauthn` and `X-Stamp-Attested`.',

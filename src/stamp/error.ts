@@ -8,8 +8,8 @@ export class StampError extends QuorateError {
   override readonly name = 'StampError'
   readonly reason: StampFault
 
-  constructor(reason: StampFault, message: string) {
-    super(`stamp/${reason}`, message)
+  constructor(reason: StampFault, message: string, facts: Readonly<Record<string, string>> = {}) {
+    super(`stamp/${reason}`, message, { facts })
     this.reason = reason
   }
 }

@@ -4,7 +4,7 @@
  * Relies on crypto for the curve; never re-serialises a body.
  */
 
-export { STAMP_CODES } from './codes.ts'
+export { stampCodes } from './codes.ts'
 export { StampError, type StampFault } from './error.ts'
 export { writePrivateKey } from './key-file.ts'
 export type { LoadedKey } from './key-text.ts'

@@ -1,4 +1,5 @@
 import { decodeBase64, decodeUtf8, isHex } from '../encoding/index.ts'
+import { refusals } from '../protocol/index.ts'
 import { StampError } from './error.ts'
 import { findScheme, type SignatureScheme } from './schemes.ts'
 
@@ -23,26 +24,18 @@ const STAMP_HEADERS = {
   'x-session': { shown: 'X-Session', unread: 'read-only sessions' },
 } as const
 
-/** The wire's texts (facts: protocol §9); those of `several` and `unsupported` are ours, the sources are silent. */
-const TEXTS = {
-  missing: 'cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)',
-  undecodable: 'malformed activity stamp',
-  incomplete: 'could not extract api key stamp',
-  several: (shown: readonly string[]) => `expected exactly one stamp, got ${shown.length} (${shown.join(', ')})`,
-  unsupported: (what: string) => `${what} are not supported`,
-} as const
-
 /**
  * Reads the one stamp of a request. Throws `StampError` with the wire's text: `missing`, `several`, `malformed`, or
  * `unsupported` for one that is known and not verified here.
  */
 export function readStamp(headers: Headers): Stamp {
   const [found, ...others] = findStamps(headers)
-  if (!found) throw new StampError('missing', TEXTS.missing)
+  if (!found) throw new StampError('missing', refusals.noStamp.message())
   if (others.length > 0) {
-    throw new StampError('several', TEXTS.several([found, ...others].map(({ row }) => row.shown)))
+    const stamps = [found, ...others].map(({ row }) => row.shown).join(', ')
+    throw new StampError('several', refusals.twoStamps.message(), { stamps })
   }
-  if (found.row.unread) throw new StampError('unsupported', TEXTS.unsupported(found.row.unread))
+  if (found.row.unread) throw new StampError('unsupported', `${found.row.unread} are not supported`)
   return readApiKeyStamp(decodeStamp(found.value))
 }
 
@@ -70,18 +63,18 @@ function decodeStamp(value: string): Readonly<Record<string, unknown>> {
   } catch {
     // The parser's own words may repeat the stamp; the wire's text says enough.
   }
-  throw new StampError('malformed', TEXTS.undecodable)
+  throw new StampError('malformed', refusals.malformedStamp.message())
 }
 
 function readApiKeyStamp({ publicKey, scheme, signature }: Readonly<Record<string, unknown>>): Stamp {
   if (typeof publicKey !== 'string' || typeof scheme !== 'string' || typeof signature !== 'string') {
-    throw new StampError('malformed', TEXTS.incomplete)
+    throw new StampError('malformed', refusals.apiKeyStampNotRead.message())
   }
   const row = findScheme(scheme)
   const key = publicKey.toLowerCase().replace(/^0x/, '')
   if (!row?.publicKey.test(key) || signature === '' || !isHex(signature)) {
-    throw new StampError('malformed', TEXTS.incomplete)
+    throw new StampError('malformed', refusals.apiKeyStampNotRead.message())
   }
-  if (!row.verify) throw new StampError('unsupported', TEXTS.unsupported(`stamps of scheme ${scheme}`))
+  if (!row.verify) throw new StampError('unsupported', `stamps of scheme ${scheme} are not supported`)
   return { kind: 'api-key', scheme: scheme as SignatureScheme, publicKey: key, signature }
 }

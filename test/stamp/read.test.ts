@@ -12,12 +12,13 @@ const stamp = (members: object) => encode(json(members))
 /** Standard base64 with padding, as Go and some shells write it. */
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-function faultOf(headers: Headers): { reason: StampFault; code: string; message: string } {
+function faultOf(headers: Headers) {
   try {
     readStamp(headers)
   } catch (error) {
-    if (error instanceof StampError) return { reason: error.reason, code: error.code, message: error.message }
-    throw error
+    if (!(error instanceof StampError)) throw error
+    const { reason, code, message, facts } = error
+    return { reason, code, message, facts }
   }
   throw new Error('expected a fault, got a stamp')
 }
@@ -49,8 +50,9 @@ describe('read', () => {
 
 describe('refuse', () => {
   const good = stamp(MEMBERS)
+  const SEVERAL = 'request carries more than one stamp'
   const MISSING = 'cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)'
-  const table: readonly { name: string; headers: Headers; reason: StampFault; message: string }[] = [
+  const table: readonly { name: string; headers: Headers; reason: StampFault; message: string; stamps?: string }[] = [
     { name: 'no header', headers: {}, reason: 'missing', message: MISSING },
     { name: 'an empty header', headers: { 'x-stamp': '' }, reason: 'missing', message: MISSING },
     { name: 'an empty list', headers: { 'x-stamp': [] }, reason: 'missing', message: MISSING },
@@ -59,31 +61,36 @@ describe('refuse', () => {
       name: 'two kinds of stamp',
       headers: { 'x-stamp': good, 'x-stamp-webauthn': '{"credentialId":"a"}' },
       reason: 'several',
-      message: 'expected exactly one stamp, got 2 (X-Stamp, X-Stamp-Webauthn)',
+      message: SEVERAL,
+      stamps: 'X-Stamp, X-Stamp-Webauthn',
     },
     {
       name: 'a stamp and a session',
       headers: { 'x-session': 'abc', 'x-stamp': good },
       reason: 'several',
-      message: 'expected exactly one stamp, got 2 (X-Stamp, X-Session)',
+      message: SEVERAL,
+      stamps: 'X-Stamp, X-Session',
     },
     {
       name: 'the same header twice in a list',
       headers: { 'x-stamp': [good, good] },
       reason: 'several',
-      message: 'expected exactly one stamp, got 2 (X-Stamp, X-Stamp)',
+      message: SEVERAL,
+      stamps: 'X-Stamp, X-Stamp',
     },
     {
       name: 'the same header twice, joined',
       headers: { 'x-stamp': `${good}, ${good}` },
       reason: 'several',
-      message: 'expected exactly one stamp, got 2 (X-Stamp, X-Stamp)',
+      message: SEVERAL,
+      stamps: 'X-Stamp, X-Stamp',
     },
     {
       name: 'the same header in two cases',
       headers: { 'x-stamp': good, 'X-Stamp': good },
       reason: 'several',
-      message: 'expected exactly one stamp, got 2 (X-Stamp, X-Stamp)',
+      message: SEVERAL,
+      stamps: 'X-Stamp, X-Stamp',
     },
     ...[
       { name: 'no base64', value: 'a stamp!' },
@@ -136,9 +143,9 @@ describe('refuse', () => {
       message: 'read-only sessions are not supported',
     },
   ]
-  for (const { name, headers, reason, message } of table) {
+  for (const { name, headers, reason, message, stamps } of table) {
     test(`read: ${name} is ${reason}`, () => {
-      expect(faultOf(headers)).toEqual({ reason, code: `stamp/${reason}`, message })
+      expect(faultOf(headers)).toEqual({ reason, code: `stamp/${reason}`, message, facts: stamps ? { stamps } : {} })
     })
   }
 
