@@ -1,7 +1,14 @@
 /**
  * Policy: the expression language of policies: text → tree → type → value → decision. Pure: no clock, no I/O.
- * *Evaluate* turns one expression into a value; *authorize* turns many policies into a decision.
+ * *Evaluate* turns one expression into a value; *authorize* turns many policies into a decision. Nothing is thrown for
+ * what a person wrote: texts give problems, evaluations give faults. Every point on which the public documentation is
+ * silent is decided in one place and listed in `readings.ts`.
  */
+export { activityParams } from './activity-params.ts'
+export type { Expression } from './ast.ts'
+export { authorize, type CompiledPolicy, compilePolicy, mayVote } from './authorize.ts'
+export { type PolicyCode, policyCodes } from './codes.ts'
+export { checkExpression, checkText } from './expression.ts'
 export type {
   Approver,
   CredentialFacts,
@@ -12,3 +19,8 @@ export type {
   PolicyOutcome,
   PolicyText,
 } from './model.ts'
+export { type Parsed, parse } from './parser.ts'
+export { print } from './print.ts'
+export type { PolicyProblem } from './problem.ts'
+export { type Reading, readings } from './readings.ts'
+export { writeRefusal } from './refusal.ts'

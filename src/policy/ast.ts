@@ -1,0 +1,104 @@
+/**
+ * The tree of an expression (facts: policy-language §2.2). Parentheses leave no trace in it. `a && b && c` is one node
+ * with three operands, so that a long list of clauses is not a deep tree.
+ */
+export type Expression =
+  | (Place & { readonly kind: 'bool'; readonly value: boolean })
+  | (Place & { readonly kind: 'int'; readonly value: bigint })
+  | (Place & { readonly kind: 'string'; readonly value: string })
+  | (Place & { readonly kind: 'list'; readonly items: readonly Expression[] })
+  | (Place & { readonly kind: 'struct'; readonly fields: readonly StructEntry[] })
+  | (Place & { readonly kind: 'name'; readonly name: string })
+  | (Place & { readonly kind: 'call'; readonly name: Identifier; readonly args: readonly Expression[] })
+  | (Place & { readonly kind: 'member'; readonly target: Expression; readonly name: Identifier })
+  | (Place & {
+      readonly kind: 'method'
+      readonly target: Expression
+      readonly name: Identifier
+      readonly args: readonly Expression[]
+    })
+  | Quantifier
+  | (Place & { readonly kind: 'index'; readonly target: Expression; readonly index: Expression })
+  | (Place & {
+      readonly kind: 'slice'
+      readonly target: Expression
+      readonly from: Expression
+      readonly to: Expression
+    })
+  | (Place & { readonly kind: 'not'; readonly operand: Expression })
+  | (Place & {
+      readonly kind: 'compare'
+      readonly operator: CompareSymbol
+      readonly left: Expression
+      readonly right: Expression
+    })
+  | (Place & { readonly kind: 'logic'; readonly operator: LogicSymbol; readonly operands: readonly Expression[] })
+
+export type Quantifier = Place & {
+  readonly kind: 'quantifier'
+  readonly target: Expression
+  readonly method: QuantifierName
+  readonly variable: Identifier
+  readonly predicate: Expression
+}
+
+export type LogicSymbol = '&&' | '||'
+export type CompareSymbol = '==' | '!=' | '<' | '>' | '<=' | '>=' | 'in'
+export type QuantifierName = 'all' | 'any' | 'filter'
+
+/** Where a node stands in the text: UTF-16 offsets, end exclusive, without the parentheses around it. */
+export interface Place {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Identifier extends Place {
+  readonly text: string
+}
+
+export interface StructEntry {
+  readonly name: Identifier
+  readonly value: Expression
+}
+
+/** The nodes directly below a node, in the order of the text. */
+export function childrenOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case 'bool':
+    case 'int':
+    case 'string':
+    case 'name':
+      return []
+    case 'list':
+      return node.items
+    case 'struct':
+      return node.fields.map(({ value }) => value)
+    case 'call':
+      return node.args
+    case 'member':
+      return [node.target]
+    case 'method':
+      return [node.target, ...node.args]
+    case 'quantifier':
+      return [node.target, node.predicate]
+    case 'index':
+      return [node.target, node.index]
+    case 'slice':
+      return [node.target, node.from, node.to]
+    case 'not':
+      return [node.operand]
+    case 'compare':
+      return [node.left, node.right]
+    case 'logic':
+      return node.operands
+    default:
+      return node satisfies never
+  }
+}
+
+/** How many nodes a tree has: what visiting all of it once costs. */
+export function sizeOf(node: Expression): number {
+  let size = 1
+  for (const child of childrenOf(node)) size += sizeOf(child)
+  return size
+}

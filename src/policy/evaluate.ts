@@ -1,0 +1,445 @@
+/**
+ * Trees → closures → values. An expression is compiled once: names become slots, fields become loaders of their declared
+ * type, literals become values. Evaluating it throws nothing and never stops early: both sides of `&&` and `||` and every
+ * element of a list are visited, and the first fault in the order of the text is the result (facts: policy-language §6,
+ * §9, U-err-consensus, U-err-lambda).
+ */
+
+import { type Expression, type Quantifier, sizeOf } from './ast.ts'
+import { isInSpan, parseCron, parseDuration } from './cron.ts'
+import { type FieldRow, fieldRow, isRootName, roots } from './environment.ts'
+import type { Frame } from './frame.ts'
+import { parseInstant } from './instant.ts'
+import { limits } from './limits.ts'
+import { asIs, loaderOf } from './load.ts'
+import { compareOperators, logicOperators } from './operators.ts'
+import type { Type } from './types.ts'
+import {
+  areEqual,
+  asPosition,
+  Fault,
+  FoldedText,
+  Instant,
+  ListValue,
+  MapValue,
+  quoted,
+  type ReadPlace,
+  type Result,
+  StructValue,
+  showKind,
+  type Value,
+} from './values.ts'
+import { openZone } from './zone.ts'
+
+/** A compiled expression. */
+export type Evaluate = (frame: Frame) => Result
+
+/** A checked tree, and the text that faults quote from. */
+export interface Unit {
+  readonly text: string
+  readonly types: ReadonlyMap<Expression, Type>
+}
+
+/** The variables in scope, innermost first; each has the slot of its depth. */
+export interface Scope {
+  readonly name: string
+  readonly slot: number
+  readonly outer: Scope | undefined
+}
+
+/** Compiles a tree that was checked without errors. */
+export function compile(unit: Unit, node: Expression, scope: Scope | undefined): Evaluate {
+  switch (node.kind) {
+    case 'bool':
+    case 'int':
+    case 'string': {
+      const { value } = node
+      return () => value
+    }
+    case 'list':
+      return compileList(unit, node, scope)
+    case 'struct':
+      return compileStruct(unit, node, scope)
+    case 'name':
+      return compileName(unit, node, scope)
+    case 'call':
+      return compileCall(unit, node)
+    case 'member':
+      return compileMember(unit, node, scope)
+    case 'method':
+      return compileMethod(unit, node, scope)
+    case 'quantifier':
+      return compileQuantifier(unit, node, scope)
+    case 'index':
+      return compileIndex(unit, node, scope)
+    case 'slice':
+      return compileSlice(unit, node, scope)
+    case 'not': {
+      const operand = compile(unit, node.operand, scope)
+      const place = at(unit, node.operand)
+      return (frame) => {
+        const value = operand(frame)
+        return typeof value === 'boolean' ? !value : value instanceof Fault ? value : notBool(value, place)
+      }
+    }
+    case 'compare':
+      return compileCompare(unit, node, scope)
+    case 'logic':
+      return compileLogic(unit, node, scope)
+    default:
+      return node satisfies never
+  }
+}
+
+/** The scope inside of a predicate. */
+export function within(node: Quantifier, outer: Scope | undefined): Scope {
+  return { name: node.variable.text, slot: outer === undefined ? 0 : outer.slot + 1, outer }
+}
+
+function at({ text }: Unit, { start, end }: { readonly start: number; readonly end: number }): ReadPlace {
+  return { text, start, end }
+}
+
+function compileList(unit: Unit, node: Expression & { kind: 'list' }, scope: Scope | undefined): Evaluate {
+  const literals = node.items.flatMap((item) => (item.kind === 'string' || item.kind === 'int' ? [item.value] : []))
+  if (literals.length === node.items.length) {
+    const constant = new ListValue(literals, asIs)
+    return () => constant
+  }
+  const items = node.items.map((item) => compile(unit, item, scope))
+  return (frame) => {
+    const values: Value[] = []
+    let fault: Fault | undefined
+    for (const item of items) {
+      const value = item(frame)
+      if (value instanceof Fault) fault ??= value
+      else values.push(value)
+    }
+    return fault ?? new ListValue(values, asIs)
+  }
+}
+
+function compileStruct(unit: Unit, node: Expression & { kind: 'struct' }, scope: Scope | undefined): Evaluate {
+  const fields = node.fields.map(({ name, value }) => ({ name: name.text, value: compile(unit, value, scope) }))
+  return (frame) => {
+    const values: [string, Value][] = []
+    let fault: Fault | undefined
+    for (const { name, value } of fields) {
+      const result = value(frame)
+      if (result instanceof Fault) fault ??= result
+      else values.push([name, result])
+    }
+    return fault ?? new StructValue(Object.fromEntries(values))
+  }
+}
+
+function compileName(unit: Unit, node: Expression & { kind: 'name' }, scope: Scope | undefined): Evaluate {
+  const { name } = node
+  for (let variable = scope; variable !== undefined; variable = variable.outer)
+    if (variable.name === name) {
+      const { slot } = variable
+      return (frame) => frame.slots[slot]!
+    }
+  const place = at(unit, node)
+  if (!isRootName(name)) return constant(new Fault('InvalidExpression', `unknown name ${quoted(place)}`, place))
+  const load = loaderOf(roots[name].type)
+  const missing = new Fault('MissingField', `${quoted(place)} is not defined for this activity`, place)
+  return (frame) => {
+    const raw = frame.roots[name]
+    return raw === undefined || raw === null ? missing : load(raw, place)
+  }
+}
+
+/** Arguments are literals that the checker has read once already (U-literal-args). */
+function compileCall(unit: Unit, node: Expression & { kind: 'call' }): Evaluate {
+  const [first = '', second = '', third = ''] = node.args.map((arg) => (arg.kind === 'string' ? arg.value : ''))
+  const place = at(unit, node)
+  const invalid = constant(new Fault('InvalidExpression', `${quoted(place)} cannot be read`, place))
+  if (node.name.text === 'Timestamp') {
+    const instant = parseInstant(first)
+    return 'wrong' in instant ? invalid : constant(new Instant(instant.nanoseconds))
+  }
+  const cron = parseCron(first)
+  const duration = parseDuration(second)
+  const zone = openZone(third)
+  if ('wrong' in cron || 'wrong' in duration || 'wrong' in zone) return invalid
+  return (frame) => {
+    const time = frame.roots.time as { readonly now: bigint }
+    return isInSpan(time.now, cron, duration.milliseconds, zone)
+  }
+}
+
+function compileMember(unit: Unit, node: Expression & { kind: 'member' }, scope: Scope | undefined): Evaluate {
+  const target = compile(unit, node.target, scope)
+  const type = unit.types.get(node.target)
+  const place = at(unit, node)
+  const missing = new Fault('MissingField', `${quoted(place)} is missing`, place)
+  if (type?.kind === 'struct') {
+    const row = fieldRow(type.name, node.name.text)
+    return row === undefined ? readFrom(target, missing) : readField(target, row, place, missing)
+  }
+  if (type?.kind === 'record') {
+    const name = node.name.text
+    return (frame) => {
+      const value = target(frame)
+      return value instanceof StructValue ? (value.fields[name] as Value) : value
+    }
+  }
+  if (node.name.text === 'count') return compileCount(unit, target, node)
+  const noFields = new Fault('TypeMismatch', `${quoted(at(unit, node.target))} has no fields to read with \`.\``, place)
+  return readFrom(target, noFields)
+}
+
+/** Reads what cannot be there: a fault before it comes first. */
+function readFrom(target: Evaluate, fault: Fault): Evaluate {
+  return (frame) => {
+    const value = target(frame)
+    return value instanceof Fault ? value : fault
+  }
+}
+
+function readField(target: Evaluate, row: FieldRow, place: ReadPlace, missing: Fault): Evaluate {
+  const load = loaderOf(row.type)
+  const name = row.reads ?? row.name
+  const { absent } = row
+  return (frame) => {
+    const value = target(frame)
+    if (!(value instanceof StructValue)) return value
+    const raw = Object.hasOwn(value.fields, name) ? value.fields[name] : undefined
+    if (raw !== undefined && raw !== null) return load(raw, place)
+    return absent === undefined ? missing : load(absent, place)
+  }
+}
+
+function compileMethod(unit: Unit, node: Expression & { kind: 'method' }, scope: Scope | undefined): Evaluate {
+  const target = compile(unit, node.target, scope)
+  if (node.name.text === 'count') return compileCount(unit, target, node)
+  const value = compile(unit, node.args[0]!, scope)
+  return compileMembership(unit, value, target, node, { value: node.args[0]!, list: node.target }, 'list first')
+}
+
+function compileCount(unit: Unit, target: Evaluate, node: Expression & { kind: 'member' | 'method' }): Evaluate {
+  const place = at(unit, node.target)
+  return (frame) => {
+    const value = target(frame)
+    if (value instanceof Fault) return value
+    return value instanceof ListValue ? BigInt(value.items.length) : notList(value, place)
+  }
+}
+
+/** `x in list` and `list.contains(x)`; of two faults the one that stands first in the text is the result. */
+function compileMembership(
+  unit: Unit,
+  left: Evaluate,
+  right: Evaluate,
+  node: Expression,
+  operands: { readonly value: Expression; readonly list: Expression },
+  order: 'value first' | 'list first',
+): Evaluate {
+  const place = at(unit, node)
+  const listPlace = at(unit, operands.list)
+  const mismatch = mismatchAt(place)
+  return (frame) => {
+    const value = left(frame)
+    const list = right(frame)
+    if (order === 'list first' && list instanceof Fault) return list
+    if (value instanceof Fault) return value
+    if (list instanceof Fault) return list
+    if (!(list instanceof ListValue)) return notList(list, listPlace)
+    if (!spend(frame, list.items.length)) return tooManySteps(place)
+    let found = false
+    for (const item of list.items) {
+      const element = list.load(item, listPlace)
+      if (element instanceof Fault) return element
+      const equal = areEqual(value, element)
+      if (equal === undefined) return mismatch(value, element)
+      found ||= equal
+    }
+    return found
+  }
+}
+
+function compileQuantifier(unit: Unit, node: Quantifier, scope: Scope | undefined): Evaluate {
+  const target = compile(unit, node.target, scope)
+  const inner = within(node, scope)
+  const predicate = compile(unit, node.predicate, inner)
+  const { slot } = inner
+  const cost = sizeOf(node.predicate)
+  const place = at(unit, node)
+  const targetPlace = at(unit, node.target)
+  const predicatePlace = at(unit, node.predicate)
+  const { method } = node
+  return (frame) => {
+    const list = target(frame)
+    if (list instanceof Fault) return list
+    if (!(list instanceof ListValue)) return notList(list, targetPlace)
+    const kept: unknown[] = []
+    let fault: Fault | undefined
+    for (const item of list.items) {
+      if (!spend(frame, cost)) return tooManySteps(place)
+      const element = list.load(item, targetPlace)
+      if (element instanceof Fault) {
+        fault ??= element
+        continue
+      }
+      frame.slots[slot] = element
+      const holds = predicate(frame)
+      if (holds === true) kept.push(item)
+      else if (holds !== false) fault ??= holds instanceof Fault ? holds : notBool(holds, predicatePlace)
+    }
+    if (fault !== undefined) return fault
+    switch (method) {
+      case 'all':
+        return kept.length === list.items.length
+      case 'any':
+        return kept.length > 0
+      case 'filter':
+        return new ListValue(kept, list.load)
+      default:
+        return method satisfies never
+    }
+  }
+}
+
+function compileIndex(unit: Unit, node: Expression & { kind: 'index' }, scope: Scope | undefined): Evaluate {
+  const target = compile(unit, node.target, scope)
+  const index = compile(unit, node.index, scope)
+  const place = at(unit, node)
+  const missing = new Fault('MissingField', `${quoted(place)} is missing`, place)
+  const outside = new Fault('IndexOutOfRange', `${quoted(place)} is outside of the value`, place)
+  return (frame) => {
+    const value = target(frame)
+    const key = index(frame)
+    if (value instanceof Fault) return value
+    if (key instanceof Fault) return key
+    if (value instanceof MapValue) {
+      const name = typeof key === 'string' ? key : key instanceof FoldedText ? key.text : undefined
+      if (name === undefined) return mismatchAt(place)(value, key)
+      const raw = Object.hasOwn(value.entries, name) ? value.entries[name] : undefined
+      return raw === undefined || raw === null ? missing : value.load(raw, place)
+    }
+    const position = asPosition(key)
+    if (position === undefined) return mismatchAt(place)(value, key)
+    if (value instanceof ListValue) {
+      if (position < 0n || position >= BigInt(value.items.length)) return outside
+      const item = value.items[Number(position)]
+      return item === undefined || item === null ? missing : value.load(item, place)
+    }
+    const text = textOf(value)
+    if (text === undefined) return mismatchAt(place)(value, key)
+    if (!spend(frame, 1 + (text.length >> 6))) return tooManySteps(place)
+    const characters = inCodePoints(text)
+    if (position < 0n || position >= BigInt(characters.length)) return outside
+    return sameKind(value, characters[Number(position)]!)
+  }
+}
+
+/** Both bounds are clamped to the length (U-slice-oob); positions of a text are code points (U-charunit). */
+function compileSlice(unit: Unit, node: Expression & { kind: 'slice' }, scope: Scope | undefined): Evaluate {
+  const target = compile(unit, node.target, scope)
+  const lower = compile(unit, node.from, scope)
+  const upper = compile(unit, node.to, scope)
+  const place = at(unit, node)
+  const outside = new Fault('IndexOutOfRange', `${quoted(place)} has a negative bound or ends before it starts`, place)
+  return (frame) => {
+    const value = target(frame)
+    const a = lower(frame)
+    const b = upper(frame)
+    if (value instanceof Fault) return value
+    if (a instanceof Fault) return a
+    if (b instanceof Fault) return b
+    const from = asPosition(a)
+    const to = asPosition(b)
+    if (from === undefined) return mismatchAt(place)(value, a)
+    if (to === undefined) return mismatchAt(place)(value, b)
+    const text = textOf(value)
+    const whole = value instanceof ListValue ? value.items : text === undefined ? undefined : inCodePoints(text)
+    if (whole === undefined) return mismatchAt(place)(value, a)
+    if (from < 0n || from > to) return outside
+    const start = clamp(from, whole.length)
+    const end = clamp(to, whole.length)
+    if (!spend(frame, 1 + ((end - start) >> 3) + (typeof whole === 'string' ? whole.length >> 6 : 0)))
+      return tooManySteps(place)
+    if (value instanceof ListValue) return new ListValue(value.items.slice(start, end), value.load)
+    return sameKind(value, typeof whole === 'string' ? whole.slice(start, end) : whole.slice(start, end).join(''))
+  }
+}
+
+function compileCompare(unit: Unit, node: Expression & { kind: 'compare' }, scope: Scope | undefined): Evaluate {
+  const left = compile(unit, node.left, scope)
+  const right = compile(unit, node.right, scope)
+  if (node.operator === 'in')
+    return compileMembership(unit, left, right, node, { value: node.left, list: node.right }, 'value first')
+  const { evaluate } = compareOperators[node.operator]
+  const mismatch = mismatchAt(at(unit, node))
+  return (frame) => {
+    const a = left(frame)
+    const b = right(frame)
+    if (a instanceof Fault) return a
+    if (b instanceof Fault) return b
+    return evaluate(a, b) ?? mismatch(a, b)
+  }
+}
+
+function compileLogic(unit: Unit, node: Expression & { kind: 'logic' }, scope: Scope | undefined): Evaluate {
+  const operands = node.operands.map((operand) => compile(unit, operand, scope))
+  const places = node.operands.map((operand) => at(unit, operand))
+  const { join } = logicOperators[node.operator]
+  const [first, ...others] = operands as [Evaluate, ...Evaluate[]]
+  const asBool = (result: Result, index: number) =>
+    typeof result === 'boolean' || result instanceof Fault ? result : notBool(result, places[index]!)
+  return (frame) => {
+    let result = asBool(first(frame), 0)
+    for (let i = 0; i < others.length; i++) {
+      const next = asBool(others[i]!(frame), i + 1)
+      if (result instanceof Fault) continue
+      result = next instanceof Fault ? next : join(result, next)
+    }
+    return result
+  }
+}
+
+function constant(value: Result): Evaluate {
+  return () => value
+}
+
+/** Takes from the work that is left; false when it is used up. */
+function spend(frame: Frame, steps: number): boolean {
+  frame.steps -= steps
+  return frame.steps >= 0
+}
+
+function tooManySteps(place: ReadPlace): Fault {
+  return new Fault('TooManySteps', `the expression takes more than ${limits.steps} steps`, place)
+}
+
+function mismatchAt(place: ReadPlace): (left: Value, right: Value) => Fault {
+  return (left, right) =>
+    new Fault('TypeMismatch', `${quoted(place)} has operands of type ${showKind(left)} and ${showKind(right)}`, place)
+}
+
+function notBool(value: Value, place: ReadPlace): Fault {
+  return new Fault('TypeMismatch', `${quoted(place)} is a ${showKind(value)}, expected bool`, place)
+}
+
+function notList(value: Value, place: ReadPlace): Fault {
+  return new Fault('TypeMismatch', `${quoted(place)} is a ${showKind(value)}, expected list`, place)
+}
+
+function textOf(value: Value): string | undefined {
+  return typeof value === 'string' ? value : value instanceof FoldedText ? value.text : undefined
+}
+
+/** A piece of a text folds as the whole does (U-hexcase). */
+function sameKind(whole: Value, piece: string): Value {
+  return whole instanceof FoldedText ? new FoldedText(piece, whole.fold) : piece
+}
+
+/** The text itself when its code points are its UTF-16 units, else its code points one by one. */
+function inCodePoints(text: string): string | readonly string[] {
+  return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text
+}
+
+function clamp(position: bigint, length: number): number {
+  return position > BigInt(length) ? length : Number(position)
+}

@@ -1,0 +1,56 @@
+/** One expression through the whole pipeline: parsed, checked, and, when nothing is wrong with it, compiled. */
+
+import { type Diagnostic, diagnostic, type Source, sortDiagnostics, spanAt } from '../diagnostics/index.ts'
+import type { Expression } from './ast.ts'
+import { checkTree } from './check.ts'
+import { compile, type Evaluate, type Unit } from './evaluate.ts'
+import type { PolicyField } from './model.ts'
+import { parse } from './parser.ts'
+import type { PolicyProblem } from './problem.ts'
+import { Fault } from './values.ts'
+
+/** Everything that is wrong with an expression, in the order of its text. Errors are refused by the service, warnings not. */
+export function checkText(field: PolicyField, text: string): readonly PolicyProblem[] {
+  const { tree, problems } = parse(text)
+  return inOrder(tree === undefined ? problems : [...problems, ...checkTree(field, tree).problems])
+}
+
+/** `checkText` as diagnostics of a source that holds the expression and nothing else. */
+export function checkExpression(field: PolicyField, source: Source): readonly Diagnostic[] {
+  return sortDiagnostics(
+    checkText(field, source.text).map(({ code, message, start, end, severity, help }) =>
+      diagnostic(code, message, spanAt(source, start, end), { severity, help }),
+    ),
+  )
+}
+
+export interface CompiledExpression {
+  readonly field: PolicyField
+  readonly evaluate: Evaluate
+  /** Absent when the text is refused; evaluating it is then a fault that says why. */
+  readonly tree?: Expression
+  readonly unit: Unit
+}
+
+/** Compiles an expression; a text that would be refused compiles to a fault. */
+export function compileExpression(field: PolicyField, text: string): CompiledExpression {
+  const { tree, problems } = parse(text)
+  if (tree !== undefined) {
+    const checked = checkTree(field, tree)
+    const unit: Unit = { text, types: checked.types }
+    if (![...problems, ...checked.problems].some(isError))
+      return { field, tree, unit, evaluate: compile(unit, tree, undefined) }
+  }
+  const [first] = checkText(field, text).filter(isError)
+  const { message, start, end } = first!
+  const fault = new Fault('InvalidExpression', message, { start, end })
+  return { field, unit: { text, types: new Map() }, evaluate: () => fault }
+}
+
+export function isError({ severity }: PolicyProblem): boolean {
+  return severity === 'error'
+}
+
+function inOrder(problems: readonly PolicyProblem[]): readonly PolicyProblem[] {
+  return [...problems].sort((a, b) => a.start - b.start || a.end - b.end)
+}

@@ -1,0 +1,321 @@
+/**
+ * Tokens → tree (facts: policy-language §2.2): recursive descent, with the binary operators by the precedence of their
+ * rows.
+ *
+ *   policy_text = expression , end ;
+ *   expression  = or_expr ;
+ *   or_expr     = and_expr , { "||" , and_expr } ;
+ *   and_expr    = cmp_expr , { "&&" , cmp_expr } ;
+ *   cmp_expr    = unary , [ cmp_op , unary ] ;
+ *   unary       = { "!" } , postfix ;
+ *   postfix     = primary , { member | method | subscript } ;
+ *
+ * Names of methods and functions are left to the checker, which knows what they could have meant.
+ */
+import type { Expression, Identifier, Quantifier, StructEntry } from './ast.ts'
+import { childrenOf } from './ast.ts'
+import { lex } from './lexer.ts'
+import { limits } from './limits.ts'
+import { compareOperators, isCompareSymbol, isLogicSymbol, isQuantifierName, logicOperators } from './operators.ts'
+import { type Extent, type PolicyProblem, problem } from './problem.ts'
+import type { Token } from './tokens.ts'
+
+export interface Parsed {
+  /** Present unless the text is not an expression at all; with problems it serves to find more of them, never to evaluate. */
+  readonly tree: Expression | undefined
+  readonly problems: readonly PolicyProblem[]
+}
+
+/** Parses an expression. Ends at the first place where the grammar no longer fits. */
+export function parse(text: string): Parsed {
+  if (text.length > limits.expressionBytes / 3 && new TextEncoder().encode(text).length > limits.expressionBytes)
+    return {
+      tree: undefined,
+      problems: [
+        problem('policy/too-long', `an expression has at most ${limits.expressionBytes} bytes`, {
+          start: 0,
+          end: text.length,
+        }),
+      ],
+    }
+  const { tokens, problems } = lex(text)
+  try {
+    const tree = new Parser(text, tokens).parse()
+    return { tree, problems }
+  } catch (error) {
+    if (!(error instanceof SyntaxStop)) throw error
+    // An unexpected character leaves a hole in the tokens: what no longer fits because of it is not news.
+    const known = problems.some((found) => found.start <= error.problem.start && found.severity === 'error')
+    return { tree: undefined, problems: known ? problems : [...problems, error.problem] }
+  }
+}
+
+/** Leaves the descent at the first syntax error; never leaves this file. */
+class SyntaxStop extends Error {
+  readonly problem: PolicyProblem
+
+  constructor(found: PolicyProblem) {
+    super(found.message)
+    this.problem = found
+  }
+}
+
+const wordOperators: Readonly<Record<string, string>> = { and: '&&', or: '||', not: '!', AND: '&&', OR: '||', NOT: '!' }
+
+class Parser {
+  readonly #text: string
+  readonly #tokens: readonly Token[]
+  /** Height of the tree below each node made so far. */
+  readonly #heights = new Map<Expression, number>()
+  #position = 0
+  #depth = 0
+
+  constructor(text: string, tokens: readonly Token[]) {
+    this.#text = text
+    this.#tokens = tokens
+  }
+
+  parse(): Expression {
+    const tree = this.#binary(1)
+    if (this.#token.kind !== 'end') this.#unexpected('an operator or the end of the expression')
+    return tree
+  }
+
+  /** or_expr, and_expr and cmp_expr, from the loosest operator that `least` allows. */
+  #binary(least: number): Expression {
+    let left = this.#unary()
+    for (;;) {
+      const symbol = this.#symbol
+      if (symbol !== undefined && isCompareSymbol(symbol) && compareOperators[symbol].precedence >= least) {
+        const { precedence } = compareOperators[symbol]
+        this.#position++
+        const right = this.#binary(precedence + 1)
+        left = this.#node({ kind: 'compare', operator: symbol, left, right, start: left.start, end: right.end })
+        const next = this.#symbol
+        if (next !== undefined && isCompareSymbol(next))
+          this.#stop('policy/chained-comparison', `a comparison is followed by another, \`${next}\``, {
+            help: 'join two comparisons with `&&`',
+          })
+      } else if (symbol !== undefined && isLogicSymbol(symbol) && logicOperators[symbol].precedence >= least) {
+        const operands = [left]
+        while (this.#symbol === symbol) {
+          this.#position++
+          operands.push(this.#binary(logicOperators[symbol].precedence + 1))
+        }
+        left = this.#node({
+          kind: 'logic',
+          operator: symbol,
+          operands,
+          start: left.start,
+          end: operands.at(-1)!.end,
+        })
+      } else return left
+    }
+  }
+
+  #unary(): Expression {
+    const { start } = this.#token
+    if (this.#symbol !== '!') return this.#postfix()
+    this.#position++
+    const operand = this.#nested(() => this.#unary())
+    return this.#node({ kind: 'not', operand, start, end: operand.end })
+  }
+
+  #postfix(): Expression {
+    let target = this.#primary()
+    for (;;) {
+      if (this.#take('.')) target = this.#afterDot(target)
+      else if (this.#take('[')) target = this.#nested(() => this.#subscript(target))
+      else return target
+    }
+  }
+
+  #afterDot(target: Expression): Expression {
+    const name = this.#identifier('the name of a field or method')
+    if (!this.#take('(')) return this.#node({ kind: 'member', target, name, start: target.start, end: name.end })
+    if (isQuantifierName(name.text)) {
+      const method = name.text
+      return this.#nested(() => this.#quantifier(target, method))
+    }
+    const args = this.#nested(() => this.#sequence(')'))
+    return this.#node({ kind: 'method', target, name, args, start: target.start, end: this.#lastEnd })
+  }
+
+  /** method = "." , ( "all" | "any" | "filter" ) , "(" , identifier , "," , expression , ")" */
+  #quantifier(target: Expression, method: Quantifier['method']): Expression {
+    const variable = this.#identifier('a variable for the element, then `,` and a predicate')
+    this.#expect(',', 'a `,` and a predicate')
+    const predicate = this.#binary(1)
+    this.#expect(')', '`)`')
+    const { start } = target
+    return this.#node({ kind: 'quantifier', target, method, variable, predicate, start, end: this.#lastEnd })
+  }
+
+  /** subscript = "[" , expression , [ ".." , expression ] , "]" ; both bounds of a slice are required (U-slice-form). */
+  #subscript(target: Expression): Expression {
+    const { start } = target
+    const index = this.#binary(1)
+    if (!this.#take('..')) {
+      this.#expect(']', '`..` or `]`')
+      return this.#node({ kind: 'index', target, index, start, end: this.#lastEnd })
+    }
+    const to = this.#binary(1)
+    this.#expect(']', '`]`')
+    return this.#node({ kind: 'slice', target, from: index, to, start, end: this.#lastEnd })
+  }
+
+  #primary(): Expression {
+    const token = this.#token
+    const { start, end } = token
+    switch (token.kind) {
+      case 'int':
+        this.#position++
+        return this.#node({ kind: 'int', value: token.value, start, end })
+      case 'string':
+        this.#position++
+        return this.#node({ kind: 'string', value: token.value, start, end })
+      case 'identifier': {
+        this.#position++
+        const name = { text: token.name, start, end }
+        if (!this.#take('(')) return this.#node({ kind: 'name', name: token.name, start, end })
+        const args = this.#nested(() => this.#sequence(')'))
+        return this.#node({ kind: 'call', name, args, start, end: this.#lastEnd })
+      }
+      case 'symbol':
+        return this.#bracketed(token.symbol, start, end)
+      case 'end':
+        return this.#unexpected('an expression')
+      default:
+        return token satisfies never
+    }
+  }
+
+  #bracketed(symbol: string, start: number, end: number): Expression {
+    switch (symbol) {
+      case 'true':
+      case 'false':
+        this.#position++
+        return this.#node({ kind: 'bool', value: symbol === 'true', start, end })
+      case '(': {
+        this.#position++
+        return this.#nested(() => {
+          const inner = this.#binary(1)
+          this.#expect(')', 'an operator or `)`')
+          return inner
+        })
+      }
+      case '[': {
+        this.#position++
+        const items = this.#nested(() => this.#sequence(']'))
+        return this.#node({ kind: 'list', items, start, end: this.#lastEnd })
+      }
+      case '{': {
+        this.#position++
+        const fields = this.#nested(() => this.#structEntries())
+        return this.#node({ kind: 'struct', fields, start, end: this.#lastEnd })
+      }
+      default:
+        return this.#unexpected('an expression')
+    }
+  }
+
+  /** Zero or more expressions and the closing bracket; a trailing comma is a syntax error (U-trailing). */
+  #sequence(close: ')' | ']'): readonly Expression[] {
+    const items: Expression[] = []
+    if (this.#take(close)) return items
+    for (;;) {
+      items.push(this.#binary(1))
+      if (this.#take(close)) return items
+      this.#expect(',', `\`,\` or \`${close}\``)
+      if (this.#symbol === close) this.#unexpected('an expression', 'remove the `,` before it')
+    }
+  }
+
+  /** struct = "{" , identifier , ":" , expression , { "," , identifier , ":" , expression } , "}" */
+  #structEntries(): readonly StructEntry[] {
+    const fields: StructEntry[] = []
+    for (;;) {
+      const name = this.#identifier('the name of a field')
+      this.#expect(':', '`:`')
+      fields.push({ name, value: this.#binary(1) })
+      if (this.#take('}')) return fields
+      this.#expect(',', '`,` or `}`')
+    }
+  }
+
+  #identifier(expected: string): Identifier {
+    const token = this.#token
+    if (token.kind !== 'identifier') return this.#unexpected(expected)
+    this.#position++
+    return { text: token.name, start: token.start, end: token.end }
+  }
+
+  get #token(): Token {
+    return this.#tokens[Math.min(this.#position, this.#tokens.length - 1)]!
+  }
+
+  get #symbol(): string | undefined {
+    const token = this.#token
+    return token.kind === 'symbol' ? token.symbol : undefined
+  }
+
+  get #lastEnd(): number {
+    return this.#tokens[this.#position - 1]!.end
+  }
+
+  #take(symbol: string): boolean {
+    if (this.#symbol !== symbol) return false
+    this.#position++
+    return true
+  }
+
+  #expect(symbol: string, expected: string): void {
+    if (!this.#take(symbol)) this.#unexpected(expected)
+  }
+
+  /** Counts a level of nesting in the text, which bounds the descent itself. */
+  #nested<T>(read: () => T): T {
+    if (++this.#depth > limits.depth) this.#tooDeep(this.#token)
+    const result = read()
+    this.#depth--
+    return result
+  }
+
+  /** Counts the height of the tree, which bounds whatever walks it later. */
+  #node(node: Expression): Expression {
+    let height = 0
+    for (const child of childrenOf(node)) height = Math.max(height, this.#heights.get(child) ?? 0)
+    if (height >= limits.depth) this.#tooDeep(node)
+    this.#heights.set(node, height + 1)
+    return node
+  }
+
+  #tooDeep(extent: Extent): never {
+    throw new SyntaxStop(problem('policy/too-deep', `an expression has at most ${limits.depth} levels`, extent))
+  }
+
+  #stop(code: PolicyProblem['code'], message: string, more: { readonly help?: string | undefined }): never {
+    throw new SyntaxStop(problem(code, message, this.#token, more))
+  }
+
+  #unexpected(expected: string, help?: string): never {
+    const token = this.#token
+    if (token.kind === 'end')
+      return this.#stop('policy/unexpected-end', `the expression ends where ${expected} is expected`, { help })
+    const got = this.#text.slice(token.start, token.end)
+    return this.#stop('policy/unexpected-token', `expected ${expected}, got \`${got}\``, { help: help ?? this.#hint() })
+  }
+
+  #hint(): string | undefined {
+    const token = this.#token
+    const before = this.#tokens[this.#position - 1]
+    if (token.kind === 'identifier' && Object.hasOwn(wordOperators, token.name))
+      return `did you mean \`${wordOperators[token.name]}\`?`
+    if (token.kind === 'int' && token.value < 0n) return 'the language has no arithmetic: write the result'
+    if (before?.kind === 'symbol' && before.symbol === '.' && token.kind === 'int') return 'numbers have no fraction'
+    if (before?.kind === 'int' && token.kind === 'symbol' && token.symbol === '.') return 'numbers have no fraction'
+    if (token.kind === 'symbol' && /^(true|false|in)$/.test(token.symbol))
+      return `\`${token.symbol}\` is a reserved word`
+    return undefined
+  }
+}

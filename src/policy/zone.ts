@@ -1,0 +1,70 @@
+/**
+ * Local times of an IANA time zone, from the time zone data of `Intl`. A local time that is skipped is moved later by
+ * the length of the gap; one that is repeated means its first occurrence: the "compatible" rule (U-cron-dst).
+ *
+ * Times are milliseconds: an *instant* since the epoch, a *local* time as if the zone were UTC.
+ */
+export interface Zone {
+  readonly offsetAt: (instant: number) => number
+  /** The clock of the zone between two instants. */
+  readonly clock: (from: number, to: number) => Clock
+}
+
+export interface Clock {
+  /** The least and the greatest offset in force: `local - instant` always lies between them. */
+  readonly leastOffset: number
+  readonly mostOffset: number
+  readonly toInstant: (local: number) => number
+}
+
+const DAY = 86_400_000
+
+/** Opens a time zone, or says why not. Names are as the time zone database writes them. */
+export function openZone(name: string): Zone | { readonly wrong: string; readonly help?: string } {
+  const wrong = 'is not an IANA time zone'
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return { wrong }
+  let format: Intl.DateTimeFormat
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: name,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch {
+    return { wrong }
+  }
+  const resolved = format.resolvedOptions().timeZone
+  if (resolved !== name && resolved.toLowerCase() === name.toLowerCase())
+    return { wrong, help: `did you mean \`${resolved}\`?` }
+
+  const offsetAt = (instant: number): number => {
+    const whole = Math.floor(instant / 1000) * 1000
+    const part: Record<string, number> = {}
+    for (const { type, value } of format.formatToParts(whole)) part[type] = Number(value)
+    return Date.UTC(part.year!, part.month! - 1, part.day!, part.hour!, part.minute!, part.second!) - whole
+  }
+
+  const convert = (local: number): number => {
+    // No zone is further than a day from UTC, and none changes its offset twice in two days.
+    const before = offsetAt(local - DAY)
+    const after = offsetAt(local + DAY)
+    const exact = [local - before, local - after].filter((instant) => instant + offsetAt(instant) === local)
+    return exact.length > 0 ? Math.min(...exact) : local - before
+  }
+
+  const clock = (from: number, to: number): Clock => {
+    const offsets: number[] = []
+    for (let day = from - 2 * DAY; day <= to + 2 * DAY; day += DAY) offsets.push(offsetAt(day))
+    const leastOffset = Math.min(...offsets)
+    const mostOffset = Math.max(...offsets)
+    // Most weeks have no transition in them, and then there is nothing to look up.
+    const toInstant = leastOffset === mostOffset ? (local: number) => local - leastOffset : convert
+    return { leastOffset, mostOffset, toInstant }
+  }
+  return { offsetAt, clock }
+}
