@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest'
+import {
+  ApiError,
+  apiError,
+  GRPC,
+  grpcOfHttpStatus,
+  httpStatusOf,
+  isFingerprintTaken,
+  parseApiError,
+  permissionDenied,
+  refusals,
+  TURNKEY_ERROR_CODES,
+} from '../../src/protocol/index.ts'
+
+const detail = (turnkeyErrorCode: string) => ({
+  '@type': 'type.googleapis.com/errors.v1.TurnkeyErrorDetail',
+  turnkeyErrorCode,
+})
+
+describe('refusal: bodies', () => {
+  test('refusal: a body has the captured form, members in the captured order', () => {
+    expect(JSON.stringify(apiError('maxOtpInitiated').toBody())).toBe(
+      '{"code":3,"message":"Max number of OTPs have been initiated please wait and try again","details":[{"@type":"type.googleapis.com/errors.v1.TurnkeyErrorDetail","turnkeyErrorCode":"MAX_OTP_INITIATED"}],"turnkeyErrorCode":"MAX_OTP_INITIATED"}',
+    )
+  })
+
+  test('refusal: without a code, details are an empty list and the code is empty text', () => {
+    expect(apiError('fingerprintExists').toBody()).toEqual({
+      code: 6,
+      message: 'an activity with the same fingerprint already exists',
+      details: [],
+      turnkeyErrorCode: '',
+    })
+    expect(JSON.stringify(new ApiError(8, '').toBody())).toBe(
+      '{"code":8,"message":"","details":[],"turnkeyErrorCode":""}',
+    )
+  })
+
+  test.each([
+    {
+      name: 'nothing allows',
+      given: [],
+      message: 'No policies evaluated to outcome: Allow',
+    },
+    {
+      name: 'policies ran, none allows',
+      given: [{ policyId: 'p1', outcome: 'OUTCOME_DENY_IMPLICIT' }],
+      message: 'No policies evaluated to outcome: Allow',
+    },
+    {
+      name: 'two policies deny',
+      given: [
+        { policyId: 'p1', outcome: 'OUTCOME_DENY_EXPLICIT' },
+        { policyId: 'p2', outcome: 'OUTCOME_ALLOW' },
+        { policyId: 'p3', outcome: 'OUTCOME_DENY_EXPLICIT' },
+      ],
+      message: 'The following policies denied this action: p1, p3',
+    },
+  ])('denial: $name', ({ given, message }) => {
+    const denial = permissionDenied(given)
+    expect(denial.httpStatus).toBe(403)
+    expect(denial.toBody()).toEqual({
+      code: 7,
+      message:
+        "You don't have sufficient permissions to take this action. Please add a policy granting this user permissions. Learn more at https://docs.turnkey.com/concepts/policies/quickstart.",
+      details: [
+        { '@type': 'type.googleapis.com/errors.v1.PolicyEnginePermissionError', message, policyEvaluations: given },
+      ],
+      turnkeyErrorCode: 'REQUEST_NOT_AUTHORIZED',
+    })
+  })
+
+  test.each([
+    [
+      apiError('publicKeyNotFound', 'ORG', 'KEY'),
+      16,
+      'PUBLIC_KEY_NOT_FOUND',
+      'could not find public key in organization or its parent organization organizationId=ORG publicKey=KEY',
+    ],
+    [
+      apiError('expiredApiKey', 'KEY', 'ORG'),
+      16,
+      'API_KEY_EXPIRED',
+      'expired api key: rpc error: code = Unauthenticated desc = expired api key publicKey=KEY organizationId=ORG',
+    ],
+    [
+      apiError('organizationMismatch', 'A', 'B'),
+      3,
+      'ORGANIZATION_MISMATCH',
+      'organization mismatch: request is targeting organization ("A"), but voters are in organization ("B")',
+    ],
+    [apiError('organizationNotFound'), 5, 'ORGANIZATION_NOT_FOUND', 'no organization found with the given ID'],
+    [apiError('invalidTime'), 3, 'INVALID_TIME', 'request timestamp is outside the allowed window'],
+    [
+      apiError('activityNotFound'),
+      5,
+      '',
+      'No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint',
+    ],
+    [
+      apiError('invalidPolicyCondition', 'Expression cannot be evaluated: field does not exist: path'),
+      3,
+      'REQUEST_INVALID',
+      'invalid policy condition: Expression cannot be evaluated: field does not exist: path',
+    ],
+    [apiError('internal', 'ID'), 13, 'INTERNAL', 'internal server error (ID)'],
+    [apiError('missingField', 'users'), 3, 'REQUEST_INVALID', 'invalid request body: missing field `users`'],
+  ] as const)('refusal: %s', (error, grpc, code, message) => {
+    expect(error.toBody()).toEqual({
+      code: grpc,
+      message,
+      details: code === '' ? [] : [detail(code)],
+      turnkeyErrorCode: code,
+    })
+  })
+})
+
+describe('refusal: tables', () => {
+  test('refusal: each gRPC code has its HTTP status', () => {
+    expect(Object.fromEntries(Object.values(GRPC).map((grpc) => [grpc, httpStatusOf(grpc)]))).toEqual({
+      3: 400,
+      5: 404,
+      6: 409,
+      7: 403,
+      8: 429,
+      9: 400,
+      12: 501,
+      13: 500,
+      14: 503,
+      16: 401,
+    })
+  })
+
+  test('refusal: an HTTP status stands for a gRPC code, a gateway fault for unavailability', () => {
+    expect([400, 401, 403, 404, 409, 418, 429, 500, 501, 502, 503, 504, 599].map(grpcOfHttpStatus)).toEqual([
+      3, 16, 7, 5, 6, 3, 8, 13, 12, 14, 14, 14, 13,
+    ])
+  })
+
+  test('refusal: every row makes a body with a known code and a text without holes', () => {
+    const codes = new Set<string>([...TURNKEY_ERROR_CODES, ''])
+    expect(TURNKEY_ERROR_CODES).toHaveLength(39)
+    for (const [name, { grpc, code, message }] of Object.entries(refusals)) {
+      expect(codes.has(code), name).toBe(true)
+      expect(httpStatusOf(grpc), name).toBeGreaterThanOrEqual(400)
+      const text = (message as (...values: unknown[]) => string)('one', 'two', 3)
+      expect(text, name).toMatch(/^\S.*\S$/)
+      expect(text, name).not.toContain('undefined')
+    }
+  })
+})
+
+describe('refusal: read by a client', () => {
+  test('failure: what the service says is read back', () => {
+    for (const error of [apiError('expiredApiKey', 'K', 'O'), permissionDenied([]), apiError('fingerprintExists')]) {
+      const { grpc, message, turnkeyErrorCode, details } = error
+      expect(parseApiError(error.httpStatus, JSON.stringify(error.toBody()))).toEqual({
+        grpc,
+        message,
+        turnkeyErrorCode,
+        details,
+      })
+    }
+  })
+
+  test('failure: the code is found in the details when it is not at the top', () => {
+    const body = { code: 3, message: 'm', details: [detail('REQUEST_INVALID')] }
+    expect(parseApiError(400, JSON.stringify(body)).turnkeyErrorCode).toBe('REQUEST_INVALID')
+  })
+
+  test.each([
+    { status: 502, text: '<html>Bad Gateway</html>', grpc: 14, message: 'HTTP status 502: <html>Bad Gateway</html>' },
+    { status: 503, text: '', grpc: 14, message: 'HTTP status 503 without a body' },
+    { status: 429, text: '{"error":"slow down"}', grpc: 8, message: 'HTTP status 429: {"error":"slow down"}' },
+    { status: 500, text: 'null', grpc: 13, message: 'HTTP status 500: null' },
+  ])(
+    'failure: a body that is not the API\u2019s own is told by its status $status',
+    ({ status, text, grpc, message }) => {
+      expect(parseApiError(status, text)).toEqual({ grpc, message, turnkeyErrorCode: '', details: [] })
+    },
+  )
+
+  test('failure: of two errors that say `already exists`, only the fingerprint is safe to send again', () => {
+    expect(isFingerprintTaken(apiError('fingerprintExists'))).toBe(true)
+    expect(isFingerprintTaken(apiError('pathExists', 'w'))).toBe(false)
+  })
+})
