@@ -255,7 +255,7 @@ class Checker implements Checked {
     if (!isMethodName(name)) {
       const names = [...Object.keys(methods), ...Object.keys(quantifiers)]
       return this.report('policy/unknown-method', `unknown method \`${name}\``, node.name, {
-        help: didYouMean(name, names),
+        help: didYouMean(name, names) ?? `lists have ${inWords(names)}`,
       })
     }
     const args = node.args.map((arg) => this.visit(arg, scope))
@@ -304,7 +304,9 @@ class Checker implements Checked {
       return target
     }
     if (target.kind !== 'list' && target.kind !== 'string')
-      return this.report('policy/type-mismatch', `${article(target)} cannot be read with \`[…]\``, node)
+      return this.report('policy/type-mismatch', `${article(target)} cannot be read with \`[…]\``, node, {
+        help: node.index.kind === 'string' ? `write \`.${node.index.value}\`` : undefined,
+      })
     if (!isPosition(index))
       return this.report('policy/type-mismatch', `a position is a number, got ${article(index)}`, node.index)
     if (node.index.kind === 'int' && node.index.value < 0n)
@@ -354,7 +356,7 @@ class Checker implements Checked {
       help:
         quotesHelp(left, rightNode) ??
         (leftNode === undefined ? undefined : quotesHelp(right, leftNode)) ??
-        (operator === 'in' && right.kind !== 'list' ? 'the right side of `in` is a list' : undefined),
+        mismatchHelp(operator, left, right),
     })
   }
 
@@ -394,6 +396,14 @@ function quotesHelp(other: t.Type, node: Expression): string | undefined {
   const element = other.kind === 'list' ? other.element : other
   if (element.kind === 'string' && node.kind === 'int') return `write the text in quotes: \`'${node.value}'\``
   return undefined
+}
+
+function mismatchHelp(operator: string, left: t.Type, right: t.Type): string | undefined {
+  if (operator === 'in' && right.kind !== 'list') return 'the right side of `in` is a list'
+  if (operator === 'in' || operator === 'contains') return undefined
+  const uncomparable = [left, right].find((type) => !t.isOpen(type) && !t.isComparable(type))
+  if (uncomparable !== undefined) return `${article(uncomparable)} is not comparable, only what is in it`
+  return operator !== '==' && operator !== '!=' ? 'only numbers and timestamps have an order' : undefined
 }
 
 function showPair(left: t.Type, right: t.Type): string {

@@ -11,6 +11,8 @@ import { Fault } from './values.ts'
 
 /** Everything that is wrong with an expression, in the order of its text. Errors are refused by the service, warnings not. */
 export function checkText(field: PolicyField, text: string): readonly PolicyProblem[] {
+  // An empty time is always active (facts: policy-language §9).
+  if (field === 'time' && text === '') return []
   const { tree, problems } = parse(text)
   return inOrder(tree === undefined ? problems : [...problems, ...checkTree(field, tree).problems])
 }

@@ -32,6 +32,11 @@ const hints: Readonly<Record<string, string>> = {
   '*': ARITHMETIC,
   '/': 'the language has no arithmetic and no comments',
   '%': ARITHMETIC,
+  '“': 'texts stand in single quotes',
+  '”': 'texts stand in single quotes',
+  '‘': "write a straight quote, `'`",
+  '’': "write a straight quote, `'`",
+  '`': "write a straight quote, `'`",
   '#': 'the language has no comments',
 }
 

@@ -41,14 +41,19 @@ export function parse(text: string): Parsed {
   const { tokens, problems } = lex(text)
   try {
     const tree = new Parser(text, tokens).parse()
-    return { tree, problems }
+    return problems.some(({ code }) => leavesHole.has(code)) ? { tree: undefined, problems } : { tree, problems }
   } catch (error) {
     if (!(error instanceof SyntaxStop)) throw error
-    // An unexpected character leaves a hole in the tokens: what no longer fits because of it is not news.
-    const known = problems.some((found) => found.start <= error.problem.start && found.severity === 'error')
+    const known = problems.some(({ code, start }) => leavesHole.has(code) && start <= error.problem.start)
     return { tree: undefined, problems: known ? problems : [...problems, error.problem] }
   }
 }
+
+/** After these the tokens are not what was meant: what no longer fits because of them is not news. */
+const leavesHole: ReadonlySet<PolicyProblem['code']> = new Set([
+  'policy/unexpected-character',
+  'policy/unterminated-string',
+])
 
 /** Leaves the descent at the first syntax error; never leaves this file. */
 class SyntaxStop extends Error {
@@ -154,11 +159,14 @@ class Parser {
   /** subscript = "[" , expression , [ ".." , expression ] , "]" ; both bounds of a slice are required (U-slice-form). */
   #subscript(target: Expression): Expression {
     const { start } = target
+    const bothBounds = 'a slice has both bounds, like `[0..10]`'
+    if (this.#symbol === '..') this.#unexpected('an expression', bothBounds)
     const index = this.#binary(1)
     if (!this.#take('..')) {
       this.#expect(']', '`..` or `]`')
       return this.#node({ kind: 'index', target, index, start, end: this.#lastEnd })
     }
+    if (this.#symbol === ']') this.#unexpected('an expression', bothBounds)
     const to = this.#binary(1)
     this.#expect(']', '`]`')
     return this.#node({ kind: 'slice', target, from: index, to, start, end: this.#lastEnd })
@@ -300,6 +308,10 @@ class Parser {
 
   #unexpected(expected: string, help?: string): never {
     const token = this.#token
+    if (token.kind === 'end' && this.#tokens.length === 1)
+      return this.#stop('policy/unexpected-end', 'the expression is empty', {
+        help: 'leave the field out, or write `true`',
+      })
     if (token.kind === 'end')
       return this.#stop('policy/unexpected-end', `the expression ends where ${expected} is expected`, { help })
     const got = this.#text.slice(token.start, token.end)

@@ -19,30 +19,40 @@ export function writeRefusal(
 ): string | undefined {
   for (const field of fields) {
     const text = policy[field]
-    if (text === undefined || text === null || (field === 'time' && text === '')) continue
-    const [first] = checkText(field, text).filter(isError)
+    if (text === undefined || text === null) continue
+    const errors = checkText(field, text).filter(isError)
+    // A text that does not parse is never type-checked by the service.
+    const first = errors.find(({ code }) => parseErrors.has(code)) ?? errors[0]
     if (first !== undefined) return `invalid policy ${field}: Expression cannot be evaluated: ${reason(first, text)}`
   }
   return undefined
 }
 
-function reason({ code, message, start, end }: PolicyProblem, text: string): string {
-  // Offsets count bytes, as those of the service's parser do.
-  const at = (offset: number) => new TextEncoder().encode(text.slice(0, offset)).length
-  switch (code) {
-    case 'policy/unexpected-end':
-      return `parse error: Unrecognized EOF found at ${at(start)}`
-    case 'policy/unexpected-token':
-    case 'policy/chained-comparison':
-      return `parse error: Unrecognized token \`${text.slice(start, end)}\` found at ${at(start)}:${at(end)}`
-    case 'policy/unexpected-character':
-    case 'policy/double-quotes':
-    case 'policy/unterminated-string':
-    case 'policy/malformed-number':
-      return `parse error: Invalid token at ${at(start)}`
-    case 'policy/unknown-field':
-      return `field does not exist: ${text.slice(start, end)}`
-    default:
-      return message
-  }
+type ParseError = (problem: PolicyProblem, text: string) => string
+
+const invalidToken: ParseError = ({ start }, text) => `Invalid token at ${byteOffset(text, start)}`
+const unrecognizedToken: ParseError = ({ start, end }, text) =>
+  `Unrecognized token \`${text.slice(start, end)}\` found at ${byteOffset(text, start)}:${byteOffset(text, end)}`
+
+const parseErrors: ReadonlyMap<PolicyProblem['code'], ParseError> = new Map([
+  ['policy/unexpected-end', ({ start }, text) => `Unrecognized EOF found at ${byteOffset(text, start)}`],
+  ['policy/unexpected-token', unrecognizedToken],
+  ['policy/chained-comparison', unrecognizedToken],
+  ['policy/unexpected-character', invalidToken],
+  ['policy/double-quotes', invalidToken],
+  ['policy/unterminated-string', invalidToken],
+  ['policy/malformed-number', invalidToken],
+])
+
+function reason(problem: PolicyProblem, text: string): string {
+  const parseError = parseErrors.get(problem.code)
+  if (parseError !== undefined) return `parse error: ${parseError(problem, text)}`
+  return problem.code === 'policy/unknown-field'
+    ? `field does not exist: ${text.slice(problem.start, problem.end)}`
+    : problem.message
+}
+
+/** Offsets count bytes of UTF-8, as those of the service's parser do. */
+function byteOffset(text: string, offset: number): number {
+  return new TextEncoder().encode(text.slice(0, offset)).length
 }

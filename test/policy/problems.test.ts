@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { createSource, renderDiagnostics } from '../../src/diagnostics/index.ts'
+import { checkExpression, checkText, policyCodes } from '../../src/policy/index.ts'
+import { problemTable } from './problem-table.ts'
+
+describe('problems', () => {
+  test.each(problemTable)('problems: $field $text', ({ field, text, problems }) => {
+    const found = checkText(field, text).map(({ severity, code, start, end, message, help = null }) => [
+      severity,
+      code,
+      start,
+      end,
+      message,
+      help,
+    ])
+    expect(found).toEqual(problems)
+  })
+
+  test('problems: every code has a text that shows it', () => {
+    const seen = new Set<string>(problemTable.flatMap(({ problems }) => problems.map(([, code]) => code)))
+    const shownElsewhere = ['policy/too-long', 'policy/too-deep']
+    expect(Object.keys(policyCodes).filter((code) => !seen.has(code) && !shownElsewhere.includes(code))).toEqual([])
+  })
+
+  test('problems: messages are one line without a capital or a full stop', () => {
+    for (const { problems } of problemTable)
+      for (const [, , , , message] of problems) expect(message).toMatch(/^[a-z`&<=!|][^\n]*[^.\n]$/)
+  })
+
+  test('problems: as diagnostics they are marked in the text', () => {
+    const source = createSource('treasury.condition', "activity.action == 'SIGN' &&\n  wallet.idd == 'a'")
+    expect(renderDiagnostics(checkExpression('condition', source))).toBe(
+      [
+        'treasury.condition:2:10: error policy/unknown-field: a Wallet has no field `idd`',
+        "   2 │   wallet.idd == 'a'",
+        '     │          ^^^',
+        '  help: did you mean `id`?',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('problems: an empty time is always active, a blank one is not an expression', () => {
+    expect(checkText('time', '')).toEqual([])
+    expect(checkText('time', ' ').map(({ code }) => code)).toEqual(['policy/unexpected-end'])
+  })
+})
