@@ -10,7 +10,10 @@ export interface Plan {
   readonly organization: { readonly name: string; readonly id: string; readonly baseUrl: string }
   readonly actor: { readonly userId: string; readonly userName: string; readonly publicKey: string }
   readonly definitionsDigest: string
+  /** SHA-256 of the canonical JSON of `live`. */
   readonly liveDigest: string
+  /** The part of the live state that the plan was made from; when it has moved, the plan is stale. */
+  readonly live: LivePart
   readonly changes: readonly Change[]
   readonly batches: readonly Batch[]
   /** Live ids of everything that a batch refers to and that existed when the plan was made. */
@@ -21,6 +24,25 @@ export interface Plan {
   /** ISO 8601; not covered by the digest. */
   readonly createdAt: string
   readonly digest: string
+}
+
+/**
+ * What a plan leans on: the managed fields of what definitions declare, and whatever decides who may act (policies,
+ * tags, quorum, membership). Never sessions, votes or times.
+ */
+export interface LivePart {
+  /** Kinds of which a new live thing makes the plan stale; with `parentIds`, only one that these hold. */
+  readonly every: readonly { readonly kind: KindName; readonly parentIds?: readonly string[] }[]
+  readonly things: readonly LiveThing[]
+}
+
+export interface LiveThing {
+  readonly address: Address
+  readonly kind: KindName
+  /** The live id; `null` for what the plan creates, and nothing may have taken its place meanwhile. */
+  readonly id: string | null
+  /** The covered fields with their live values in comparable form; `null` for one that was absent. */
+  readonly fields: Readonly<Record<string, Value>>
 }
 
 export type ChangeAction = 'create' | 'update' | 'delete' | 'adopt'
@@ -36,6 +58,8 @@ export interface Change {
   readonly fields: readonly { readonly field: string; readonly before?: Value; readonly after?: Value }[]
   /** The live id, for what exists. */
   readonly id?: string
+  /** Who created an adopted thing, by user name; `null` when that is not known. */
+  readonly creator?: string | null
   /** `path:line:column` of the definition, when there is one. */
   readonly at?: string
   /** Index of the batch that carries it out; absent for an adoption, which submits nothing. */
@@ -62,13 +86,30 @@ export interface Batch {
 export type Forecast =
   | { readonly outcome: 'completes' }
   /** It will wait; `needed` lists the smallest sets of further approvers (user names), any one of which suffices. */
-  | { readonly outcome: 'waits'; readonly needed: readonly (readonly string[])[] }
+  | {
+      readonly outcome: 'waits'
+      /** At most 20 sets; `any` says it in one when the sets are all those of `count` people out of `of`. */
+      readonly needed: readonly (readonly string[])[]
+      readonly any?: { readonly count: number; readonly of: readonly string[] }
+    }
   | { readonly outcome: 'denied'; readonly reason: string }
   | { readonly outcome: 'depends'; readonly reason: string }
 
+/** The guards, in the order in which they are shown. Each has a bypass of its own; none lets all of them pass. */
+export const GUARDS = [
+  'delete',
+  'deletes',
+  'lock-out',
+  'quorum-lowered',
+  'credential-in-use',
+  'adoption',
+  'exclusive-credentials',
+] as const
+export type GuardName = (typeof GUARDS)[number]
+
 /** A reason to stop before anything is submitted. `bypass` is the flag that lets this one pass. */
 export interface Guard {
-  readonly name: 'deletes' | 'lock-out' | 'quorum-lowered' | 'credential-in-use' | 'adoption' | 'exclusive-credentials'
+  readonly name: GuardName
   readonly message: string
   readonly addresses: readonly Address[]
   /** e.g. `--allow deletes=4`. */

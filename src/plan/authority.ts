@@ -1,0 +1,43 @@
+/**
+ * The one place where the plan names kinds: those that decide who may act. Everything else here is generic over the
+ * catalogue; guards and the order of a quorum's change cannot be, because they are about authority itself.
+ */
+import type { Actual, KindName, Resource, Value } from '../resources/index.ts'
+
+export const QUORUM = { kind: 'rootQuorum', members: 'users', threshold: 'threshold' } as const
+export const CREDENTIAL = { kind: 'apiKey', publicKey: 'publicKey' } as const
+export const MEMBER_KIND: KindName = 'user'
+
+/** Which fields of which kinds a forecast reads, whether or not definitions mention them (policy-language §9-§12). */
+export const DECISIVE_FIELDS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
+  rootQuorum: ['threshold', 'users'],
+  tag: ['name'],
+  user: ['name', 'email', 'tags'],
+  policy: ['name', 'effect', 'consensus', 'condition', 'time'],
+}
+
+export interface QuorumState {
+  readonly threshold: number
+  /** Live ids, or the addresses of members that are still to be created. */
+  readonly members: readonly string[]
+}
+
+/** The quorum that a resource's fields say; `memberKey` turns a reference into what stands for it. */
+export function quorumOf(resource: Resource | undefined, memberKey: (member: Value) => string): QuorumState {
+  const members = resource?.fields[QUORUM.members]
+  return {
+    threshold: Number(resource?.fields[QUORUM.threshold] ?? 0),
+    members: Array.isArray(members) ? (members as readonly Value[]).map(memberKey) : [],
+  }
+}
+
+export function isCredential({ kind }: Pick<Resource, 'kind'>): boolean {
+  return kind === CREDENTIAL.kind
+}
+
+/** Whether this is the acting user, or the very credential in use. */
+export function isActor(resource: Resource, actor: Actual['actor']): boolean {
+  if (resource.kind === MEMBER_KIND) return resource.id === actor.userId
+  if (!isCredential(resource)) return false
+  return String(resource.fields[CREDENTIAL.publicKey]).toLowerCase() === actor.publicKey.toLowerCase()
+}

@@ -1,0 +1,183 @@
+/**
+ * Fewest activities: each may need people. Differences that one activity can carry share a *fold* (kind, action, type
+ * and, where the activity is about one parent, that parent). Batches are made one after another: of the folds that have
+ * something ready, the most urgent is taken, and among those one that is complete, so that no fold is split that need
+ * not be. The whole order is decided by the input's content alone.
+ */
+import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
+import { type Address, KINDS, type KindName, kinds, referencesOf } from '../resources/index.ts'
+import type { Difference } from './diff.ts'
+import type { Batch } from './document.ts'
+import { spanOf } from './identify.ts'
+import { compareText } from './lock.ts'
+import type { Node } from './order.ts'
+import { printable } from './printable.ts'
+import { templateOf } from './template.ts'
+
+const MOST = 100
+
+/** Folds nodes into batches; a circle of nodes is a diagnostic and its batches are left out. */
+export function batch(
+  nodes: readonly Node[],
+  differences: readonly Difference[],
+): { readonly batches: readonly Batch[]; readonly diagnostics: readonly Diagnostic[] } {
+  const folds = foldsOf(nodes)
+  const urgency = urgencyOf(nodes, folds)
+  const batchOf = new Map<number, number>()
+  const batches: Batch[] = []
+  while (batchOf.size < nodes.length) {
+    const candidates = [...folds.values()].flatMap((fold) => {
+      const ready = readyOf(fold, nodes, batchOf)
+      if (ready.length === 0) return []
+      const rank = Math.min(...ready.map((index) => urgency[index]!))
+      const split = ready.length < fold.filter((index) => !batchOf.has(index)).length
+      return [{ ready, rank, split }]
+    })
+    if (candidates.length === 0) return { batches, diagnostics: [circle(nodes, batchOf)] }
+    candidates.sort(
+      (a, b) => a.rank - b.rank || Number(a.split) - Number(b.split) || byNode(nodes, a.ready[0]!, b.ready[0]!),
+    )
+    const chosen = cap(candidates[0]!.ready, nodes)
+    const after = new Set(
+      chosen.flatMap((index) => [...nodes[index]!.hard, ...nodes[index]!.soft]).map((one) => batchOf.get(one)),
+    )
+    after.delete(undefined)
+    for (const index of chosen) batchOf.set(index, batches.length)
+    const members = chosen.map((index) => nodes[index]!.difference)
+    batches.push(
+      makeBatch(
+        batches.length,
+        members,
+        differences,
+        [...(after as Set<number>)].sort((a, b) => a - b),
+      ),
+    )
+  }
+  return { batches, diagnostics: [] }
+}
+
+function foldsOf(nodes: readonly Node[]): ReadonlyMap<string, readonly number[]> {
+  const folds = new Map<string, number[]>()
+  nodes.forEach(({ difference }, index) => {
+    const { type, carries } = templateOf(difference)
+    const { kind, action, address, input } = difference
+    const parent = input.desired?.parent ?? input.actual?.parentId ?? ''
+    const share = { all: '', parent, one: `${address} ${input.actual?.id ?? ''}` }[carries]
+    const key = JSON.stringify([kind, action, type, share])
+    folds.set(key, [...(folds.get(key) ?? []), index])
+  })
+  return folds
+}
+
+/** What a fold can carry now: hard edges kept by earlier batches, soft ones by earlier batches or by this one. */
+function readyOf(
+  fold: readonly number[],
+  nodes: readonly Node[],
+  done: ReadonlyMap<number, number>,
+): readonly number[] {
+  let ready = fold.filter((index) => !done.has(index) && [...nodes[index]!.hard].every((one) => done.has(one)))
+  for (let size = -1; size !== ready.length; ) {
+    size = ready.length
+    const together = new Set(ready)
+    ready = ready.filter((index) => [...nodes[index]!.soft].every((one) => done.has(one) || together.has(one)))
+  }
+  return ready
+}
+
+/**
+ * 0: tightens or is needed for that; 1: neither; 2: loosens. What shares a fold with something urgent is as urgent, and
+ * so is what it needs: otherwise an early half of the fold would cost an activity more.
+ */
+function urgencyOf(nodes: readonly Node[], folds: ReadonlyMap<string, readonly number[]>): readonly number[] {
+  const urgent = new Set(nodes.flatMap((node, index) => (node.urgent ? [index] : [])))
+  for (let size = -1; size !== urgent.size; ) {
+    size = urgent.size
+    for (const fold of folds.values()) {
+      if (!fold.some((index) => urgent.has(index))) continue
+      for (const index of fold) if (nodes[index]!.power !== 'loosens') urgent.add(index)
+    }
+    for (const index of [...urgent]) for (const earlier of nodes[index]!.hard) urgent.add(earlier)
+  }
+  return nodes.map(({ power }, index) => (urgent.has(index) ? 0 : power === 'loosens' ? 2 : 1))
+}
+
+/** At most what the activity carries. Tightening first, so that no soft edge points out of the part that is cut off. */
+function cap(ready: readonly number[], nodes: readonly Node[]): readonly number[] {
+  const most = templateOf(nodes[ready[0]!]!.difference).most ?? MOST
+  const loosens = (index: number) => Number(nodes[index]!.power === 'loosens')
+  const chosen = [...ready].sort((a, b) => loosens(a) - loosens(b) || byNode(nodes, a, b)).slice(0, most)
+  return chosen.sort((a, b) => byNode(nodes, a, b))
+}
+
+function makeBatch(
+  index: number,
+  members: readonly Difference[],
+  differences: readonly Difference[],
+  after: readonly number[],
+): Batch {
+  const template = templateOf(members[0]!)
+  const inputs = members.map(({ input }) => input)
+  const addresses = new Set(members.map(({ address }) => address))
+  const riding = differences.filter(({ ridesWith }) => ridesWith !== undefined && addresses.has(ridesWith))
+  return {
+    index,
+    type: template.type,
+    summary: summaryOf(members, riding),
+    parameters: template.parameters(inputs),
+    changes: [...members, ...riding].map(({ address }) => address).sort(compareText),
+    after,
+    produces: template.produces?.(inputs) ?? [],
+  }
+}
+
+function summaryOf(members: readonly Difference[], riding: readonly Difference[]): string {
+  const [first] = members
+  const with_ = counts(riding)
+  const { one, many } = kinds[first!.kind]
+  const name = printable((first!.input.desired ?? first!.input.actual)!.name)
+  const what = members.length > 1 ? `${members.length} ${many}` : name === first!.kind ? one : `${one} ${name}`
+  return `${first!.action} ${what}${with_ === '' ? '' : ` with ${with_}`}`
+}
+
+/** `2 API keys and 1 wallet account`. */
+function counts(differences: readonly Difference[]): string {
+  const count = new Map<KindName, number>()
+  for (const { kind } of differences) count.set(kind, (count.get(kind) ?? 0) + 1)
+  const parts = [...count].map(([kind, n]) => `${n} ${n === 1 ? kinds[kind].one : kinds[kind].many}`)
+  return parts.join(' and ')
+}
+
+/** References of a batch's parameters that no batch before it makes. */
+export function openReferences({ batches }: { readonly batches: readonly Batch[] }): ReadonlySet<Address> {
+  const made = new Set<Address>()
+  const open = new Set<Address>()
+  for (const one of batches) {
+    for (const address of referencesOf(one.parameters)) if (!made.has(address)) open.add(address)
+    for (const { address } of one.produces) made.add(address)
+  }
+  return open
+}
+
+function circle(nodes: readonly Node[], done: ReadonlyMap<number, number>): Diagnostic {
+  const left = nodes.filter((_, index) => !done.has(index)).map(({ difference }) => difference)
+  const names = left.slice(0, 5).map(({ address }) => `\`${address}\``)
+  const more = left.length > 5 ? ` and ${left.length - 5} more` : ''
+  const { input } = left[0]!
+  return diagnostic(
+    'plan/cycle',
+    `changes wait for one another: ${names.join(', ')}${more}`,
+    spanOf((input.desired ?? input.actual)!),
+    {
+      help: 'make one of them in a plan of its own',
+    },
+  )
+}
+
+function byNode(nodes: readonly Node[], a: number, b: number): number {
+  const [one, two] = [nodes[a]!.difference, nodes[b]!.difference]
+  return (
+    KINDS.indexOf(one.kind) - KINDS.indexOf(two.kind) ||
+    compareText(one.address, two.address) ||
+    compareText(one.input.actual?.id ?? '', two.input.actual?.id ?? '')
+  )
+}

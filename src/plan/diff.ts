@@ -1,0 +1,148 @@
+import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
+import {
+  type Actual,
+  type Address,
+  type ChangeInput,
+  type Desired,
+  type KindName,
+  kinds,
+  type Resource,
+  resolveValue,
+  sameValue,
+  type Value,
+} from '../resources/index.ts'
+import { spanOf } from './identify.ts'
+import { compareText } from './lock.ts'
+
+/** One address with what is wanted and what lives. Both the same thing: unmanaged. */
+export interface Pair {
+  readonly address: Address
+  readonly kind: KindName
+  readonly desired?: Resource
+  readonly actual?: Resource
+}
+
+/** One difference between the two states, ready to be given to the catalogue's templates. */
+export interface Difference {
+  readonly address: Address
+  readonly kind: KindName
+  readonly action: 'create' | 'update' | 'delete'
+  readonly input: ChangeInput
+  /** A new child that its parent's creation brings along; `input.children` of the parent holds it. */
+  readonly ridesWith?: Address
+}
+
+/**
+ * Pairs every address with what lives. Live things that no definition mentions are copied into desired, so that the
+ * diff has no exceptions; under `manage: all` they are not, and so are to be deleted. What goes with its parent is no
+ * change of its own, and what an unmanaged parent holds stays unmanaged.
+ */
+export function pairUp(
+  desired: Desired,
+  actual: Actual,
+  matches: ReadonlyMap<Address, Resource>,
+): { readonly pairs: readonly Pair[]; readonly unmanaged: readonly Resource[] } {
+  const pairs: Pair[] = []
+  const fate = new Map<string, 'managed' | 'unmanaged' | 'deleted'>()
+  for (const resource of desired.resources) {
+    const live = matches.get(resource.address)
+    if (live) fate.set(live.id!, resource.tombstone ? 'deleted' : 'managed')
+    const { address, kind } = resource
+    pairs.push({ address, kind, desired: resource, ...(live ? { actual: live } : {}) })
+  }
+  const declared = new Set(matches.values())
+  const unmanaged: Resource[] = []
+  const parentsFirst = [...actual.resources].sort(
+    (a, b) => Number(a.parentId !== undefined) - Number(b.parentId !== undefined),
+  )
+  for (const live of parentsFirst) {
+    if (declared.has(live)) continue
+    const { address, kind, parentId } = live
+    const parentFate = parentId === undefined ? 'managed' : (fate.get(parentId) ?? 'unmanaged')
+    if (parentFate === 'deleted') continue
+    const goes = parentFate === 'managed' && desired.manageAll.has(kind) && !kinds[kind].deleteNeedsTombstone
+    fate.set(live.id!, goes ? 'deleted' : 'unmanaged')
+    // What always exists (the organization, its quorum) is nothing that somebody added.
+    if (!goes && kinds[kind].create) unmanaged.push(live)
+    pairs.push({ address, kind, actual: live, ...(goes ? {} : { desired: live }) })
+  }
+  return { pairs, unmanaged: unmanaged.sort(byAddressAndId) }
+}
+
+/** The differences of all pairs, sorted by address; and what cannot be changed, as diagnostics. */
+export function diff(
+  pairs: readonly Pair[],
+  ids: Readonly<Record<Address, string>>,
+): { readonly differences: readonly Difference[]; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = []
+  const created = new Map<Address, Pair>()
+  const goes = ({ desired }: Pair) => desired === undefined || desired.tombstone === true
+  for (const pair of pairs) if (!pair.actual && !goes(pair)) created.set(pair.address, pair)
+  const ridesWith = ({ kind, desired }: Pair) =>
+    kinds[kind].rides && desired?.parent !== undefined && created.has(desired.parent) ? desired.parent : undefined
+
+  const differences = pairs.flatMap((pair): readonly Difference[] => {
+    const { address, kind, desired, actual } = pair
+    if (goes(pair)) {
+      if (!actual) return []
+      return [{ address, kind, action: 'delete', input: { desired, actual, fields: [], children: [] } }]
+    }
+    if (!actual) {
+      const children = [...created.values()].filter((one) => ridesWith(one) === address).map((one) => one.desired!)
+      const parent = ridesWith(pair)
+      const input = { desired, actual, fields: [], children: children.sort(byAddressAndId) }
+      return [{ address, kind, action: 'create', input, ...(parent === undefined ? {} : { ridesWith: parent }) }]
+    }
+    const fields = changedFields(desired!, actual, ids)
+    for (const field of fields) {
+      const immutable = kinds[kind].fields[field]?.immutable
+      if (immutable === undefined) continue
+      const message = `\`${field}\` of \`${address}\` cannot be changed: ${immutable}`
+      diagnostics.push(diagnostic('plan/immutable', message, spanOf(desired!, field)))
+    }
+    if (fields.length === 0 || fields.some((field) => kinds[kind].fields[field]?.immutable !== undefined)) return []
+    return [{ address, kind, action: 'update', input: { desired, actual, fields, children: [] } }]
+  })
+  for (const difference of differences) {
+    const fault = unsupported(difference)
+    if (fault) diagnostics.push(fault)
+  }
+  return { differences: differences.filter((one) => !unsupported(one)).sort(byAddress), diagnostics }
+}
+
+/** The managed fields of a desired resource: what it says, and its name where the name is the key it stands under. */
+export function managedFields({ kind, name, fields }: Resource): Readonly<Record<string, Value>> {
+  return isNamedByKey(kind) ? { ...fields, name } : fields
+}
+
+/** Whether the name of the live thing is the key under which a definition stands (`name` is a field, but not written). */
+export function isNamedByKey(kind: KindName): boolean {
+  const row = kinds[kind].fields['name']
+  return row !== undefined && row.schema === undefined
+}
+
+function changedFields(desired: Resource, actual: Resource, ids: Readonly<Record<Address, string>>): readonly string[] {
+  const rows = kinds[desired.kind].fields
+  const wanted = managedFields(desired)
+  const lives = managedFields(actual)
+  return Object.keys(rows)
+    .filter((field) => wanted[field] !== undefined)
+    .filter((field) => !sameValue(resolveValue(wanted[field]!, ids), lives[field], rows[field]!.compare))
+    .sort(compareText)
+}
+
+function unsupported({ kind, action, address, input }: Difference): Diagnostic | undefined {
+  const row = kinds[kind]
+  const can = { create: row.create, update: row.update, delete: row.remove }[action]
+  if (can) return undefined
+  const what = (input.desired ?? input.actual)!
+  return diagnostic('plan/cannot-change', `the API has no activity to ${action} \`${address}\``, spanOf(what))
+}
+
+function byAddress(a: Difference, b: Difference): number {
+  return compareText(a.address, b.address) || compareText(a.input.actual?.id ?? '', b.input.actual?.id ?? '')
+}
+
+function byAddressAndId(a: Resource, b: Resource): number {
+  return compareText(a.address, b.address) || compareText(a.id ?? '', b.id ?? '')
+}

@@ -1,0 +1,19 @@
+import { sha256 } from '../crypto/index.ts'
+import { canonicalJson, encodeHex } from '../encoding/index.ts'
+import type { LivePart, Plan } from './document.ts'
+
+/** The digest of a plan: everything but when it was made, and the digest itself. It names the plan. */
+export function digestOf(plan: Plan): string {
+  const { createdAt: _createdAt, digest: _digest, ...covered } = plan
+  return digestJson(covered)
+}
+
+/** The digest of the live state that a plan leans on. */
+export function digestLive(live: LivePart): string {
+  return digestJson(live)
+}
+
+/** Lower-case hex SHA-256 of the canonical JSON of a value. */
+export function digestJson(value: unknown): string {
+  return encodeHex(sha256(canonicalJson(value)))
+}

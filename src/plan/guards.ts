@@ -1,0 +1,185 @@
+import {
+  type Actual,
+  type Address,
+  type Desired,
+  KINDS,
+  kinds,
+  type Resource,
+  resolveValue,
+  type Value,
+} from '../resources/index.ts'
+import type { Allowed } from './allow.ts'
+import { CREDENTIAL, isActor, isCredential, MEMBER_KIND, QUORUM, type QuorumState, quorumOf } from './authority.ts'
+import type { Difference } from './diff.ts'
+import { GUARDS, type Guard, type GuardName } from './document.ts'
+import type { Identified } from './identify.ts'
+import { compareText } from './lock.ts'
+import { printable } from './printable.ts'
+
+/** The largest share of a kind that one plan deletes without a bypass (design §3). */
+const MOST_DELETED_PERCENT = 30
+
+export interface GuardInput {
+  readonly desired: Desired
+  readonly actual: Actual
+  readonly identified: Identified
+  readonly differences: readonly Difference[]
+  readonly unmanaged: readonly Resource[]
+  readonly allowed: Allowed
+}
+
+type Finding = Omit<Guard, 'name' | 'allowed' | 'bypass'> & { readonly count?: number }
+
+/** What each guard finds; an empty list lets the plan pass. */
+const findings: Readonly<Record<GuardName, (input: GuardInput) => readonly Finding[]>> = {
+  delete: deletions,
+  deletes: manyDeletions,
+  'lock-out': lockOut,
+  'quorum-lowered': quorumLowered,
+  'credential-in-use': credentialInUse,
+  adoption: adoptions,
+  'exclusive-credentials': exclusiveCredentials,
+}
+
+/** Reasons to stop before anything is submitted, each with its own bypass, which is recorded when it was given. */
+export function guards(input: GuardInput): readonly Guard[] {
+  return GUARDS.flatMap((name) =>
+    findings[name](input).map(({ message, addresses, count }): Guard => {
+      const given = input.allowed.get(name)
+      return {
+        name,
+        message,
+        addresses: [...addresses].sort(compareText),
+        bypass: bypassOf(name, count),
+        allowed: given !== undefined && given >= (count ?? 0),
+      }
+    }),
+  )
+}
+
+function bypassOf(name: GuardName, count: number | undefined): string {
+  if (name === 'delete') return '--allow-delete'
+  return count === undefined ? `--allow ${name}` : `--allow ${name}=${count}`
+}
+
+/** Deletions need leave: a mark on the resource (its tombstone), or the flag for the run. */
+function deletions({ differences }: GuardInput): readonly Finding[] {
+  const unmarked = differences.filter(({ action, input }) => action === 'delete' && !input.desired?.tombstone)
+  if (unmarked.length === 0) return []
+  const message = `deleting ${list(unmarked.map(({ address }) => address))} needs leave`
+  return [{ message, addresses: unmarked.map(({ address }) => address) }]
+}
+
+function manyDeletions({ differences, actual }: GuardInput): readonly Finding[] {
+  return KINDS.flatMap((kind): readonly Finding[] => {
+    const gone = differences.filter((one) => one.kind === kind && one.action === 'delete')
+    const base = actual.resources.filter((one) => one.kind === kind).length
+    if (gone.length * 100 <= base * MOST_DELETED_PERCENT) return []
+    const percent = Math.round((gone.length * 100) / base)
+    const { one, many } = kinds[kind]
+    const message = `deleting ${gone.length} of ${base} ${base === 1 ? one : many} is ${percent} %, over ${MOST_DELETED_PERCENT} %`
+    return [{ message, addresses: gone.map(({ address }) => address), count: gone.length }]
+  })
+}
+
+/** Whether the quorum could still be met with the credentials that are left. Only a plan that touches either is asked. */
+function lockOut(input: GuardInput): readonly Finding[] {
+  const { differences } = input
+  const touching = differences.filter(
+    ({ kind, action }) =>
+      kind === QUORUM.kind || (action === 'delete' && (isCredential({ kind }) || kind === MEMBER_KIND)),
+  )
+  if (touching.length === 0) return []
+  const { threshold, members } = quorumAfter(input)
+  const able = credentialHolders(input)
+  const ready = members.filter((member) => able.has(member))
+  if (ready.length >= threshold && threshold > 0) return []
+  const { many } = kinds[CREDENTIAL.kind]
+  const message =
+    `afterwards ${ready.length} of ${members.length} quorum members would have ${many}, ` +
+    `and the root quorum needs ${threshold}: nobody could act for the organization`
+  return [{ message, addresses: touching.map(({ address }) => address) }]
+}
+
+function quorumLowered(input: GuardInput): readonly Finding[] {
+  const change = quorumChange(input)
+  if (!change) return []
+  const before = quorumOf(change.input.actual, String).threshold
+  const after = quorumAfter(input).threshold
+  if (after >= before) return []
+  return [{ message: `the root quorum falls from ${before} to ${after}`, addresses: [change.address] }]
+}
+
+function credentialInUse({ differences, actual }: GuardInput): readonly Finding[] {
+  return differences
+    .filter(({ action, input }) => action === 'delete' && isActor(input.actual!, actual.actor))
+    .map(({ address }) => ({
+      message: `deleting ${quote(address)} takes away the credential in use: this run could not go on after it`,
+      addresses: [address],
+    }))
+}
+
+function adoptions({ identified }: GuardInput): readonly Finding[] {
+  const { adoptions: found } = identified
+  if (found.length === 0) return []
+  const each = [...found]
+    .sort((a, b) => compareText(a.resource.address, b.resource.address))
+    .map(
+      ({ resource, creator }) =>
+        `${quote(resource.address)} (created by ${creator ? quote(creator.userName) : 'nobody known'})`,
+    )
+  const message = `${list(each, (text) => text)} ${found.length === 1 ? 'was' : 'were'} there before and would be taken as defined`
+  return [{ message, addresses: found.map(({ resource }) => resource.address) }]
+}
+
+/** Credentials of quorum members are exclusive: one that no definition mentions is somebody's way into the quorum. */
+function exclusiveCredentials(input: GuardInput): readonly Finding[] {
+  const { desired, identified, unmanaged } = input
+  const members = new Set(quorumAfter(input).members)
+  const quorumIsDeclared = desired.resources.some(({ kind }) => kind === QUORUM.kind)
+  const declared = new Set([...identified.matches.values()].map(({ id }) => id))
+  const strays = unmanaged.filter(
+    (one) => isCredential(one) && members.has(one.parentId!) && (quorumIsDeclared || declared.has(one.parentId)),
+  )
+  if (strays.length === 0) return []
+  const message = `${list(strays.map(({ address }) => address))} ${strays.length === 1 ? 'lets' : 'let'} quorum members in and ${strays.length === 1 ? 'is' : 'are'} not in the definitions`
+  return [{ message, addresses: strays.map(({ address }) => address) }]
+}
+
+function quorumChange({ differences }: GuardInput): Difference | undefined {
+  return differences.find(({ kind }) => kind === QUORUM.kind)
+}
+
+/** The quorum as the plan leaves it; members by live id, or by address while they have none. */
+function quorumAfter(input: GuardInput): QuorumState {
+  const live = input.actual.resources.find(({ kind }) => kind === QUORUM.kind)
+  const change = quorumChange(input)
+  const fields = { ...live?.fields, ...change?.input.desired?.fields }
+  const resolved = resolveValue(fields, input.identified.ids) as Resource['fields']
+  return quorumOf({ ...(live ?? change?.input.desired)!, fields: resolved }, memberKey)
+}
+
+function memberKey(member: Value): string {
+  return typeof member === 'string' ? member : (member as { readonly $ref: Address }).$ref
+}
+
+/** Who has a credential when the plan is done, by live id or address. */
+function credentialHolders({ actual, differences, identified }: GuardInput): ReadonlySet<string> {
+  const gone = new Set(differences.filter(({ action }) => action === 'delete').map(({ input }) => input.actual!.id))
+  const kept = actual.resources.filter((one) => isCredential(one) && !gone.has(one.id) && !gone.has(one.parentId))
+  const made = differences.filter((one) => one.action === 'create' && isCredential(one))
+  const owners = made.map(({ input }) => input.desired!.parent!).map((address) => identified.ids[address] ?? address)
+  return new Set([...kept.map(({ parentId }) => parentId!), ...owners])
+}
+
+function quote(text: string): string {
+  return `\`${printable(text)}\``
+}
+
+/** The first five, and how many more. */
+function list(texts: readonly string[], format: (text: string) => string = quote): string {
+  const shown = [...texts].sort(compareText).slice(0, 5).map(format)
+  const more = texts.length - shown.length
+  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop()! : undefined
+  return last === undefined ? shown.join(', ') : `${shown.join(', ')} and ${last}`
+}

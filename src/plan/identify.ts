@@ -1,0 +1,196 @@
+/**
+ * Which live thing each address means. By the id in the lock first, then by the former name, then by what tells it from
+ * others of its parent. What is found without the lock is *adopted*: somebody may have put it there to be found, so its
+ * creator is looked at (design §3; else whoever may create users could create `carol` first and be voted into the quorum).
+ */
+import { createSource, type Diagnostic, diagnostic, type Span, spanAt } from '../diagnostics/index.ts'
+import {
+  type Actual,
+  type Address,
+  type Desired,
+  formatAddress,
+  KINDS,
+  kinds,
+  parseAddress,
+  type Resource,
+} from '../resources/index.ts'
+import { isActor } from './authority.ts'
+import { compareText, type Lock, sortMembers } from './lock.ts'
+
+/** Who submitted the activity that created a live thing, by live id; absent for what has no known creator. */
+export type Creators = ReadonlyMap<string, Creator> | Readonly<Record<string, Creator>>
+export interface Creator {
+  readonly userId: string
+  readonly userName: string
+}
+
+export interface IdentifyInput {
+  readonly desired: Desired
+  readonly actual: Actual
+  readonly lock: Lock
+  /** Who would submit: what this user created is adopted without a word. */
+  readonly actingUserId: string
+  readonly creators: Creators
+}
+
+export interface Identified {
+  /** The live thing of each declared address that has one. */
+  readonly matches: ReadonlyMap<Address, Resource>
+  /** Live ids by address: declared ones, and undeclared ones where no other has that address. */
+  readonly ids: Readonly<Record<Address, string>>
+  /** Adoptions that need somebody's leave. */
+  readonly adoptions: readonly { readonly resource: Resource; readonly live: Resource; readonly creator?: Creator }[]
+  /** What the lock holds once these matches are accepted. */
+  readonly lock: Lock
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Finds the live thing of each declared address. */
+export function identify(input: IdentifyInput): Identified {
+  const { desired, actual } = input
+  const search = new Search(input)
+  // Parents stand before their children in KINDS, so a child is looked for in the parent that was found.
+  for (const kind of KINDS) {
+    const declared = byAddress(desired.resources.filter((one) => one.kind === kind))
+    for (const one of declared) search.byLock(one, one.address)
+    for (const one of declared) search.byFormerName(one)
+    for (const one of declared) search.byIdentity(one)
+  }
+  return {
+    matches: search.matches,
+    ids: idsOf(search.matches, actual),
+    adoptions: search.adoptions,
+    lock: nextLock(input, search.matches),
+    diagnostics: search.diagnostics,
+  }
+}
+
+/** The state of one search: what is matched, and which live things are taken. */
+class Search {
+  readonly matches = new Map<Address, Resource>()
+  readonly adoptions: { resource: Resource; live: Resource; creator?: Creator }[] = []
+  readonly diagnostics: Diagnostic[] = []
+  readonly #input: IdentifyInput
+  readonly #locked: Readonly<Record<Address, string>>
+  readonly #declared: ReadonlySet<Address>
+  readonly #taken = new Set<Resource>()
+  /** Live ids whose origin is known to be ours; a child that came with its parent is trusted with it. */
+  readonly #trusted = new Set<string>()
+
+  constructor(input: IdentifyInput) {
+    this.#input = input
+    this.#locked = input.lock[input.actual.organizationId] ?? {}
+    this.#declared = new Set(input.desired.resources.map(({ address }) => address))
+  }
+
+  byLock(resource: Resource, address: Address): void {
+    const id = Object.hasOwn(this.#locked, address) ? this.#locked[address] : undefined
+    if (id === undefined || this.matches.has(resource.address)) return
+    const live = this.#free(resource).find((one) => one.id === id)
+    if (live) this.#match(resource, live)
+  }
+
+  byFormerName(resource: Resource): void {
+    const { renamedFrom } = resource
+    const names = parseAddress(resource.address)?.names
+    if (renamedFrom === undefined || !names || this.matches.has(resource.address)) return
+    const former = formatAddress(resource.kind, ...names.slice(0, -1), renamedFrom)
+    if (this.#declared.has(former)) return
+    this.byLock(resource, former)
+    this.byIdentity({ ...resource, name: renamedFrom })
+  }
+
+  byIdentity(resource: Resource): void {
+    if (this.matches.has(resource.address)) return
+    const { identity, one } = kinds[resource.kind]
+    const same = this.#free(resource).filter((live) => identity(live) === identity(resource))
+    if (same.length > 1) {
+      const found = same.map((live) => `\`${live.id}\``).sort(compareText)
+      const message = `${same.length} live things are the ${one} \`${resource.name}\`: ${found.join(' and ')}`
+      const help = `rename or delete one, or write \`${resource.address}: <id>\` into the lock file`
+      this.diagnostics.push(diagnostic('plan/ambiguous', message, spanOf(resource), { help }))
+      return
+    }
+    const [live] = same
+    if (!live) return
+    this.#adopt(resource, live)
+    this.#match(resource, live)
+  }
+
+  /** Live things of the kind and parent that no address has yet. */
+  #free({ kind, parent }: Resource): readonly Resource[] {
+    const parentId = parent === undefined ? undefined : this.matches.get(parent)?.id
+    if (parent !== undefined && parentId === undefined) return []
+    const { resources } = this.#input.actual
+    return resources.filter((one) => one.kind === kind && one.parentId === parentId && !this.#taken.has(one))
+  }
+
+  #match(resource: Resource, live: Resource): void {
+    this.matches.set(resource.address, live)
+    this.#taken.add(live)
+    if (!this.adoptions.some((one) => one.live === live)) this.#trusted.add(live.id!)
+  }
+
+  #adopt(resource: Resource, live: Resource): void {
+    // Deleting is no reason to trust, and what nobody can create nobody can have planted.
+    if (resource.tombstone || !hasOwnId(live)) return
+    if (isActor(live, this.#input.actual.actor)) return
+    const creator = creatorOf(this.#input.creators, live.id!)
+    if (creator?.userId === this.#input.actingUserId) return
+    const rode = kinds[live.kind].rides && !creator && live.parentId !== undefined
+    if (rode && this.#trusted.has(live.parentId!)) return
+    this.adoptions.push({ resource, live, ...(creator ? { creator } : {}) })
+  }
+}
+
+/** Whether a live thing has an id of its own; the quorum, a feature and the organization stand by their name. */
+function hasOwnId({ kind, id, name }: Resource): boolean {
+  return kinds[kind].create !== undefined && id !== name
+}
+
+function creatorOf(creators: Creators, id: string): Creator | undefined {
+  if (creators instanceof Map) return creators.get(id) as Creator | undefined
+  const record = creators as Readonly<Record<string, Creator>>
+  return Object.hasOwn(record, id) ? record[id] : undefined
+}
+
+function idsOf(matches: ReadonlyMap<Address, Resource>, actual: Actual): Readonly<Record<Address, string>> {
+  const ids: Record<Address, string> = {}
+  const declared = new Set(matches.values())
+  const twice = new Set<Address>()
+  for (const live of actual.resources) {
+    if (declared.has(live) || matches.has(live.address)) continue
+    if (Object.hasOwn(ids, live.address)) twice.add(live.address)
+    ids[live.address] = live.id!
+  }
+  for (const address of twice) delete ids[address]
+  for (const [address, live] of matches) ids[address] = live.id!
+  return sortMembers(ids)
+}
+
+/** Declared things by their ids now, and what was known of undeclared ones that still live under no other name. */
+function nextLock({ desired, actual, lock }: IdentifyInput, matches: ReadonlyMap<Address, Resource>): Lock {
+  const { organizationId } = actual
+  const next: Record<Address, string> = {}
+  for (const { address, tombstone } of desired.resources) {
+    const live = matches.get(address)
+    if (live && !tombstone && hasOwnId(live)) next[address] = live.id!
+  }
+  const claimed = new Set([...matches.values()].map(({ id }) => id))
+  const alive = new Set(actual.resources.map(({ id }) => id))
+  const declared = new Set(desired.resources.map(({ address }) => address))
+  for (const [address, id] of Object.entries(lock[organizationId] ?? {})) {
+    if (!declared.has(address) && !claimed.has(id) && alive.has(id)) next[address] = id
+  }
+  return sortMembers({ ...lock, [organizationId]: sortMembers(next) })
+}
+
+/** Where a resource is defined; the start of nothing for one that has no place. */
+export function spanOf(resource: Resource, field?: string): Span {
+  const span = (field === undefined ? undefined : resource.fieldSpans?.[field]) ?? resource.span
+  return span ?? spanAt(createSource(resource.address, ''), 0)
+}
+
+function byAddress(resources: readonly Resource[]): readonly Resource[] {
+  return [...resources].sort((a, b) => compareText(a.address, b.address))
+}

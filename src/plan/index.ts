@@ -1,0 +1,38 @@
+/**
+ * Plan: from desired and actual state to a document that says everything that will be done: which live thing each name
+ * means, what differs, in what order, in how few activities, and what should stop it. Pure: no clock, no I/O; `forecast`
+ * is somebody else's annotation (analysis). Generic over the catalogue of resources; only `authority.ts` names kinds.
+ * Workflows import `walk.ts` alone, by path.
+ */
+export { type Allowed, parseAllow } from './allow.ts'
+export { codes } from './codes.ts'
+export { digestOf } from './digest.ts'
+export {
+  type Batch,
+  type Change,
+  type ChangeAction,
+  type Forecast,
+  GUARDS,
+  type Guard,
+  type GuardName,
+  type LivePart,
+  type LiveThing,
+  type Plan,
+} from './document.ts'
+export { checkFresh, liveDigest, movedSince } from './fresh.ts'
+export { type Creator, type Creators, type Identified, identify } from './identify.ts'
+export { extendLock, type Lock } from './lock.ts'
+export { makePlan, type PlanInput } from './make.ts'
+export { readPlan, writePlan } from './read.ts'
+export { type PlanStyles, renderForecast, renderPlanText, summarize } from './render.ts'
+export {
+  type BatchOutline,
+  type BatchState,
+  blockedBatches,
+  collectIds,
+  fillParameters,
+  makeBody,
+  outline,
+  type PlanOutline,
+  readyBatches,
+} from './walk.ts'

@@ -1,0 +1,169 @@
+import type { Diagnostic } from '../diagnostics/index.ts'
+import { diagnostic, positionAt, sortDiagnostics } from '../diagnostics/index.ts'
+import {
+  type Actual,
+  type Address,
+  type Desired,
+  KINDS,
+  nameValue,
+  type Resource,
+  referencesOf,
+  type Value,
+} from '../resources/index.ts'
+import { parseAllow } from './allow.ts'
+import { batch, openReferences } from './batch.ts'
+import { type Difference, diff, managedFields, pairUp } from './diff.ts'
+import { digestLive, digestOf } from './digest.ts'
+import type { Batch, Change, Plan } from './document.ts'
+import { livePart } from './fresh.ts'
+import { guards } from './guards.ts'
+import { type Creators, type Identified, identify, spanOf } from './identify.ts'
+import { compareText, type Lock, sortMembers } from './lock.ts'
+import { order } from './order.ts'
+
+export interface PlanInput {
+  readonly desired: Desired
+  readonly actual: Actual
+  readonly lock: Lock
+  readonly creators: Creators
+  /** The API that the plan is for; shown and recorded. */
+  readonly baseUrl: string
+  /** Bypasses of guards: `delete`, `deletes=4`, `adoption` … Throws `plan/unknown-bypass` for anything else. */
+  readonly allow: Iterable<string>
+  /** ISO 8601; recorded, and not covered by the digest. */
+  readonly now: string
+}
+
+/**
+ * Makes the plan that turns what lives into what is desired. The same input gives the same bytes. A plan with an error
+ * among the diagnostics is the best that could be made, for showing, and must not be applied.
+ */
+export function makePlan(input: PlanInput): {
+  readonly plan: Plan
+  readonly diagnostics: readonly Diagnostic[]
+  /** What the lock holds once the plan is accepted; ids of what it creates are added as they come (`extendLock`). */
+  readonly lock: Lock
+} {
+  const { desired, actual, lock, creators, baseUrl } = input
+  const allowed = parseAllow(input.allow)
+  const identified = identify({ desired, actual, lock, creators, actingUserId: actual.actor.userId })
+  const { ids, matches } = identified
+  const { pairs, unmanaged } = pairUp(desired, actual, matches)
+  const { differences, diagnostics: unchangeable } = diff(pairs, ids)
+  const unknown = unknownReferences(desired, differences, ids)
+  const nodes = order(differences, actual, ids)
+  const { batches, diagnostics: circles } = batch(nodes, differences)
+  const live = livePart(desired, actual, matches)
+  const draft: Plan = {
+    format: 'quorate.plan/1',
+    organization: { name: desired.organization, id: actual.organizationId, baseUrl },
+    actor: actual.actor,
+    definitionsDigest: desired.digest,
+    liveDigest: digestLive(live),
+    live,
+    changes: changesOf(differences, batches, identified, actual),
+    batches,
+    ids: idsFor(batches, ids),
+    unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
+    guards: guards({ desired, actual, identified, differences, unmanaged, allowed }),
+    createdAt: input.now,
+    digest: '',
+  }
+  // Through JSON, so that what is digested, written and read again is the same: no `undefined`, no shared objects.
+  const plain = JSON.parse(JSON.stringify(draft)) as Plan
+  return {
+    plan: { ...plain, digest: digestOf(plain) },
+    diagnostics: sortDiagnostics([...identified.diagnostics, ...unchangeable, ...unknown, ...circles]),
+    lock: identified.lock,
+  }
+}
+
+/** Rows of the plan, adoptions first among those of one address, kinds in the order in which they are shown. */
+function changesOf(
+  differences: readonly Difference[],
+  batches: readonly Batch[],
+  identified: Identified,
+  actual: Actual,
+): readonly Change[] {
+  const namesById = new Map<string, string>()
+  for (const one of actual.resources) if (!namesById.has(one.id!)) namesById.set(one.id!, one.address)
+  for (const [address, live] of identified.matches) namesById.set(live.id!, address)
+  const adopted = identified.adoptions.map(
+    ({ resource: { address, kind, span }, live, creator }): Change => ({
+      address,
+      kind,
+      action: 'adopt',
+      cause: 'adopted',
+      fields: [],
+      id: live.id!,
+      creator: creator?.userName ?? null,
+      ...(span ? { at: placeOf(span) } : {}),
+    }),
+  )
+  const made = differences.map((difference): Change => {
+    const { address, kind, action, input } = difference
+    const number = batches.find(({ changes }) => changes.includes(address))?.index
+    return {
+      address,
+      kind,
+      action,
+      cause: action === 'create' ? 'declared only' : action === 'update' || input.desired ? 'differs' : 'live only',
+      fields: fieldsOf(difference, namesById),
+      ...(input.actual ? { id: input.actual.id! } : {}),
+      ...(input.desired?.span ? { at: placeOf(input.desired.span) } : {}),
+      ...(number === undefined ? {} : { batch: number }),
+    }
+  })
+  return [...adopted, ...made].sort(
+    (a, b) =>
+      KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
+      compareText(a.address, b.address) ||
+      Number(a.action !== 'adopt') - Number(b.action !== 'adopt') ||
+      compareText(a.id ?? '', b.id ?? ''),
+  )
+}
+
+function fieldsOf({ action, input }: Difference, namesById: ReadonlyMap<string, string>): Change['fields'] {
+  const { desired, actual } = input
+  const before = actual ? managedFields(actual) : {}
+  const after = desired && action !== 'delete' ? managedFields(desired) : {}
+  const shown = action === 'update' ? input.fields : Object.keys(action === 'create' ? after : before).sort(compareText)
+  const side = (name: 'before' | 'after', value: Value | undefined) =>
+    value === undefined ? {} : { [name]: nameValue(value, namesById) }
+  return shown.map((field) => ({ field, ...side('before', before[field]), ...side('after', after[field]) }))
+}
+
+/** References to what neither lives nor is made by a batch. */
+function unknownReferences(
+  desired: Desired,
+  differences: readonly Difference[],
+  ids: Readonly<Record<Address, string>>,
+): readonly Diagnostic[] {
+  const made = new Set(differences.filter(({ action }) => action === 'create').map(({ address }) => address))
+  const known = (address: Address) => Object.hasOwn(ids, address) || made.has(address)
+  return desired.resources.flatMap((resource) =>
+    resource.tombstone
+      ? []
+      : Object.entries(resource.fields).flatMap(([field, value]) =>
+          referencesOf(value)
+            .filter((address) => !known(address))
+            .map((address) =>
+              diagnostic(
+                'plan/unknown-reference',
+                `\`${address}\` is neither defined nor live`,
+                spanOf(resource, field),
+              ),
+            ),
+        ),
+  )
+}
+
+function idsFor(batches: readonly Batch[], ids: Readonly<Record<Address, string>>): Readonly<Record<Address, string>> {
+  const open = [...openReferences({ batches })].filter((address) => Object.hasOwn(ids, address))
+  return sortMembers(Object.fromEntries(open.map((address) => [address, ids[address]!])))
+}
+
+function placeOf({ source, start }: NonNullable<Resource['span']>): string {
+  const { line, column } = positionAt(source, start)
+  return `${source.path}:${line}:${column}`
+}
