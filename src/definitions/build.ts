@@ -1,0 +1,230 @@
+import { type Diagnostic, diagnostic, type Span } from '../diagnostics/index.ts'
+import {
+  type Address,
+  type FieldRow,
+  formatAddress,
+  KINDS,
+  type KindName,
+  kinds,
+  type Resource,
+  type ResourceKind,
+  type Value,
+} from '../resources/index.ts'
+import { fieldValue, type Use } from './field-value.ts'
+import { checkName, checkTaken, type WrittenName } from './names.ts'
+import { childOf, entryOf, type MapEntry, type MapTree, type ScalarTree, type Tree, textOf } from './tree.ts'
+
+/** A resource as definitions have it, with what later checks look at. */
+export interface Draft {
+  readonly resource: Resource & { readonly span: Span; readonly fieldSpans: Readonly<Record<string, Span>> }
+  /** Names it refers to, with the place of each. */
+  readonly uses: readonly Use[]
+  readonly expressions: Readonly<Record<string, ScalarTree>>
+  readonly renamedFromSpan?: Span
+}
+
+/**
+ * Builds the resources of all files, which are given sorted by path. What has the wrong shape is reported by the schema's
+ * check and left out here, so that the rest can be looked at as well.
+ */
+export function buildResources(files: readonly Tree[]): {
+  readonly drafts: readonly Draft[]
+  readonly diagnostics: readonly Diagnostic[]
+} {
+  const builder = new Builder()
+  for (const kind of KINDS.map((name) => kinds[name]).filter(({ parent }) => !parent)) {
+    const sections = files.flatMap((file) => entryOf(file, kind.form.key) ?? [])
+    builder.addSections(kind, sections, undefined)
+  }
+  return builder
+}
+
+/** The section a resource stands in, for one parent. */
+interface Parent {
+  readonly name: string
+  readonly address: Address
+}
+
+class Builder {
+  readonly drafts: Draft[] = []
+  readonly diagnostics: Diagnostic[] = []
+
+  addSections(kind: ResourceKind, sections: readonly MapEntry[], parent: Parent | undefined): void {
+    const taken: WrittenName[] = []
+    for (const section of sections) {
+      for (const { written, body, flag } of this.#entries(kind, section)) {
+        const name = kind.form.nameOf?.(written.name) ?? written.name
+        const here = { name, span: written.span }
+        const named = kind.form.shape === 'map' || kind.form.shape === 'values'
+        const fault = (named ? checkName(written) : undefined) ?? checkTaken(here, taken, kind.one)
+        if (fault) this.diagnostics.push(fault)
+        else {
+          taken.push(here)
+          this.#add(kind, here, body, parent, flag)
+        }
+      }
+    }
+  }
+
+  /** The resources of one section: name, fields, and whether a `values` section takes it away. */
+  #entries(
+    kind: ResourceKind,
+    { keySpan, value }: MapEntry,
+  ): readonly { written: WrittenName; body: MapTree; flag?: 'tombstone' }[] {
+    const { shape } = kind.form
+    const single = { name: kind.kind, span: keySpan }
+    switch (shape) {
+      case 'value':
+        return [{ written: single, body: asFields(kind, keySpan, value) }]
+      case 'one':
+        return value.kind === 'map' ? [{ written: single, body: value }] : []
+      case 'list':
+        if (value.kind !== 'list') return []
+        return value.items.flatMap((body) => {
+          if (body.kind !== 'map') return []
+          const fields = this.#fields(kind, body).values
+          const complete = Object.entries(kind.fields).every(
+            ([name, row]) => !row.required || Object.hasOwn(fields, name),
+          )
+          if (!complete) return []
+          const nameless: Resource = { address: kind.kind, kind: kind.kind, name: '', fields }
+          return [{ written: { name: kind.identity(nameless), span: body.span }, body }]
+        })
+      case 'values':
+        return (value.kind === 'map' ? value.entries : []).map((entry) => {
+          const off = entry.value.kind === 'scalar' && entry.value.value === false
+          const written = { name: entry.key, span: entry.keySpan }
+          return {
+            written,
+            body: asFields(kind, entry.keySpan, entry.value),
+            ...(off ? { flag: 'tombstone' as const } : {}),
+          }
+        })
+      case 'map':
+        return (value.kind === 'map' ? value.entries : []).flatMap((entry) => {
+          const body = entry.value.kind === 'map' ? entry.value : emptyMap(entry)
+          return body ? [{ written: { name: entry.key, span: entry.keySpan }, body }] : []
+        })
+      default:
+        return shape satisfies never
+    }
+  }
+
+  #add(
+    kind: ResourceKind,
+    { name, span }: WrittenName,
+    body: MapTree,
+    parent: Parent | undefined,
+    flag?: 'tombstone',
+  ): void {
+    const { values, spans, uses, expressions } = this.#fields(kind, body, true)
+    const names = [
+      ...(parent ? [parent.name] : []),
+      ...(kind.form.shape === 'one' || kind.form.shape === 'value' ? [] : [name]),
+    ]
+    const address = formatAddress(kind.kind, ...names)
+    const removed = childOf(body, 'delete')
+    const tombstone = flag === 'tombstone' || (removed?.kind === 'scalar' && removed.value === true)
+    const renamedFrom = entryOf(body, 'renamedFrom')
+    const formerName = textOf(renamedFrom?.value)
+    this.drafts.push({
+      resource: {
+        address,
+        kind: kind.kind,
+        name,
+        ...(parent ? { parent: parent.address } : {}),
+        fields: inRowOrder(kind, {
+          ...keyField(kind, name),
+          ...(tombstone ? {} : absentFields(kind, body)),
+          ...values,
+        }),
+        ...(tombstone ? { tombstone } : {}),
+        ...(formerName === undefined ? {} : { renamedFrom: formerName }),
+        span,
+        fieldSpans: spans,
+      },
+      uses,
+      expressions,
+      ...(formerName === undefined ? {} : { renamedFromSpan: renamedFrom!.value.span }),
+    })
+    // What a tombstone holds goes with it.
+    if (tombstone) return
+    const self = { name, address }
+    for (const child of KINDS.map((one) => kinds[one]).filter((one) => one.parent === kind.kind)) {
+      const section = entryOf(body, child.form.key)
+      if (section) this.addSections(child, [section], self)
+    }
+  }
+
+  #fields(kind: ResourceKind, body: MapTree, report = false) {
+    const values: Record<string, Value> = {}
+    const spans: Record<string, Span> = {}
+    const uses: Use[] = []
+    const expressions: Record<string, ScalarTree> = {}
+    for (const [name, row] of Object.entries(kind.fields)) {
+      const tree = row.schema ? childOf(body, name) : undefined
+      if (!tree) continue
+      const found = fieldValue(row, tree)
+      if (report) this.diagnostics.push(...found.diagnostics)
+      spans[name] = tree.span
+      uses.push(...found.uses)
+      if (found.expression) expressions[name] = found.expression
+      if (found.value !== undefined) values[name] = row.normal ? row.normal(found.value) : found.value
+    }
+    return { values, spans, uses, expressions }
+  }
+}
+
+/** The only field of a kind that is written as a bare value; `true` and `false` are not values of it. */
+function asFields(kind: ResourceKind, keySpan: Span, value: Tree): MapTree {
+  const field = Object.keys(kind.fields)[0]!
+  const flag = kind.form.shape === 'values' && value.kind === 'scalar' && typeof value.value === 'boolean'
+  return { kind: 'map', span: value.span, entries: flag ? [] : [{ key: field, keySpan, value }] }
+}
+
+/** `treasury:` with nothing after it is a resource with no fields. */
+function emptyMap({ value, keySpan }: MapEntry): MapTree | undefined {
+  return value.kind === 'scalar' && value.value === null ? { kind: 'map', span: keySpan, entries: [] } : undefined
+}
+
+function absentFields(kind: ResourceKind, body: MapTree): Readonly<Record<string, Value>> {
+  const rows: readonly [string, FieldRow][] = Object.entries(kind.fields)
+  return Object.fromEntries(
+    rows.flatMap(([name, row]) => (row.absent !== undefined && !entryOf(body, name) ? [[name, row.absent]] : [])),
+  )
+}
+
+/** The field `name` of a kind whose name is the key under which a definition stands. */
+function keyField(kind: ResourceKind, name: string): Readonly<Record<string, Value>> {
+  return kind.fields['name'] && !kind.fields['name'].schema ? { name } : {}
+}
+
+/** The fields in the order of the kind's rows. */
+function inRowOrder(kind: ResourceKind, fields: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
+  return Object.fromEntries(
+    Object.entries(kind.fields).flatMap(([field]) => (fields[field] === undefined ? [] : [[field, fields[field]]])),
+  )
+}
+
+/** The kinds that `manage:` names in any file. */
+export function managedKinds(files: readonly Tree[]): ReadonlySet<KindName> {
+  const keys = new Set(
+    files.flatMap((file) => {
+      const manage = childOf(file, 'manage')
+      return manage?.kind === 'map'
+        ? manage.entries.filter(({ value }) => textOf(value) === 'all').map(({ key }) => key)
+        : []
+    }),
+  )
+  return new Set(KINDS.filter((kind) => keys.has(kinds[kind].form.key)))
+}
+
+/** What is wrong with a field in itself, as its kind says. */
+export function checkDraft({ resource }: Draft): readonly Diagnostic[] {
+  const problems = kinds[resource.kind].check?.(resource) ?? []
+  return problems.map(({ field, code, message, help }) =>
+    diagnostic(code, message, (field === undefined ? undefined : resource.fieldSpans[field]) ?? resource.span, {
+      help,
+    }),
+  )
+}

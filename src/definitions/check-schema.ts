@@ -1,0 +1,146 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
+import { LATER_SECTIONS, makeSchema } from './schema.ts'
+import { childOf, entryOf, type Tree, toPlain } from './tree.ts'
+
+/** Checks the shape of one file. */
+export type SchemaCheck = (tree: Tree) => readonly Diagnostic[]
+
+/** Makes the check; compiling the schema takes some milliseconds, so once a load. */
+export function createSchemaCheck(): SchemaCheck {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, allowUnionTypes: true, strictRequired: false })
+  const validate = ajv.compile(makeSchema())
+  return (tree) => {
+    if (validate(toPlain(tree))) return []
+    return (validate.errors ?? []).flatMap((error) => {
+      const found = describe(error, tree)
+      return found ? [found] : []
+    })
+  }
+}
+
+function describe(error: ErrorObject, root: Tree): Diagnostic | undefined {
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const { tree, keySpan } = walk(root, path)
+  if (tree?.kind === 'scalar' && tree.missing) return undefined
+  const schema = (error.parentSchema ?? {}) as Readonly<Record<string, unknown>>
+  const got = show(error.data)
+  const at = tree?.span ?? root.span
+  const wrongValue = (message: string, help?: string) => diagnostic('definitions/wrong-value', message, at, { help })
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return unknownKey(error, tree, path)
+    case 'required': {
+      const key = String(error.params['missingProperty'])
+      const of = path.length === 0 ? '' : ` of \`${path.at(-1)}\``
+      return diagnostic('definitions/missing-key', `\`${key}\`${of} is missing`, keySpan ?? at, {
+        help: describeKey(schema, key),
+      })
+    }
+    case 'type':
+      return diagnostic(
+        'definitions/wrong-type',
+        `expected ${listTypes(error.params['type'])}, got ${kindOf(error.data)}`,
+        at,
+      )
+    case 'enum': {
+      const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String)
+      const near = suggest(String(error.data), allowed)
+      const list = allowed.length <= 8 ? `one of ${allowed.map((one) => `\`${one}\``).join(', ')}` : 'another word'
+      return wrongValue(
+        `expected ${list}, got ${got}`,
+        didYouMean(near) ?? (allowed.length > 8 ? `one of ${allowed.join(', ')}` : undefined),
+      )
+    }
+    case 'const':
+      return wrongValue(`expected \`${String(error.params['allowedValue'])}\`, got ${got}`)
+    case 'pattern':
+      return wrongValue(`expected ${String(schema['title'])}, got ${got}`)
+    case 'minimum':
+      return wrongValue(`expected at least ${error.params['limit']}, got ${got}`)
+    case 'maximum':
+      return wrongValue(`expected at most ${error.params['limit']}, got ${got}`)
+    case 'minLength':
+      return wrongValue('expected a text, got an empty one')
+    case 'maxLength':
+      return wrongValue(`expected at most ${error.params['limit']} characters, got ${String(error.data).length}`)
+    case 'minItems':
+      return wrongValue(`expected at least ${error.params['limit']} element, got none`)
+    case 'if':
+      // Says only that one of its branches failed; the branch has its own.
+      return undefined
+    default:
+      return wrongValue(`the value ${error.message ?? 'is not valid'}`)
+  }
+}
+
+function unknownKey(error: ErrorObject, tree: Tree | undefined, path: readonly string[]): Diagnostic {
+  const key = String(error.params['additionalProperty'])
+  const span = entryOf(tree, key)?.keySpan ?? tree!.span
+  const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
+  const later = Object.hasOwn(LATER_SECTIONS, key) ? LATER_SECTIONS[key] : undefined
+  if (later !== undefined) {
+    const help = `remove \`${key}\`; what is live of that kind is left alone`
+    return diagnostic('definitions/not-supported', `${later} are not supported by this version`, span, { help })
+  }
+  const help = didYouMean(suggest(key, known)) ?? `known here: ${known.join(', ')}`
+  const where = path.length === 0 ? 'at the top of a definition' : `of \`${path.at(-1)}\``
+  return diagnostic('definitions/unknown-key', `unknown key \`${key}\` ${where}`, span, { help })
+}
+
+export function didYouMean(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `did you mean ${names.map((name) => `\`${name}\``).join(', ')}?`
+}
+
+function describeKey(schema: Readonly<Record<string, unknown>>, key: string): string | undefined {
+  const properties = schema['properties'] as Readonly<Record<string, { description?: string }>> | undefined
+  const description = properties && Object.hasOwn(properties, key) ? properties[key]!.description : undefined
+  return description === undefined ? `add \`${key}:\`` : `add \`${key}:\`. ${description}`
+}
+
+/** The tree under a path of keys and indices, and the key under which it stands. */
+function walk(
+  root: Tree,
+  path: readonly string[],
+): { readonly tree: Tree | undefined; readonly keySpan: Span | undefined } {
+  let tree: Tree | undefined = root
+  let keySpan: Span | undefined
+  for (const part of path) {
+    if (tree?.kind === 'map') {
+      keySpan = entryOf(tree, part)?.keySpan
+      tree = childOf(tree, part)
+    } else if (tree?.kind === 'list') {
+      tree = tree.items[Number(part)]
+      keySpan = tree?.span
+    }
+  }
+  return { tree, keySpan }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  object: 'a map',
+  array: 'a list',
+  string: 'a text',
+  integer: 'a whole number',
+  boolean: '`true` or `false`',
+}
+
+function listTypes(types: unknown): string {
+  const names = (Array.isArray(types) ? types : [types]).filter((type) => type !== 'null')
+  return names.map((type) => TYPES[String(type)] ?? String(type)).join(' or ')
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map'
+  if (typeof value === 'string') return 'a text'
+  return `\`${String(value)}\``
+}
+
+function show(value: unknown): string {
+  return typeof value === 'object' ? kindOf(value) : `\`${String(value)}\``
+}

@@ -1,0 +1,98 @@
+import type { Codes } from '../diagnostics/index.ts'
+
+const VALUE = 'write what the message expects; the schema named in the first line of a file lets an editor complete it'
+
+export const codes = {
+  'definitions/unreadable': {
+    summary: 'a file or folder of definitions cannot be read',
+    solve: 'check that it exists and who may read it; nothing was read in its place',
+  },
+  'definitions/not-text': { summary: 'a file of definitions is not UTF-8', solve: 'save it as UTF-8' },
+  'definitions/empty-folder': {
+    summary: 'a folder holds no definitions',
+    solve: 'name a folder with .yaml files, or make one with `quorate init`',
+  },
+  'definitions/nested-folder': {
+    summary: 'a folder inside the folder holds definitions',
+    solve: 'move the files up; this version has one folder an organization and no sub-organizations',
+  },
+  'definitions/tab': { summary: 'a tab indents a line', solve: 'indent with spaces; YAML allows no tabs there' },
+  'definitions/syntax': { summary: 'a file is not YAML', solve: 'correct it at the place that is marked' },
+  'definitions/too-many-aliases': {
+    summary: 'aliases of YAML multiply into too much',
+    solve: 'write out what is meant; a definition needs few aliases or none',
+  },
+  'definitions/duplicate-key': { summary: 'a key is written twice in one map', solve: 'join the two, or remove one' },
+  'definitions/unknown-key': { summary: 'a key means nothing where it stands', solve: 'correct or remove it' },
+  'definitions/not-supported': {
+    summary: 'a section is planned for a later version',
+    solve: 'remove it; what is live of that kind is left alone',
+  },
+  'definitions/missing-key': { summary: 'a key that must be there is not', solve: 'add it' },
+  'definitions/wrong-type': { summary: 'a value is of another type than expected', solve: VALUE },
+  'definitions/wrong-value': { summary: 'a value is none of those allowed', solve: VALUE },
+  'definitions/secret': {
+    summary: 'something that must stay secret is written in a definition',
+    solve: 'remove it, from the history of the files too, and make a new key in its place: it is no secret any more',
+  },
+  'definitions/bad-id': {
+    summary: '`id` is no UUID',
+    solve: 'write the id of the organization as the API shows it, or `${env.…}` with a variable that holds it',
+  },
+  'definitions/bad-name': {
+    summary: 'a name cannot be used',
+    solve: 'write 1 to 255 printable characters without blanks at the ends',
+  },
+  'definitions/defined-twice': { summary: 'a name is defined twice', solve: 'join the two, or rename one' },
+  'definitions/twin-names': {
+    summary: 'two names look alike and differ in their bytes only',
+    solve: 'write both in the same Unicode form, or rename one',
+  },
+  'definitions/bad-reference': {
+    summary: 'a `${…}` cannot be read',
+    solve: 'write `${user.alice}`, `${tag["Ops team"]}`, `${env.NAME}` or `${var.name}`; `$${` stands for itself',
+  },
+  'definitions/reference-not-here': {
+    summary: 'a reference stands where only a plain text may',
+    solve: 'write the text itself; names become ids in policy expressions and in lists of names only',
+  },
+  'definitions/unknown-name': {
+    summary: 'a name is used that is not defined',
+    solve: 'correct it or define it; everything that is named must be defined in the same folder',
+  },
+  'definitions/deleted-name': {
+    summary: 'a name is used of something that is to be deleted',
+    solve: 'remove its use first, or keep it',
+  },
+  'definitions/listed-twice': { summary: 'a list of names holds one twice', solve: 'remove one' },
+  'definitions/missing-env': { summary: 'an environment variable is not set', solve: 'set it and run again' },
+  'definitions/missing-var': {
+    summary: 'a variable has no value',
+    solve: 'give it with `--var name=value`, or a default under `vars:`',
+  },
+  'definitions/empty-expression': {
+    summary: 'an expression of a policy is empty, which the API refuses',
+    solve: 'write `true` for one that always holds, or leave the key out',
+  },
+  'definitions/rename-clash': {
+    summary: 'the old name of a rename is still defined, or two things claim it',
+    solve: 'remove the old definition; the new one stands for the same thing',
+  },
+  'definitions/rename-cycle': {
+    summary: 'renames lead in a circle',
+    solve: 'rename through a name that is not in use, one apply after the other',
+  },
+  'definitions/shared-key': {
+    summary: 'two API keys have the same public key',
+    solve: 'make a key pair for each: a shared key makes two people one',
+  },
+  'definitions/malformed-lock': {
+    summary: 'the lock file cannot be used',
+    solve: 'restore it from version control, or delete it: it is made again from what is live',
+  },
+  'definitions/unwritable-lock': {
+    summary: 'the lock file cannot be written',
+    solve: 'make room or get write access, then plan again: the lock is made again from what is live',
+  },
+} as const satisfies Codes
+export type DefinitionsCode = keyof typeof codes

@@ -1,0 +1,115 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createSource, type Diagnostic, diagnostic, type Source, spanAt } from '../diagnostics/index.ts'
+import { decodeUtf8 } from '../encoding/index.ts'
+
+/** One thing in a folder. */
+export interface FolderEntry {
+  readonly name: string
+  readonly kind: 'file' | 'folder'
+}
+
+/** Where definitions are read from. */
+export interface FolderReader {
+  readonly list: (folder: string) => Promise<readonly FolderEntry[]>
+  readonly read: (path: string) => Promise<Uint8Array>
+}
+
+/** Reads from disk. A link is what it leads to. */
+export const diskReader: FolderReader = {
+  async list(folder) {
+    const names = await readdir(folder)
+    return Promise.all(
+      names.map(async (name) => ({
+        name,
+        kind: (await stat(join(folder, name))).isDirectory() ? ('folder' as const) : ('file' as const),
+      })),
+    )
+  },
+  read: (path) => readFile(path),
+}
+
+export const LOCK_FILE = 'quorate.lock.yaml'
+
+/**
+ * Reads every `*.yaml` and `*.yml` of a folder but the lock file, sorted by name. All or nothing is the caller's:
+ * anything that cannot be read is a diagnostic, and must never make a smaller set of definitions.
+ */
+export async function readSources(
+  folder: string,
+  reader: FolderReader,
+): Promise<{ readonly sources: readonly Source[]; readonly diagnostics: readonly Diagnostic[] }> {
+  const diagnostics: Diagnostic[] = []
+  const report = (code: `definitions/${string}`, path: string, message: string, help?: string) =>
+    diagnostics.push(diagnostic(code, message, spanAt(createSource(path, ''), 0), { help }))
+  const unreadable = (path: string, cause: unknown) =>
+    report('definitions/unreadable', path, `\`${path}\` cannot be read: ${reason(cause)}`)
+
+  let entries: readonly FolderEntry[] = []
+  try {
+    entries = await reader.list(folder)
+  } catch (cause) {
+    unreadable(folder, cause)
+    return { sources: [], diagnostics }
+  }
+  const sources: Source[] = []
+  for (const { name, kind } of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, name)
+    if (name.startsWith('.')) continue
+    try {
+      if (kind === 'folder') {
+        if ((await reader.list(path)).some(isDefinition)) {
+          report(
+            'definitions/nested-folder',
+            path,
+            `\`${path}\` is a folder of definitions inside another`,
+            'sub-organizations come with a later version; move its files up',
+          )
+        }
+      } else if (isDefinition({ name, kind })) {
+        const text = decode(await reader.read(path))
+        if (text === undefined) report('definitions/not-text', path, `\`${path}\` is not UTF-8 text`)
+        else sources.push(createSource(path, text))
+      }
+    } catch (cause) {
+      unreadable(path, cause)
+    }
+  }
+  if (sources.length === 0 && diagnostics.length === 0) {
+    report(
+      'definitions/empty-folder',
+      folder,
+      `\`${folder}\` holds no .yaml file`,
+      'make a first one with `quorate init`',
+    )
+  }
+  return { sources, diagnostics }
+}
+
+function isDefinition({ name, kind }: FolderEntry): boolean {
+  return kind === 'file' && /\.ya?ml$/.test(name) && !name.startsWith('.') && name !== LOCK_FILE
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return decodeUtf8(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The system's word for what went wrong, without the path that it repeats. */
+export function reason(cause: unknown): string {
+  const known: Readonly<Record<string, string>> = {
+    ENOENT: 'it does not exist',
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EISDIR: 'it is a folder',
+    ENOTDIR: 'it is not a folder',
+    ELOOP: 'links lead in a circle',
+    EMFILE: 'too many files are open',
+    EIO: 'the disk reports an error',
+  }
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  return known[code] ?? (code || (cause instanceof Error ? cause.message : String(cause)))
+}

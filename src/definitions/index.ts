@@ -1,0 +1,11 @@
+/**
+ * Definitions: YAML on disk → desired state, or diagnostics with exact places; and the lock file beside it. Knows YAML
+ * and places; what a kind is and may say is in `resources`, what an expression means in `policy`. Reads files and
+ * nothing else: environment and variables arrive as arguments.
+ */
+export { codes, type DefinitionsCode } from './codes.ts'
+export { diskReader, type FolderEntry, type FolderReader, LOCK_FILE } from './folder.ts'
+export { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './load.ts'
+export { type Lock, readLock, writeLock } from './lock.ts'
+export { renderSchema } from './render-schema.ts'
+export { makeSchema } from './schema.ts'

@@ -1,0 +1,44 @@
+import { type Diagnostic, diagnostic, type Span, toSpanJson } from '../diagnostics/index.ts'
+
+/** A name as it is written, with its place. */
+export interface WrittenName {
+  readonly name: string
+  readonly span: Span
+}
+
+/** The rules of a name (facts: protocol §13, `tk_label`). Gives what is wrong, or nothing. */
+export function checkName({ name, span }: WrittenName): Diagnostic | undefined {
+  const wrong =
+    name === '' || name.length > 255
+      ? `${name.length} characters`
+      : name !== name.trim()
+        ? 'a blank at an end'
+        : /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)
+          ? 'a character that cannot be seen'
+          : name.includes('${')
+            ? 'a `${`'
+            : undefined
+  if (wrong === undefined) return undefined
+  const message = `expected a name of 1 to 255 printable characters, got ${wrong}`
+  return diagnostic('definitions/bad-name', message, span, {
+    help: 'a name is shown, stored and compared as it is written',
+  })
+}
+
+/**
+ * Says that a name is taken: by the same name elsewhere, or by one that differs in its Unicode form only and so looks
+ * the same (é as one character, or as e with an accent).
+ */
+export function checkTaken(one: WrittenName, taken: readonly WrittenName[], what: string): Diagnostic | undefined {
+  const first = taken.find(({ name }) => name.normalize('NFC') === one.name.normalize('NFC'))
+  if (!first) return undefined
+  const { path, line, column } = toSpanJson(first.span)
+  const related = [{ message: `\`${first.name}\` is defined here`, span: first.span }]
+  if (first.name === one.name) {
+    const message = `${what} \`${one.name}\` is already defined at ${path}:${line}:${column}`
+    return diagnostic('definitions/defined-twice', message, one.span, { related, help: 'join the two, or rename one' })
+  }
+  const message = `${what} \`${one.name}\` looks like the one at ${path}:${line}:${column} and is another`
+  const help = 'write both in the same Unicode form, or rename one'
+  return diagnostic('definitions/twin-names', message, one.span, { related, help })
+}

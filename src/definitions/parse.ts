@@ -1,0 +1,165 @@
+import {
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  type YAMLError,
+} from 'yaml'
+import { createSource, type Diagnostic, diagnostic, type Source, type Span, spanAt } from '../diagnostics/index.ts'
+import { scalarOffsets } from './scalar-offsets.ts'
+import { blankSecrets, SECRET_KEY } from './secrets.ts'
+import type { MapEntry, ScalarTree, Tree } from './tree.ts'
+
+/** Nodes that aliases may add to one file; a definition has few or none. */
+const MOST_ALIASED_NODES = 10_000
+
+/**
+ * Parses one YAML file (YAML 1.2, core schema). With syntax errors there is no tree. The source that comes back, and
+ * to which all places lead, has anything that looks like a secret blanked out, so that no excerpt can show it.
+ */
+export function parseYaml(given: Source): {
+  readonly tree: Tree | undefined
+  readonly source: Source
+  readonly diagnostics: readonly Diagnostic[]
+} {
+  const document = parseDocument(given.text, {
+    keepSourceTokens: true,
+    prettyErrors: false,
+    uniqueKeys: false,
+    version: '1.2',
+  })
+  const source = createSource(given.path, blankSecrets(given.text, document))
+  const diagnostics = [...document.errors, ...document.warnings].map((error) => syntaxFault(error, source))
+  if (diagnostics.length > 0) return { tree: undefined, source, diagnostics: diagnostics.slice(0, 5) }
+  const builder = new TreeBuilder(document, source)
+  const tree = builder.build(document.contents)
+  return { tree, source, diagnostics: builder.diagnostics }
+}
+
+function syntaxFault(error: YAMLError, source: Source): Diagnostic {
+  const span = spanAt(source, error.pos[0], Math.max(error.pos[1], error.pos[0] + 1))
+  if (error.code === 'TAB_AS_INDENT') {
+    return diagnostic('definitions/tab', 'a tab indents this line', span, { help: 'indent with spaces' })
+  }
+  if (error.code === 'MULTIPLE_DOCS') {
+    const help = 'remove the `---` line; files may be split freely instead'
+    return diagnostic('definitions/syntax', 'a second YAML document begins here', span, { help })
+  }
+  const [line = ''] = error.message.split('\n')
+  const message = line.replace(/[.:]\s*$/, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
+  return diagnostic('definitions/syntax', `this is not YAML: ${message}`, span)
+}
+
+/** Turns the nodes of one document into a tree. */
+class TreeBuilder {
+  readonly diagnostics: Diagnostic[] = []
+  readonly #document: Document
+  readonly #source: Source
+  #aliasDepth = 0
+  #aliasedNodes = 0
+
+  constructor(document: Document, source: Source) {
+    this.#document = document
+    this.#source = source
+  }
+
+  build(node: unknown, fallback: Span = spanAt(this.#source, 0)): Tree {
+    if (this.#aliasDepth > 0) this.#aliasedNodes++
+    if (isAlias(node)) return this.#follow(node, fallback)
+    const span = this.#span(node as Node | null, fallback)
+    if (isMap(node)) return { kind: 'map', span, entries: this.#entries(node.items as Pair[], span) }
+    if (isSeq(node)) return { kind: 'list', span, items: node.items.map((item) => this.build(item, span)) }
+    return this.#scalar(node as Scalar | null, span)
+  }
+
+  #follow(alias: Node & { source: string }, fallback: Span): Tree {
+    const target = isAlias(alias) ? alias.resolve(this.#document) : undefined
+    const span = this.#span(alias, fallback)
+    const nothing: ScalarTree = { kind: 'scalar', span, value: null, locate: () => span }
+    if (this.#aliasedNodes > MOST_ALIASED_NODES || this.#aliasDepth > 20) {
+      if (!this.diagnostics.some(({ code }) => code === 'definitions/too-many-aliases')) {
+        this.diagnostics.push(
+          diagnostic('definitions/too-many-aliases', `alias \`${alias.source}\` makes the file too large`, span),
+        )
+      }
+      return nothing
+    }
+    this.#aliasDepth++
+    const tree = this.build(target, span)
+    this.#aliasDepth--
+    return tree
+  }
+
+  #entries(pairs: readonly Pair[], map: Span): readonly MapEntry[] {
+    const entries: MapEntry[] = []
+    for (const pair of pairs) {
+      const keySpan = this.#span(pair.key as Node | null, map)
+      const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : undefined
+      if (key === undefined) {
+        this.diagnostics.push(diagnostic('definitions/wrong-type', 'expected a plain text as a key', keySpan))
+        continue
+      }
+      const first = entries.find((entry) => entry.key === key)
+      if (first) {
+        const related = [{ message: `\`${key}\` is here first`, span: first.keySpan }]
+        this.diagnostics.push(
+          diagnostic('definitions/duplicate-key', `\`${key}\` is written twice in this map`, keySpan, { related }),
+        )
+        continue
+      }
+      if (SECRET_KEY.test(key)) {
+        const message = `\`${key}\` is a secret, which no definition may hold`
+        const help = 'remove it, also from the history of this file, and make a new key: this one is no secret any more'
+        this.diagnostics.push(diagnostic('definitions/secret', message, keySpan, { help }))
+        continue
+      }
+      entries.push({ key, keySpan, value: this.build(pair.value, keySpan) })
+    }
+    return entries
+  }
+
+  #scalar(node: Scalar | null, span: Span): ScalarTree {
+    const value = plainValue(node)
+    const token = node?.srcToken
+    let offsets: readonly number[] | undefined
+    const locate = (start: number, end: number): Span => {
+      if (typeof value !== 'string' || !token || !isScalarToken(token)) return span
+      offsets ??= scalarOffsets(token, value)
+      if (!offsets) return span
+      const from = offsets[start] ?? offsets.at(-1)!
+      // The end is that of the last character, so that a marked stretch never runs into the next line's indentation.
+      const to = end > start ? (offsets[end - 1] ?? from) + 1 : from
+      return spanAt(this.#source, from, Math.max(from, to))
+    }
+    return { kind: 'scalar', span, value, locate }
+  }
+
+  /** Without the line break at the end of a block; an empty node is where its key is. */
+  #span(node: Node | null, fallback: Span): Span {
+    const range = node?.range
+    if (!range || range[0] === range[1]) return fallback
+    const text = this.#source.text.slice(range[0], range[1])
+    return spanAt(this.#source, range[0], range[0] + text.trimEnd().length)
+  }
+}
+
+/**
+ * The value of a scalar. A number that is not written the usual way (`+15551234567`, `0264`, `1e5`) is the text that
+ * was written: it is a phone number or a key, and no definition holds such a number.
+ */
+function plainValue(node: Scalar | null): ScalarTree['value'] {
+  const value = node?.value ?? null
+  if (typeof value === 'number') return String(value) === node!.source ? value : node!.source!
+  if (typeof value === 'bigint') return node!.source!
+  return value as string | boolean | null
+}
+
+function isScalarToken(token: CST.Token): token is CST.FlowScalar | CST.BlockScalar {
+  return token.type === 'block-scalar' || token.type === 'scalar' || token.type.endsWith('-quoted-scalar')
+}

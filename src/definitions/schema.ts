@@ -1,0 +1,95 @@
+import { type JsonSchema, KINDS, kinds, type ResourceKind } from '../resources/index.ts'
+
+/** Sections that the format will have and this version does not. */
+export const LATER_SECTIONS: Readonly<Record<string, string>> = {
+  privateKeys: 'private keys',
+  smartContractInterfaces: 'smart contract interfaces',
+  oauthProviders: 'OAuth providers',
+  oauthCredentials: 'OAuth credentials',
+  webhooks: 'webhook endpoints',
+  subOrganizations: 'sub-organizations',
+  authenticators: 'authenticators',
+}
+
+/** Kinds whose undeclared resources a definition may ask to delete, by the key of their section. */
+export const MANAGEABLE = KINDS.filter((kind) => kinds[kind].remove)
+
+/**
+ * The JSON Schema (2020-12) of one file of definitions, made from the rows of the kinds. Nothing at the top is required:
+ * an organization may be spread over several files.
+ */
+export function makeSchema(): JsonSchema {
+  const sections = KINDS.filter((kind) => !kinds[kind].parent).map((kind) => [
+    kinds[kind].form.key,
+    section(kinds[kind]),
+  ])
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $comment: 'Generated from src/resources by src/definitions/generate.ts.',
+    title: 'quorate definitions',
+    description: 'One organization, or a part of one. The order of files and keys never matters.',
+    type: ['object', 'null'],
+    additionalProperties: false,
+    properties: {
+      organization: {
+        type: 'string',
+        minLength: 1,
+        description: 'What the organization is called in these files and in what is shown.',
+      },
+      id: { type: 'string', description: 'The id of the organization, usually `${env.…}`.' },
+      vars: {
+        type: ['object', 'null'],
+        description: 'Values of `${var.…}` where none are given with --var.',
+        additionalProperties: { type: 'string' },
+      },
+      manage: {
+        type: ['object', 'null'],
+        description: 'Kinds of which everything live and undeclared is deleted. Other kinds are left alone.',
+        additionalProperties: false,
+        properties: Object.fromEntries(MANAGEABLE.map((kind) => [kinds[kind].form.key, { const: 'all' }])),
+      },
+      ...Object.fromEntries(sections),
+    },
+  }
+}
+
+function section(kind: ResourceKind): JsonSchema {
+  const description = `The ${kind.form.shape === 'one' || kind.form.shape === 'value' ? kind.one : kind.many}.`
+  const { shape } = kind.form
+  const [single] = Object.values(kind.fields)
+  if (shape === 'value') return { ...single!.schema, description: single!.meaning }
+  if (shape === 'one') return { ...fieldsOf(kind), description }
+  if (shape === 'values') {
+    const value = { ...single!.schema, description: single!.meaning }
+    return { type: ['object', 'null'], description, additionalProperties: value }
+  }
+  if (shape === 'list') return { type: ['array', 'null'], description, items: fieldsOf(kind) }
+  return { type: ['object', 'null'], description, additionalProperties: fieldsOf(kind) }
+}
+
+/** What one resource may say: its fields, the kinds it holds, and the words that every definition knows. */
+function fieldsOf(kind: ResourceKind): JsonSchema {
+  const written = Object.entries(kind.fields).filter(([, row]) => row.schema)
+  const required = written.filter(([, row]) => row.required).map(([name]) => name)
+  const children = KINDS.map((name) => kinds[name]).filter(({ parent }) => parent === kind.kind)
+  const properties = Object.fromEntries<JsonSchema>([
+    ...written.map(([name, row]): [string, JsonSchema] => [name, { ...row.schema, description: row.meaning }]),
+    ...children.map((child): [string, JsonSchema] => [child.form.key, section(child)]),
+    ...(kind.remove
+      ? [['delete', { const: true, description: `Delete the live ${kind.one}.` }] as [string, JsonSchema]]
+      : []),
+    ...(kind.form.renamable
+      ? [
+          ['renamedFrom', { type: 'string', description: 'Its former name, while the rename is applied.' }] as [
+            string,
+            JsonSchema,
+          ],
+        ]
+      : []),
+  ])
+  const shape = { type: required.length > 0 ? 'object' : ['object', 'null'], additionalProperties: false, properties }
+  if (required.length === 0) return shape
+  // A tombstone needs no more than what tells the resource from others; for one in a list or of a parent, that is its fields.
+  if (kind.parent || !kind.remove) return { ...shape, required }
+  return { ...shape, if: { properties: { delete: { const: true } }, required: ['delete'] }, else: { required } }
+}

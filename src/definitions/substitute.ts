@@ -1,0 +1,107 @@
+import { type Diagnostic, diagnostic, suggest } from '../diagnostics/index.ts'
+import { didYouMean } from './check-schema.ts'
+import { type Piece, parseTemplate } from './template.ts'
+import { mapScalars, type ScalarTree, type Tree } from './tree.ts'
+
+/** What comes from outside. */
+export interface Outside {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly vars: Readonly<Record<string, string>>
+}
+
+/**
+ * Puts the values of `${env.X}` and `${var.x}` into every text of a tree. References to resources stay as they are, and
+ * so does everything's place: the new text locates each of its characters where it came from in the file.
+ */
+export function substitute(
+  tree: Tree,
+  outside: Outside,
+): { readonly tree: Tree; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = []
+  const changed = mapScalars(tree, (scalar) => {
+    if (typeof scalar.value !== 'string' || !scalar.value.includes('${')) return scalar
+    const pieces = parseTemplate(scalar.value)
+    if (!pieces.some(({ kind }) => kind === 'env' || kind === 'var' || kind === 'bad')) return scalar
+    const parts = pieces.map((piece): Part => {
+      const fault = problem(piece, scalar, outside)
+      if (fault) diagnostics.push(fault)
+      const text = outsideValue(piece, outside)
+      return text === undefined
+        ? {
+            text: scalar.value!.toString().slice(piece.start, piece.end),
+            start: piece.start,
+            end: piece.end,
+            whole: false,
+          }
+        : { text, start: piece.start, end: piece.end, whole: true }
+    })
+    const missing = pieces.some((piece) => isMissing(piece, outside))
+    return { ...join(scalar, parts), ...(missing ? { missing } : {}) }
+  })
+  return { tree: changed, diagnostics }
+}
+
+function isMissing(piece: Piece, { env, vars }: Outside): boolean {
+  if (piece.kind === 'env') return !Object.hasOwn(env, piece.name) || env[piece.name] === undefined
+  return piece.kind === 'bad' || (piece.kind === 'var' && !Object.hasOwn(vars, piece.name))
+}
+
+/** A stretch of the new text and where it came from; `whole` when its characters have no places of their own. */
+interface Part {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  readonly whole: boolean
+}
+
+/** A value from outside is text: a `${` in it stands for itself. */
+function outsideValue(piece: Piece, { env, vars }: Outside): string | undefined {
+  const table = piece.kind === 'env' ? env : piece.kind === 'var' ? vars : undefined
+  if (!table || !('name' in piece)) return undefined
+  const value = Object.hasOwn(table, piece.name) ? table[piece.name] : undefined
+  return (value ?? '').replaceAll('${', () => '$${')
+}
+
+function problem(piece: Piece, scalar: ScalarTree, outside: Outside): Diagnostic | undefined {
+  const { env, vars } = outside
+  const span = () => scalar.locate(piece.start, piece.end)
+  if (piece.kind === 'bad') return diagnostic('definitions/bad-reference', piece.message, span(), { help: piece.help })
+  if (!isMissing(piece, outside)) return undefined
+  if (piece.kind === 'env') {
+    const message = `environment variable \`${piece.name}\` is not set`
+    const near = didYouMean(
+      suggest(
+        piece.name,
+        Object.keys(env).filter((name) => env[name] !== undefined),
+        3,
+      ),
+    )
+    return diagnostic('definitions/missing-env', message, span(), {
+      help: near ?? `set \`${piece.name}\` and run again`,
+    })
+  }
+  if (piece.kind === 'var') {
+    const near = didYouMean(suggest(piece.name, Object.keys(vars), 3))
+    const help = near ?? `give it with \`--var ${piece.name}=…\`, or a default under \`vars:\``
+    return diagnostic('definitions/missing-var', `variable \`${piece.name}\` has no value`, span(), { help })
+  }
+  return undefined
+}
+
+function join(scalar: ScalarTree, parts: readonly Part[]): ScalarTree {
+  const value = parts.map(({ text }) => text).join('')
+  const back = (offset: number, edge: 'start' | 'end'): number => {
+    let before = 0
+    for (const { text, start, end, whole } of parts) {
+      const inside = edge === 'start' ? offset < before + text.length : offset <= before + text.length
+      if (inside) return whole ? (edge === 'start' ? start : end) : start + (offset - before)
+      before += text.length
+    }
+    return parts.at(-1)?.end ?? 0
+  }
+  return {
+    ...scalar,
+    value,
+    locate: (start, end) => scalar.locate(back(start, 'start'), end > start ? back(end, 'end') : back(start, 'start')),
+  }
+}

@@ -1,0 +1,76 @@
+import type { Span } from '../diagnostics/index.ts'
+
+/** A YAML file as a tree with places, its aliases written out. */
+export type Tree = MapTree | ListTree | ScalarTree
+
+export interface MapTree {
+  readonly kind: 'map'
+  readonly span: Span
+  readonly entries: readonly MapEntry[]
+}
+
+export interface MapEntry {
+  readonly key: string
+  readonly keySpan: Span
+  readonly value: Tree
+}
+
+export interface ListTree {
+  readonly kind: 'list'
+  readonly span: Span
+  readonly items: readonly Tree[]
+}
+
+export interface ScalarTree {
+  readonly kind: 'scalar'
+  readonly span: Span
+  readonly value: string | number | boolean | null
+  /** Part of it could not be read or is not set, which is reported already; it is not looked at further. */
+  readonly missing?: boolean
+  /** The place of a stretch of a text's value, by offsets into it. */
+  readonly locate: (start: number, end: number) => Span
+}
+
+/** The entry of a key, if the tree is a map that has it. */
+export function entryOf(tree: Tree | undefined, key: string): MapEntry | undefined {
+  return tree?.kind === 'map' ? tree.entries.find((entry) => entry.key === key) : undefined
+}
+
+/** The value under a key. */
+export function childOf(tree: Tree | undefined, key: string): Tree | undefined {
+  return entryOf(tree, key)?.value
+}
+
+/** The text of a scalar that is one. */
+export function textOf(tree: Tree | undefined): string | undefined {
+  return tree?.kind === 'scalar' && typeof tree.value === 'string' ? tree.value : undefined
+}
+
+/** Applies a function to every scalar of a tree and gives the tree of the results. */
+export function mapScalars(tree: Tree, change: (scalar: ScalarTree) => ScalarTree): Tree {
+  switch (tree.kind) {
+    case 'scalar':
+      return change(tree)
+    case 'list':
+      return { ...tree, items: tree.items.map((item) => mapScalars(item, change)) }
+    case 'map':
+      return { ...tree, entries: tree.entries.map((entry) => ({ ...entry, value: mapScalars(entry.value, change) })) }
+    default:
+      return tree satisfies never
+  }
+}
+
+/** The plain value of a tree. */
+export function toPlain(tree: Tree): unknown {
+  switch (tree.kind) {
+    case 'scalar':
+      return tree.value
+    case 'list':
+      return tree.items.map(toPlain)
+    case 'map':
+      // From entries, so that a key called `__proto__` is a key like any other.
+      return Object.fromEntries(tree.entries.map(({ key, value }) => [key, toPlain(value)]))
+    default:
+      return tree satisfies never
+  }
+}

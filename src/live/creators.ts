@@ -1,0 +1,109 @@
+import type { QueryClient, RequestOptions } from '../client/index.ts'
+import { type ActivityType, activities, type QueryTypes } from '../protocol/index.ts'
+import { type Actual, takeList, takeRecord, takeText, takeTexts, type WireRecord } from '../resources/index.ts'
+import { readAnswer } from './error.ts'
+import { PAGE_LIMIT, readPages } from './pages.ts'
+
+/** Who submitted the activity that created a live thing. */
+export interface Creator {
+  readonly userId: string
+  readonly userName: string
+}
+
+/** Ids that are known already need no creator: what the lock holds was looked at when it was adopted. */
+type Lock = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/**
+ * Activities that create, by family, and where their results name what they made. No other id in a result counts: the
+ * result of `create_user_tag` also lists users, who were there before. Sub-organizations are not in their own list.
+ */
+const CREATING: readonly { readonly family: RegExp; readonly ids: string }[] = [
+  { family: /^ACTIVITY_TYPE_CREATE_(API_ONLY_)?USERS(_V\d+)?$/, ids: 'userIds' },
+  { family: /^ACTIVITY_TYPE_CREATE_USER_TAG$/, ids: 'userTagId' },
+  { family: /^ACTIVITY_TYPE_CREATE_API_KEYS(_V\d+)?$/, ids: 'apiKeyIds' },
+  { family: /^ACTIVITY_TYPE_CREATE_POLICY(_V\d+)?$/, ids: 'policyId' },
+  { family: /^ACTIVITY_TYPE_CREATE_POLICIES$/, ids: 'policyIds' },
+  { family: /^ACTIVITY_TYPE_(CREATE|IMPORT)_WALLET$/, ids: 'walletId' },
+]
+
+/**
+ * Finds who created the users, tags, policies and wallets of an organization that the lock does not hold, by walking its
+ * completed creating activities, newest first, until all are found or none is left. The creator is the activity's first
+ * voter: submitting is the first approval (facts: protocol §7). What an activity list does not show (the first root user)
+ * has no entry. Throws `LiveError` and `ClientError`.
+ */
+export async function creatorsOf(
+  client: QueryClient,
+  actual: Actual,
+  lock: Lock,
+  options: RequestOptions = {},
+): Promise<ReadonlyMap<string, Creator>> {
+  const locked = new Set(Object.values(Object.hasOwn(lock, actual.organizationId) ? lock[actual.organizationId]! : {}))
+  const wanted = new Set(
+    actual.resources.flatMap(({ kind, id }) =>
+      id !== undefined && CREATED_KINDS.has(kind) && !locked.has(id) ? [id] : [],
+    ),
+  )
+  const creators = new Map<string, Creator>()
+  if (wanted.size === 0) return creators
+  const pages = readPages({
+    query: 'list_activities',
+    list: 'activities',
+    id: 'id',
+    // Activities come newest first, so the next page is what came before the last one read.
+    ask: (before) => client.query('list_activities', request(before), options),
+  })
+  for await (const page of pages) {
+    for (const record of page) {
+      for (const [id, creator] of readAnswer('list_activities', () => readCreated(record))) {
+        if (wanted.delete(id)) creators.set(id, creator)
+      }
+    }
+    if (wanted.size === 0) break
+  }
+  return creators
+}
+
+/** Kinds that one adopts by name; a key or an account comes with what it belongs to. */
+const CREATED_KINDS: ReadonlySet<string> = new Set(['user', 'apiKey', 'tag', 'policy', 'wallet'])
+
+function request(before: string | undefined): Omit<QueryTypes['list_activities']['request'], 'organizationId'> {
+  return {
+    filterByStatus: ['ACTIVITY_STATUS_COMPLETED'],
+    filterByType: (Object.keys(activities) as ActivityType[]).filter(rowOf),
+    paginationOptions: { limit: String(PAGE_LIMIT), ...(before === undefined ? {} : { before }) },
+  }
+}
+
+/** What one activity made, with the user who submitted it. */
+function readCreated(activity: WireRecord): readonly [string, Creator][] {
+  const votes = takeList(activity, 'votes', 'activity').map((vote) => takeRecord(vote, 'a vote'))
+  const first = votes.filter(({ selection }) => selection === 'VOTE_SELECTION_APPROVED').sort(byTime)[0]
+  if (!first) return []
+  const creator = {
+    userId: takeText(first, 'userId', 'vote'),
+    userName: takeText(takeRecord(first['user'], '`user` of a vote'), 'userName', 'user'),
+  }
+  const row = rowOf(takeText(activity, 'type', 'activity'))
+  if (!row) return []
+  const result = takeRecord(activity['result'], '`result` of an activity')
+  const made = Object.entries(result).find(([key]) => /Result(V\d+)?$/.test(key))?.[1]
+  return idsIn(takeRecord(made, 'the result of an activity'), row.ids).map((id) => [id, creator])
+}
+
+function rowOf(type: string): (typeof CREATING)[number] | undefined {
+  return CREATING.find(({ family }) => family.test(type))
+}
+
+function idsIn(result: WireRecord, member: string): readonly string[] {
+  return member.endsWith('Ids') ? takeTexts(result, member, 'result') : [takeText(result, member, 'result')]
+}
+
+function byTime(a: WireRecord, b: WireRecord): number {
+  return seconds(a) - seconds(b)
+}
+
+function seconds({ createdAt }: WireRecord): number {
+  const time = takeRecord(createdAt, '`createdAt` of a vote')
+  return Number(time['seconds']) + Number(time['nanos'] ?? 0) / 1e9
+}

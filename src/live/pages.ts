@@ -1,0 +1,48 @@
+import { takeList, takeRecord, takeText, type WireRecord } from '../resources/index.ts'
+import { LiveError, readAnswer } from './error.ts'
+
+/** The most that one page may hold (facts: protocol §10). */
+export const PAGE_LIMIT = 100
+/** Far more than an organization may hold; a list that goes on beyond it leads in a circle. */
+const MOST_PAGES = 10_000
+
+export interface PagedList {
+  /** The query, for errors. */
+  readonly query: string
+  /** Where the list stands in the answer, and the id of one of its records. */
+  readonly list: string
+  readonly id: string
+  /** Asks for one page: the records after (or before) the one with this id; the first page without. */
+  readonly ask: (cursor: string | undefined) => Promise<unknown>
+}
+
+/**
+ * Reads a list page by page. A page that is not full is the last. A record that comes twice is an error: where pages
+ * overlap they may also leave gaps, and a gap would look like something deleted.
+ */
+export async function* readPages({ query, list, id, ask }: PagedList): AsyncGenerator<readonly WireRecord[]> {
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const answer = await ask(cursor)
+    const records = readAnswer(query, () =>
+      takeList(takeRecord(answer, 'the answer'), list, 'answer').map((record) =>
+        takeRecord(record, `a record of \`${list}\``),
+      ),
+    )
+    for (const record of records) {
+      const key = readAnswer(query, () => takeText(record, id, 'record'))
+      if (seen.has(key)) {
+        throw new LiveError('live/page-repeated', `page ${page} of \`${query}\` repeats a record of an earlier page`, {
+          facts: { query, page, [id]: key },
+          next: 'run again; nothing that was read is used',
+        })
+      }
+      seen.add(key)
+      cursor = key
+    }
+    yield records
+    if (records.length < PAGE_LIMIT) return
+  }
+  throw new LiveError('live/endless-list', `\`${query}\` did not end after ${MOST_PAGES} pages`, { facts: { query } })
+}

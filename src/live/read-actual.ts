@@ -1,0 +1,137 @@
+import type { QueryClient, RequestOptions } from '../client/index.ts'
+import {
+  type Actual,
+  apiKeyFromWire,
+  featureFromWire,
+  organizationFromWire,
+  policyFromWire,
+  type Resource,
+  rootQuorumFromWire,
+  tagFromWire,
+  takeList,
+  takeRecord,
+  takeText,
+  userFromWire,
+  type WireRecord,
+  walletAccountFromWire,
+  walletFromWire,
+} from '../resources/index.ts'
+import { checkConsistent } from './consistent.ts'
+import { LiveError, readAnswer } from './error.ts'
+import { PAGE_LIMIT, readPages } from './pages.ts'
+
+/**
+ * Reads an organization: all or nothing. A request that fails, an answer of the wrong shape, a page that repeats or lists
+ * that contradict each other throw; a part of an organization must never pass for all of it. Requests go one after
+ * another, so that the rate limit of the smallest plan is not used up at once. Throws `LiveError` and `ClientError`.
+ */
+export async function readActual(client: QueryClient, options: RequestOptions = {}): Promise<Actual> {
+  const whoami = readAnswer('whoami', asRecord(await client.query('whoami', {}, options)))
+  const organization = readAnswer('whoami', () => organizationFromWire(whoami))
+  if (organization.id !== client.organizationId) {
+    throw new LiveError(
+      'live/other-organization',
+      'the credential belongs to another organization than the one to read',
+      {
+        facts: { asked: client.organizationId, answered: organization.id },
+        next: 'use a credential of the organization itself, or correct its id',
+      },
+    )
+  }
+  const resources: Resource[] = [organization]
+  const configs = await client.query('get_organization_configs', {}, options)
+  resources.push(...readAnswer('get_organization_configs', () => readConfigs(configs)))
+  const tags = await client.query('list_user_tags', {}, options)
+  resources.push(...readAnswer('list_user_tags', () => records(tags, 'userTags').filter(isUserTag).map(tagFromWire)))
+  const users = await client.query('list_users', {}, options)
+  resources.push(...readAnswer('list_users', () => records(users, 'users').flatMap(readUser)))
+  const policies = await client.query('list_policies', {}, options)
+  resources.push(...readAnswer('list_policies', () => records(policies, 'policies').map(policyFromWire)))
+  const wallets = await client.query('list_wallets', {}, options)
+  for (const wallet of readAnswer('list_wallets', () => records(wallets, 'wallets').map(walletFromWire))) {
+    resources.push(wallet, ...(await readAccounts(client, wallet, options)))
+  }
+  checkConsistent(resources)
+  return {
+    organizationId: client.organizationId,
+    organizationName: String(organization.fields['name']),
+    resources,
+    actor: readAnswer('whoami', () => ({
+      userId: takeText(whoami, 'userId', 'caller'),
+      userName: takeText(whoami, 'username', 'caller'),
+      publicKey: client.publicKey,
+    })),
+  }
+}
+
+function asRecord(answer: unknown): () => WireRecord {
+  return () => takeRecord(answer, 'the answer')
+}
+
+function records(answer: unknown, list: string): readonly WireRecord[] {
+  return takeList(takeRecord(answer, 'the answer'), list, 'answer').map((one) =>
+    takeRecord(one, `a record of \`${list}\``),
+  )
+}
+
+/** Private keys have tags of their own kind, which are not managed yet. */
+function isUserTag(record: WireRecord): boolean {
+  return record['tagType'] !== 'TAG_TYPE_PRIVATE_KEY'
+}
+
+function readConfigs(answer: unknown): readonly Resource[] {
+  const configs = takeRecord(takeRecord(answer, 'the answer')['configs'], '`configs`')
+  return [
+    rootQuorumFromWire(takeRecord(configs['quorum'], '`quorum`')),
+    // An organization without features may answer without the list (`features?`).
+    ...(configs['features'] === undefined || configs['features'] === null
+      ? []
+      : records(configs, 'features').map(featureFromWire)),
+  ]
+}
+
+function readUser(record: WireRecord): readonly Resource[] {
+  const user = userFromWire(record)
+  return [user, ...records(record, 'apiKeys').flatMap((key) => apiKeyFromWire(key, user) ?? [])]
+}
+
+async function readAccounts(
+  client: QueryClient,
+  wallet: Resource,
+  options: RequestOptions,
+): Promise<readonly Resource[]> {
+  const accounts: Resource[] = []
+  const pages = readPages({
+    query: 'list_wallet_accounts',
+    list: 'accounts',
+    id: 'walletAccountId',
+    // Accounts come in the order of their creation, so the next page is what came after the last one read.
+    ask: (after) =>
+      client.query(
+        'list_wallet_accounts',
+        {
+          walletId: wallet.id!,
+          paginationOptions: { limit: String(PAGE_LIMIT), ...(after === undefined ? {} : { after }) },
+        },
+        options,
+      ),
+  })
+  for await (const page of pages) {
+    accounts.push(...readAnswer('list_wallet_accounts', () => page.map((record) => readAccount(record, wallet))))
+  }
+  return accounts
+}
+
+function readAccount(record: WireRecord, wallet: Resource): Resource {
+  const walletId = takeText(record, 'walletId', 'wallet account')
+  if (walletId !== wallet.id) {
+    throw new LiveError(
+      'live/malformed-answer',
+      'the answer to `list_wallet_accounts` holds an account of another wallet',
+      {
+        facts: { asked: wallet.id, answered: walletId },
+      },
+    )
+  }
+  return walletAccountFromWire(record, wallet)
+}
