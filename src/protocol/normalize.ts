@@ -1,14 +1,18 @@
 /**
  * The leniency of the wire, all of it (facts: protocol §1): a member may have its camelCase or its snake_case name,
  * null means absent, a number may come as text and a 64-bit integer as a number, an unknown member is ignored, and a
- * list that is left out is empty. What comes out has one form, which the checks then judge. A value of the wrong type is left for them to refuse.
+ * list that is left out is empty. What comes out has one form, which the checks then judge; a value of the wrong type
+ * is left for them to refuse.
  */
 import { apiError } from './api-error.ts'
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
 import { refName, type Schema } from './schema.ts'
 import { fold } from './spelling.ts'
 
-/** Brings a message into its one form. `defs` holds every schema that it is made of. Throws `ApiError` for a member given under both names. */
+/**
+ * Brings a message into its one form. `defs` holds every schema that it is made of. Throws `ApiError` for a member
+ * given under both names.
+ */
 export function normalize(name: string, value: JsonObject, defs: Readonly<Record<string, Schema>>): JsonObject {
   return normalizeObject(defs[name]!, value, defs, '')
 }

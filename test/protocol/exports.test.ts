@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import * as protocol from '../../src/protocol/index.ts'
+
+test('protocol: exports what other rooms rely on, and nothing else', () => {
+  expect(Object.keys(protocol).sort()).toMatchInlineSnapshot(`
+    [
+      "ACTIVITY_STATUSES",
+      "APPROVAL_WINDOW_MS",
+      "ApiError",
+      "GRPC",
+      "LIVENESS",
+      "MAX_BODY_BYTES",
+      "PAGE",
+      "TURNKEY_ERROR_CODES",
+      "activities",
+      "activityActions",
+      "activityKinds",
+      "activityResources",
+      "apiError",
+      "createDecoder",
+      "findActivitiesByPath",
+      "findActivity",
+      "findQueryByPath",
+      "fingerprintOf",
+      "fromTimestamp",
+      "grpcOfHttpStatus",
+      "httpStatusOf",
+      "isFingerprintTaken",
+      "isJsonObject",
+      "isTerminal",
+      "isWaiting",
+      "latestActivity",
+      "openApiDocument",
+      "parseApiError",
+      "parseJson",
+      "permissionDenied",
+      "proxyEndpoints",
+      "queries",
+      "readPagination",
+      "refusals",
+      "resourceLimits",
+      "respell",
+      "respellText",
+      "toTimestamp",
+    ]
+  `)
+})
