@@ -35,8 +35,10 @@ export function livePart(desired: Desired, actual: Actual, matches: ReadonlyMap<
     const { kind } = live
     things.push({ address: declared?.address ?? live.address, kind, id: live.id!, fields: comparable(live, fields) })
   }
+  const taken = new Set(actual.resources.map(({ address }) => address))
   for (const { address, kind, tombstone } of desired.resources) {
-    if (!matches.has(address) && !tombstone) things.push({ address, kind, id: null, fields: {} })
+    // A new key may bear the name of the one that it replaces.
+    if (!matches.has(address) && !tombstone && !taken.has(address)) things.push({ address, kind, id: null, fields: {} })
   }
   things.sort((a, b) => compareText(a.address, b.address) || compareText(a.id ?? '', b.id ?? ''))
   return { every: everyOf(desired, members), things }

@@ -1,0 +1,6 @@
+/**
+ * Analysis: what a plan will mean once it is applied. It annotates a plan, which knows nothing of it, with the outcome of
+ * each activity: completes, waits for whom, denied why. Decides with the same policy engine as the service, over a state
+ * that it carries forward batch by batch; pure, and reads nothing live.
+ */
+export { type ForecastInput, forecast } from './forecast.ts'

@@ -1,0 +1,105 @@
+import type { Forecast } from '../plan/index.ts'
+import {
+  activityParams,
+  authorize,
+  type CompiledPolicy,
+  type Decision,
+  mayVote,
+  type PolicyContext,
+} from '../policy/index.ts'
+import { findActivity } from '../protocol/index.ts'
+import { type Person, peopleOf, quorumOf } from './people.ts'
+import { smallestSets } from './smallest-sets.ts'
+import { type OrganizationState, thingsOf } from './state.ts'
+
+/** One request as it would be decided. */
+export interface Request {
+  readonly type: string
+  /** References filled in. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly submitter: Person
+  readonly state: OrganizationState
+  readonly policies: readonly CompiledPolicy[]
+  /** Nanoseconds since the epoch. */
+  readonly now: bigint
+}
+
+/** Says what comes of a request, and who else would have to approve it. */
+export function outcomeOf(request: Request): Forecast {
+  const { policies, submitter, state } = request
+  const alone = contextOf(request, [submitter])
+  const decision = authorize(policies, alone)
+  if (decision.outcome === 'OUTCOME_ALLOW') return { outcome: 'completes' }
+  if (decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS')
+    return { outcome: 'denied', reason: whyDenied(decision, request) }
+
+  const others = peopleOf(state).filter(({ approver }) => approver.id !== submitter.approver.id)
+  const voters = others.filter(({ approver, credential }) => mayVote(policies, alone, approver, credential))
+  const byName = new Map(voters.map((one) => [one.name, one]))
+  const found = smallestSets(classesOf(voters, request), (names) => {
+    const approvers = [submitter, ...names.map((name) => byName.get(name)!)]
+    return authorize(policies, contextOf(request, approvers)).outcome === 'OUTCOME_ALLOW'
+  })
+  if (found === 'gave-up')
+    return { outcome: 'depends', reason: 'it waits, and there are too many ways to approve it to try them all' }
+  if (!found)
+    return {
+      outcome: 'denied',
+      reason: 'it would wait for ever: no set of users who have a credential could approve it',
+    }
+  return { outcome: 'waits', needed: found.sets, ...(found.any ? { any: found.any } : {}) }
+}
+
+function contextOf({ type, parameters, state, now }: Request, people: readonly Person[]): PolicyContext {
+  return {
+    now,
+    activity: { type, params: activityParams(type, parameters) },
+    approvers: people.map(({ approver }) => approver),
+    credentials: people.map(({ credential }) => credential),
+    rootQuorum: quorumOf(state),
+    ...factsOf(type, parameters, state),
+  }
+}
+
+/** What a request is about, beyond itself (policy-language §4, U-wallets; §10, U-own-cred-scope). */
+function factsOf(type: string, parameters: Request['parameters'], state: OrganizationState): Partial<PolicyContext> {
+  const row = findActivity(type)?.row
+  if (row?.resource === 'CREDENTIAL' && typeof parameters['userId'] === 'string')
+    return { targetUserId: parameters['userId'] }
+  if (row?.kind === 'DELETE_WALLETS' && Array.isArray(parameters['walletIds'])) {
+    const ids: readonly unknown[] = parameters['walletIds']
+    const wallets = thingsOf(state, 'wallet').filter(({ id }) => ids.includes(id))
+    return { wallets: wallets.map(({ id, name }) => ({ id, label: name })) }
+  }
+  return {}
+}
+
+/**
+ * People whom no policy can tell apart: the same tags and the same place in or out of the quorum. Somebody whose id a
+ * consensus names stands alone; so does everybody once one asks for a name, an address or a credential.
+ */
+function classesOf(people: readonly Person[], { policies, state }: Request): readonly (readonly string[])[] {
+  const consensus = policies.map(({ policy }) => policy.consensus ?? '').join('\n')
+  const personal = /\b(?:email|alias|credentials)\b/.test(consensus)
+  const { userIds } = quorumOf(state)
+  const classes = new Map<string, string[]>()
+  for (const { name, approver } of people) {
+    const alone = personal || consensus.includes(approver.id)
+    const tags = [...(approver.tags ?? [])].sort()
+    const key = JSON.stringify(alone ? [name] : [userIds.includes(approver.id), tags])
+    classes.set(key, [...(classes.get(key) ?? []), name])
+  }
+  return [...classes.values()]
+}
+
+function whyDenied({ basis, policies: outcomes }: Decision, { policies, submitter }: Request): string {
+  if (basis === 'root-only') return `only the root quorum may do it, and ${submitter.name} is not a member`
+  if (basis !== 'policy') return 'no policy allows it'
+  const names = outcomes
+    .filter(({ outcome }) => outcome === 'OUTCOME_DENY_EXPLICIT')
+    .map(({ policyId }) => policies.find(({ policy }) => policy.id === policyId)!.policy.name)
+  return `${names.length === 1 ? 'policy' : 'policies'} ${names
+    .sort()
+    .map((name) => `\`${name}\``)
+    .join(', ')} ${names.length === 1 ? 'denies' : 'deny'} it`
+}
