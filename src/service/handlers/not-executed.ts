@@ -1,0 +1,140 @@
+import { type ActivityFamily, type ActivityRow, type ActivityType, activities } from '../../protocol/index.ts'
+import type { NotExecuted } from '../engine/handler.ts'
+
+const VOTE = 'votes are counted by the engine'
+const SIGNING = 'this version does not sign'
+const SENDING = 'this version sends no transactions'
+const PRIVATE_KEYS = 'this version keeps wallets and no private keys outside them'
+const TRANSFER = 'this version neither exports nor imports keys'
+const SECRETS = 'this version keeps no secrets of clients'
+const PASSKEYS = 'this version registers no passkeys'
+const OAUTH = 'this version has no OAuth login'
+const CODES = 'this version sends neither mail nor messages'
+const SESSIONS = 'this version has no login sessions'
+const MFA = 'this version has no MFA policies'
+const PROXY = 'this version has no authentication proxy'
+const TREE = 'this version has parent organizations alone, made by their operator'
+const INVITATIONS = 'this version sends no invitations, create the user instead'
+const INTERFACES = 'this version decodes no contract calls'
+const WEBHOOKS = 'this version delivers no webhooks'
+const NETWORK = 'this version does not judge where requests come from'
+const BILLING = 'there is nothing to pay for'
+const ONRAMP = 'there is no on-ramp provider behind this service'
+const MARKETS = 'there is no market or yield provider behind this service'
+const ENCLAVES = 'there are no enclaves behind this service'
+const SPARK = 'this version has no part in Spark'
+
+/** Why an activity is not carried out, by family: said to whoever submits it. */
+export const notExecutedReasons = {
+  APPROVE_ACTIVITY: VOTE,
+  REJECT_ACTIVITY: VOTE,
+  SIGN_RAW_PAYLOAD: SIGNING,
+  SIGN_RAW_PAYLOADS: SIGNING,
+  SIGN_TRANSACTION: SIGNING,
+  ETH_SEND_RAW_TRANSACTION: SENDING,
+  ETH_SEND_TRANSACTION: SENDING,
+  ETH_UNDELEGATE_7702: SENDING,
+  SOL_SEND_TRANSACTION: SENDING,
+  UPSERT_GAS_USAGE_CONFIG: SENDING,
+  CREATE_PRIVATE_KEYS: PRIVATE_KEYS,
+  DELETE_PRIVATE_KEYS: PRIVATE_KEYS,
+  DISABLE_PRIVATE_KEY: PRIVATE_KEYS,
+  CREATE_PRIVATE_KEY_TAG: PRIVATE_KEYS,
+  UPDATE_PRIVATE_KEY_TAG: PRIVATE_KEYS,
+  DELETE_PRIVATE_KEY_TAGS: PRIVATE_KEYS,
+  EXPORT_PRIVATE_KEY: TRANSFER,
+  EXPORT_WALLET: TRANSFER,
+  EXPORT_WALLET_ACCOUNT: TRANSFER,
+  INIT_IMPORT_PRIVATE_KEY: TRANSFER,
+  INIT_IMPORT_WALLET: TRANSFER,
+  IMPORT_PRIVATE_KEY: TRANSFER,
+  IMPORT_WALLET: TRANSFER,
+  INIT_IMPORT_SECRETS: SECRETS,
+  IMPORT_SECRETS: SECRETS,
+  EXPORT_SECRETS: SECRETS,
+  CREATE_AUTHENTICATORS: PASSKEYS,
+  DELETE_AUTHENTICATORS: PASSKEYS,
+  UPDATE_ALLOWED_ORIGINS: PASSKEYS,
+  CREATE_OAUTH_PROVIDERS: OAUTH,
+  DELETE_OAUTH_PROVIDERS: OAUTH,
+  CREATE_OAUTH2_CREDENTIAL: OAUTH,
+  UPDATE_OAUTH2_CREDENTIAL: OAUTH,
+  DELETE_OAUTH2_CREDENTIAL: OAUTH,
+  OAUTH2_AUTHENTICATE: OAUTH,
+  OAUTH: OAUTH,
+  OAUTH_LOGIN: OAUTH,
+  EMAIL_AUTH: CODES,
+  INIT_OTP: CODES,
+  INIT_OTP_AUTH: CODES,
+  OTP_AUTH: CODES,
+  OTP_LOGIN: CODES,
+  VERIFY_OTP: CODES,
+  INIT_USER_EMAIL_RECOVERY: CODES,
+  RECOVER_USER: CODES,
+  CREATE_READ_ONLY_SESSION: SESSIONS,
+  CREATE_READ_WRITE_SESSION: SESSIONS,
+  CREATE_SESSION_PROFILE: SESSIONS,
+  STAMP_LOGIN: SESSIONS,
+  CREATE_MFA_POLICY: MFA,
+  UPDATE_MFA_POLICY: MFA,
+  DELETE_MFA_POLICY: MFA,
+  ENABLE_AUTH_PROXY: PROXY,
+  DISABLE_AUTH_PROXY: PROXY,
+  UPDATE_AUTH_PROXY_CONFIG: PROXY,
+  CREATE_ORGANIZATION: TREE,
+  DELETE_ORGANIZATION: TREE,
+  CREATE_SUB_ORGANIZATION: TREE,
+  DELETE_SUB_ORGANIZATION: TREE,
+  CREATE_INVITATIONS: INVITATIONS,
+  ACCEPT_INVITATION: INVITATIONS,
+  DELETE_INVITATION: INVITATIONS,
+  CREATE_SMART_CONTRACT_INTERFACE: INTERFACES,
+  DELETE_SMART_CONTRACT_INTERFACE: INTERFACES,
+  CREATE_WEBHOOK_ENDPOINT: WEBHOOKS,
+  UPDATE_WEBHOOK_ENDPOINT: WEBHOOKS,
+  DELETE_WEBHOOK_ENDPOINT: WEBHOOKS,
+  SET_IP_ALLOWLIST: NETWORK,
+  REMOVE_IP_ALLOWLIST: NETWORK,
+  SET_PAYMENT_METHOD: BILLING,
+  DELETE_PAYMENT_METHOD: BILLING,
+  ACTIVATE_BILLING_TIER: BILLING,
+  INIT_FIAT_ON_RAMP: ONRAMP,
+  CREATE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  UPDATE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  DELETE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  CREATE_SWAP_QUOTE: MARKETS,
+  EXECUTE_SWAP: MARKETS,
+  UPSERT_SWAP_CONFIG: MARKETS,
+  CLAIM_SWAP_FEES: MARKETS,
+  EARN_DEPLOY_WRAPPER: MARKETS,
+  EARN_DEPOSIT: MARKETS,
+  EARN_WITHDRAW: MARKETS,
+  EARN_SET_WRAPPER_STATE: MARKETS,
+  CLAIM_EARN_FEES: MARKETS,
+  CREATE_TVC_APP: ENCLAVES,
+  CREATE_TVC_DEPLOYMENT: ENCLAVES,
+  CREATE_TVC_MANIFEST_APPROVALS: ENCLAVES,
+  CREATE_TVC_OPERATOR: ENCLAVES,
+  CREATE_TVC_QUORUM_KEY: ENCLAVES,
+  DELETE_TVC_APP_AND_DEPLOYMENTS: ENCLAVES,
+  DELETE_TVC_DEPLOYMENT: ENCLAVES,
+  POST_TVC_QUORUM_KEY_SHARE: ENCLAVES,
+  RE_ENCRYPT_TVC_QUORUM_KEY_SHARE: ENCLAVES,
+  RESTORE_TVC_DEPLOYMENT: ENCLAVES,
+  UPDATE_TVC_APP_LIVE_DEPLOYMENT: ENCLAVES,
+  SPARK_SIGN_FROST: SPARK,
+  SPARK_PREPARE_TRANSFER: SPARK,
+  SPARK_CLAIM_TRANSFER: SPARK,
+  SPARK_PREPARE_LIGHTNING_RECEIVE: SPARK,
+} as const satisfies Partial<Record<ActivityFamily, string>>
+
+/** Makes the rows of every activity type whose family has a reason. */
+export function notExecutedRows<Type extends ActivityType>(
+  reasons: Partial<Record<ActivityFamily, string>>,
+): Record<Type, NotExecuted> {
+  const rows = Object.values(activities).flatMap(({ type, family }: ActivityRow) => {
+    const reason = reasons[family]
+    return reason === undefined ? [] : [[type, { notExecuted: reason }] as const]
+  })
+  return Object.fromEntries(rows) as Record<Type, NotExecuted>
+}

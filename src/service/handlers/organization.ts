@@ -1,0 +1,92 @@
+import { apiError, type Wire } from '../../protocol/index.ts'
+import type { HandlerContext } from '../engine/handler.ts'
+import { deleteFeatures, listFeatures, upsertFeature } from '../store/features.ts'
+import { renameOrganization } from '../store/organizations.ts'
+import { setQuorum } from '../store/quorum.ts'
+import { listUsers } from '../store/users.ts'
+import { toWireFeature } from '../wire/organizations.ts'
+import { FEATURE_NAMES, thresholdTooHigh } from './readings.ts'
+import { requireUsers } from './require.ts'
+import type { HandlerRows, TypedHandler } from './table.ts'
+import { checkWaysIn } from './ways-in.ts'
+
+const updateRootQuorum: TypedHandler<Wire.UpdateRootQuorumIntent, Wire.UpdateRootQuorumResult> = {
+  async validate(context, { threshold, userIds }) {
+    if (threshold < 1) throw apiError('quorumThresholdZero')
+    if (userIds.length === 0) throw apiError('quorumUsersMissing')
+    await requireUsers(context, 'userIds', userIds)
+    if (threshold > userIds.length) throw thresholdTooHigh(threshold, userIds.length)
+  },
+  async execute({ tx, organizationId, now }, { threshold, userIds }) {
+    await setQuorum(tx, organizationId, { userIds, threshold, now })
+    return {}
+  },
+}
+
+const updateOrganizationName: TypedHandler<Wire.UpdateOrganizationNameIntent, Wire.UpdateOrganizationNameResult> = {
+  async execute({ tx, organizationId, now }, { organizationName }) {
+    await renameOrganization(tx, organizationId, { name: organizationName, now })
+    return { organizationId, organizationName }
+  },
+}
+
+/** What the value of a feature must be, where it must be anything (facts: protocol §15). */
+const FEATURE_VALUES: Partial<Record<Wire.FeatureName, { rule: string; holds: (value: string) => boolean }>> = {
+  FEATURE_NAME_WEBAUTHN_ORIGINS: {
+    rule: 'must be an origin such as `https://app.example.com`',
+    holds: (value) => URL.parse(value)?.origin === value,
+  },
+  FEATURE_NAME_WEBHOOK: {
+    rule: 'must be an http or https URL',
+    holds: (value) => ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? ''),
+  },
+}
+
+const setOrganizationFeature: TypedHandler<Wire.SetOrganizationFeatureIntent, Wire.SetOrganizationFeatureResult> = {
+  async validate(_, { name, value = '' }) {
+    const check = FEATURE_VALUES[name]
+    if (check && !check.holds(value)) throw apiError('invalidField', 'value', check.rule)
+  },
+  async execute(context, { name, value = '' }) {
+    const { tx, organizationId } = context
+    await deleteFeatures(tx, organizationId, namesOf(name))
+    await upsertFeature(tx, { organization_id: organizationId, name, value })
+    return { features: await readFeatures(context) }
+  },
+}
+
+const removeOrganizationFeature: TypedHandler<
+  Wire.RemoveOrganizationFeatureIntent,
+  Wire.RemoveOrganizationFeatureResult
+> = {
+  async validate(context, { name }) {
+    const names = namesOf(name)
+    const features = await listFeatures(context.tx, context.organizationId)
+    if (!features.some((feature) => names.includes(feature.name))) {
+      throw apiError('notFound', 'organization feature', name)
+    }
+    const users = await listUsers(context.tx, context.organizationId)
+    await checkWaysIn(context, users, { features: names })
+  },
+  async execute(context, { name }) {
+    await deleteFeatures(context.tx, context.organizationId, namesOf(name))
+    return { features: await readFeatures(context) }
+  },
+}
+
+export const organizationHandlers = {
+  ACTIVITY_TYPE_UPDATE_ROOT_QUORUM: updateRootQuorum,
+  ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME: updateOrganizationName,
+  ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE: setOrganizationFeature,
+  ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE: removeOrganizationFeature,
+} satisfies HandlerRows
+
+/** All names of the feature that this one names. */
+function namesOf(name: string): readonly string[] {
+  return FEATURE_NAMES.find((names) => names.includes(name)) ?? [name]
+}
+
+/** Both activities answer with the whole list as it is now. */
+async function readFeatures({ tx, organizationId }: HandlerContext): Promise<Wire.Feature[]> {
+  return (await listFeatures(tx, organizationId)).map(toWireFeature)
+}

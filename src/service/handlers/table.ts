@@ -1,0 +1,37 @@
+import type { PolicyContext } from '../../policy/index.ts'
+import type { ActivityFamily, ActivityIntents, ActivityResults, ActivityType } from '../../protocol/index.ts'
+import type { HandlerContext, NotExecuted } from '../engine/handler.ts'
+
+/** A handler over an intent of its own type; the engine's `Handler` with the JSON seen through the catalogue. */
+export interface TypedHandler<Intent, Result> {
+  readonly validate?: (context: HandlerContext, intent: Intent) => Promise<void>
+  readonly facts?: (context: HandlerContext, intent: Intent) => Promise<Partial<PolicyContext>>
+  readonly execute: (context: HandlerContext, intent: Intent) => Promise<Result>
+}
+
+/** The handler of one activity type. */
+export type HandlerOf<Type extends ActivityType> = TypedHandler<ActivityIntents[Type], ActivityResults[Type]>
+
+/** Rows for some activity types, each fitting its type's intent and result. */
+export type HandlerRows = { readonly [Type in ActivityType]?: HandlerOf<Type> | NotExecuted }
+
+/** The family of an activity type: the type without prefix and version. */
+export type FamilyOf<Type extends ActivityType> = (Type extends `ACTIVITY_TYPE_${infer Family}_V${number}`
+  ? Family
+  : Type extends `ACTIVITY_TYPE_${infer Family}`
+    ? Family
+    : never) &
+  ActivityFamily
+
+/** Gives an older version of an activity the handler of another form of its intent (facts: protocol §16). */
+export function mapIntent<Older, Intent, Result>(
+  handler: TypedHandler<Intent, Result>,
+  toIntent: (older: Older) => Intent,
+): TypedHandler<Older, Result> {
+  const { validate, facts, execute } = handler
+  return {
+    ...(validate && { validate: (context, older) => validate(context, toIntent(older)) }),
+    ...(facts && { facts: (context, older) => facts(context, toIntent(older)) }),
+    execute: (context, older) => execute(context, toIntent(older)),
+  }
+}

@@ -1,0 +1,87 @@
+import { createMnemonic, WORD_COUNTS, type WordCount } from '../../chain/index.ts'
+import { encodeUtf8 } from '../../encoding/index.ts'
+import { apiError, type Wire } from '../../protocol/index.ts'
+import {
+  countWallets,
+  deleteWallets as deleteWalletRows,
+  insertWallet,
+  renameWallet,
+  type WalletFacts,
+} from '../store/wallets.ts'
+import { addAccounts, checkAccounts, mnemonicPlace } from './accounts.ts'
+import { checkLimit } from './limits.ts'
+import { DEFAULT_WORD_COUNT } from './readings.ts'
+import { requireWallets } from './require.ts'
+import type { HandlerRows, TypedHandler } from './table.ts'
+import { walletIdOf } from './wallet-id.ts'
+
+const createWallet: TypedHandler<Wire.CreateWalletIntent, Wire.CreateWalletResult> = {
+  async validate(context, { accounts, mnemonicLength }) {
+    if (!wordCountOf(mnemonicLength)) {
+      throw apiError('invalidField', 'mnemonicLength', `must be one of ${WORD_COUNTS.join(', ')}`)
+    }
+    checkAccounts(accounts)
+    const present = await countWallets(context.tx, context.organizationId)
+    await checkLimit(context, 'wallets', { present, added: 1 })
+  },
+  async execute(context, { walletName, accounts, mnemonicLength }) {
+    const { tx, organizationId, now } = context
+    const mnemonic = createMnemonic(wordCountOf(mnemonicLength)!, context.randomBytes)
+    const id = walletIdOf(organizationId, mnemonic)
+    await insertWallet(tx, {
+      id,
+      organization_id: organizationId,
+      name: walletName,
+      sealed_mnemonic: context.seal(encodeUtf8(mnemonic), mnemonicPlace(id)),
+      exported: 0,
+      imported: 0,
+      created_at: now,
+      updated_at: now,
+    })
+    return { walletId: id, addresses: await addAccounts(context, id, accounts, { persist: true }) }
+  },
+}
+
+const updateWallet: TypedHandler<Wire.UpdateWalletIntent, Wire.UpdateWalletResult> = {
+  async validate(context, { walletId }) {
+    await requireWallets(context, 'walletId', [walletId])
+  },
+  async execute({ tx, organizationId, now }, { walletId, walletName }) {
+    if (walletName) await renameWallet(tx, organizationId, walletId, { name: walletName, now })
+    return { walletId }
+  },
+}
+
+/** All or nothing: each has been exported, or the caller says that it need not be (facts: chain §10). */
+const deleteWallets: TypedHandler<Wire.DeleteWalletsIntent, Wire.DeleteWalletsResult> = {
+  async validate(context, { walletIds, deleteWithoutExport = false }) {
+    const wallets = await requireWallets(context, 'walletIds', walletIds)
+    if (!deleteWithoutExport && wallets.some(({ exported }) => exported === 0)) {
+      throw apiError('walletAccountNotExported')
+    }
+  },
+  async facts(context, { walletIds }) {
+    const wallets = await requireWallets(context, 'walletIds', walletIds)
+    return { wallets: wallets.map(toPolicyFacts) }
+  },
+  async execute({ tx, organizationId }, { walletIds }) {
+    await deleteWalletRows(tx, organizationId, walletIds)
+    return { walletIds }
+  },
+}
+
+export const walletHandlers = {
+  ACTIVITY_TYPE_CREATE_WALLET: createWallet,
+  ACTIVITY_TYPE_UPDATE_WALLET: updateWallet,
+  ACTIVITY_TYPE_DELETE_WALLETS: deleteWallets,
+} satisfies HandlerRows
+
+/** Zero is what a client sends that leaves the length to the service. */
+function wordCountOf(length: number | undefined): WordCount | undefined {
+  return WORD_COUNTS.find((count) => count === (length || DEFAULT_WORD_COUNT))
+}
+
+/** A wallet as policies see it (facts: policy-language §5.1). */
+function toPolicyFacts({ id, name, imported, exported }: WalletFacts) {
+  return { id, label: name, imported: imported === 1, exported: exported === 1 }
+}

@@ -1,0 +1,53 @@
+/**
+ * Every user must keep at least one way in: an API key that has not expired, or a contact whose login feature is on
+ * (facts: protocol §15). Passkeys and OAuth providers cannot be registered here.
+ */
+import { apiError } from '../../protocol/index.ts'
+import type { HandlerContext } from '../engine/handler.ts'
+import { listApiKeys } from '../store/api-keys.ts'
+import { listFeatures } from '../store/features.ts'
+import type { ApiKeyRow, UserRow } from '../store/schema.ts'
+import { LOGIN_FEATURES } from './readings.ts'
+
+type Contacts = Pick<UserRow, 'email' | 'phone_number'>
+
+/** Whether one of these contacts logs its user in, given the names of the features that are on. */
+export function isContactWayIn(contacts: Contacts, features: ReadonlySet<string>): boolean {
+  const columns = ['email', 'phone_number'] as const
+  return columns.some(
+    (column) => contacts[column] !== null && LOGIN_FEATURES[column].some((feature) => features.has(feature)),
+  )
+}
+
+/** Reads the names of the features that are on. */
+export async function readFeatureNames(context: HandlerContext): Promise<Set<string>> {
+  const rows = await listFeatures(context.tx, context.organizationId)
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** What a request is about to take from users. */
+export interface Loss {
+  readonly apiKeyIds?: readonly string[]
+  readonly contact?: keyof Contacts
+  readonly features?: readonly string[]
+}
+
+/** Throws the API's text for the first of these users whom the loss would lock out; who is locked out already is not. */
+export async function checkWaysIn(context: HandlerContext, users: readonly UserRow[], loss: Loss): Promise<void> {
+  const before = await readFeatureNames(context)
+  const after = new Set([...before].filter((name) => !loss.features?.includes(name)))
+  const ids = users.map(({ id }) => id)
+  const keys = Map.groupBy(await listApiKeys(context.tx, context.organizationId, ids), (key) => key.user_id)
+  for (const user of users) {
+    const valid = (keys.get(user.id) ?? []).filter((key) => isValid(key, context.now))
+    const left = valid.filter((key) => !loss.apiKeyIds?.includes(key.id))
+    const contacts = loss.contact === undefined ? user : { ...user, [loss.contact]: null }
+    const hadOne = valid.length > 0 || isContactWayIn(user, before)
+    if (hadOne && left.length === 0 && !isContactWayIn(contacts, after))
+      throw apiError('userWithoutCredential', user.id)
+  }
+}
+
+function isValid(key: ApiKeyRow, now: number): boolean {
+  return key.expiration_seconds === null || now < key.created_at + key.expiration_seconds * 1000
+}
