@@ -29,6 +29,7 @@ export {
   listServiceKeys,
   readSetting,
 } from './installation.ts'
+export { listPolicies } from './policies.ts'
 export type * from './schema.ts'
 export { type Transaction, withSavepoint } from './transaction.ts'
 export { insertPolicyEvaluation, insertVote, listPolicyEvaluations, listVotes } from './votes.ts'

@@ -1,0 +1,74 @@
+import { apiError, type Wire } from '../../protocol/index.ts'
+import type { QueryContext } from '../engine/query.ts'
+import { listFeatures } from '../store/features.ts'
+import { readRootQuorum } from '../store/index.ts'
+import { findOrganization } from '../store/organizations.ts'
+import { listPolicies } from '../store/policies.ts'
+import type { OrganizationRow } from '../store/schema.ts'
+import { listTags } from '../store/tags.ts'
+import { listUsers } from '../store/users.ts'
+import { listWallets } from '../store/wallets.ts'
+import { toWireFeature } from '../wire/organizations.ts'
+import { toWirePolicy } from '../wire/policies.ts'
+import { toWireTag } from '../wire/tags.ts'
+import { toWireUsers } from '../wire/users.ts'
+import { toWireWallet } from '../wire/wallets.ts'
+import type { QueryOf, QueryRows } from './table.ts'
+
+/** Answers with where the caller lives, whatever organization the request names (facts: protocol §2). */
+const whoami: QueryOf<'whoami'> = async ({ tx, caller }) => {
+  const organization = await readOrganization(tx, caller.organizationId)
+  const [user] = await listUsers(tx, caller.organizationId, [caller.userId])
+  return {
+    organizationId: organization.id,
+    organizationName: organization.name,
+    userId: caller.userId,
+    username: user!.name,
+  }
+}
+
+const getOrganizationConfigs: QueryOf<'get_organization_configs'> = async ({ tx, organizationId }) => ({
+  configs: { features: await readFeatures(tx, organizationId), quorum: await readRootQuorum(tx, organizationId) },
+})
+
+const getOrganization: QueryOf<'get_organization'> = async ({ tx, organizationId }) => {
+  const organization = await readOrganization(tx, organizationId)
+  return {
+    organizationData: {
+      organizationId,
+      name: organization.name,
+      users: await toWireUsers(tx, organizationId, await listUsers(tx, organizationId)),
+      policies: (await listPolicies(tx, organizationId)).map(toWirePolicy),
+      tags: (await listTags(tx, organizationId)).map(toWireTag),
+      rootQuorum: await readRootQuorum(tx, organizationId),
+      features: await readFeatures(tx, organizationId),
+      wallets: (await listWallets(tx, organizationId)).map(toWireWallet),
+      // None of these can be made: their activities are not carried out.
+      privateKeys: [],
+      invitations: [],
+      smartContractInterfaceReferences: [],
+    },
+  }
+}
+
+/** No list can be set (the activity is not carried out), and without one there are no rules and nothing is enforced. */
+const getIpAllowlist: QueryOf<'get_ip_allowlist'> = async ({ organizationId }, { publicKey }) => ({
+  allowlist: { organizationId, rules: [], ...(publicKey ? { publicKey } : { enabled: false }) },
+})
+
+export const organizationQueries = {
+  whoami,
+  get_organization_configs: getOrganizationConfigs,
+  get_organization: getOrganization,
+  get_ip_allowlist: getIpAllowlist,
+} satisfies QueryRows
+
+async function readOrganization(tx: QueryContext['tx'], organizationId: string): Promise<OrganizationRow> {
+  const organization = await findOrganization(tx, organizationId)
+  if (!organization) throw apiError('organizationNotFound')
+  return organization
+}
+
+async function readFeatures(tx: QueryContext['tx'], organizationId: string): Promise<Wire.Feature[]> {
+  return (await listFeatures(tx, organizationId)).map(toWireFeature)
+}

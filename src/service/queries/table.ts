@@ -1,0 +1,12 @@
+import type { QueryName, QueryTypes } from '../../protocol/index.ts'
+import type { NotExecuted } from '../engine/handler.ts'
+import type { QueryContext } from '../engine/query.ts'
+
+/** How one query is answered, with its request and response as the catalogue types them. */
+export type QueryOf<Name extends QueryName> = (
+  context: QueryContext,
+  request: QueryTypes[Name]['request'],
+) => Promise<QueryTypes[Name]['response']>
+
+/** Rows for some queries, each fitting its own request and response. */
+export type QueryRows = { readonly [Name in QueryName]?: QueryOf<Name> | NotExecuted }

@@ -1,0 +1,55 @@
+import { apiError } from '../../protocol/index.ts'
+import type { QueryContext } from '../engine/query.ts'
+import { findApiKey, listApiKeys } from '../store/api-keys.ts'
+import { listTags } from '../store/tags.ts'
+import { listUsers } from '../store/users.ts'
+import { toWireApiKey } from '../wire/api-keys.ts'
+import { toWireTag } from '../wire/tags.ts'
+import { toWireUser, toWireUsers } from '../wire/users.ts'
+import type { QueryOf, QueryRows } from './table.ts'
+
+const getUser: QueryOf<'get_user'> = async ({ tx, organizationId }, { userId }) => {
+  const user = await toWireUser(tx, organizationId, userId)
+  if (!user) throw apiError('userNotFound', userId, organizationId)
+  return { user }
+}
+
+const listAllUsers: QueryOf<'list_users'> = async ({ tx, organizationId }) => ({
+  users: await toWireUsers(tx, organizationId, await listUsers(tx, organizationId)),
+})
+
+const getApiKey: QueryOf<'get_api_key'> = async ({ tx, organizationId }, { apiKeyId }) => {
+  const key = await findApiKey(tx, organizationId, apiKeyId)
+  if (!key) throw apiError('notFound', 'api key', apiKeyId)
+  return { apiKey: toWireApiKey(key) }
+}
+
+/** The keys of one user, or without `userId` those of everybody. */
+const getApiKeys: QueryOf<'get_api_keys'> = async (context, { userId }) => {
+  if (userId) await checkUser(context, userId)
+  const keys = await listApiKeys(context.tx, context.organizationId, userId ? [userId] : undefined)
+  return { apiKeys: keys.map(toWireApiKey) }
+}
+
+const listUserTags: QueryOf<'list_user_tags'> = async ({ tx, organizationId }) => ({
+  userTags: (await listTags(tx, organizationId, 'TAG_TYPE_USER')).map(toWireTag),
+})
+
+const listPrivateKeyTags: QueryOf<'list_private_key_tags'> = async ({ tx, organizationId }) => ({
+  privateKeyTags: (await listTags(tx, organizationId, 'TAG_TYPE_PRIVATE_KEY')).map(toWireTag),
+})
+
+export const userQueries = {
+  get_user: getUser,
+  list_users: listAllUsers,
+  get_api_key: getApiKey,
+  get_api_keys: getApiKeys,
+  list_user_tags: listUserTags,
+  list_private_key_tags: listPrivateKeyTags,
+} satisfies QueryRows
+
+/** Throws the API's text for a user that the organization does not have. */
+export async function checkUser({ tx, organizationId }: QueryContext, userId: string): Promise<void> {
+  const users = await listUsers(tx, organizationId, [userId])
+  if (users.length === 0) throw apiError('userNotFound', userId, organizationId)
+}
