@@ -56,7 +56,9 @@ class Builder {
         const name = kind.form.nameOf?.(written.name) ?? written.name
         const here = { name, span: written.span }
         const named = kind.form.shape === 'map' || kind.form.shape === 'values'
-        const fault = (named ? checkName(written) : undefined) ?? checkTaken(here, taken, kind.one)
+        const fault =
+          (named ? checkName(written) : undefined) ??
+          checkTaken(here, taken, named || kind.form.shape === 'list' ? `${kind.one} \`${name}\`` : `the ${kind.one}`)
         if (fault) this.diagnostics.push(fault)
         else {
           taken.push(here)

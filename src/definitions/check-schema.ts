@@ -35,8 +35,7 @@ function describe(error: ErrorObject, root: Tree): Diagnostic | undefined {
       return unknownKey(error, tree, path)
     case 'required': {
       const key = String(error.params['missingProperty'])
-      const of = path.length === 0 ? '' : ` of \`${path.at(-1)}\``
-      return diagnostic('definitions/missing-key', `\`${key}\`${of} is missing`, keySpan ?? at, {
+      return diagnostic('definitions/missing-key', `\`${key}\` of \`${placeName(path)}\` is missing`, keySpan ?? at, {
         help: describeKey(schema, key),
       })
     }
@@ -47,12 +46,13 @@ function describe(error: ErrorObject, root: Tree): Diagnostic | undefined {
         at,
       )
     case 'enum': {
-      const allowed = (error.params['allowedValues'] as readonly unknown[]).map(String)
-      const near = suggest(String(error.data), allowed)
-      const list = allowed.length <= 8 ? `one of ${allowed.map((one) => `\`${one}\``).join(', ')}` : 'another word'
+      const allowed = error.params['allowedValues'] as readonly unknown[]
+      const many = allowed.length > 8
+      const expected = many ? schema['title'] : `one of ${allowed.map((one) => `\`${String(one)}\``).join(', ')}`
+      const near = typeof error.data === 'string' ? nearest(error.data, allowed.map(String)) : []
       return wrongValue(
-        `expected ${list}, got ${got}`,
-        didYouMean(near) ?? (allowed.length > 8 ? `one of ${allowed.join(', ')}` : undefined),
+        `expected ${expected}, got ${got}`,
+        didYouMean(near) ?? (many ? `one of ${allowed.join(', ')}` : undefined),
       )
     }
     case 'const':
@@ -87,7 +87,7 @@ function unknownKey(error: ErrorObject, tree: Tree | undefined, path: readonly s
     return diagnostic('definitions/not-supported', `${later} are not supported by this version`, span, { help })
   }
   const help = didYouMean(suggest(key, known)) ?? `known here: ${known.join(', ')}`
-  const where = path.length === 0 ? 'at the top of a definition' : `of \`${path.at(-1)}\``
+  const where = path.length === 0 ? 'at the top of a definition' : `of \`${placeName(path)}\``
   return diagnostic('definitions/unknown-key', `unknown key \`${key}\` ${where}`, span, { help })
 }
 
@@ -95,10 +95,22 @@ export function didYouMean(names: readonly string[]): string | undefined {
   return names.length === 0 ? undefined : `did you mean ${names.map((name) => `\`${name}\``).join(', ')}?`
 }
 
+/** A word that differs in its letters' case alone is the one that was meant. */
+function nearest(word: string, allowed: readonly string[]): readonly string[] {
+  const same = allowed.filter((one) => one.toLowerCase() === word.toLowerCase())
+  return same.length > 0 ? same : suggest(word, allowed)
+}
+
 function describeKey(schema: Readonly<Record<string, unknown>>, key: string): string | undefined {
   const properties = schema['properties'] as Readonly<Record<string, { description?: string }>> | undefined
   const description = properties && Object.hasOwn(properties, key) ? properties[key]!.description : undefined
   return description === undefined ? `add \`${key}:\`` : `add \`${key}:\`. ${description}`
+}
+
+/** What a path ends in, for people: `alice`, `accounts[0]`. */
+function placeName(path: readonly string[]): string {
+  const last = path.at(-1) ?? ''
+  return /^\d+$/.test(last) && path.length > 1 ? `${path.at(-2)}[${last}]` : last
 }
 
 /** The tree under a path of keys and indices, and the key under which it stands. */

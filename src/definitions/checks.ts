@@ -13,8 +13,7 @@ export function checkUses(drafts: readonly Draft[]): readonly Diagnostic[] {
       const { one, many } = kinds[kind]
       if (!byAddress.has(address)) {
         const known = drafts.filter((draft) => draft.resource.kind === kind).map((draft) => draft.resource.name)
-        const help =
-          didYouMean(suggest(names[0]!, known)) ?? (known.length === 0 ? `no ${many} are defined` : undefined)
+        const help = didYouMean(suggest(names[0]!, known)) ?? listKnown(many, known)
         return [diagnostic('definitions/unknown-name', `no ${one} \`${names[0]}\` is defined`, span, { help })]
       }
       if (goes(address) && !resource.tombstone) {
@@ -27,6 +26,15 @@ export function checkUses(drafts: readonly Draft[]): readonly Diagnostic[] {
       return []
     }),
   )
+}
+
+function listKnown(many: string, names: readonly string[]): string {
+  if (names.length === 0) return `no ${many} are defined`
+  const shown = names
+    .toSorted()
+    .slice(0, 8)
+    .map((name) => `\`${name}\``)
+  return `defined ${many}: ${shown.join(', ')}${names.length > shown.length ? ', …' : ''}`
 }
 
 /** Checks that the old name of a rename is free and claimed once, and that renames lead nowhere back. */

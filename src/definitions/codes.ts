@@ -95,4 +95,3 @@ export const codes = {
     solve: 'make room or get write access, then plan again: the lock is made again from what is live',
   },
 } as const satisfies Codes
-export type DefinitionsCode = keyof typeof codes

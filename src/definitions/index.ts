@@ -3,7 +3,7 @@
  * and places; what a kind is and may say is in `resources`, what an expression means in `policy`. Reads files and
  * nothing else: environment and variables arrive as arguments.
  */
-export { codes, type DefinitionsCode } from './codes.ts'
+export { codes } from './codes.ts'
 export { diskReader, type FolderEntry, type FolderReader, LOCK_FILE } from './folder.ts'
 export { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './load.ts'
 export { type Lock, readLock, writeLock } from './lock.ts'

@@ -35,10 +35,10 @@ export function checkTaken(one: WrittenName, taken: readonly WrittenName[], what
   const { path, line, column } = toSpanJson(first.span)
   const related = [{ message: `\`${first.name}\` is defined here`, span: first.span }]
   if (first.name === one.name) {
-    const message = `${what} \`${one.name}\` is already defined at ${path}:${line}:${column}`
+    const message = `${what} is already defined at ${path}:${line}:${column}`
     return diagnostic('definitions/defined-twice', message, one.span, { related, help: 'join the two, or rename one' })
   }
-  const message = `${what} \`${one.name}\` looks like the one at ${path}:${line}:${column} and is another`
+  const message = `${what} looks like the one at ${path}:${line}:${column} and is another`
   const help = 'write both in the same Unicode form, or rename one'
   return diagnostic('definitions/twin-names', message, one.span, { related, help })
 }

@@ -35,7 +35,12 @@ export function parseYaml(given: Source): {
     version: '1.2',
   })
   const source = createSource(given.path, blankSecrets(given.text, document))
-  const diagnostics = [...document.errors, ...document.warnings].map((error) => syntaxFault(error, source))
+  const faults = [...document.errors, ...document.warnings]
+  // Two errors at one place are one mistake; what is missing there says more than what is indented wrongly because of it.
+  const telling = faults.filter(
+    (one) => one.code !== 'BAD_INDENT' || !faults.some((other) => other !== one && other.pos[0] === one.pos[0]),
+  )
+  const diagnostics = telling.map((error) => syntaxFault(error, source))
   if (diagnostics.length > 0) return { tree: undefined, source, diagnostics: diagnostics.slice(0, 5) }
   const builder = new TreeBuilder(document, source)
   const tree = builder.build(document.contents)

@@ -93,9 +93,11 @@ function decodeFlow({ type, source, offset }: CST.FlowScalar): Decoded | undefin
  * Walks the lines of a block beside its value: a line's content stands in the value as it is; what lies between two
  * lines there (line feeds, or a blank where they were folded) stands at the break.
  */
-function alignBlock({ source, offset, props }: CST.BlockScalar, value: string): Decoded | undefined {
-  const header = props.find(({ type }) => type === 'block-scalar-header')
-  if (!header) return undefined
+function alignBlock({ source, props }: CST.BlockScalar, value: string): Decoded | undefined {
+  // The content begins after the header, its comment and the line break.
+  const before = props.at(-1)
+  if (!before || !('source' in before)) return undefined
+  const offset = before.offset + before.source.length
   const lines = splitLines(source)
   const first = lines.find(({ text }) => text.trim() !== '')
   const indent = first ? leading(first.text) - leading(value.replace(/^\n+/, '')) : 0

@@ -40,7 +40,8 @@ export const rootQuorum: ResourceKind = {
 }
 
 function checkQuorum({ fields: { threshold, users } }: Resource): readonly FieldProblem[] {
-  if (typeof threshold !== 'number' || !Array.isArray(users) || threshold <= users.length) return []
+  if (typeof threshold !== 'number' || !Array.isArray(users) || users.length === 0 || threshold <= users.length)
+    return []
   const message = `a threshold of ${threshold} can never be met by ${users.length} ${users.length === 1 ? 'member' : 'members'}`
   return [
     { field: 'threshold', code: 'resources/quorum-never-met', message, help: 'lower the threshold or add members' },

@@ -67,7 +67,7 @@ export const walletAccount: ResourceKind = {
       meaning: 'The form of the address, and with it the chain.',
       immutable: DERIVED,
       required: true,
-      schema: { enum: FORMAT_NAMES },
+      schema: { title: 'an address format such as `ethereum`', enum: FORMAT_NAMES },
     },
     name: {
       compare: 'exact',

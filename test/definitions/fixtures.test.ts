@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { loadFiles, splitFixture, toFault } from './harness.ts'
+
+const folder = (name: string) => join(import.meta.dirname, name)
+const fixtures = (name: string) =>
+  readdirSync(folder(name)).map((file) => ({
+    file,
+    path: join(folder(name), file),
+    text: readFileSync(join(folder(name), file), 'utf8'),
+  }))
+
+/** `UPDATE_FIXTURES=1` writes what is found into the fixtures, to be read and judged before it is committed. */
+const update = process.env['UPDATE_FIXTURES'] === '1'
+
+describe('invalid definitions', () => {
+  for (const { file, path, text } of fixtures('invalid')) {
+    test(`definitions: ${file.replace('.txt', '').replaceAll('-', ' ')}`, async () => {
+      const { files, expected } = splitFixture(text)
+      const { desired, diagnostics } = await loadFiles(files)
+      const faults = diagnostics.map(toFault)
+      if (update) {
+        writeFileSync(path, `${text.split('#### EXPECT\n')[0]}#### EXPECT\n${stringify(faults, { lineWidth: 0 })}`)
+        return
+      }
+      expect(faults).toEqual(parse(expected))
+      expect(faults.length).toBeGreaterThan(0)
+      if (faults.some(({ severity }) => severity === undefined)) expect(desired).toBeUndefined()
+    })
+  }
+})
+
+describe('valid definitions', () => {
+  for (const { file, path, text } of fixtures('valid')) {
+    test(`definitions: ${file.replace('.txt', '').replaceAll('-', ' ')}`, async () => {
+      const { files, expected } = splitFixture(text)
+      const { desired, diagnostics } = await loadFiles(files)
+      expect(diagnostics.map(toFault)).toEqual([])
+      const resources = desired!.resources.map(({ address, fields, tombstone, renamedFrom, parent }) => ({
+        address,
+        ...(parent ? { parent } : {}),
+        ...(tombstone ? { tombstone } : {}),
+        ...(renamedFrom ? { renamedFrom } : {}),
+        fields,
+      }))
+      const seen = { organization: desired!.organization, manageAll: [...desired!.manageAll], resources }
+      if (update)
+        writeFileSync(path, `${text.split('#### EXPECT\n')[0]}#### EXPECT\n${stringify(seen, { lineWidth: 0 })}`)
+      else expect(seen).toEqual(parse(expected))
+    })
+  }
+})
