@@ -1,5 +1,6 @@
 import { type CompiledPolicy, compilePolicy, type PolicyText } from '../../policy/index.ts'
-import { listPolicies, type PolicyRow, readPolicyVersion, type Transaction } from '../store/index.ts'
+import { type PolicyRow, readPolicyVersion, type Transaction } from '../store/index.ts'
+import { listPolicies } from '../store/policies.ts'
 
 /** Gives an organization's policies, compiled. */
 export type PolicySource = (tx: Transaction, organizationId: string) => Promise<readonly CompiledPolicy[]>

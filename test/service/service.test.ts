@@ -1,0 +1,155 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { p256PublicKey } from '../../src/crypto/index.ts'
+import { createService, type Service, ServiceError } from '../../src/service/index.ts'
+import { type Logger, Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { startProcess, startRefused } from './process.ts'
+
+let dataDir: string
+const running: Service[] = []
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'quorate-service-'))
+})
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+async function start(options: Partial<Parameters<typeof createService>[0]> = {}): Promise<Service> {
+  const service = await createService({ dataDir, ...options })
+  running.push(service)
+  return service
+}
+const stop = async () => running.pop()!.close()
+const path = (name: string) => join(dataDir, name)
+const readBootstrap = () => JSON.parse(readFileSync(path('bootstrap.json'), 'utf8')) as Record<string, string>
+
+describe('service: the data folder', () => {
+  test('service: an empty folder gets an organization, a root user with a key, and keys of its own', async () => {
+    const { bootstrap, url } = await start({ rootUserName: 'alice' })
+    const file = readBootstrap()
+    expect(Object.keys(file).sort()).toEqual([
+      ...['apiPrivateKey', 'apiPublicKey', 'baseUrl', 'notarizerPublicKey', 'organizationId', 'rootUserId'],
+      ...['signerPublicKey', 'tlsFetcherPublicKey'],
+    ])
+    expect(file).toMatchObject({ baseUrl: url, organizationId: bootstrap.organizationId })
+    expect(p256PublicKey(file['apiPrivateKey']!)).toBe(file['apiPublicKey'])
+    const pinned = [file['signerPublicKey'], file['notarizerPublicKey'], file['tlsFetcherPublicKey']]
+    for (const key of pinned) expect(key).toMatch(/^04[0-9a-f]{128}$/)
+    expect(new Set(pinned).size).toBe(3)
+    expect(JSON.stringify(bootstrap)).not.toContain(file['apiPrivateKey'])
+  })
+
+  test('service: only its owner may read what it writes', async () => {
+    await start()
+    for (const name of ['bootstrap.json', 'master.key', 'quorate.db', 'quorate.db-wal', 'lock.pid']) {
+      expect({ name, mode: statSync(path(name)).mode & 0o777 }).toEqual({ name, mode: 0o600 })
+    }
+  })
+
+  test('service: a second start keeps everything and writes the new address', async () => {
+    const first = (await start()).bootstrap
+    await stop()
+    const { bootstrap, url } = await start({ rootUserName: 'somebody else' })
+    expect({ ...bootstrap, apiPrivateKey: bootstrap.apiPrivateKey?.reveal() }).toEqual({
+      ...first,
+      baseUrl: url,
+      apiPrivateKey: first.apiPrivateKey?.reveal(),
+    })
+    expect(readBootstrap()['baseUrl']).toBe(url)
+  })
+
+  test('service: bootstrap.json may be taken away; it comes back without the private key and with a warning', async () => {
+    const first = (await start()).bootstrap
+    await stop()
+    unlinkSync(path('bootstrap.json'))
+    const warnings: string[] = []
+    const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) }
+    const { bootstrap } = await start({ logger })
+    expect(bootstrap.organizationId).toBe(first.organizationId)
+    expect(bootstrap.apiPrivateKey).toBeUndefined()
+    expect(readBootstrap()).not.toHaveProperty('apiPrivateKey')
+    expect(warnings).toEqual(['bootstrap.json is missing and is written again without the private key'])
+  })
+
+  test.each([
+    {
+      name: 'a master key that others can read',
+      spoil: () => chmodSync(path('master.key'), 0o640),
+      code: 'service/master-key-exposed',
+    },
+    {
+      name: 'a master key that is missing',
+      spoil: () => unlinkSync(path('master.key')),
+      code: 'service/master-key-invalid',
+    },
+    {
+      name: 'a master key of another folder',
+      spoil: () => writeFileSync(path('master.key'), 'ab'.repeat(32)),
+      code: 'service/seal-broken',
+    },
+    {
+      name: 'a bootstrap.json of another folder',
+      spoil: () => writeFileSync(path('bootstrap.json'), '{"organizationId":"x"}'),
+      code: 'service/data-folder-damaged',
+    },
+    {
+      name: 'a bootstrap.json cut off',
+      spoil: () => writeFileSync(path('bootstrap.json'), '{"organ'),
+      code: 'service/data-folder-damaged',
+    },
+  ])('service: $name is refused, and the folder is free again', async ({ spoil, code }) => {
+    await start()
+    await stop()
+    spoil()
+    for (let i = 0; i < 2; i++) {
+      const error = await start().catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(ServiceError)
+      expect(error).toMatchObject({ code, next: expect.any(String) })
+    }
+  })
+
+  test('service: a master key may be given instead, and is then never written', async () => {
+    const masterKey = new Secret(new Uint8Array(32).fill(7))
+    await start({ masterKey })
+    await stop()
+    expect(() => statSync(path('master.key'))).toThrow()
+    await start({ masterKey })
+    await stop()
+    await expect(start({ masterKey: new Secret(new Uint8Array(31)) })).rejects.toMatchObject({
+      code: 'service/master-key-invalid',
+    })
+  })
+})
+
+describe('service: one process a folder', () => {
+  test('service: a second process is refused at once, naming the first', async () => {
+    const first = await startProcess(dataDir)
+    try {
+      const { exitCode, stderr, ms } = await startRefused(dataDir)
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain(`is in use by process ${first.pid}`)
+      expect(stderr).toContain('service/data-folder-in-use')
+      console.log(`refused after ${Math.round(ms)} ms, start of the process included`)
+    } finally {
+      await first.end('SIGTERM')
+    }
+  })
+
+  test('service: a second service in the same process is refused as well', async () => {
+    await start()
+    await expect(start()).rejects.toMatchObject({
+      code: 'service/data-folder-in-use',
+      facts: { pid: process.pid },
+    })
+  })
+
+  test('service: the folder of a killed process is taken over', async () => {
+    const first = await startProcess(dataDir)
+    await first.end('SIGKILL')
+    const { bootstrap } = await start()
+    expect(bootstrap.organizationId).toBe(readBootstrap()['organizationId'])
+  })
+})
