@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client'
+import { type ApplyProgress, createPlanStore } from '../../activities/index.ts'
+import type { apply } from '../../workflows/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
+import type { Plan } from '../plan/index.ts'
+import { TASK_QUEUE } from '../worker/index.ts'
+import { isOver } from './views/progress.ts'
+
+/** How often a running apply is asked where it stands. */
+const ASK_EVERY_MS = 250
+
+type ApplyHandle = WorkflowHandle<typeof apply>
+
+/** What is needed to start or find the apply of an organization. */
+export interface ApplyPlace {
+  readonly client: Client
+  readonly organizationId: string
+  readonly taskQueue: string
+  readonly dataDir: string
+}
+
+/** The workflow id is the lock: one apply for an organization at a time (design §5). */
+export const applyId = (organizationId: string) => `apply/${organizationId}`
+
+/** One queue an organization: a worker holds the key of one, and must not be given another's work. */
+export const taskQueueOf = (organizationId: string) => `${TASK_QUEUE}/${organizationId}`
+
+/** Starts applying a plan, or joins the run that applies this very plan already. Throws `cli/apply-runs` for another's. */
+export async function startApply(
+  { client, organizationId, taskQueue, dataDir }: ApplyPlace,
+  plan: Plan,
+): Promise<ApplyHandle> {
+  await createPlanStore(join(dataDir, 'plans')).putPlan(plan)
+  const workflowId = applyId(organizationId)
+  try {
+    return await client.workflow.start<typeof apply>('apply', {
+      workflowId,
+      taskQueue,
+      args: [{ organizationId, planDigest: plan.digest }],
+      workflowIdConflictPolicy: 'FAIL',
+    })
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+    const handle = client.workflow.getHandle<typeof apply>(workflowId)
+    const running = await askProgress(handle)
+    if (running.planDigest === plan.digest) return handle
+    throw new QuorateError('cli/apply-runs', 'another plan is being applied to this organization', {
+      facts: { since: running.startedAt, plan: running.planDigest, submitted: 'nothing of this plan' },
+      next: 'follow it with `quorate status --follow`, or stop it with `quorate status --cancel` and apply again',
+    })
+  }
+}
+
+/** The apply of an organization, running or ended; undefined when there was none that Temporal still knows. */
+export async function findApply(client: Client, organizationId: string): Promise<ApplyHandle | undefined> {
+  const handle = client.workflow.getHandle<typeof apply>(applyId(organizationId))
+  try {
+    await handle.describe()
+    return handle
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined
+    throw error
+  }
+}
+
+export function askProgress(handle: ApplyHandle): Promise<ApplyProgress> {
+  return handle.query<ApplyProgress>('progress')
+}
+
+export const nudgeApply = (handle: ApplyHandle): Promise<void> => handle.signal('nudge')
+export const cancelApply = (handle: ApplyHandle): Promise<void> => handle.signal('cancel')
+
+/**
+ * Follows an apply until it is over, or until `until` says that this is enough. Every change is shown once.
+ * What follows only looks: ending it (Ctrl-C, a closed terminal) changes nothing.
+ */
+export async function followApply(
+  handle: ApplyHandle,
+  show: (progress: ApplyProgress, before: ApplyProgress | undefined) => void,
+  until: (progress: ApplyProgress) => boolean | Promise<boolean> = () => false,
+): Promise<ApplyProgress> {
+  let before: ApplyProgress | undefined
+  for (;;) {
+    const progress = await askProgress(handle)
+    show(progress, before)
+    if (isOver(progress) || (await until(progress))) return progress
+    before = progress
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+  }
+}

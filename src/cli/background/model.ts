@@ -1,0 +1,43 @@
+/** What the background process says of itself when asked. */
+export interface BackgroundStatus {
+  readonly pid: number
+  /** ISO 8601. */
+  readonly startedAt: string
+  readonly version: string
+  readonly baseUrl: string
+  /** Whether the service of `baseUrl` runs inside it. */
+  readonly embeddedService: boolean
+  readonly organizationId: string
+  /** The credential that its worker submits with. */
+  readonly publicKey: string
+  readonly temporalAddress: string
+  readonly namespace: string
+  readonly taskQueue: string
+  readonly log: string
+}
+
+/** What the parent sends once, over the pipe between the two: the private key never stands in an argument or a variable. */
+export interface BackgroundStart {
+  readonly dataDir: string
+  readonly baseUrl?: string
+  readonly organizationId?: string
+  /** The private key, when the parent was given one. */
+  readonly privateKey?: string
+  readonly rootUserName?: string
+  readonly organizationName?: string
+  readonly requestsPerSecond?: number
+}
+
+/** What the child tells its parent while it comes up. */
+export type BackgroundNews =
+  | { readonly kind: 'announce'; readonly text: string }
+  | { readonly kind: 'ready'; readonly status: BackgroundStatus }
+  | {
+      readonly kind: 'failed'
+      readonly error: {
+        readonly code: string
+        readonly message: string
+        readonly facts: Record<string, unknown>
+        readonly next?: string
+      }
+    }

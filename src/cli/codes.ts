@@ -1,0 +1,49 @@
+import { type Codes, EXIT } from '../diagnostics/index.ts'
+
+export const cliCodes = {
+  'cli/usage': {
+    summary: 'the command line is not one that quorate knows',
+    solve: 'run `quorate --help` or `quorate COMMAND --help`',
+  },
+  'cli/no-definitions': {
+    summary: 'no folder of definitions was named or found',
+    solve: 'name the folder, or make one with `quorate init`',
+  },
+  'cli/other-organization': {
+    summary: 'the definitions belong to another organization than the settings say',
+    solve: 'correct `id:` in the definitions or the organization id in the settings; nothing was submitted',
+  },
+  'cli/refused': {
+    summary: 'a guard stopped the plan',
+    solve: 'change the definitions, or give the flag that the guard names',
+    exit: EXIT.refused,
+  },
+  'cli/not-confirmed': {
+    summary: 'the plan was not confirmed',
+    solve: 'answer yes, or give --yes where nobody can be asked',
+  },
+  'cli/apply-runs': {
+    summary: 'another plan is being applied to this organization',
+    solve: 'follow it with `quorate status`, or stop it with `quorate status --cancel`',
+  },
+  'cli/old-node': {
+    summary: 'this Node.js is too old',
+    solve: 'install Node.js 22.13 or newer; in a clone, run through npm or npx',
+  },
+  'cli/background-failed': {
+    summary: 'the background process did not come up',
+    solve: 'read the log that the message names',
+  },
+  'cli/background-other': {
+    summary: 'the background process works for another organization or key',
+    solve: 'stop it with `quorate down`, then run the command again',
+  },
+  'cli/no-activity': {
+    summary: 'no waiting activity has this id, fingerprint or code',
+    solve: 'list them with `quorate activities`',
+  },
+  'cli/exists': {
+    summary: 'a file that would be written exists already',
+    solve: 'choose another folder, or remove the file',
+  },
+} as const satisfies Codes

@@ -1,0 +1,37 @@
+import type { Settings } from '../config/index.ts'
+import type { ExitCode } from '../diagnostics/index.ts'
+import type { Io } from './io.ts'
+
+/** An option of a command, in commander's notation: `--json`, `--var <name=value...>`. */
+export interface OptionRow {
+  readonly flags: string
+  readonly meaning: string
+  /** Collects every use into a list. @default false */
+  readonly repeatable?: boolean
+}
+
+/** What a command gets: settings, streams, its arguments and options. */
+export interface CommandInput {
+  readonly settings: Settings
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly io: Io
+  readonly args: readonly string[]
+  readonly options: Readonly<Record<string, unknown>>
+  /** Whether data goes out as JSON. */
+  readonly json: boolean
+}
+
+/** One row of the command table: everything help says about it, and where its code is. */
+export interface CommandRow {
+  readonly name: string
+  readonly summary: string
+  /** In commander's notation: `[folder]`, `<id>`. */
+  readonly args?: string
+  readonly argMeanings?: Readonly<Record<string, string>>
+  readonly options?: readonly OptionRow[]
+  /** A line that can be typed as it stands. */
+  readonly example: string
+  readonly hidden?: boolean
+  /** Loaded only when the command runs, so that `--help` and the first line of output come at once. */
+  readonly load: () => Promise<(input: CommandInput) => Promise<ExitCode>>
+}

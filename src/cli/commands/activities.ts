@@ -1,0 +1,29 @@
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import type { CommandInput } from '../command.ts'
+import { findPlace, reader } from '../connect.ts'
+import { renderActivityLine, viewActivity } from '../views/activity.ts'
+import { listActivities } from '../waiting.ts'
+
+/** Lists activities, newest first. */
+export async function activities(input: CommandInput): Promise<ExitCode> {
+  const { io, json, options, settings } = input
+  const client = reader(await findPlace(input), settings)
+  const found = await listActivities(client, {
+    waiting: options['waiting'] === true,
+    limit: readLimit(options['limit']),
+  })
+  const views = found.map((activity) => viewActivity(activity))
+  if (json) io.out(`${JSON.stringify({ activities: views }, null, 2)}\n`)
+  else if (views.length === 0)
+    io.say(options['waiting'] ? 'Nothing waits for approval.\n' : 'There are no activities.\n')
+  else for (const view of views) io.out(renderActivityLine(view, io.style, Date.now()))
+  return EXIT.done
+}
+
+function readLimit(text: unknown): number {
+  const limit = text === undefined ? 20 : Number(text)
+  if (Number.isInteger(limit) && limit > 0) return limit
+  throw new QuorateError('cli/usage', `expected --limit to be a whole number above 0, got \`${text}\``, {
+    next: 'correct --limit',
+  })
+}

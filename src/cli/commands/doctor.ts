@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
+import { loadPrivateKey } from '../../stamp/index.ts'
+import { cacheFolder } from '../../worker/index.ts'
+import { askBackground } from '../background/control.ts'
+import type { CommandInput } from '../command.ts'
+import { bootstrapKey, reader } from '../connect.ts'
+import { namedTemporal } from '../temporal.ts'
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly check: string
+  readonly state: 'good' | 'bad' | 'not used'
+  readonly found: string
+  readonly next?: string
+}
+
+/** Looks at what quorate needs, changes nothing, starts nothing, and says what to mend. */
+export async function doctor(input: CommandInput): Promise<ExitCode> {
+  const { io, json } = input
+  const findings: Finding[] = []
+  for (const check of [checkNode, checkTemporal, checkBackground, checkKey, checkApi]) {
+    const finding = await check(input)
+    findings.push(finding)
+    if (!json) io.out(render(finding, io.style))
+  }
+  if (json) io.out(`${JSON.stringify({ findings }, null, 2)}\n`)
+  return findings.some(({ state }) => state === 'bad') ? EXIT.error : EXIT.done
+}
+
+async function checkNode(): Promise<Finding> {
+  return { check: 'Node.js', state: 'good', found: `${process.versions.node}, ${process.platform} ${process.arch}` }
+}
+
+async function checkTemporal(input: CommandInput): Promise<Finding> {
+  const check = 'Temporal'
+  const named = namedTemporal(input.environment)
+  if (named) return { check, state: 'good', found: `the server at ${named.address}, as TEMPORAL_ADDRESS says` }
+  const cached = join(cacheFolder(input.environment), 'temporal')
+  if (existsSync(cached)) return { check, state: 'good', found: cached }
+  const onPath = (input.environment['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'temporal'))
+    .find(existsSync)
+  if (onPath) return { check, state: 'good', found: onPath }
+  return {
+    check,
+    state: 'not used',
+    found: 'no server on this machine yet; `quorate up` fetches or builds one, which takes some minutes once',
+  }
+}
+
+async function checkBackground({ settings }: CommandInput): Promise<Finding> {
+  const check = 'background'
+  const status = await askBackground(settings.dataDir, 'status')
+  if (!status)
+    return {
+      check,
+      state: 'not used',
+      found: `nothing runs for ${settings.dataDir}`,
+      next: 'start it with `quorate up`',
+    }
+  return {
+    check,
+    state: 'good',
+    found: `pid ${status.pid} since ${status.startedAt}, service ${status.baseUrl}, Temporal ${status.temporalAddress}`,
+  }
+}
+
+async function checkKey({ settings }: CommandInput): Promise<Finding> {
+  const check = 'API key'
+  if (!settings.key && settings.baseUrl === undefined && !(await askBackground(settings.dataDir, 'status'))) {
+    return { check, state: 'not used', found: 'none is set; the embedded service makes one when it first comes up' }
+  }
+  try {
+    const { publicKey } = await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir))
+    return { check, state: 'good', found: `${settings.key?.kind ?? 'embedded'}, public key ${publicKey}` }
+  } catch (error) {
+    return bad(check, error)
+  }
+}
+
+async function checkApi(input: CommandInput): Promise<Finding> {
+  const check = 'API'
+  const { settings } = input
+  const status = await askBackground(settings.dataDir, 'status')
+  const baseUrl = settings.baseUrl ?? status?.baseUrl
+  const organizationId = settings.organizationId ?? status?.organizationId
+  if (baseUrl === undefined || organizationId === undefined)
+    return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
+  try {
+    const key = await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir))
+    const client = reader({ baseUrl, organizationId, embedded: settings.baseUrl === undefined, key }, settings)
+    const who = await client.query('whoami', {})
+    return {
+      check,
+      state: 'good',
+      found: `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`,
+    }
+  } catch (error) {
+    return bad(check, error)
+  }
+}
+
+function bad(check: string, error: unknown): Finding {
+  if (!(error instanceof QuorateError)) throw error
+  const { message, next } = toErrorJson(error)
+  return { check, state: 'bad', found: message, ...(next ? { next } : {}) }
+}
+
+function render({ check, state, found, next }: Finding, style: CommandInput['io']['style']): string {
+  const mark = state === 'good' ? style.good('✓') : state === 'bad' ? style.error('✗') : style.dim('–')
+  return `${mark} ${check.padEnd(10)}  ${found}\n${next ? `  ${''.padEnd(10)}  ${style.dim('next')} ${next}\n` : ''}`
+}

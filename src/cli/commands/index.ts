@@ -1,0 +1,153 @@
+import type { CommandRow, OptionRow } from '../command.ts'
+
+const folder = { folder: 'folder of definitions (default: the current folder)' }
+const values: readonly OptionRow[] = [
+  {
+    flags: '--var <name=value>',
+    meaning: 'value of a `${var.name}` in the definitions; may be repeated',
+    repeatable: true,
+  },
+]
+const guards: readonly OptionRow[] = [
+  { flags: '--allow-delete', meaning: 'let the plan delete what the definitions say should go' },
+  {
+    flags: '--allow <bypass>',
+    meaning: 'let one named guard pass, as the guard itself says; may be repeated',
+    repeatable: true,
+  },
+]
+
+/** Every command, in the order in which help lists them. */
+export const commands: readonly CommandRow[] = [
+  {
+    name: 'up',
+    summary: 'bring up service, Temporal and worker in the background, and apply definitions to it',
+    args: '[folder]',
+    argMeanings: { folder: 'folder of definitions to apply, with demo approvers (default: none, only come up)' },
+    options: [...values],
+    example: 'quorate up definitions/acme',
+    load: async () => (await import('./up.ts')).up,
+  },
+  {
+    name: 'down',
+    summary: 'stop the background process; its state is kept',
+    example: 'quorate down',
+    load: async () => (await import('./down.ts')).down,
+  },
+  {
+    name: 'init',
+    summary: 'write first definitions for a live organization into a new folder',
+    args: '<folder>',
+    argMeanings: { folder: 'folder to make' },
+    example: 'quorate init definitions/mine',
+    load: async () => (await import('./init.ts')).init,
+  },
+  {
+    name: 'validate',
+    summary: 'check definitions without asking the API anything',
+    args: '[folder]',
+    argMeanings: folder,
+    options: [...values],
+    example: 'quorate validate definitions/acme',
+    load: async () => (await import('./validate.ts')).validate,
+  },
+  {
+    name: 'plan',
+    summary: 'show what applying would change, who must approve, and what is refused; submits nothing',
+    args: '[folder]',
+    argMeanings: folder,
+    options: [
+      ...values,
+      ...guards,
+      { flags: '--out <file>', meaning: 'save the plan, to be applied as it is with `quorate apply FILE`' },
+      { flags: '--detailed-exitcode', meaning: 'exit with 2 when there are changes' },
+    ],
+    example: 'quorate plan definitions/acme --out plan.json',
+    load: async () => (await import('./plan.ts')).plan,
+  },
+  {
+    name: 'apply',
+    summary: 'carry out a saved plan, or plan definitions and carry that out',
+    args: '[plan-or-folder]',
+    argMeanings: {
+      'plan-or-folder': 'plan saved by `quorate plan --out`, or a folder of definitions (default: the current folder)',
+    },
+    options: [
+      ...values,
+      ...guards,
+      { flags: '--yes', meaning: 'do not ask for confirmation' },
+      { flags: '--detach', meaning: 'start it and return at once; follow it with `quorate status`' },
+    ],
+    example: 'quorate apply plan.json',
+    load: async () => (await import('./apply.ts')).apply,
+  },
+  {
+    name: 'status',
+    summary: 'say how the apply of this organization stands: done, waiting, on whom, since when',
+    options: [
+      { flags: '--follow', meaning: 'stay and show progress until it ends' },
+      { flags: '--cancel', meaning: 'stop it at the next safe point' },
+    ],
+    example: 'quorate status --follow',
+    load: async () => (await import('./status.ts')).status,
+  },
+  {
+    name: 'activities',
+    summary: 'list activities, newest first',
+    options: [
+      { flags: '--waiting', meaning: 'only those that wait for approval' },
+      { flags: '--limit <count>', meaning: 'how many (default: 20)' },
+    ],
+    example: 'quorate activities --waiting',
+    load: async () => (await import('./activities.ts')).activities,
+  },
+  {
+    name: 'approve',
+    summary: 'vote for a waiting activity with the key in use, after showing what it does',
+    args: '<activity>',
+    argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
+    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }],
+    example: 'quorate approve 7f3a-19c2 --key-file .quorate/keys/bob.json',
+    load: async () => (await import('./vote.ts')).approve,
+  },
+  {
+    name: 'reject',
+    summary: 'vote against a waiting activity with the key in use; it ends for good',
+    args: '<activity>',
+    argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
+    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }],
+    example: 'quorate reject 7f3a-19c2 --key-file .quorate/keys/bob.json',
+    load: async () => (await import('./vote.ts')).reject,
+  },
+  {
+    name: 'serve',
+    summary: 'run the service in the foreground',
+    options: [
+      { flags: '--port <port>', meaning: 'port on 127.0.0.1 (default: a free one)' },
+      { flags: '--folder <folder>', meaning: 'its data (default: service/ in the data folder)' },
+      { flags: '--organization-name <name>', meaning: 'name of the organization made in an empty folder' },
+      { flags: '--root-user <name>', meaning: 'name of the root user made in an empty folder (default: root)' },
+    ],
+    example: 'quorate serve --port 8080',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'worker',
+    summary: 'run a worker in the foreground, against the Temporal of TEMPORAL_ADDRESS or the embedded one',
+    example: 'quorate worker',
+    load: async () => (await import('./worker.ts')).worker,
+  },
+  {
+    name: 'doctor',
+    summary: 'check Node.js, Temporal, the key, the API and the clock, and say what to mend',
+    example: 'quorate doctor',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    name: 'background',
+    summary: 'what `up` runs in the background',
+    hidden: true,
+    example: 'quorate background',
+    load: async () => (await import('../background/process.ts')).background,
+  },
+]

@@ -1,0 +1,25 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { readActual } from '../../live/index.ts'
+import type { CommandInput } from '../command.ts'
+import { findPlace, reader } from '../connect.ts'
+import { firstDefinitions } from '../views/first-definitions.ts'
+
+/** Writes first definitions for the live organization: its id, its quorum and a place for everything else. */
+export async function init(input: CommandInput): Promise<ExitCode> {
+  const { io, json, args, settings } = input
+  const folder = args[0]!
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new QuorateError('cli/exists', `expected \`${folder}\` not to exist or to be empty`, {
+      next: 'choose another folder',
+    })
+  }
+  const actual = await readActual(reader(await findPlace(input), settings))
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, 'organization.yaml')
+  writeFileSync(file, firstDefinitions(actual), { flag: 'wx' })
+  if (json) io.out(`${JSON.stringify({ written: [file], organizationId: actual.organizationId }, null, 2)}\n`)
+  else io.say(`Wrote ${file}. Add users, policies and wallets, then run \`quorate plan ${folder}\`.\n`)
+  return EXIT.done
+}

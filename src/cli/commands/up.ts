@@ -1,0 +1,159 @@
+import type { ApplyProgress } from '../../../activities/index.ts'
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { readActual } from '../../live/index.ts'
+import { loadPrivateKey } from '../../stamp/index.ts'
+import { followApply, nudgeApply, startApply } from '../applying.ts'
+import type { BackgroundStatus } from '../background/model.ts'
+import { ensureBackground } from '../background/start.ts'
+import type { CommandInput } from '../command.ts'
+import { backgroundStart, bootstrapKey, findPlace, type Place, reader, submitter } from '../connect.ts'
+import { type DemoKey, demoKey } from '../demo-keys.ts'
+import { planFolder, saveLock } from '../planning.ts'
+import { type Survey, surveyDefinitions } from '../survey.ts'
+import { withApplies } from '../temporal.ts'
+import { writeValues } from '../values.ts'
+import { namesOf, renderActivity, viewActivity } from '../views/activity.ts'
+import { assertAllowed, showPlan } from '../views/plan.ts'
+import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
+import { castVote } from '../waiting.ts'
+
+/**
+ * Brings everything up. With a folder: plans it, applies it, approves as a demo approver where the embedded
+ * organization waits for one, and shows that nothing is left to do.
+ */
+export async function up(input: CommandInput): Promise<ExitCode> {
+  const { io, json, args, settings } = input
+  const folder = args[0]
+  const survey: Survey = folder === undefined ? { vars: [] } : surveyDefinitions(folder)
+  io.say('Bringing up the service, Temporal and a worker …\n')
+  const status = await ensureBackground(
+    {
+      ...(await backgroundStart(settings)),
+      ...(survey.rootUser === undefined ? {} : { rootUserName: survey.rootUser }),
+      ...(survey.organization === undefined ? {} : { organizationName: survey.organization }),
+    },
+    { announce: (text) => io.say(`${text}\n`) },
+  )
+  io.say(renderUp(status))
+  if (folder === undefined) {
+    if (json) io.out(`${JSON.stringify(status, null, 2)}\n`)
+    return EXIT.done
+  }
+  const approvers = status.embeddedService ? await makeDemoValues(input, survey, status) : []
+  const place = await findPlace(input)
+  const applied = await applyFolder(input, { folder, place, approvers })
+  if (applied !== EXIT.done) return applied
+  io.say(renderNext(folder, approvers))
+  return showNothingLeft(input, { folder, place })
+}
+
+/**
+ * Gives the definitions what they want from outside: the embedded organization's id, its root key, and for every other
+ * `${var.NAMEPublicKey}` a demo key of that name. Values that the environment or `--var` give stay theirs.
+ */
+async function makeDemoValues(
+  { settings }: CommandInput,
+  survey: Survey,
+  status: BackgroundStatus,
+): Promise<readonly DemoKey[]> {
+  const { dataDir } = settings
+  const suffix = 'PublicKey'
+  const names = survey.vars.filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length))
+  const root = (await loadPrivateKey(bootstrapKey(dataDir))).publicKey
+  const approvers = await Promise.all(
+    names.filter((name) => name !== survey.rootUser).map((name) => demoKey(dataDir, name)),
+  )
+  const keys = [...approvers.map(({ name, publicKey }) => [`${name}${suffix}`, publicKey])]
+  if (survey.rootUser !== undefined) keys.push([`${survey.rootUser}${suffix}`, root])
+  writeValues(dataDir, {
+    env: survey.idVariable === undefined ? {} : { [survey.idVariable]: status.organizationId },
+    vars: Object.fromEntries(keys),
+  })
+  return approvers
+}
+
+interface Scene {
+  readonly folder: string
+  readonly place: Place
+}
+
+/** Plans and applies; whenever only people are waited for, shows what they see and approves as each demo approver. */
+async function applyFolder(
+  input: CommandInput,
+  { folder, place, approvers }: Scene & { readonly approvers: readonly DemoKey[] },
+): Promise<ExitCode> {
+  const { io, settings } = input
+  const planned = await planFolder(input, { folder, place, client: reader(place, settings) })
+  if (!planned) return EXIT.error
+  const { plan } = planned
+  io.say(`\nThe plan for ${folder}:\n\n`)
+  showPlan({ io, json: false }, plan)
+  assertAllowed(plan)
+  if (plan.batches.length === 0) return EXIT.done
+  io.say('\nApplying it:\n')
+  const progress = await withApplies(input, place, async (applies) => {
+    const handle = await startApply(applies, plan)
+    return followApply(handle, createProgressView({ ...io, live: false }), async (now) => {
+      if (now.state !== 'waiting') return false
+      if (!(await approveAsDemo(input, { place, approvers, progress: now }))) return !io.terminal
+      await nudgeApply(handle)
+      return false
+    })
+  })
+  io.say(`\n${renderResult(progress, io.style, Date.now())}`)
+  return exitOf(progress)
+}
+
+/** Votes once for every waiting activity, as the first demo approver who has not; false when there is nobody left to. */
+async function approveAsDemo(
+  { io, settings }: CommandInput,
+  {
+    place,
+    approvers,
+    progress,
+  }: { readonly place: Place; readonly approvers: readonly DemoKey[]; readonly progress: ApplyProgress },
+): Promise<boolean> {
+  let voted = false
+  for (const { activityId } of progress.batches.filter(({ state }) => state === 'waiting')) {
+    const { activity } = await reader(place, settings).query('get_activity', { activityId: activityId! })
+    const hasVoted = (key: DemoKey) => activity.votes.some(({ publicKey }) => publicKey === key.publicKey)
+    const approver = approvers.find((key) => !hasVoted(key))
+    if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || !approver) continue
+    const client = submitter({ ...place, key: approver }, settings)
+    io.say(`\nWhat ${approver.name} sees, and approves:\n`)
+    io.say(renderActivity(viewActivity(activity, namesOf(await readActual(client))), io.style, Date.now()))
+    await castVote(client, activity.fingerprint, 'approve')
+    voted = true
+  }
+  return voted
+}
+
+/** The proof: planned again, nothing is left. The lock file is written from what is live now. */
+async function showNothingLeft(input: CommandInput, { folder, place }: Scene): Promise<ExitCode> {
+  const planned = await planFolder(input, { folder, place, client: reader(place, input.settings) })
+  if (!planned) return EXIT.error
+  await saveLock(planned)
+  showPlan(input, planned.plan)
+  return planned.plan.changes.length === 0 ? EXIT.done : EXIT.partial
+}
+
+function renderUp({ pid, baseUrl, organizationId, temporalAddress }: BackgroundStatus): string {
+  return `  service       ${baseUrl}\n  organization  ${organizationId}\n  Temporal      ${temporalAddress}\n  background    pid ${pid}, stop it with \`quorate down\`\n`
+}
+
+function renderNext(folder: string, approvers: readonly DemoKey[]): string {
+  const as = approvers[0] ? ` --key-file ${approvers[0].file}` : ''
+  return `
+What to try next:
+  change something in ${folder}, then
+    npx quorate plan ${folder}
+    npx quorate apply ${folder} --yes
+  see what waits, and approve it as somebody else
+    npx quorate activities --waiting
+    npx quorate approve CODE${as}
+  stop everything; the state is kept
+    npx quorate down
+
+And planned once more:
+`
+}

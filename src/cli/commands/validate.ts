@@ -1,0 +1,27 @@
+import { EXIT, type ExitCode, hasErrors, renderDiagnostics } from '../../diagnostics/index.ts'
+import type { CommandInput } from '../command.ts'
+import { loadFolder } from '../planning.ts'
+import { toDiagnosticJson } from '../views/diagnostics.ts'
+
+/** Checks a folder of definitions without asking the API anything. */
+export async function validate(input: CommandInput): Promise<ExitCode> {
+  const { io, json, args, settings } = input
+  const folder = args[0] ?? '.'
+  const { diagnostics, desired } = await loadFolder(input, folder, settings.baseUrl === undefined)
+  const failed = hasErrors(diagnostics)
+  if (json) {
+    const resources = desired?.resources.length ?? 0
+    io.out(
+      `${JSON.stringify({ valid: !failed, resources, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`,
+    )
+  } else {
+    io.say(renderDiagnostics(diagnostics, io.style))
+    const count = `${diagnostics.filter(({ severity }) => severity === 'error').length} errors, ${diagnostics.filter(({ severity }) => severity === 'warning').length} warnings`
+    io.out(
+      failed
+        ? `${folder} is not valid: ${count}\n`
+        : `${folder} is valid: ${desired?.resources.length ?? 0} resources\n`,
+    )
+  }
+  return failed ? EXIT.error : EXIT.done
+}

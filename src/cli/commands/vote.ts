@@ -1,0 +1,39 @@
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { readActual } from '../../live/index.ts'
+import { isWaiting } from '../../protocol/index.ts'
+import type { CommandInput } from '../command.ts'
+import { findPlace, submitter } from '../connect.ts'
+import { namesOf, renderActivity, viewActivity } from '../views/activity.ts'
+import { castVote, findActivity } from '../waiting.ts'
+
+/** Votes for an activity. */
+export const approve = (input: CommandInput): Promise<ExitCode> => vote(input, 'approve')
+
+/** Votes against an activity, which ends it for good. */
+export const reject = (input: CommandInput): Promise<ExitCode> => vote(input, 'reject')
+
+/** Shows what the activity does, asks, votes. Voting twice is harmless; a finished activity says how it ended. */
+async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
+  const { io, json, args, options, settings } = input
+  const client = submitter(await findPlace(input), settings)
+  const activity = await findActivity(client, args[0]!)
+  const names = namesOf(await readActual(client))
+  if (!json) io.say(renderActivity(viewActivity(activity, names), io.style, Date.now()))
+  if (!isWaiting(activity.status)) {
+    if (json) io.out(`${JSON.stringify({ voted: false, activity: viewActivity(activity, names) }, null, 2)}\n`)
+    else io.say(`It has ended; there is nothing to ${choice}.\n`)
+    return EXIT.done
+  }
+  if (!options['yes'] && !(io.terminal && (await io.ask(`${choice === 'approve' ? 'Approve' : 'Reject'} it?`)))) {
+    throw new QuorateError('cli/not-confirmed', 'nothing was voted', {
+      next: io.terminal ? 'answer yes to vote' : 'give --yes',
+    })
+  }
+  const after = viewActivity(await castVote(client, activity.fingerprint, choice), names)
+  if (json) io.out(`${JSON.stringify({ voted: true, activity: after }, null, 2)}\n`)
+  else
+    io.out(
+      `${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${after.status.replace('ACTIVITY_STATUS_', '')}\n`,
+    )
+  return EXIT.done
+}

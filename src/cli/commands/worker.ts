@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import { createActivities, createPlanStore } from '../../../activities/index.ts'
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { createWorker } from '../../worker/index.ts'
+import { taskQueueOf } from '../applying.ts'
+import type { CommandInput } from '../command.ts'
+import { findPlace, submitter } from '../connect.ts'
+import { createLogger } from '../logger.ts'
+import { findTemporalServer } from '../temporal.ts'
+
+/** Runs a worker until SIGINT or SIGTERM; what it had under way goes on in the next one. */
+export async function worker(input: CommandInput): Promise<ExitCode> {
+  const { io, json, settings } = input
+  const place = await findPlace(input)
+  const client = submitter(place, settings)
+  const temporal = await findTemporalServer(input, place)
+  const taskQueue = taskQueueOf(place.organizationId)
+  const running = await createWorker({
+    connection: await temporal.openForWorker(),
+    namespace: temporal.namespace,
+    taskQueue,
+    activities: createActivities({
+      clientFor: () => client,
+      planStore: createPlanStore(join(settings.dataDir, 'plans')),
+      clock: Date.now,
+      logger: createLogger(),
+    }),
+  })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => running.shutdown())
+  const facts = {
+    pid: process.pid,
+    temporal: temporal.address,
+    taskQueue,
+    baseUrl: place.baseUrl,
+    publicKey: place.key.publicKey,
+  }
+  if (json) io.out(`${JSON.stringify({ ready: true, ...facts })}\n`)
+  else io.say(`The worker polls ${taskQueue} at ${temporal.address}. Ctrl-C stops it.\n`)
+  await running.run()
+  await temporal.close()
+  return EXIT.done
+}

@@ -1,0 +1,25 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { generateP256KeyPair } from '../crypto/index.ts'
+import { loadPrivateKey, writePrivateKey } from '../stamp/index.ts'
+import { Secret } from '../telemetry/index.ts'
+
+/** A key that `up` made for a demo approver. */
+export interface DemoKey {
+  readonly name: string
+  readonly file: string
+  readonly privateKey: Secret
+  readonly publicKey: string
+}
+
+/** The demo key of a name, made the first time, in `keys/` of the data folder, readable by its owner alone. */
+export async function demoKey(dataDir: string, name: string): Promise<DemoKey> {
+  const folder = join(dataDir, 'keys')
+  const file = join(folder, `${name}.json`)
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const { privateKey, publicKey } = generateP256KeyPair()
+    await writePrivateKey(file, { privateKey: new Secret(privateKey), publicKey })
+  }
+  return { name, file, ...(await loadPrivateKey({ kind: 'file', path: file })) }
+}

@@ -1,0 +1,67 @@
+import pc from 'picocolors'
+
+/** Where a command speaks: data to stdout, talk to stderr. */
+export interface Io {
+  /** Data: what a command was asked for. */
+  out(text: string): void
+  /** Talk: progress, hints, faults. */
+  say(text: string): void
+  /** Whether a person watches and can be asked. */
+  readonly terminal: boolean
+  /** Whether the live view may redraw lines it has written. */
+  readonly live: boolean
+  readonly style: Style
+  /** Asks a yes-or-no question; only on a terminal. @default no */
+  ask(question: string): Promise<boolean>
+}
+
+/** Colours by meaning; every function is the identity when colour is off. */
+export interface Style {
+  readonly added: (text: string) => string
+  readonly changed: (text: string) => string
+  readonly removed: (text: string) => string
+  readonly good: (text: string) => string
+  readonly warning: (text: string) => string
+  readonly error: (text: string) => string
+  readonly dim: (text: string) => string
+  readonly strong: (text: string) => string
+}
+
+/** Makes the style: colour only on a terminal, and never with `NO_COLOR` (no-color.org). */
+export function createStyle(colour: boolean): Style {
+  const c = pc.createColors(colour)
+  return {
+    added: c.green,
+    changed: c.yellow,
+    removed: c.red,
+    good: c.green,
+    warning: c.yellow,
+    error: c.red,
+    dim: c.dim,
+    strong: c.bold,
+  }
+}
+
+/** The process's own streams. */
+export function createIo(environment: Readonly<Record<string, string | undefined>>): Io {
+  const ci = Boolean(environment['CI'])
+  const terminal = Boolean(process.stdout.isTTY && process.stdin.isTTY && process.stderr.isTTY) && !ci
+  const colour = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb' && Boolean(process.stdout.isTTY)
+  return {
+    out: (text) => void process.stdout.write(text),
+    say: (text) => void process.stderr.write(text),
+    terminal,
+    live: terminal && environment['TERM'] !== 'dumb',
+    style: createStyle(colour),
+    async ask(question) {
+      if (!terminal) return false
+      const { createInterface } = await import('node:readline/promises')
+      const lines = createInterface({ input: process.stdin, output: process.stderr })
+      try {
+        return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim())
+      } finally {
+        lines.close()
+      }
+    },
+  }
+}

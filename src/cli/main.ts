@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
+
+// Compiled code is kept between runs: what a command imports then costs a quarter (the first line of output is to come
+// within 300 ms). It must be switched on before anything of ours is imported.
+enableCompileCache()
+
+// A reader that goes away (`quorate plan | head`) is no fault of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+const { main } = await import('./run.ts')
+await main(process.argv.slice(2))

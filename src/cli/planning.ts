@@ -1,0 +1,85 @@
+import { existsSync, statSync } from 'node:fs'
+import { forecast } from '../analysis/index.ts'
+import type { QueryClient } from '../client/index.ts'
+import { type LoadedDefinitions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
+import { type Diagnostic, hasErrors, QuorateError, renderDiagnostics } from '../diagnostics/index.ts'
+import { creatorsOf, readActual } from '../live/index.ts'
+import { type Lock, makePlan, type Plan } from '../plan/index.ts'
+import type { Actual, Desired } from '../resources/index.ts'
+import type { CommandInput } from './command.ts'
+import type { Place } from './connect.ts'
+import { parseVars, readValues } from './values.ts'
+import { toDiagnosticJson } from './views/diagnostics.ts'
+
+/** A plan with what it was made from. */
+export interface Planned {
+  readonly plan: Plan
+  readonly desired: Desired
+  readonly actual: Actual
+  readonly lock: Lock
+  readonly folder: string
+}
+
+/** Loads a folder of definitions; shows what is wrong with them, and gives nothing when any of it is an error. */
+export async function loadFolder(input: CommandInput, folder: string, embedded: boolean): Promise<LoadedDefinitions> {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) {
+    throw new QuorateError('cli/no-definitions', `expected \`${folder}\` to be a folder of definitions`, {
+      next: 'name the folder, or make one with `quorate init FOLDER`',
+    })
+  }
+  const made = embedded ? readValues(input.settings.dataDir) : { env: {}, vars: {} }
+  const given = Object.fromEntries(Object.entries(input.environment).filter(([, value]) => value !== undefined))
+  return loadDefinitions(folder, {
+    env: { ...made.env, ...given },
+    vars: { ...made.vars, ...parseVars((input.options['var'] as string[] | undefined) ?? []) },
+  })
+}
+
+/** Definitions and live state become a plan with forecasts; undefined when the definitions have errors, which are shown. */
+export async function planFolder(
+  input: CommandInput,
+  { folder, place, client }: { readonly folder: string; readonly place: Place; readonly client: QueryClient },
+): Promise<Planned | undefined> {
+  const loaded = await loadFolder(input, folder, place.embedded)
+  if (!show(input, loaded.diagnostics) || !loaded.desired) return undefined
+  const { desired } = loaded
+  if (desired.organizationId !== place.organizationId) {
+    throw new QuorateError('cli/other-organization', 'the definitions belong to another organization', {
+      facts: { definitions: desired.organizationId, settings: place.organizationId, submitted: 'nothing' },
+      next: 'correct `id:` in the definitions, or the organization id in the settings',
+    })
+  }
+  const actual = await readActual(client)
+  const oldLock = await readLock(folder)
+  if (!show(input, oldLock.diagnostics)) return undefined
+  const creators = await creatorsOf(client, actual, oldLock.lock)
+  const { plan, diagnostics, lock } = makePlan({
+    desired,
+    actual,
+    lock: oldLock.lock,
+    creators,
+    baseUrl: place.baseUrl,
+    allow: allowances(input),
+    now: new Date().toISOString(),
+  })
+  if (!show(input, diagnostics)) return undefined
+  return { plan: forecast(plan, { desired, actual }), desired, actual, lock, folder }
+}
+
+/** Writes which live thing each name means beside the definitions, once nothing is left to do. */
+export async function saveLock({ folder, lock }: Planned): Promise<void> {
+  await writeLock(folder, lock)
+}
+
+/** What `--allow-delete` and `--allow …` let pass. */
+function allowances({ options }: CommandInput): readonly string[] {
+  return [...(options['allowDelete'] ? ['delete'] : []), ...((options['allow'] as string[] | undefined) ?? [])]
+}
+
+/** Shows diagnostics; whether one may go on. As JSON they are data only when they are the end: the plan comes otherwise. */
+function show({ io, json }: CommandInput, diagnostics: readonly Diagnostic[]): boolean {
+  const failed = hasErrors(diagnostics)
+  if (!json) io.say(renderDiagnostics(diagnostics, io.style))
+  else if (failed) io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  return !failed
+}

@@ -1,0 +1,78 @@
+import { Command, CommanderError } from 'commander'
+import { type SettingFlags, settingRows } from '../config/index.ts'
+import { EXIT, type ExitCode } from '../diagnostics/index.ts'
+import type { CommandRow } from './command.ts'
+import { commands } from './commands/index.ts'
+import type { Style } from './io.ts'
+
+/** What was typed: which command, with which arguments, options and settings. */
+export interface Invocation {
+  readonly row: CommandRow
+  readonly args: readonly string[]
+  readonly options: Readonly<Record<string, unknown>>
+  readonly flags: SettingFlags
+}
+
+interface ProgramOptions {
+  readonly version: string
+  readonly style: Style
+  readonly out: (text: string) => void
+  readonly say: (text: string) => void
+}
+
+/** Reads a command line: an invocation, or the exit code when help or version was all that was wanted or it was wrong. */
+export function readCommandLine(argv: readonly string[], options: ProgramOptions): Invocation | ExitCode {
+  let invocation: Invocation | undefined
+  const program = createProgram(options, (found) => {
+    invocation = found
+  })
+  try {
+    program.parse([...argv], { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.error
+    throw error
+  }
+  return invocation ?? EXIT.done
+}
+
+function createProgram({ version, style, out, say }: ProgramOptions, found: (invocation: Invocation) => void): Command {
+  const program = new Command('quorate')
+    .description('Custody and wallet policy as code: see what changes and who must approve, then apply it durably.')
+    .version(version, '-V, --version', 'print the version')
+    .helpCommand('help [command]', 'say what a command does')
+    .helpOption('-h, --help', 'say what a command does')
+    .configureHelp({ sortSubcommands: false, showGlobalOptions: false, styleTitle: style.strong })
+    .configureOutput({ writeOut: out, writeErr: say, outputError: (text, write) => write(`${text.trimEnd()}\n`) })
+    .showSuggestionAfterError(true)
+    .exitOverride()
+  program.addHelpText(
+    'after',
+    '\nExample:\n  $ quorate up definitions/acme\n\nExit codes: 0 done or no change, 1 error, 2 changes (plan --detailed-exitcode), 3 waiting for approval,\n4 refused by a guard, 5 stale plan, 6 partly applied.\n',
+  )
+  for (const row of commands) addCommand(program, row, style, found)
+  return program
+}
+
+function addCommand(program: Command, row: CommandRow, style: Style, found: (invocation: Invocation) => void): void {
+  const command = program
+    .command(`${row.name}${row.args ? ` ${row.args}` : ''}`, { hidden: row.hidden ?? false })
+    .summary(row.summary)
+    .description(`${row.summary[0]!.toUpperCase()}${row.summary.slice(1)}.`)
+    .configureHelp({ styleTitle: style.strong })
+  for (const argument of command.registeredArguments) argument.description = row.argMeanings?.[argument.name()] ?? ''
+  for (const option of row.options ?? []) {
+    const collect = (value: string, all: readonly string[] = []) => [...all, value]
+    if (option.repeatable) command.option(option.flags, option.meaning, collect)
+    else command.option(option.flags, option.meaning)
+  }
+  command.option('--json', 'print data as JSON')
+  for (const { flag, argument, meaning, environment } of Object.values(settingRows)) {
+    command.option(`${flag} ${argument}`, `${meaning} [${environment}]`)
+  }
+  command.addHelpText('after', `\nExample:\n  $ ${row.example}\n`)
+  command.action(() => {
+    const options = command.opts<Record<string, unknown>>()
+    const flags = Object.fromEntries(Object.keys(settingRows).map((name) => [name, options[name]])) as SettingFlags
+    found({ row, args: command.args, options, flags })
+  })
+}

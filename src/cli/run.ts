@@ -1,0 +1,42 @@
+import { readSettings, takeEnvironment } from '../config/index.ts'
+import { EXIT, QuorateError, renderError, toErrorJson } from '../diagnostics/index.ts'
+import { createIo, type Io } from './io.ts'
+import { readCommandLine } from './program.ts'
+import { version } from './version.ts'
+
+/** Runs one command line and gives the process its exit code. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const environment = takeEnvironment()
+  const io = createIo(environment)
+  let json = false
+  try {
+    assertNode()
+    const invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say: io.say })
+    if (typeof invocation === 'number') {
+      process.exitCode = invocation
+      return
+    }
+    const { row, args, options, flags } = invocation
+    json = options['json'] === true
+    const settings = readSettings(environment, flags)
+    const run = await row.load()
+    process.exitCode = await run({ settings, environment, io, args, options, json })
+  } catch (error) {
+    report(error, io, json)
+    process.exitCode = error instanceof QuorateError ? error.exit : EXIT.error
+  }
+}
+
+function report(error: unknown, io: Io, json: boolean): void {
+  if (json) io.out(`${JSON.stringify({ error: toErrorJson(error) }, null, 2)}\n`)
+  io.say(renderError(error, { error: io.style.error }))
+}
+
+/** `npm ci --ignore-scripts` leaves the pinned Node.js out without a word, and the system's runs instead. */
+function assertNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 22 || (major === 22 && minor >= 13)) return
+  throw new QuorateError('cli/old-node', `expected Node.js 22.13 or newer, got ${process.versions.node}`, {
+    next: 'install a newer Node.js; in a clone, `npm rebuild node` restores the pinned one, and npm scripts and npx use it',
+  })
+}

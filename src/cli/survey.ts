@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+
+/** What `up` must know of definitions before they can be loaded: which values they want from outside, and who is root. */
+export interface Survey {
+  readonly organization?: string
+  /** The first member of the root quorum: who the embedded service's root user becomes. */
+  readonly rootUser?: string
+  /** The variable in `id: ${env.NAME}`. */
+  readonly idVariable?: string
+  /** Every `${var.NAME}`. */
+  readonly vars: readonly string[]
+}
+
+/** Reads a folder's YAML without judging it; whatever is wrong is said when the definitions are loaded. */
+export function surveyDefinitions(folder: string): Survey {
+  const texts = readdirSync(folder)
+    .filter((name) => /\.ya?ml$/.test(name) && name !== 'quorate.lock.yaml')
+    .sort()
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+  const parts = texts
+    .flatMap((text) => parseAllDocuments(text))
+    .flatMap((document) => ('toJS' in document ? [document.toJS()] : []))
+  const whole: Record<string, unknown> = Object.assign(
+    {},
+    ...parts.filter((part) => typeof part === 'object' && part !== null),
+  )
+  const users = (whole['rootQuorum'] as { users?: unknown } | undefined)?.users
+  const id = String(whole['id'] ?? '').match(/^\$\{env\.(\w+)\}$/)?.[1]
+  return {
+    ...(typeof whole['organization'] === 'string' ? { organization: whole['organization'] } : {}),
+    ...(Array.isArray(users) && typeof users[0] === 'string' ? { rootUser: users[0] } : {}),
+    ...(id === undefined ? {} : { idVariable: id }),
+    vars: [
+      ...new Set(texts.flatMap((text) => [...text.matchAll(/\$\{var\.(\w+)\}/g)].map((match) => match[1]!))),
+    ].sort(),
+  }
+}

@@ -1,0 +1,41 @@
+import { connectTemporal, type TemporalConnections, type TemporalSettings } from '../worker/index.ts'
+import type { ApplyPlace } from './applying.ts'
+import { taskQueueOf } from './applying.ts'
+import { ensureBackground } from './background/start.ts'
+import type { CommandInput } from './command.ts'
+import { backgroundStart, type Place } from './connect.ts'
+
+/** The Temporal server that the environment names, by address or by a profile of the Temporal CLI; undefined: none. */
+export function namedTemporal(environment: CommandInput['environment']): TemporalSettings | undefined {
+  return environment['TEMPORAL_ADDRESS'] || environment['TEMPORAL_PROFILE'] ? { environment } : undefined
+}
+
+/** The Temporal server of a command: the named one, or the embedded one, which is brought up with a worker of its own. */
+export async function findTemporalServer(
+  { settings, environment, io }: Pick<CommandInput, 'settings' | 'environment' | 'io'>,
+  place: Place,
+): Promise<TemporalConnections> {
+  const named = namedTemporal(environment)
+  if (named) return connectTemporal(named)
+  const { temporalAddress, namespace } = await ensureBackground(await backgroundStart(settings, place), {
+    publicKey: place.key.publicKey,
+    announce: (text) => io.say(`${text}\n`),
+  })
+  return connectTemporal({ address: temporalAddress, namespace })
+}
+
+/** Works with the applies of an organization at its Temporal server. */
+export async function withApplies<T>(
+  input: Pick<CommandInput, 'settings' | 'environment' | 'io'>,
+  place: Place,
+  work: (applies: ApplyPlace) => Promise<T>,
+): Promise<T> {
+  const temporal = await findTemporalServer(input, place)
+  try {
+    const { organizationId } = place
+    const { dataDir } = input.settings
+    return await work({ client: temporal.client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir })
+  } finally {
+    await temporal.close()
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { QuorateError } from '../diagnostics/index.ts'
+
+/**
+ * Values for `${env.…}` and `${var.…}` that `up` made for the embedded organization: its id and the public keys of
+ * its demo approvers. They stand below the environment and `--var`, and are used with the embedded service alone.
+ */
+export interface Values {
+  readonly env: Readonly<Record<string, string>>
+  readonly vars: Readonly<Record<string, string>>
+}
+
+const none: Values = { env: {}, vars: {} }
+
+export function readValues(dataDir: string): Values {
+  try {
+    return JSON.parse(readFileSync(file(dataDir), 'utf8')) as Values
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return none
+    throw new QuorateError('cli/usage', `the values that \`up\` made cannot be read: ${(error as Error).message}`, {
+      facts: { file: file(dataDir) },
+      next: 'remove the file and run `quorate up` again',
+    })
+  }
+}
+
+/** Adds values to those that are there. */
+export function writeValues(dataDir: string, more: Values): Values {
+  const old = readValues(dataDir)
+  const values = { env: { ...old.env, ...more.env }, vars: { ...old.vars, ...more.vars } }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const temporary = `${file(dataDir)}.${process.pid}`
+  writeFileSync(temporary, `${JSON.stringify(values, null, 2)}\n`, { mode: 0o600 })
+  renameSync(temporary, file(dataDir))
+  return values
+}
+
+/** Reads `--var name=value` options. Throws `cli/usage`. */
+export function parseVars(options: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    options.map((text) => {
+      const at = text.indexOf('=')
+      if (at < 1) {
+        throw new QuorateError('cli/usage', `expected --var name=value, got \`${text}\``, {
+          next: 'write --var name=value',
+        })
+      }
+      return [text.slice(0, at), text.slice(at + 1)]
+    }),
+  )
+}
+
+function file(dataDir: string): string {
+  return join(dataDir, 'values.json')
+}

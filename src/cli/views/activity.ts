@@ -1,0 +1,104 @@
+import { stringify } from 'yaml'
+import { fromTimestamp, type Wire } from '../../protocol/index.ts'
+import { type Actual, type Address, nameValue, type Value } from '../../resources/index.ts'
+import type { Style } from '../io.ts'
+import { shortCode } from '../waiting.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+
+/** What people and programs are told of an activity; the text below is made from it. */
+export interface ActivityView {
+  readonly id: string
+  readonly code: string
+  readonly type: string
+  readonly status: string
+  readonly fingerprint: string
+  readonly requestedBy: string
+  /** ISO 8601. */
+  readonly requestedAt: string
+  readonly approvedBy: readonly string[]
+  readonly rejectedBy: readonly string[]
+  /** When the present approvals lapse, while it waits. */
+  readonly approvalsLapseAt?: string
+  /** The activity's own parameters, with names for ids. */
+  readonly parameters: unknown
+  readonly failure?: string
+}
+
+/** The names of what is live, by id. */
+export function namesOf({ resources }: Actual): ReadonlyMap<string, Address> {
+  return new Map(resources.flatMap(({ id, address }) => (id === undefined ? [] : [[id, address]])))
+}
+
+/** Makes the view of an activity from its own intent, never from anyone's words about it. */
+export function viewActivity(
+  activity: Wire.Activity,
+  namesById: ReadonlyMap<string, Address> = new Map(),
+): ActivityView {
+  const created = fromTimestamp(activity.createdAt)
+  const by = (selection: string) =>
+    activity.votes.filter((vote) => vote.selection === selection).map(({ user }) => user.userName)
+  const waits = activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
+  return {
+    id: activity.id,
+    code: shortCode(activity.fingerprint),
+    type: activity.type,
+    status: activity.status,
+    fingerprint: activity.fingerprint,
+    requestedBy: activity.votes[0]?.user.userName ?? 'unknown',
+    requestedAt: new Date(created).toISOString(),
+    approvedBy: by('VOTE_SELECTION_APPROVED'),
+    rejectedBy: by('VOTE_SELECTION_REJECTED'),
+    ...(waits ? { approvalsLapseAt: new Date(created + DAY).toISOString() } : {}),
+    parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, namesById),
+    ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
+  }
+}
+
+/** Renders what an approver reads before voting. */
+export function renderActivity(view: ActivityView, style: Style, now: number): string {
+  const rows = [
+    ['activity', view.id],
+    ['code', style.strong(view.code)],
+    ['type', view.type.replace('ACTIVITY_TYPE_', '')],
+    ['status', renderStatus(view.status, style)],
+    ['requested', `by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago`],
+    ['approved', view.approvedBy.join(', ') || 'by nobody'],
+    ...(view.rejectedBy.length > 0 ? [['rejected', view.rejectedBy.join(', ')]] : []),
+    ...(view.approvalsLapseAt
+      ? [['approvals', `lapse in ${age(Date.parse(view.approvalsLapseAt) - now)} unless it completes`]]
+      : []),
+    ...(view.failure ? [['failure', view.failure]] : []),
+  ]
+  const table = rows.map(([name, value]) => `  ${style.dim(name!.padEnd(9))}  ${value}\n`).join('')
+  const parameters = stringify(view.parameters, { lineWidth: 110 })
+  return `${table}  ${style.dim('it asks to')}\n${parameters.replace(/^(?=.)/gm, '    ')}`
+}
+
+/** One line of a list of activities. */
+export function renderActivityLine(view: ActivityView, style: Style, now: number): string {
+  const type = view.type.replace('ACTIVITY_TYPE_', '').padEnd(26)
+  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n`
+}
+
+function renderStatus(status: string, style: Style): string {
+  const word = status.replace('ACTIVITY_STATUS_', '')
+  if (word === 'COMPLETED') return style.good(word)
+  return word === 'FAILED' || word === 'REJECTED' ? style.error(word) : style.warning(word)
+}
+
+/** A duration in its largest unit: `3 minutes`. */
+export function age(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  const units: readonly [number, string][] = [
+    [86_400, 'day'],
+    [3_600, 'hour'],
+    [60, 'minute'],
+    [1, 'second'],
+  ]
+  for (const [size, name] of units) {
+    const count = Math.floor(seconds / size)
+    if (count > 0) return `${count} ${name}${count === 1 ? '' : 's'}`
+  }
+  return '0 seconds'
+}

@@ -1,0 +1,36 @@
+import { stringify } from 'yaml'
+import type { Actual } from '../../resources/index.ts'
+
+/**
+ * The text of first definitions: what already is live of the root quorum, so that the first plan has no change, and
+ * comments that show what else can be written.
+ */
+export function firstDefinitions(actual: Actual): string {
+  const named = new Map(actual.resources.flatMap(({ kind, id, name }) => (kind === 'user' && id ? [[id, name]] : [])))
+  const quorum = actual.resources.find(({ kind }) => kind === 'rootQuorum')
+  const memberIds = (quorum?.fields['users'] ?? []) as readonly string[]
+  const members = memberIds.map((id) => named.get(id) ?? id)
+  const definitions = {
+    organization: actual.organizationName,
+    id: actual.organizationId,
+    rootQuorum: { threshold: quorum?.fields['threshold'] ?? 1, users: members },
+    users: Object.fromEntries(members.map((name) => [name, {}])),
+  }
+  return `# Definitions of one organization. Only what is written here is managed; everything else is left alone.
+# yaml-language-server: $schema=https://unpkg.com/quorate/dist/src/definitions/quorate.schema.json
+${stringify(definitions)}
+# tags:
+#   treasury: {}
+#
+# policies:
+#   treasury-signs:
+#     effect: allow
+#     consensus: approvers.filter(user, user.tags.contains('\${tag.treasury}')).count() >= 2
+#     condition: activity.action == 'SIGN'
+#
+# wallets:
+#   treasury:
+#     accounts:
+#       - { path: "m/44'/60'/0'/0/0", curve: secp256k1, format: ethereum }
+`
+}

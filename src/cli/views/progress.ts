@@ -1,0 +1,125 @@
+import type { ApplyProgress } from '../../../activities/index.ts'
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import type { Plan } from '../../plan/index.ts'
+import type { Io, Style } from '../io.ts'
+import { shortCode } from '../waiting.ts'
+import { age } from './activity.ts'
+
+type BatchProgress = ApplyProgress['batches'][number]
+
+/** Word and colour of each state a batch can be in. A missing row does not compile. */
+const states = {
+  pending: { word: 'not started', colour: 'dim' },
+  submitting: { word: 'submitting', colour: 'dim' },
+  waiting: { word: 'waiting', colour: 'warning' },
+  completed: { word: 'done', colour: 'good' },
+  failed: { word: 'failed', colour: 'error' },
+  rejected: { word: 'rejected', colour: 'error' },
+  skipped: { word: 'skipped', colour: 'warning' },
+} as const satisfies Record<BatchProgress['state'], { readonly word: string; readonly colour: keyof Style }>
+
+/** Whether nothing more will come of an apply. */
+export function isOver({ state }: ApplyProgress): boolean {
+  return state !== 'running' && state !== 'waiting'
+}
+
+/** One batch in one line: what it does, how it stands, on whom it waits, since when. */
+export function renderBatch(batch: BatchProgress, style: Style, now: number): string {
+  const { word, colour } = states[batch.state]
+  const parts = [style[colour](word.padEnd(11)), batch.summary]
+  if (batch.state === 'waiting') {
+    const approved = batch.votes?.approved ?? []
+    parts.push(`${style.strong(batch.fingerprint ? shortCode(batch.fingerprint) : '')}`)
+    parts.push(
+      style.dim(
+        `approved by ${approved.join(', ') || 'nobody'}${batch.since ? `, for ${age(now - Date.parse(batch.since))}` : ''}`,
+      ),
+    )
+  }
+  if (batch.error) parts.push(style.error(batch.error.message))
+  return `${parts.filter(Boolean).join('  ')}\n`
+}
+
+/** The result table: every step and how it stands. Always shown at the end of an apply, whatever came of it. */
+export function renderResult(progress: ApplyProgress, style: Style, now: number): string {
+  const count = (state: BatchProgress['state']) => progress.batches.filter((batch) => batch.state === state).length
+  const totals = (Object.keys(states) as BatchProgress['state'][])
+    .map((state) => [count(state), states[state].word] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, word]) => `${number} ${word}`)
+  return `${progress.batches.map((batch) => `  ${renderBatch(batch, style, now)}`).join('')}${totals.join(', ') || 'nothing to do'}\n`
+}
+
+/** What became different between two looks, one line a batch; for output that only grows. */
+export function renderNews(
+  progress: ApplyProgress,
+  before: ApplyProgress | undefined,
+  style: Style,
+  now: number,
+): string {
+  const news = progress.batches.filter((batch, index) => {
+    const old = before?.batches[index]
+    return (
+      (old?.state ?? 'pending') !== batch.state ||
+      (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0)
+    )
+  })
+  const error =
+    progress.error && progress.error.message !== before?.error?.message
+      ? `${style.error(progress.error.message)}\n`
+      : ''
+  return (
+    news
+      .filter(({ state }) => state !== 'submitting')
+      .map((batch) => renderBatch(batch, style, now))
+      .join('') + error
+  )
+}
+
+/** Shows progress as it comes: redrawn in place on a terminal, otherwise one line for each thing that changed. */
+export function createProgressView(io: Io): (progress: ApplyProgress, before: ApplyProgress | undefined) => void {
+  let drawn = 0
+  return (progress, before) => {
+    if (!io.live) return io.say(renderNews(progress, before, io.style, Date.now()))
+    const text = progress.batches.map((batch) => `  ${renderBatch(batch, io.style, Date.now())}`).join('')
+    // Up over what was drawn, then erase to the end of the screen (ECMA-48: CPL, ED).
+    io.say(`${drawn > 0 ? `\u001b[${drawn}F\u001b[J` : ''}${text}`)
+    drawn = progress.batches.length
+  }
+}
+
+/** What the exit code says of an apply (stories.md G2). */
+export function exitOf({ state, batches }: ApplyProgress): ExitCode {
+  if (state === 'done') return EXIT.done
+  if (state === 'waiting' || state === 'running') return EXIT.waiting
+  if (state === 'stale') return EXIT.stale
+  return batches.some((batch) => batch.state === 'completed') ? EXIT.partial : EXIT.error
+}
+
+/** What is waited for, on whom, and how to vote. */
+export function renderWaiting(progress: ApplyProgress, plan: Plan, style: Style): string {
+  const lines = progress.batches
+    .filter(({ state }) => state === 'waiting')
+    .map(({ index, summary, activityId, fingerprint }) => {
+      const forecast = plan.batches[index]?.forecast
+      const who = forecast?.outcome === 'waits' ? renderNeeded(forecast.needed) : 'an approver'
+      return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits on ${who}\n            ${style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)}\n`
+    })
+  return `Waiting for approval:\n${lines.join('')}Each of them votes with \`quorate approve CODE\`. The apply goes on by itself; so does the next \`quorate apply\`.\n`
+}
+
+/** The smallest sets of approvers, in words: `any 1 of bob, carol`. */
+export function renderNeeded(needed: readonly (readonly string[])[]): string {
+  const size = needed[0]?.length ?? 0
+  const people = [...new Set(needed.flat())]
+  if (needed.length === 1) return needed[0]!.join(' and ')
+  const all = choose(people.length, size)
+  if (needed.every((set) => set.length === size) && needed.length === all) return `any ${size} of ${people.join(', ')}`
+  return needed.map((set) => set.join(' and ')).join(', or ')
+}
+
+function choose(n: number, k: number): number {
+  let ways = 1
+  for (let i = 1; i <= k; i++) ways = (ways * (n - k + i)) / i
+  return Math.round(ways)
+}

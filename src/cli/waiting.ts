@@ -1,0 +1,67 @@
+import type { QueryClient, SubmitClient } from '../client/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
+import { makeBody } from '../plan/index.ts'
+import type { Wire } from '../protocol/index.ts'
+import { activities } from '../protocol/index.ts'
+
+const WAITING = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
+const PAGE = 100
+
+/** A short code of an activity for people to compare: the first eight digits of its fingerprint, `7f3a-19c2`. */
+export function shortCode(fingerprint: string): string {
+  const digits = fingerprint.replace(/^sha256:/, '')
+  return `${digits.slice(0, 4)}-${digits.slice(4, 8)}`
+}
+
+/** Lists activities, newest first, page by page, at most `limit`. */
+export async function listActivities(
+  client: QueryClient,
+  { waiting, limit }: { readonly waiting: boolean; readonly limit: number },
+): Promise<readonly Wire.Activity[]> {
+  const found: Wire.Activity[] = []
+  while (found.length < limit) {
+    const last = found.at(-1)
+    const { activities: page } = await client.query('list_activities', {
+      filterByStatus: waiting ? [...WAITING] : [],
+      filterByType: [],
+      paginationOptions: { limit: String(Math.min(PAGE, limit - found.length)), ...(last ? { before: last.id } : {}) },
+    })
+    found.push(...page)
+    if (page.length === 0) break
+  }
+  return found
+}
+
+/** Finds the activity that a person named by id, by fingerprint, or by the short code of a waiting one. */
+export async function findActivity(client: QueryClient, named: string): Promise<Wire.Activity> {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(named)) {
+    return (await client.query('get_activity', { activityId: named.toLowerCase() })).activity
+  }
+  const all = await listActivities(client, { waiting: !named.startsWith('sha256:'), limit: 10_000 })
+  const matches = all.filter(
+    ({ fingerprint }) => fingerprint === named || shortCode(fingerprint) === named.toLowerCase(),
+  )
+  if (matches.length === 1) return matches[0]!
+  const next = 'list them with `quorate activities --waiting`'
+  if (matches.length === 0)
+    throw new QuorateError('cli/no-activity', `no waiting activity is called \`${named}\``, { next })
+  throw new QuorateError('cli/no-activity', `${matches.length} waiting activities are called \`${named}\``, {
+    next: `${next} and give the id`,
+  })
+}
+
+/** Casts the acting user's vote on an activity, by its fingerprint; answers with the activity as it then is. */
+export async function castVote(
+  client: SubmitClient,
+  fingerprint: string,
+  vote: 'approve' | 'reject',
+): Promise<Wire.Activity> {
+  const row = activities[vote === 'approve' ? 'ACTIVITY_TYPE_APPROVE_ACTIVITY' : 'ACTIVITY_TYPE_REJECT_ACTIVITY']
+  const body = makeBody({
+    type: row.type,
+    organizationId: client.organizationId,
+    parameters: { fingerprint },
+    timestampMs: String(Date.now()),
+  })
+  return client.submit(row.path, body)
+}
