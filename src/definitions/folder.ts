@@ -20,10 +20,14 @@ export const diskReader: FolderReader = {
   async list(folder) {
     const names = await readdir(folder)
     return Promise.all(
-      names.map(async (name) => ({
-        name,
-        kind: (await stat(join(folder, name))).isDirectory() ? ('folder' as const) : ('file' as const),
-      })),
+      names.map(async (name) => {
+        // A link that leads nowhere counts as a file, so that reading it says so.
+        const isFolder = await stat(join(folder, name)).then(
+          (found) => found.isDirectory(),
+          () => false,
+        )
+        return { name, kind: isFolder ? ('folder' as const) : ('file' as const) }
+      }),
     )
   },
   read: (path) => readFile(path),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { codes } from '../../src/definitions/index.ts'
 import { loadFiles, splitFixture, toFault } from './harness.ts'
 
 const folder = (name: string) => join(import.meta.dirname, name)
@@ -51,4 +52,16 @@ describe('valid definitions', () => {
       else expect(seen).toEqual(parse(expected))
     })
   }
+})
+
+describe('codes', () => {
+  test('codes: every code of definitions has its fixture or test', () => {
+    const tests = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.test.ts'))
+    const texts = [
+      ...fixtures('invalid').map(({ text }) => text),
+      ...tests.map((file) => readFileSync(folder(file), 'utf8')),
+    ].join()
+    const seen = (code: string) => new RegExp(`${code}\\b(?!-)`).test(texts)
+    expect(Object.keys(codes).filter((code) => !seen(code))).toEqual([])
+  })
 })
