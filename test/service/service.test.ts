@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { p256PublicKey } from '../../src/crypto/index.ts'
 import { createService, type Service, ServiceError } from '../../src/service/index.ts'
 import { type Logger, Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { startTestService } from './harness.ts'
 import { startProcess, startRefused } from './process.ts'
+import { createSmallDisk } from './small-disk.ts'
 
 let dataDir: string
 const running: Service[] = []
@@ -151,5 +153,49 @@ describe('service: one process a folder', () => {
     await first.end('SIGKILL')
     const { bootstrap } = await start()
     expect(bootstrap.organizationId).toBe(readBootstrap()['organizationId'])
+  })
+})
+
+describe.skipIf(process.getuid?.() !== 0)('service: full disk (needs root for a small tmpfs)', () => {
+  test('service: on a full disk submits are answered 503 and leave nothing, queries go on, and room brings all back', async () => {
+    const disk = createSmallDisk('2m')
+    const service = await startTestService({ dataDir: disk.folder })
+    try {
+      const policy = (i: number) =>
+        service.body('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+          policyName: `policy ${i}`,
+          effect: 'EFFECT_ALLOW',
+          condition: 'true',
+          consensus: 'true',
+          notes: 'x'.repeat(50_000),
+        })
+      const bodies = Array.from({ length: 40 }, (_, i) => policy(i))
+      const acknowledged: string[] = []
+      let refused = 0
+      for (const body of bodies) {
+        const answer = await service.root.raw(body.path, body.text)
+        if (answer.status === 200) acknowledged.push((answer.body['activity'] as { id: string }).id)
+        else {
+          refused++
+          expect(answer.status).toBe(503)
+          expect(answer.body).toMatchObject({ code: 14, message: 'service unavailable' })
+        }
+      }
+      expect(refused).toBeGreaterThan(0)
+      const listed = async () => {
+        const { activities } = await service.root.query('list_activities', { paginationOptions: { limit: '100' } })
+        return activities.map(({ id }) => id).reverse()
+      }
+      expect(await listed()).toEqual(acknowledged)
+      expect((await service.root.query('list_policies')).policies).toHaveLength(acknowledged.length)
+      disk.grow()
+      for (const body of bodies)
+        expect(await service.root.send(body)).toMatchObject({ status: 'ACTIVITY_STATUS_COMPLETED' })
+      expect(await listed()).toHaveLength(bodies.length)
+      console.log(`acknowledged=${acknowledged.length} refused=${refused}`)
+    } finally {
+      await service.service.close()
+      disk.remove()
+    }
   })
 })

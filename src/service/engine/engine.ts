@@ -70,7 +70,8 @@ export function createEngine(options: EngineOptions): Engine {
         const { activity, caller } = await submit(tools, tx, request, now)
         const [view] = await viewActivities(tools, tx, [activity], { caller, now })
         const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
-        return respell(answer, request.spelling) as JsonObject
+        // Only what was asked in the other spelling is touched: names that people chose come back as they were sent.
+        return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)
       })
     },
     async query(raw) {

@@ -2,7 +2,15 @@ import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
-import { activities, apiError, MAX_BODY_BYTES, openApiDocument, queries, respellText } from '../../protocol/index.ts'
+import {
+  activities,
+  apiError,
+  type JsonObject,
+  MAX_BODY_BYTES,
+  openApiDocument,
+  queries,
+  respellText,
+} from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import { JSON_TYPE, sendJson, toApiError } from './answer.ts'
@@ -50,7 +58,8 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     delete request.raw.headers['content-type']
   })
   server.addHook('onResponse', async (request, reply) => {
-    const { id: requestId, method, url: path } = request
+    const { id: requestId, method } = request
+    const path = pathOf(request)
     logger.info('request', { requestId, method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) })
   })
   server.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
@@ -60,7 +69,11 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   await server.register(cors, { origin: '*', methods: ['GET', 'POST'], allowedHeaders: ALLOWED_HEADERS, maxAge: 7200 })
 
   server.get('/healthz', (_request, reply) => sendJson(reply, 200, { status: 'ok' }))
-  server.get('/openapi.json', (_request, reply) => sendJson(reply, 200, openApiDocument()))
+  let description: JsonObject | undefined
+  server.get('/openapi.json', (_request, reply) => {
+    description ??= openApiDocument()
+    return sendJson(reply, 200, description)
+  })
   for (const path of submitPaths()) {
     server.post(path, async (request, reply) => sendJson(reply, 200, await engine.submit(toRaw(request))))
   }

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import {
   type Transaction,
   withSavepoint,
 } from '../../../src/service/store/index.ts'
+import { createSmallDisk } from '../small-disk.ts'
 
 const opened: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -149,23 +149,23 @@ describe('database', () => {
 })
 
 describe.skipIf(process.getuid?.() !== 0)('database: full disk (needs root for a small tmpfs)', () => {
+  const big = 'x'.repeat(20_000)
+  const write = (database: Database, name: string) =>
+    database.write(async (tx) => {
+      await insertSetting(tx, `${name}-first`, big)
+      await insertSetting(tx, `${name}-second`, big)
+    })
+
   test('database: a full disk refuses writes whole, reads go on, and room brings writes back', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'quorate-full-'))
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder])
-    const path = join(folder, 'quorate.db')
+    const disk = createSmallDisk()
+    const path = join(disk.folder, 'quorate.db')
     const database = openDatabase(path, { now: 1 })
-    const big = 'x'.repeat(20_000)
-    const write = (name: string) =>
-      database.write(async (tx) => {
-        await insertSetting(tx, `${name}-first`, big)
-        await insertSetting(tx, `${name}-second`, big)
-      })
     try {
       const acknowledged: string[] = []
       let refused = 0
       for (let i = 0; i < 60; i++) {
         const name = `n${String(i).padStart(2, '0')}`
-        await write(name).then(
+        await write(database, name).then(
           () => acknowledged.push(name),
           (error: unknown) => {
             expect(error).toBeInstanceOf(StoreUnavailable)
@@ -176,8 +176,8 @@ describe.skipIf(process.getuid?.() !== 0)('database: full disk (needs root for a
       expect(refused).toBeGreaterThan(0)
       expect(acknowledged.length).toBeGreaterThan(0)
       expect(await database.read((tx) => readSetting(tx, `${acknowledged[0]}-first`))).toBe(big)
-      execFileSync('mount', ['-o', 'remount,size=8m', folder])
-      await write('after')
+      disk.grow()
+      await write(database, 'after')
       const both = [...acknowledged, 'after'].flatMap((name) => [`${name}-first`, `${name}-second`])
       expect(committed(path)).toEqual(both.sort())
       const checked = new DatabaseSync(path)
@@ -186,8 +186,31 @@ describe.skipIf(process.getuid?.() !== 0)('database: full disk (needs root for a
       console.log(`acknowledged=${acknowledged.length} refused=${refused} lost=0`)
     } finally {
       await database.close()
-      execFileSync('umount', [folder])
-      rmSync(folder, { recursive: true })
+      disk.remove()
+    }
+  })
+
+  test('database: work that swallows the fault of a full disk is refused all the same, and nothing of its round stays', async () => {
+    const disk = createSmallDisk()
+    const path = join(disk.folder, 'quorate.db')
+    const database = openDatabase(path, { now: 1 })
+    try {
+      const swallowing = async (tx: Transaction) => {
+        for (let i = 0; i < 100; i++) await insertSetting(tx, `swallowed-${i}`, big).catch(() => {})
+      }
+      const results = await Promise.allSettled([
+        database.write(put('before')),
+        database.write(swallowing),
+        database.write(put('behind')),
+      ])
+      for (const result of results) expect(result).toMatchObject({ reason: expect.any(StoreUnavailable) })
+      expect(committed(path)).toEqual([])
+      disk.grow()
+      await database.write(put('after'))
+      expect(committed(path)).toEqual(['after'])
+    } finally {
+      await database.close()
+      disk.remove()
     }
   })
 })
