@@ -5,6 +5,7 @@ import {
   countWallets,
   deleteWallets as deleteWalletRows,
   insertWallet,
+  listWallets,
   renameWallet,
   type WalletFacts,
 } from '../store/wallets.ts'
@@ -60,9 +61,9 @@ const deleteWallets: TypedHandler<Wire.DeleteWalletsIntent, Wire.DeleteWalletsRe
       throw apiError('walletAccountNotExported')
     }
   },
-  async facts(context, { walletIds }) {
-    const wallets = await requireWallets(context, 'walletIds', walletIds)
-    return { wallets: wallets.map(toPolicyFacts) }
+  // Wallets that went while the activity waited are left out: it can still be voted down, and executing it will fail.
+  async facts({ tx, organizationId }, { walletIds }) {
+    return { wallets: (await listWallets(tx, organizationId, walletIds)).map(toPolicyFacts) }
   },
   async execute({ tx, organizationId }, { walletIds }) {
     await deleteWalletRows(tx, organizationId, walletIds)
