@@ -196,7 +196,8 @@ describe.skipIf(process.getuid?.() !== 0)('database: full disk (needs root for a
     const database = openDatabase(path, { now: 1 })
     try {
       const swallowing = async (tx: Transaction) => {
-        for (let i = 0; i < 100; i++) await insertSetting(tx, `swallowed-${i}`, big).catch(() => {})
+        // More than SQLite's page cache holds, so that the disk is met before the commit.
+        for (let i = 0; i < 400; i++) await insertSetting(tx, `swallowed-${i}`, big).catch(() => {})
       }
       const results = await Promise.allSettled([
         database.write(put('before')),
