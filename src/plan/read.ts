@@ -1,8 +1,10 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { QuorateError } from '../diagnostics/index.ts'
 import { digestJson, digestLive, digestOf } from './digest.ts'
 import type { Plan } from './document.ts'
 import schema from './plan.schema.json' with { type: 'json' }
+
+const check = new Ajv2020({ allowUnionTypes: true }).compile(schema)
 
 /** A plan as it stands in a file: `seal` covers the rest of it, the time included. */
 type SealedPlan = Plan & { readonly seal?: string }
@@ -21,12 +23,11 @@ export function readPlan(text: string): Plan {
   const format = (parsed as { readonly format?: unknown } | null)?.format
   if (format !== 'quorate.plan/1')
     throw foreign(`expected \`format\` to be \`quorate.plan/1\`, got \`${shorten(format)}\``)
-  const check = checker()
   if (!check(parsed)) {
     const [fault] = check.errors ?? []
     throw edited(`${fault?.instancePath || 'the document'} ${fault?.message ?? 'has another shape'}`)
   }
-  const { seal, ...plan } = parsed as SealedPlan
+  const { seal, ...plan } = parsed as unknown as SealedPlan
   if (digestOf(plan) !== plan.digest) throw edited('its contents do not have its digest')
   if (digestLive(plan.live) !== plan.liveDigest) throw edited('its live part does not have its digest')
   if (seal !== undefined && digestJson(plan) !== seal) throw edited('its seal is broken')
@@ -34,10 +35,6 @@ export function readPlan(text: string): Plan {
   if (body !== JSON.stringify(parsed, null, 2) && body !== JSON.stringify(parsed))
     throw edited('it is spelled otherwise')
   return plan
-}
-
-function checker(): ValidateFunction {
-  return new Ajv2020({ allowUnionTypes: true }).compile(schema)
 }
 
 function parse(text: string): unknown {

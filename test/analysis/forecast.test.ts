@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest'
+import { forecast } from '../../src/analysis/index.ts'
+import {
+  digestOf,
+  type Forecast,
+  makePlan,
+  readPlan,
+  renderForecast,
+  summarize,
+  writePlan,
+} from '../../src/plan/index.ts'
+import type { Resource } from '../../src/resources/index.ts'
+import { acme, bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref, text } from '../plan/organization.ts'
+import { type Given, planInput, steps } from '../plan/planning.ts'
+
+/** What is forecast for each activity; everything live is in the lock. */
+function forecasts(given: Given, now?: string): readonly (readonly [string, string])[] {
+  const actual = (given.actual ?? bootstrap()) as readonly Resource[]
+  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, id!])) }
+  const input = planInput({ lock, ...given })
+  const { plan, diagnostics } = makePlan(input)
+  expect(diagnostics).toEqual([])
+  const annotated = forecast(plan, { ...input, ...(now === undefined ? {} : { now }) })
+  return steps(annotated).map((step, index) => [
+    step.replace(/:.*/, ''),
+    renderForecast(annotated.batches[index]!.forecast!),
+  ])
+}
+
+const person = (name: string, tags: readonly string[] = []) => [
+  live(`user.${name}`, { email: `${name}@acme.test`, tags: tags.map((tag) => idFor(`tag.${tag}`)) }),
+  live(`apiKey.${name}.k`, key(name)),
+]
+const liveQuorum = (threshold: number, ...names: readonly string[]) =>
+  live('rootQuorum', { threshold, users: names.map((name) => idFor(`user.${name}`)) })
+const [organization, , , aliceKey] = bootstrap() as [Resource, Resource, Resource, Resource]
+const aliceWith = (...tags: readonly string[]) => live('user.alice', { tags: tags.map((tag) => idFor(`tag.${tag}`)) })
+
+/** Alice acts; the quorum is 3 of bob, carol, dave, so that policies decide. */
+const office = (policies: readonly Resource[], aliceTags: readonly string[] = []) => [
+  organization,
+  liveQuorum(3, 'bob', 'carol', 'dave'),
+  aliceWith(...aliceTags),
+  aliceKey,
+  ...person('bob', ['ops']),
+  ...person('carol', ['ops']),
+  ...person('dave'),
+  live('user.eve', { tags: [idFor('tag.ops')] }),
+  live('tag.ops'),
+  ...policies,
+]
+const allow = (name: string, consensus: string | null, condition: string | null = null) =>
+  live(`policy.${name}`, policy(consensus, condition))
+const deny = (name: string, consensus: string | null, condition: string | null = null) =>
+  live(`policy.${name}`, policy(consensus, condition, 'deny'))
+const OPS = idFor('tag.ops')
+const newTag = [declare('tag.new')]
+
+describe('acme', () => {
+  const input = planInput({ desired: acme() })
+  const plan = forecast(makePlan(input).plan, input)
+
+  test('alice acts alone until the quorum is raised; then everything waits for any one of bob and carol', () => {
+    const outcomes = plan.batches.map(({ type, forecast: one }) => [type.replace('ACTIVITY_TYPE_', ''), one])
+    const waits: Forecast = { outcome: 'waits', needed: [['bob'], ['carol']], any: { count: 1, of: ['bob', 'carol'] } }
+    const done: Forecast = { outcome: 'completes' }
+    expect(outcomes).toEqual([
+      ['CREATE_USER_TAG', done],
+      ['CREATE_USER_TAG', done],
+      ['CREATE_USERS_V4', done],
+      ['UPDATE_ROOT_QUORUM', done],
+      ['CREATE_POLICIES', waits],
+      ['CREATE_WALLET', waits],
+      ['CREATE_WALLET', waits],
+      ['SET_ORGANIZATION_FEATURE', waits],
+      ['UPDATE_USER', waits],
+      ['CREATE_POLICIES', waits],
+    ])
+    expect(summarize(plan)).toBe('15 changes in 10 activities, 6 need another approver')
+  })
+
+  test('the digest covers the forecast, and the plan is read again', () => {
+    expect(plan.digest).toBe(digestOf(plan))
+    expect(plan.digest).not.toBe(makePlan(input).plan.digest)
+    expect(readPlan(writePlan(plan))).toEqual(plan)
+  })
+
+  test('the same input gives the same forecast, and no stand-in for an unknown id is shown', () => {
+    expect(writePlan(forecast(makePlan(input).plan, input))).toBe(writePlan(plan))
+    expect(writePlan(plan)).not.toContain('00000000-0000-4000')
+  })
+})
+
+describe('forecast', () => {
+  const CREATE = 'CREATE_USER_TAG'
+  const cases: readonly { name: string; given: Given; expected: readonly (readonly [string, string])[] }[] = [
+    {
+      name: 'nothing allows it',
+      given: { desired: newTag, actual: office([]) },
+      expected: [[CREATE, 'denied: no policy allows it']],
+    },
+    {
+      name: 'a policy allows it',
+      given: { desired: newTag, actual: office([allow('tags', null, "activity.resource == 'USER'")]) },
+      expected: [[CREATE, 'completes at once']],
+    },
+    {
+      name: 'a policy that is about something else does not',
+      given: { desired: newTag, actual: office([allow('wallets', null, "activity.resource == 'WALLET'")]) },
+      expected: [[CREATE, 'denied: no policy allows it']],
+    },
+    {
+      name: 'a DENY beats every ALLOW, and is named',
+      given: {
+        desired: newTag,
+        actual: office([allow('all', null), deny('freeze', null, "activity.action == 'CREATE'")]),
+      },
+      expected: [[CREATE, 'denied: policy `freeze` denies it']],
+    },
+    {
+      name: 'two more of a tag: those who have a key, and nobody else',
+      given: {
+        desired: newTag,
+        actual: office([allow('ops', `approvers.filter(u, u.tags.contains('${OPS}')).count() >= 2`)], ['ops']),
+      },
+      expected: [[CREATE, 'waits for any 1 of bob, carol']],
+    },
+    {
+      name: 'one of each of two kinds',
+      given: {
+        desired: newTag,
+        actual: office(
+          [
+            allow(
+              'two',
+              `approvers.any(u, u.tags.contains('${OPS}')) && approvers.any(u, u.id == '${idFor('user.dave')}') && approvers.count() >= 3`,
+            ),
+          ],
+          ['ops'],
+        ),
+      },
+      expected: [[CREATE, 'waits for bob and dave, or carol and dave']],
+    },
+    {
+      name: 'somebody by address',
+      given: {
+        desired: newTag,
+        actual: office([allow('mail', "approvers.count() == 2 && approvers.any(u, u.email == 'carol@acme.test')")]),
+      },
+      expected: [[CREATE, 'waits for any 1 of carol']],
+    },
+    {
+      name: 'a consensus to which the submitter adds nothing is no consensus',
+      given: { desired: newTag, actual: office([allow('ops', `approvers.any(u, u.tags.contains('${OPS}'))`)]) },
+      expected: [[CREATE, 'denied: no policy allows it']],
+    },
+    {
+      name: 'more than there are: the root quorum can still decide',
+      given: { desired: newTag, actual: office([allow('many', 'approvers.count() >= 9')]) },
+      expected: [[CREATE, 'waits for any 3 of bob, carol, dave']],
+    },
+    {
+      name: 'more than there are, and a quorum that cannot be met',
+      given: {
+        desired: newTag,
+        actual: [
+          ...office([allow('many', 'approvers.count() >= 9')]).slice(2),
+          organization,
+          liveQuorum(2, 'bob', 'eve'),
+        ],
+      },
+      expected: [[CREATE, 'denied: it would wait for ever: no set of users who have a credential could approve it']],
+    },
+    {
+      name: 'root-only, by somebody who is not root',
+      given: { desired: [declare('feature.SMS_AUTH')], actual: office([allow('all', null)]) },
+      expected: [['SET_ORGANIZATION_FEATURE', 'denied: only the root quorum may do it, and alice is not a member']],
+    },
+    {
+      name: 'one’s own key: nobody else is needed',
+      given: {
+        desired: [declare('user.alice'), declare('apiKey.alice.new', key('new'))],
+        actual: office([]),
+      },
+      expected: [['CREATE_API_KEYS_V2', 'completes at once']],
+    },
+    {
+      name: 'somebody else’s key',
+      given: { desired: [declare('user.bob'), declare('apiKey.bob.new', key('new'))], actual: office([]) },
+      expected: [['CREATE_API_KEYS_V2', 'denied: no policy allows it']],
+    },
+    {
+      name: 'a parameter that a policy reads, with an id that the plan knows',
+      given: {
+        desired: [declare('user.bob'), declare('apiKey.bob.new', key('new'))],
+        actual: office([allow('bob', null, `activity.params.user_id == '${idFor('user.bob')}'`)]),
+      },
+      expected: [['CREATE_API_KEYS_V2', 'completes at once']],
+    },
+    {
+      name: 'what comes after a denied one depends on it, the rest is judged alone',
+      given: {
+        desired: [
+          declare('wallet.new'),
+          declare('policy.uses', policy(null, text("wallet.id == '", ref('wallet.new'), "'"))),
+          declare('tag.new'),
+        ],
+        actual: office([allow('most', null, "activity.resource != 'WALLET'")]),
+      },
+      expected: [
+        [CREATE, 'completes at once'],
+        ['CREATE_WALLET', 'denied: no policy allows it'],
+        ['CREATE_POLICIES', 'depends: batch 2 (create wallet new) would have to come first'],
+      ],
+    },
+    {
+      name: 'a DENY of the plan meets what follows it',
+      given: {
+        desired: [
+          declare('policy.freeze', policy(null, "activity.resource == 'WALLET'", 'deny')),
+          declare('wallet.new'),
+        ],
+        actual: office([allow('all', null)]),
+      },
+      expected: [
+        ['CREATE_POLICIES', 'completes at once'],
+        ['CREATE_WALLET', 'denied: policy `freeze` denies it'],
+      ],
+    },
+    {
+      name: 'a tag that is deleted leaves its users',
+      given: {
+        desired: [declare('tag.ops', {}, { tombstone: true }), declare('feature.SMS_AUTH')],
+        actual: [...bootstrap(), live('tag.ops'), ...person('bob', ['ops'])],
+      },
+      expected: [
+        ['SET_ORGANIZATION_FEATURE', 'completes at once'],
+        ['DELETE_USER_TAGS', 'completes at once'],
+      ],
+    },
+  ]
+  test.each(cases)('$name', ({ given, expected }) => {
+    expect(forecasts(given).map(([type, said]) => [type, said])).toEqual(expected)
+  })
+
+  describe('people that the plan makes have no id yet, and count all the same', () => {
+    const xena = [
+      declare('user.xena', { tags: [ref('tag.ops')] }),
+      declare('apiKey.xena.k', key('xena')),
+      declare('tag.ops'),
+    ]
+    const wallets = allow(
+      'wallets',
+      `approvers.filter(u, u.tags.contains('${OPS}')).count() >= 2`,
+      "activity.resource == 'WALLET'",
+    )
+    const actual = office(
+      [allow('people', null, "activity.resource == 'USER' || activity.resource == 'POLICY'"), wallets],
+      ['ops'],
+    )
+
+    test('by the tags that they are given', () => {
+      expect(forecasts({ desired: [...xena, declare('wallet.new')], actual })).toEqual([
+        ['CREATE_USERS_V4', 'completes at once'],
+        ['CREATE_WALLET', 'waits for any 1 of bob, carol, xena'],
+      ])
+    })
+
+    test('by their id, wherever a policy of the same plan names it', () => {
+      const notXena = policy(text("approvers.any(u, u.id == '", ref('user.xena'), "')"), null, 'deny')
+      const desired = [...xena, declare('policy.not-xena', notXena), declare('wallet.new')]
+      expect(forecasts({ desired, actual })).toEqual([
+        ['CREATE_USERS_V4', 'completes at once'],
+        ['CREATE_POLICIES', 'completes at once'],
+        ['CREATE_WALLET', 'waits for any 1 of bob, carol'],
+      ])
+    })
+  })
+
+  test('a policy with a time is asked with the time that is given', () => {
+    const office9to5 = {
+      ...allow('day', null),
+      fields: { ...policy(null, null), time: "time.now < Timestamp('2026-06-01T00:00:00Z')" },
+    }
+    const given = { desired: newTag, actual: office([office9to5]) }
+    expect(forecasts(given, '2026-01-01T00:00:00Z')).toEqual([['CREATE_USER_TAG', 'completes at once']])
+    expect(forecasts(given, '2026-12-01T00:00:00Z')).toEqual([['CREATE_USER_TAG', 'denied: no policy allows it']])
+  })
+})

@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest'
+import { parseAllow } from '../../src/plan/index.ts'
+import { formatAddress, type Resource } from '../../src/resources/index.ts'
+import { bootstrap, declare, idFor, key, live, ORGANIZATION, ref } from './organization.ts'
+import { type Given, planOf } from './planning.ts'
+
+const tags = (n: number) => Array.from({ length: n }, (_, index) => live(`tag.t${index}`))
+const keep = (n: number) => Array.from({ length: n }, (_, index) => declare(`tag.t${index}`))
+const quorum = (threshold: number, ...names: readonly string[]) =>
+  declare('rootQuorum', { threshold, users: names.map((name) => ref(`user.${name}`)) })
+const liveQuorum = (threshold: number, ...names: readonly string[]) =>
+  live('rootQuorum', { threshold, users: names.map((name) => idFor(`user.${name}`)) })
+const [organization, , alice, aliceKey] = bootstrap() as [Resource, Resource, Resource, Resource]
+const person = (name: string) => [live(`user.${name}`), live(`apiKey.${name}.k`, key(name))]
+const declaredAlice = [declare('user.alice'), declare('apiKey.alice.laptop', key('alice laptop'))]
+
+/** Guards as `name allowed: message [bypass]`; everything live is in the lock. */
+function guardsOf(given: Given): readonly string[] {
+  const actual = (given.actual ?? bootstrap()) as readonly Resource[]
+  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, id!])) }
+  return planOf({ lock, ...given }).guards.map(
+    ({ name, message, bypass, allowed }) => `${name}${allowed ? ' allowed' : ''}: ${message} [${bypass}]`,
+  )
+}
+
+const TRIO = [
+  organization,
+  liveQuorum(2, 'alice', 'bob', 'carol'),
+  alice,
+  aliceKey,
+  ...person('bob'),
+  ...person('carol'),
+]
+
+describe('guards', () => {
+  const cases: readonly { name: string; given: Given; expected: readonly string[] }[] = [
+    {
+      name: 'a deletion needs leave',
+      given: { desired: keep(9), actual: [...bootstrap(), ...tags(10)], manageAll: ['tag'] },
+      expected: ['delete: deleting `tag.t9` needs leave [--allow-delete]'],
+    },
+    {
+      name: 'the flag gives leave, and that is recorded',
+      given: { desired: keep(9), actual: [...bootstrap(), ...tags(10)], manageAll: ['tag'], allow: ['delete'] },
+      expected: ['delete allowed: deleting `tag.t9` needs leave [--allow-delete]'],
+    },
+    {
+      name: 'a mark on the resource gives leave',
+      given: { desired: [declare('tag.t0', {}, { tombstone: true })], actual: [...bootstrap(), ...tags(10)] },
+      expected: [],
+    },
+    {
+      name: '30 % of a kind is not too many',
+      given: {
+        desired: keep(7),
+        actual: [...bootstrap(), ...tags(10)],
+        manageAll: ['tag'],
+        allow: new Set(['delete']),
+      },
+      expected: ['delete allowed: deleting `tag.t7`, `tag.t8` and `tag.t9` needs leave [--allow-delete]'],
+    },
+    {
+      name: 'more than 30 % says count, base, limit and the bypass, also when the deletions are marked',
+      given: {
+        desired: tags(4).map(({ address }) => declare(address, {}, { tombstone: true })),
+        actual: [...bootstrap(), ...tags(10)],
+      },
+      expected: ['deletes: deleting 4 of 10 tags is 40 %, over 30 % [--allow deletes=4]'],
+    },
+    {
+      name: 'a bypass for fewer deletions does not do, one for as many does',
+      given: {
+        desired: [],
+        actual: [...bootstrap(), live('tag.a'), live('policy.a'), live('policy.b')],
+        manageAll: ['tag', 'policy'],
+        allow: ['delete', 'deletes=1'],
+      },
+      expected: [
+        'delete allowed: deleting `policy.a`, `policy.b` and `tag.a` needs leave [--allow-delete]',
+        'deletes allowed: deleting 1 of 1 tag is 100 %, over 30 % [--allow deletes=1]',
+        'deletes: deleting 2 of 2 policies is 100 %, over 30 % [--allow deletes=2]',
+      ],
+    },
+    {
+      name: 'a long list is cut',
+      given: { desired: [], actual: [...bootstrap(), ...tags(9)], manageAll: ['tag'], allow: ['deletes=9'] },
+      expected: [
+        'delete: deleting `tag.t0`, `tag.t1`, `tag.t2`, `tag.t3`, `tag.t4` and 4 more needs leave [--allow-delete]',
+        'deletes allowed: deleting 9 of 9 tags is 100 %, over 30 % [--allow deletes=9]',
+      ],
+    },
+    {
+      name: 'a quorum that could not be met locks the organization out',
+      given: { desired: [quorum(2, 'alice', 'bob'), declare('user.bob', { email: 'bob@acme.test' })] },
+      expected: [
+        'lock-out: afterwards 1 of 2 quorum members would have API keys, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
+        'exclusive-credentials: `apiKey.alice.laptop` lets quorum members in and is not in the definitions [--allow exclusive-credentials]',
+      ],
+    },
+    {
+      name: 'keys that come with the plan count',
+      given: {
+        desired: [
+          quorum(2, 'alice', 'bob'),
+          ...declaredAlice,
+          declare('user.bob'),
+          declare('apiKey.bob.k', key('bob')),
+        ],
+      },
+      expected: [],
+    },
+    {
+      name: 'keys that go with the plan do not',
+      given: {
+        desired: [
+          ...declaredAlice,
+          ...['bob', 'carol'].map((name) => declare(`apiKey.${name}.k`, {}, { tombstone: true })),
+          declare('user.bob'),
+          declare('user.carol'),
+        ],
+        actual: TRIO,
+        allow: ['deletes=2'],
+      },
+      expected: [
+        'deletes allowed: deleting 2 of 3 API keys is 67 %, over 30 % [--allow deletes=2]',
+        'lock-out: afterwards 1 of 3 quorum members would have API keys, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
+      ],
+    },
+    {
+      name: 'the quorum is lowered',
+      given: {
+        desired: [
+          quorum(1, 'alice', 'bob', 'carol'),
+          ...declaredAlice,
+          ...['bob', 'carol'].map((name) => declare(`apiKey.${name}.k`, key(name))),
+          declare('user.bob'),
+          declare('user.carol'),
+        ],
+        actual: TRIO,
+      },
+      expected: ['quorum-lowered: the root quorum falls from 2 to 1 [--allow quorum-lowered]'],
+    },
+    {
+      name: 'the credential in use is removed',
+      given: {
+        desired: [declare('user.alice'), declare('apiKey.alice.laptop', {}, { tombstone: true })],
+        actual: [...TRIO, ...['1', '2', '3'].map((n) => live(`apiKey.alice.${n}`, key(n)))],
+      },
+      expected: [
+        'credential-in-use: deleting `apiKey.alice.laptop` takes away the credential in use: this run could not go on after it [--allow credential-in-use]',
+        'exclusive-credentials: `apiKey.alice.1`, `apiKey.alice.2` and `apiKey.alice.3` let quorum members in and are not in the definitions [--allow exclusive-credentials]',
+      ],
+    },
+    {
+      name: 'an undeclared key of a declared quorum member is somebody else’s way in',
+      given: { desired: declaredAlice, actual: [...bootstrap(), live('apiKey.alice.spare', key('spare'))] },
+      expected: [
+        'exclusive-credentials: `apiKey.alice.spare` lets quorum members in and is not in the definitions [--allow exclusive-credentials]',
+      ],
+    },
+    {
+      name: 'keys of people whom the definitions do not mention are none of theirs',
+      given: { desired: [declare('tag.new')], actual: [...TRIO, ...person('mallory')] },
+      expected: [],
+    },
+  ]
+  test.each(cases)('$name', ({ given, expected }) => {
+    expect(guardsOf(given)).toEqual(expected)
+  })
+
+  test('no bypass lets another guard pass', () => {
+    const all = ['delete', 'deletes=99', 'lock-out', 'quorum-lowered', 'adoption', 'exclusive-credentials']
+    const desired = [declare('apiKey.alice.laptop', {}, { tombstone: true }), declare('user.alice')]
+    expect(guardsOf({ desired, allow: all }).filter((text) => !text.includes(' allowed: '))).toEqual([
+      expect.stringMatching(/^credential-in-use: /),
+    ])
+  })
+
+  test('names with control characters are escaped', () => {
+    const [text] = guardsOf({
+      actual: [...bootstrap(), ...tags(9), live(formatAddress('tag', 'a\u202eb'))],
+      desired: keep(9),
+      manageAll: ['tag'],
+    })
+    expect(text).toContain('`tag["a\\u202eb"]`')
+  })
+})
+
+describe('bypasses', () => {
+  const wrong: readonly { name: string; text: string; message: string; next: string }[] = [
+    {
+      name: 'an unknown name',
+      text: 'adoptoin',
+      message: 'no guard is called `adoptoin`',
+      next: 'did you mean `adoption`?',
+    },
+    {
+      name: 'deletes without its number',
+      text: 'deletes',
+      message: 'expected `deletes` to have a number, as in `deletes=4`, got `deletes`',
+      next: 'use the bypass that the guard itself prints',
+    },
+    {
+      name: 'a number where none belongs',
+      text: 'lock-out=2',
+      message: 'expected `lock-out` to have no value, got `lock-out=2`',
+      next: 'use the bypass that the guard itself prints',
+    },
+  ]
+  test.each(wrong)('$name is refused', ({ text, message, next }) => {
+    expect(() => parseAllow([text])).toThrow(expect.objectContaining({ code: 'plan/unknown-bypass', message, next }))
+  })
+})

@@ -1,0 +1,45 @@
+/** Plans in one line, with what a test does not care about filled in. */
+import { makePlan, type Plan, type PlanInput } from '../../src/plan/index.ts'
+import type { Actual, Resource } from '../../src/resources/index.ts'
+import { actualOf, bootstrap, desiredOf } from './organization.ts'
+
+export const NOW = '2026-01-02T03:04:05.000Z'
+
+export interface Given {
+  readonly desired?: readonly Resource[]
+  readonly manageAll?: Parameters<typeof desiredOf>[1]
+  readonly actual?: readonly Resource[] | Actual
+  readonly lock?: PlanInput['lock']
+  readonly creators?: PlanInput['creators']
+  readonly allow?: Iterable<string>
+}
+
+export function planInput(given: Given): PlanInput {
+  const { desired = [], manageAll = [], actual = bootstrap(), lock = {}, creators = {}, allow = [] } = given
+  return {
+    desired: desiredOf(desired, manageAll),
+    actual: 'resources' in actual ? actual : actualOf(actual),
+    lock,
+    creators,
+    allow,
+    baseUrl: 'http://127.0.0.1:1',
+    now: NOW,
+  }
+}
+
+/** Plans, and expects no diagnostics. */
+export function planOf(given: Given): Plan {
+  const { plan, diagnostics } = makePlan(planInput(given))
+  if (diagnostics.length > 0) throw new Error(diagnostics.map(({ code, message }) => `${code}: ${message}`).join('\n'))
+  return plan
+}
+
+/** Rows as `create tag.x`, in their order. */
+export function rows({ changes }: Plan): readonly string[] {
+  return changes.map(({ action, address }) => `${action} ${address}`)
+}
+
+/** Batches as `TYPE: address, address`. */
+export function steps({ batches }: Plan): readonly string[] {
+  return batches.map(({ type, changes }) => `${type.replace('ACTIVITY_TYPE_', '')}: ${changes.join(', ')}`)
+}
