@@ -42,6 +42,14 @@ export const cliCodes = {
     summary: 'no waiting activity has this id, fingerprint or code',
     solve: 'list them with `quorate activities`',
   },
+  'cli/unwritable': {
+    summary: 'a file cannot be written',
+    solve: 'make room on the disk, or choose another file',
+  },
+  'cli/denied': {
+    summary: 'the key in use may not do what the plan needs, so nothing was submitted',
+    solve: 'apply with the key of somebody who may, or add a policy that allows it',
+  },
   'cli/exists': {
     summary: 'a file that would be written exists already',
     solve: 'choose another folder, or remove the file',

@@ -54,8 +54,9 @@ function createProgram({ version, style, out, say }: ProgramOptions, found: (inv
 }
 
 function addCommand(program: Command, row: CommandRow, style: Style, found: (invocation: Invocation) => void): void {
-  const command = program
-    .command(`${row.name}${row.args ? ` ${row.args}` : ''}`, { hidden: row.hidden ?? false })
+  const words = row.name.split(' ')
+  const command = groupOf(program, words.slice(0, -1), style)
+    .command(`${words.at(-1)}${row.args ? ` ${row.args}` : ''}`, { hidden: row.hidden ?? false })
     .summary(row.summary)
     .description(`${row.summary[0]!.toUpperCase()}${row.summary.slice(1)}.`)
     .configureHelp({ styleTitle: style.strong })
@@ -75,4 +76,23 @@ function addCommand(program: Command, row: CommandRow, style: Style, found: (inv
     const flags = Object.fromEntries(Object.keys(settingRows).map((name) => [name, options[name]])) as SettingFlags
     found({ row, args: command.args, options, flags })
   })
+}
+
+/** The command under which a row like `policy test` stands; made when its first row comes. */
+function groupOf(program: Command, words: readonly string[], style: Style): Command {
+  let group = program
+  for (const word of words) {
+    const found = group.commands.find((one) => one.name() === word)
+    group =
+      found ??
+      group
+        .command(word)
+        .summary(groupSummaries[word] ?? '')
+        .configureHelp({ styleTitle: style.strong })
+  }
+  return group
+}
+
+const groupSummaries: Readonly<Record<string, string>> = {
+  policy: 'try, test, explain, format and lint policies on this machine',
 }

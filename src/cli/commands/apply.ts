@@ -6,7 +6,7 @@ import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { planFolder, saveLock } from '../planning.ts'
 import { withApplies } from '../temporal.ts'
-import { assertAllowed, showPlan } from '../views/plan.ts'
+import { assertAllowed, assertPermitted, showPlan } from '../views/plan.ts'
 import { createProgressView, exitOf, renderResult, renderWaiting } from '../views/progress.ts'
 
 /** Carries out a saved plan and nothing else, or plans a folder and carries that out. */
@@ -20,6 +20,7 @@ export async function apply(input: CommandInput): Promise<ExitCode> {
 async function applySaved(input: CommandInput, place: Place, path: string): Promise<ExitCode> {
   const plan = savedPlan(place, path)
   assertAllowed(plan)
+  assertPermitted(plan)
   return carryOut(input, place, plan)
 }
 
@@ -31,6 +32,7 @@ async function applyFolder(input: CommandInput, place: Place, folder: string): P
   const { plan } = planned
   if (!input.json) showPlan(input, plan)
   assertAllowed(plan)
+  assertPermitted(plan)
   if (plan.batches.length > 0) await confirm(input, plan)
   const exit = await carryOut(input, place, plan)
   if (exit !== EXIT.done) return exit

@@ -1,4 +1,5 @@
 import type { CommandRow, OptionRow } from '../command.ts'
+import { policyCommands } from './policy/index.ts'
 
 const folder = { folder: 'folder of definitions (default: the current folder)' }
 const values: readonly OptionRow[] = [
@@ -143,6 +144,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate doctor',
     load: async () => (await import('./doctor.ts')).doctor,
   },
+  ...policyCommands,
   {
     name: 'background',
     summary: 'what `up` runs in the background',

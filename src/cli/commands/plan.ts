@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { planFolder } from '../planning.ts'
@@ -18,5 +18,13 @@ export async function plan(input: CommandInput): Promise<ExitCode> {
 }
 
 function writePlan(path: string, document: object): void {
-  writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 })
+  try {
+    writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 })
+  } catch (cause) {
+    throw new QuorateError('cli/unwritable', `the plan cannot be written: ${(cause as Error).message}`, {
+      facts: { file: path, submitted: 'nothing' },
+      next: 'make room or choose another file, and plan again',
+      cause,
+    })
+  }
 }

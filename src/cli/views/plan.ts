@@ -17,3 +17,14 @@ export function assertAllowed(plan: Plan): void {
     exit: EXIT.refused,
   })
 }
+
+/** Throws `cli/denied` when an activity of the plan would be refused: better nothing than half. */
+export function assertPermitted(plan: Plan): void {
+  const denied = plan.batches.filter(({ forecast }) => forecast?.outcome === 'denied')
+  const [first] = denied
+  if (first?.forecast?.outcome !== 'denied') return
+  throw new QuorateError('cli/denied', `${plan.actor.userName} may not ${first.summary}: ${first.forecast.reason}`, {
+    facts: { activity: first.type, denied: `${denied.length} of ${plan.batches.length}`, submitted: 'nothing' },
+    next: 'apply with the key of somebody who may, or add a policy that allows it',
+  })
+}

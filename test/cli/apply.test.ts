@@ -1,0 +1,195 @@
+/** Plan, apply, approve and go on, as separate processes, against a real service and a real Temporal server. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { ApplyProgress } from '../../activities/index.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+import { testTemporalAddress } from '../temporal.ts'
+import { countActivities, environmentOf, keyFile, quorate, readAll, testFolder, writeFiles } from './harness.ts'
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+let temporal: string
+beforeAll(async () => {
+  temporal = await testTemporalAddress()
+})
+
+interface Scene {
+  readonly service: TestService
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A service, a folder, and a worker process for the root user's key; all of them end with the test. */
+async function scene({ clock }: { clock?: () => number } = {}): Promise<Scene> {
+  const service = await startTestService(clock ? { clock } : {})
+  const folder = testFolder()
+  const env = environmentOf(service, folder, service.root.privateKey, { TEMPORAL_ADDRESS: temporal })
+  const worker = spawn(process.execPath, [main, 'worker', '--json'], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(async () => {
+    await ended(worker)
+    await service.close()
+  })
+  await once(worker.stdout!, 'data')
+  return { service, folder, env }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exit
+}
+
+const onlyTags = (names: readonly string[]) => `organization: acme
+id: \${env.ACME_ORGANIZATION_ID}
+tags: { ${names.map((name) => `${name}: {}`).join(', ')} }
+`
+
+describe('apply: from definitions to an empty plan', () => {
+  test('a second person approves in the middle, each intent is one activity, and the lock says which id is whose', async () => {
+    const { service, folder, env } = await scene()
+    const bob = generateP256KeyPair()
+    const defs = writeFiles(join(folder, 'defs'), {
+      'acme.yaml': `${onlyTags(['treasury'])}
+users:
+  root: {}
+  bob: { tags: [treasury], apiKeys: { laptop: { curve: P256, publicKey: ${bob.publicKey} } } }
+rootQuorum: { threshold: 2, users: [root, bob] }
+features: { EMAIL_AUTH: true }
+`,
+    })
+    const first = await quorate(['apply', defs, '--yes', '--json'], { env })
+    expect(first.exit).toBe(3)
+    expect(first.stderr).toContain('waits on bob')
+    const waiting = (JSON.parse(first.stdout) as ApplyProgress).batches.filter(({ state }) => state === 'waiting')
+    expect(waiting).toHaveLength(1)
+
+    const submitted = await countActivities(service)
+    const again = await quorate(['apply', defs, '--yes', '--json'], { env })
+    expect(again.exit).toBe(3)
+    expect(await countActivities(service)).toBe(submitted)
+
+    const bobKey = keyFile(folder, 'bob', bob.privateKey)
+    const listed = await quorate(['activities', '--waiting', '--json', '--key-file', bobKey], { env })
+    const [{ code }] = JSON.parse(listed.stdout).activities
+    const vote = await quorate(['approve', code, '--yes', '--key-file', bobKey], { env })
+    expect(vote.stderr).toContain('FEATURE_NAME_EMAIL_AUTH')
+    expect(vote.stdout).toContain('COMPLETED')
+    expect(vote.exit).toBe(0)
+
+    const status = await quorate(['status', '--follow', '--json'], { env })
+    expect((JSON.parse(status.stdout).apply as ApplyProgress).state).toBe('done')
+    const last = await quorate(['apply', defs, '--yes'], { env })
+    expect(last.stdout).toContain('No changes.')
+    expect(last.exit).toBe(0)
+    expect(await countActivities(service)).toBe(submitted)
+    const { userTags } = await service.root.query('list_user_tags')
+    expect(readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')).toContain(`tag.treasury: ${userTags[0]!.tagId}`)
+  })
+
+  test('a saved plan is carried out as it is, once: edited, foreign and spent ones are told apart', async () => {
+    const { service, folder, env } = await scene()
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+    const plan = join(folder, 'plan.json')
+    const planned = await quorate(['plan', defs, '--out', plan, '--detailed-exitcode'], { env })
+    expect(planned.exit).toBe(2)
+    expect(await countActivities(service)).toBe(0)
+
+    const edited = join(folder, 'edited.json')
+    writeFileSync(edited, readFileSync(plan, 'utf8').replace('"one"', '"two"'))
+    const refused = await quorate(['apply', edited], { env })
+    expect(refused.stderr).toContain('error plan/edited')
+    expect(refused.exit).toBe(1)
+
+    const applied = await quorate(['apply', plan], { env })
+    expect(applied.stdout).toContain('1 done')
+    expect(applied.exit).toBe(0)
+    const spent = await quorate(['apply', plan, '--json'], { env })
+    expect((JSON.parse(spent.stdout) as ApplyProgress).state).toBe('done')
+    expect(spent.exit).toBe(0)
+    expect(await countActivities(service)).toBe(1)
+  })
+
+  test('a plan that live state has moved away from is stale, and says what moved', async () => {
+    const { service, folder, env } = await scene()
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+    const plan = join(folder, 'plan.json')
+    await quorate(['plan', defs, '--out', plan], { env })
+    await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'one', userIds: [] })
+    const stale = await quorate(['apply', plan], { env })
+    expect(stale.stdout + stale.stderr).toContain('tag.one')
+    expect(stale.exit).toBe(5)
+    expect(await countActivities(service)).toBe(1)
+  })
+})
+
+describe('apply: what cannot work submits nothing', () => {
+  test('a key without rights plans, and is refused before the first submit with what it may not do', async () => {
+    const { service, folder, env } = await scene()
+    const reader = await createTestUser(service, 'reader')
+    const before = await countActivities(service)
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+    const key = ['--key-file', keyFile(folder, 'reader', reader.client.privateKey)]
+    const planned = await quorate(['plan', defs, ...key], { env })
+    expect(planned.stdout).toContain('denied')
+    expect(planned.exit).toBe(0)
+    const ran = await quorate(['apply', defs, '--yes', ...key], { env })
+    expect(ran.stderr).toContain('error cli/denied: reader may not create tag one')
+    expect(ran.exit).toBe(1)
+    expect(await countActivities(service)).toBe(before)
+  })
+
+  test('a clock that is two hours off is named as that, and nothing is done', async () => {
+    const { service, folder, env } = await scene({ clock: () => Date.now() + 2 * 60 * 60 * 1000 })
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+    const ran = await quorate(['apply', defs, '--yes'], { env })
+    expect(ran.stdout + ran.stderr).toMatch(/clock/)
+    expect(ran.exit).toBe(1)
+    expect(await countActivities(service)).toBe(0)
+  })
+})
+
+describe('apply: secrets', () => {
+  test('no private key is in any output, log, plan, state file or workflow history', async () => {
+    const { service, folder, env } = await scene()
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one', 'two']) })
+    const outputs = [
+      await quorate(['plan', defs, '--json'], { env }),
+      await quorate(['apply', defs, '--yes'], { env }),
+      await quorate(['status', '--json'], { env }),
+      await quorate(['doctor'], { env }),
+    ]
+    const { connectTestTemporal } = await import('../temporal.ts')
+    const connections = await connectTestTemporal()
+    onTestFinished(() => connections.close())
+    const history = await connections.client.workflow.getHandle(`apply/${service.organizationId}`).fetchHistory()
+    const payloads = JSON.stringify(history, (_, value) =>
+      value instanceof Uint8Array
+        ? Buffer.from(value).toString('latin1')
+        : value?.type === 'Buffer'
+          ? Buffer.from(value.data).toString('latin1')
+          : value,
+    )
+    const artefacts = [
+      ...outputs.flatMap(({ stdout, stderr }) => [stdout, stderr]),
+      ...readAll(join(folder, 'data')).map(({ text }) => text),
+      ...readAll(defs).map(({ text }) => text),
+      payloads,
+    ]
+    expect(payloads).toContain('planDigest')
+    const secret = service.root.privateKey
+    const forms = [
+      secret,
+      Buffer.from(secret, 'hex').toString('base64'),
+      Buffer.from(secret, 'hex').toString('base64url'),
+    ]
+    for (const form of forms) expect(artefacts.filter((text) => text.includes(form))).toEqual([])
+  })
+})

@@ -1,0 +1,214 @@
+/** What goes wrong outside: each case has its message, its next step and its exit code, and nothing is submitted. */
+import { chmodSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { startTestService, type TestService } from '../service/harness.ts'
+import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
+
+const good = `organization: acme
+id: \${env.ACME_ORGANIZATION_ID}
+tags: { treasury: {} }
+`
+
+let service: TestService
+let before: number
+beforeAll(async () => {
+  service = await startTestService()
+  before = await countActivities(service)
+})
+afterAll(() => service.close())
+
+/** Definitions that must be refused, what is marked, and what is said. */
+const definitions: readonly { name: string; files: Record<string, string>; says: readonly string[] }[] = [
+  {
+    name: 'a tab in YAML',
+    files: { 'a.yaml': `${good}users:\n\talice: {}\n` },
+    says: ['a.yaml:5:1: error definitions/tab', 'spaces'],
+  },
+  {
+    name: 'an unknown key',
+    files: { 'a.yaml': `${good}polices: {}\n` },
+    says: ['a.yaml:4:1: error definitions/unknown-key', '`polices`', 'did you mean `policies`?'],
+  },
+  {
+    name: 'a duplicate key',
+    files: { 'a.yaml': `${good}tags: {}\n` },
+    says: ['a.yaml:4:1: error definitions/duplicate-key'],
+  },
+  {
+    name: 'a wrong type',
+    files: { 'a.yaml': `${good}rootQuorum: { threshold: two, users: [] }\n` },
+    says: ['a.yaml:4:26: error definitions/wrong-type'],
+  },
+  {
+    name: 'an unknown name',
+    files: { 'a.yaml': `${good}users: { bob: { tags: [tresury] } }\n` },
+    says: ['error definitions/unknown-name', 'tresury', 'did you mean `treasury`?'],
+  },
+  {
+    name: 'a missing environment variable',
+    files: { 'a.yaml': good.replace('ACME_ORGANIZATION_ID', 'NO_SUCH_VARIABLE') },
+    says: ['a.yaml:2:5: error definitions/missing-env', 'NO_SUCH_VARIABLE'],
+  },
+]
+
+describe('bad input: definitions', () => {
+  for (const { name, files, says } of definitions) {
+    test(`${name} is reported at its place, and the plan exits with 1`, async () => {
+      const folder = testFolder()
+      const ran = await quorate(['plan', writeFiles(join(folder, 'defs'), files)], {
+        env: environmentOf(service, folder, service.root.privateKey),
+      })
+      for (const text of says) expect(ran.stderr).toContain(text)
+      expect(ran.exit).toBe(1)
+    })
+  }
+
+  test('a file that cannot be read makes the whole plan an error', async () => {
+    const folder = testFolder()
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': good })
+    symlinkSync(join(folder, 'gone.yaml'), join(defs, 'b.yaml'))
+    const ran = await quorate(['plan', defs], { env: environmentOf(service, folder, service.root.privateKey) })
+    expect(ran.stderr).toContain('error definitions/unreadable')
+    expect(ran.stderr).toContain('b.yaml')
+    expect(ran.exit).toBe(1)
+  })
+
+  test('several mistakes are reported at once', async () => {
+    const folder = testFolder()
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': `${good}polices: {}\n`, 'b.yaml': 'userz: {}\n' })
+    const ran = await quorate(['validate', defs, '--json'], {
+      env: environmentOf(service, folder, service.root.privateKey),
+    })
+    expect(
+      JSON.parse(ran.stdout).diagnostics.map(({ path, code }: { path: string; code: string }) => [
+        path.slice(-6),
+        code,
+      ]),
+    ).toEqual([
+      ['a.yaml', 'definitions/unknown-key'],
+      ['b.yaml', 'definitions/unknown-key'],
+    ])
+    expect(ran.exit).toBe(1)
+  })
+
+  test('an id of another organization is refused before anything is read', async () => {
+    const folder = testFolder()
+    const defs = writeFiles(join(folder, 'defs'), {
+      'a.yaml': good.replace('${env.ACME_ORGANIZATION_ID}', '5b0a2f2e-0e0f-4f5e-9f0e-2b7d0d7a1c11'),
+    })
+    const ran = await quorate(['plan', defs], { env: environmentOf(service, folder, service.root.privateKey) })
+    expect(ran.stderr).toContain('error cli/other-organization')
+    expect(ran.exit).toBe(1)
+  })
+})
+
+describe('bad input: the world outside', () => {
+  const plan = async (env: (folder: string) => Readonly<Record<string, string>>) => {
+    const folder = testFolder()
+    return quorate(['plan', writeFiles(join(folder, 'defs'), { 'a.yaml': good })], { env: env(folder) })
+  }
+
+  test('a key that the organization does not know is named, with the organization', async () => {
+    const stranger = generateP256KeyPair()
+    const ran = await plan((folder) => environmentOf(service, folder, stranger.privateKey))
+    expect(ran.stderr).toContain('error client/unauthenticated')
+    expect(ran.stderr).toContain(stranger.publicKey)
+    expect(ran.stderr).toContain(service.organizationId)
+    expect(ran.stderr).not.toContain(stranger.privateKey)
+    expect(ran.exit).toBe(1)
+  })
+
+  test('a key file that others may read is refused, and what to do is said', async () => {
+    const ran = await plan((folder) => {
+      const env = environmentOf(service, folder, service.root.privateKey)
+      chmodSync(env['QUORATE_API_KEY_FILE']!, 0o644)
+      return env
+    })
+    expect(ran.stderr).toContain('error stamp/key-exposed')
+    expect(ran.stderr).toContain('chmod 600')
+    expect(ran.exit).toBe(1)
+  })
+
+  test('two keys at once are refused: one of them would sign as the wrong user', async () => {
+    const ran = await plan((folder) =>
+      environmentOf(service, folder, service.root.privateKey, { QUORATE_API_KEY: service.root.privateKey }),
+    )
+    expect(ran.stderr).toContain('error config/several-keys')
+    expect(ran.stderr).not.toContain(service.root.privateKey)
+    expect(ran.exit).toBe(1)
+  })
+
+  test('a service that is down is an error that names its address', async () => {
+    const ran = await plan((folder) =>
+      environmentOf(service, folder, service.root.privateKey, { QUORATE_BASE_URL: 'http://127.0.0.1:9' }),
+    )
+    expect(ran.stderr).toContain('error client/unreachable')
+    expect(ran.stderr).toContain('http://127.0.0.1:9')
+    expect(ran.exit).toBe(1)
+  })
+
+  test('an answer that is no JSON is an error, never an empty organization', async () => {
+    const page = createServer((_, answer) => answer.end('<html>')).listen(0, '127.0.0.1')
+    onTestFinished(() => void page.close())
+    await new Promise((resolve) => page.once('listening', resolve))
+    const baseUrl = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+    const ran = await plan((folder) =>
+      environmentOf(service, folder, service.root.privateKey, { QUORATE_BASE_URL: baseUrl }),
+    )
+    expect(ran.stderr).toMatch(/error client\//)
+    expect(ran.exit).toBe(1)
+  })
+
+  test('a live name that two things have is reported with both ids', async () => {
+    for (const _ of [1, 2])
+      await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'twin', userIds: [] })
+    before += 2
+    const folder = testFolder()
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': `${good}`.replace('treasury', 'twin') })
+    const ran = await quorate(['plan', defs], { env: environmentOf(service, folder, service.root.privateKey) })
+    const { userTags } = await service.root.query('list_user_tags')
+    for (const { tagId } of userTags.filter(({ tagName }) => tagName === 'twin')) expect(ran.stderr).toContain(tagId)
+    expect(ran.stderr).toContain('error plan/ambiguous')
+    expect(ran.exit).toBe(1)
+  })
+
+  test('Temporal being down is an error that names its address', async () => {
+    const folder = testFolder()
+    const ran = await quorate(['apply', writeFiles(join(folder, 'defs'), { 'a.yaml': good }), '--yes'], {
+      env: environmentOf(service, folder, service.root.privateKey, { TEMPORAL_ADDRESS: '127.0.0.1:9' }),
+    })
+    expect(ran.stderr).toContain('error worker/temporal-unreachable')
+    expect(ran.stderr).toContain('127.0.0.1:9')
+    expect(ran.exit).toBe(1)
+  })
+
+  test('a plan that cannot be written, as on a full disk, is an error that names the file', async () => {
+    const folder = testFolder()
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': good })
+    const ran = await quorate(['plan', defs, '--out', '/dev/full'], {
+      env: environmentOf(service, folder, service.root.privateKey),
+    })
+    expect(ran.stderr).toContain('error cli/unwritable')
+    expect(ran.stderr).toContain('/dev/full')
+    expect(ran.exit).toBe(1)
+  })
+
+  test('nobody to ask and no --yes: nothing is submitted', async () => {
+    const folder = testFolder()
+    const ran = await quorate(['apply', writeFiles(join(folder, 'defs'), { 'a.yaml': good })], {
+      env: environmentOf(service, folder, service.root.privateKey),
+    })
+    expect(ran.stderr).toContain('error cli/not-confirmed')
+    expect(ran.exit).toBe(1)
+  })
+})
+
+describe('bad input: nothing is half-done', () => {
+  test('none of the above has submitted anything', async () => {
+    expect(await countActivities(service)).toBe(before)
+  })
+})

@@ -1,0 +1,95 @@
+/** Runs the CLI as people do: as a process, with an environment of its own and a folder of its own. */
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { TestService } from '../service/harness.ts'
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+export interface Ran {
+  readonly exit: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A folder of one test's own, removed after it. */
+export function testFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'quorate-cli-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+/** Writes files under a folder. */
+export function writeFiles(folder: string, files: Readonly<Record<string, string>>): string {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  return folder
+}
+
+/** Runs `quorate` with nothing of this process's environment but the path. */
+export function quorate(
+  args: readonly string[],
+  { env = {}, cwd, input }: { env?: Readonly<Record<string, string>>; cwd?: string; input?: string } = {},
+): Promise<Ran> {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], CI: 'true', ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    stdio: 'pipe',
+  })
+  child.stdin.end(input)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (part) => {
+    stdout += part
+  })
+  child.stderr.setEncoding('utf8').on('data', (part) => {
+    stderr += part
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (exit) => resolve({ exit, stdout, stderr }))
+  })
+}
+
+/** A private key in a file that only its owner may read. */
+export function keyFile(folder: string, name: string, privateKey: string): string {
+  const path = join(folder, `${name}.key`)
+  writeFileSync(path, privateKey, { mode: 0o600 })
+  chmodSync(path, 0o600)
+  return path
+}
+
+/** The environment of somebody who works in a test service with one key. */
+export function environmentOf(
+  service: TestService,
+  folder: string,
+  privateKey: string,
+  more: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  return {
+    QUORATE_BASE_URL: service.url,
+    QUORATE_ORGANIZATION_ID: service.organizationId,
+    QUORATE_API_KEY_FILE: keyFile(folder, 'key', privateKey),
+    QUORATE_DATA_DIR: join(folder, 'data'),
+    ACME_ORGANIZATION_ID: service.organizationId,
+    ...more,
+  }
+}
+
+/** How many activities the organization has: what was submitted and stored, counted at the service. */
+export async function countActivities(service: TestService): Promise<number> {
+  const { activities } = await service.root.query('list_activities', { paginationOptions: { limit: '100' } })
+  return activities.length
+}
+
+/** Every file below a folder with its text, for a search through all that a run left behind. */
+export function readAll(folder: string): readonly { readonly path: string; readonly text: string }[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    .map((path) => ({ path, text: readFileSync(path, 'latin1') }))
+}
