@@ -3,12 +3,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
-import { testTemporalAddress } from '../temporal.ts'
+import { connectTestTemporal, testTemporalAddress } from '../temporal.ts'
 import { countActivities, environmentOf, keyFile, quorate, readAll, testFolder, writeFiles } from './harness.ts'
+
+// Each test runs the CLI several times, and each run is a process that starts from nothing.
+vi.setConfig({ testTimeout: 240_000 })
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
 
@@ -59,7 +62,7 @@ describe('apply: from definitions to an empty plan', () => {
     const defs = writeFiles(join(folder, 'defs'), {
       'acme.yaml': `${onlyTags(['treasury'])}
 users:
-  root: {}
+  root: { apiKeys: { root: { curve: P256, publicKey: ${service.root.publicKey} } } }
   bob: { tags: [treasury], apiKeys: { laptop: { curve: P256, publicKey: ${bob.publicKey} } } }
 rootQuorum: { threshold: 2, users: [root, bob] }
 features: { EMAIL_AUTH: true }
@@ -166,17 +169,10 @@ describe('apply: secrets', () => {
       await quorate(['status', '--json'], { env }),
       await quorate(['doctor'], { env }),
     ]
-    const { connectTestTemporal } = await import('../temporal.ts')
     const connections = await connectTestTemporal()
     onTestFinished(() => connections.close())
     const history = await connections.client.workflow.getHandle(`apply/${service.organizationId}`).fetchHistory()
-    const payloads = JSON.stringify(history, (_, value) =>
-      value instanceof Uint8Array
-        ? Buffer.from(value).toString('latin1')
-        : value?.type === 'Buffer'
-          ? Buffer.from(value.data).toString('latin1')
-          : value,
-    )
+    const payloads = decodePayloads(JSON.parse(JSON.stringify(history)))
     const artefacts = [
       ...outputs.flatMap(({ stdout, stderr }) => [stdout, stderr]),
       ...readAll(join(folder, 'data')).map(({ text }) => text),
@@ -193,3 +189,10 @@ describe('apply: secrets', () => {
     for (const form of forms) expect(artefacts.filter((text) => text.includes(form))).toEqual([])
   })
 })
+
+/** A history's JSON with every payload's bytes, which it shows as base64, decoded: a plain search would find nothing. */
+function decodePayloads(value: unknown): string {
+  return JSON.stringify(value, (name, member) =>
+    name === 'data' && typeof member === 'string' ? Buffer.from(member, 'base64').toString('latin1') : member,
+  )
+}
