@@ -1,0 +1,57 @@
+import { type Batch, collectIds } from '../src/plan/index.ts'
+import type { Wire } from '../src/protocol/index.ts'
+import { applyCodes } from './codes.ts'
+import type { ActivityState, Failure } from './model.ts'
+import { readVotes } from './votes.ts'
+import { toUnixMs } from './wire-time.ts'
+
+/** What each status means to a walk. A status that is not known yet is waited out (facts: protocol §16). */
+const states: Readonly<Record<string, ActivityState['state']>> = {
+  ACTIVITY_STATUS_CREATED: 'submitting',
+  ACTIVITY_STATUS_PENDING: 'submitting',
+  ACTIVITY_STATUS_CONSENSUS_NEEDED: 'waiting',
+  ACTIVITY_STATUS_AUTHENTICATORS_NEEDED: 'waiting',
+  ACTIVITY_STATUS_COMPLETED: 'completed',
+  ACTIVITY_STATUS_FAILED: 'failed',
+  ACTIVITY_STATUS_REJECTED: 'rejected',
+}
+
+/**
+ * Reduces an activity to what a walk needs: a whole record, with its voters and their keys, does not belong in a
+ * history. Throws `plan/no-result` when it completed without an id that the plan says it brings.
+ */
+export function reduceActivity(
+  activity: Wire.Activity,
+  batch: Batch,
+  { publicKey, nowMs }: { readonly publicKey: string; readonly nowMs: number },
+): ActivityState {
+  const state = states[activity.status] ?? 'submitting'
+  const votes = readVotes(activity, publicKey, nowMs)
+  const error = whyNot(activity, state, votes.rejectedBy)
+  return {
+    activityId: activity.id,
+    fingerprint: activity.fingerprint,
+    state,
+    since: new Date(toUnixMs(activity.createdAt)).toISOString(),
+    approved: votes.approved,
+    needsVote: activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' && !votes.mine,
+    ...(state === 'completed' ? { produced: collectIds(batch, activity.result) } : {}),
+    ...(error ? { error } : {}),
+  }
+}
+
+function whyNot(activity: Wire.Activity, state: string, rejectedBy: readonly string[]): Failure | undefined {
+  if (state === 'failed') {
+    const { message } = activity.failure ?? {}
+    return {
+      code: 'apply/activity-failed',
+      message: `the API could not carry it out: ${message || 'it does not say why'}`,
+      next: applyCodes['apply/activity-failed'].solve,
+    }
+  }
+  if (state === 'rejected') {
+    const by = rejectedBy.map((name) => `\`${name}\``).join(', ') || 'a voter'
+    return { code: 'apply/rejected', message: `rejected by ${by}`, next: applyCodes['apply/rejected'].solve }
+  }
+  return undefined
+}

@@ -1,0 +1,57 @@
+import { type Codes, EXIT } from '../src/diagnostics/index.ts'
+
+export const applyCodes = {
+  'apply/activity-failed': {
+    summary: 'the API took the activity up and could not carry it out',
+    solve: 'correct what the message names, then plan and apply again',
+    exit: EXIT.partial,
+  },
+  'apply/rejected': {
+    summary: 'somebody who may vote rejected the activity; that is final',
+    solve: 'ask them why; then plan and apply again, which submits a new activity',
+    exit: EXIT.partial,
+  },
+  'apply/skipped': {
+    summary: 'a batch was not begun because one that it needs did not complete',
+    solve: 'solve what stopped the other batch, then plan and apply again',
+    exit: EXIT.partial,
+  },
+  'apply/plan-missing': {
+    summary: 'the plan store does not have this plan',
+    solve: 'plan again on a machine that shares the plan store with the worker',
+  },
+  'apply/plan-edited': {
+    summary: 'a plan is not what its digest says: somebody changed it',
+    solve: 'make a new plan; nothing was submitted',
+    exit: EXIT.refused,
+  },
+  'apply/other-organization': {
+    summary: 'the plan was made for another organization than it is applied to',
+    solve: 'apply the plan to the organization that it names; nothing was submitted',
+    exit: EXIT.refused,
+  },
+  'apply/body-missing': {
+    summary: 'the plan store does not have a request body that was made for this plan',
+    solve: 'give all workers of this organization the same plan store',
+  },
+  'apply/body-stale': {
+    summary: 'a stored body has grown older than the API accepts and never became an activity',
+    solve: 'nothing: a new body is made, after a look for an activity with an equal intent',
+  },
+  'apply/store-failed': {
+    summary: 'the plan store could not be read or written',
+    solve: 'free space or mend the permissions of its folder; the apply goes on by itself',
+    retryable: true,
+  },
+  'apply/timed-out': {
+    summary: 'a step took too long or its worker went away',
+    solve: 'nothing: the step is tried again',
+    retryable: true,
+  },
+  'apply/unexpected': {
+    summary: 'a step failed in a way that nobody foresaw',
+    solve: 'report this with the worker log',
+  },
+} as const satisfies Codes
+
+export type ApplyCode = keyof typeof applyCodes

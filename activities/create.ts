@@ -1,0 +1,175 @@
+import { ApplicationFailure } from '@temporalio/common'
+import { ClientError, type SubmitClient } from '../src/client/index.ts'
+import { QuorateError } from '../src/diagnostics/index.ts'
+import { readActual } from '../src/live/index.ts'
+import { type Batch, checkFresh, type Plan } from '../src/plan/index.ts'
+import { activities as catalogue } from '../src/protocol/index.ts'
+import type { Logger } from '../src/telemetry/index.ts'
+import { reduceActivity } from './activity-state.ts'
+import { makeBatchBody, makeVoteBody, outlineOf } from './body.ts'
+import { ApplyError } from './error.ts'
+import { toFailure } from './failure.ts'
+import { findByIntent } from './intent.ts'
+import type { ActivityState, ApplyProgress, Freshness, Ids, Outline, Prepared, Step } from './model.ts'
+import type { PlanStore } from './plan-store.ts'
+
+export interface ActivityDependencies {
+  /** Opens the credential that acts in an organization. Workflows name the organization, never a key. */
+  readonly clientFor: (organizationId: string) => SubmitClient | Promise<SubmitClient>
+  readonly planStore: PlanStore
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  readonly logger: Logger
+}
+
+/** Everything that the apply workflow may ask of the world. Each may run more than once; none minds. */
+export interface Activities {
+  /** Reads what the plan's batches are and what they need. */
+  loadOutline(input: { readonly organizationId: string; readonly planDigest: string }): Promise<Outline>
+  /** Looks whether the organization is still as the plan was made for; if not, what came of the plan before. */
+  checkPlanFresh(input: { readonly planDigest: string }): Promise<Freshness>
+  /** Records that a run applies the plan, before anything is submitted. */
+  spendPlan(input: { readonly planDigest: string; readonly run: string }): Promise<void>
+  /** Finds a pending activity that asks for the same, or makes the body and stores it before anything is sent. */
+  prepareRequest(input: Step & { readonly ids: Ids; readonly timestampMs: number }): Promise<Prepared>
+  /** Sends the stored bytes; a repetition is answered with the same activity. */
+  submitRequest(input: Step & { readonly fingerprint: string; readonly path: string }): Promise<ActivityState>
+  /** Asks once where an activity stands. */
+  pollActivity(input: Step & { readonly activityId: string }): Promise<ActivityState>
+  /** Approves an activity as the acting user: again after its votes lapsed, or first when somebody else submitted it. */
+  castVote(input: Step & { readonly fingerprint: string; readonly timestampMs: number }): Promise<ActivityState>
+  /** Keeps what came of the plan, for whoever applies it again. */
+  recordOutcome(input: { readonly outcome: ApplyProgress }): Promise<void>
+}
+
+/** Builds the Temporal activities. They raise only `ApplicationFailure`, with `type` = our code. */
+export function createActivities(deps: ActivityDependencies): Activities {
+  const { planStore, clock, logger } = deps
+
+  const open = async ({ planDigest, batch: index }: Step) => {
+    const plan = await planStore.getPlan(planDigest)
+    const batch = batchOf(plan, index)
+    const client = await deps.clientFor(plan.organization.id)
+    return { plan, batch, client }
+  }
+  const reduce = (activity: Parameters<typeof reduceActivity>[0], batch: Batch, client: SubmitClient) =>
+    reduceActivity(activity, batch, { publicKey: client.publicKey.toLowerCase(), nowMs: clock() })
+
+  return raisingFailures(
+    {
+      async loadOutline({ organizationId, planDigest }) {
+        const plan = await planStore.getPlan(planDigest)
+        if (plan.organization.id !== organizationId) {
+          throw new ApplyError('apply/other-organization', 'the plan was made for another organization', {
+            facts: { 'of the plan': plan.organization.id, 'asked for': organizationId },
+          })
+        }
+        return outlineOf(plan)
+      },
+
+      async checkPlanFresh({ planDigest }) {
+        const plan = await planStore.getPlan(planDigest)
+        const client = await deps.clientFor(plan.organization.id)
+        const actual = await readActual(client)
+        try {
+          checkFresh(plan, actual)
+          return { fresh: true }
+        } catch (error) {
+          if (!(error instanceof QuorateError) || error.code !== 'plan/stale') throw error
+          const earlier = await planStore.getOutcome(planDigest)
+          const { code, message, next = 'plan again' } = error
+          return { fresh: false, error: { code, message, next }, ...(earlier ? { earlier } : {}) }
+        }
+      },
+
+      async spendPlan({ planDigest, run }) {
+        const first = await planStore.spend(planDigest, run)
+        if (first !== run) logger.info('the plan was begun before', { planDigest, run: first })
+      },
+
+      async prepareRequest({ ids, timestampMs, ...step }) {
+        const { plan, batch, client } = await open(step)
+        const { body, parameters } = makeBatchBody(plan, batch, { ids, timestampMs })
+        const pending = await findByIntent(client, batch.type, parameters)
+        if (pending) {
+          logger.info('an equal activity is pending', { activityId: pending.id, type: batch.type })
+          return { kind: 'found', activity: reduce(pending, batch, client) }
+        }
+        // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
+        const fingerprint = await planStore.putBody(body)
+        return { kind: 'made', fingerprint, path: catalogue[batch.type as keyof typeof catalogue].path }
+      },
+
+      async submitRequest({ fingerprint, path, ...step }) {
+        const { batch, client } = await open(step)
+        const body = await planStore.getBody(fingerprint)
+        const activity = await client.submit(path, body).catch((error: unknown) => {
+          throw isStale(error, body, clock()) ? staleBody(error) : error
+        })
+        logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
+        return reduce(activity, batch, client)
+      },
+
+      async pollActivity({ activityId, ...step }) {
+        const { batch, client } = await open(step)
+        const { activity } = await client.query('get_activity', { activityId })
+        return reduce(activity, batch, client)
+      },
+
+      async castVote({ fingerprint, timestampMs, ...step }) {
+        const { plan, batch, client } = await open(step)
+        const body = makeVoteBody(plan.organization.id, { fingerprint, timestampMs })
+        const activity = await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body)
+        logger.info('approved', { activityId: activity.id, type: activity.type, status: activity.status })
+        return reduce(activity, batch, client)
+      },
+
+      async recordOutcome({ outcome }) {
+        await planStore.putOutcome(outcome.planDigest, outcome)
+      },
+    },
+    logger,
+  )
+}
+
+/** The API refuses what is more than 5 minutes ahead or an hour old; a younger body that it refuses means a wrong clock. */
+const MAY_BE_STALE_MS = 5 * 60 * 1000
+
+/**
+ * Whether a body was refused because it lay too long. A known body is answered at any age (facts: protocol §5), so
+ * these bytes never became an activity, and another body for the same intent makes no twin.
+ */
+function isStale(error: unknown, body: string, nowMs: number): boolean {
+  const { timestampMs } = JSON.parse(body) as { readonly timestampMs: string }
+  return (
+    error instanceof ClientError && error.code === 'client/clock-skew' && nowMs - Number(timestampMs) > MAY_BE_STALE_MS
+  )
+}
+
+function staleBody(cause: unknown): ApplyError {
+  return new ApplyError('apply/body-stale', 'the stored body has grown too old to be accepted', { cause })
+}
+
+function batchOf(plan: Plan, index: number): Batch {
+  const batch = plan.batches.find((one) => one.index === index)
+  if (batch) return batch
+  throw new ApplyError('apply/plan-edited', `the plan has no batch ${index}`)
+}
+
+/** Wraps each function so that whatever it throws becomes the one kind of failure that workflows read. */
+function raisingFailures(functions: Activities, logger: Logger): Activities {
+  const wrapped = Object.entries(functions).map(([name, run]) => [
+    name,
+    async (input: never) => {
+      try {
+        return await run(input)
+      } catch (error) {
+        if (error instanceof ApplicationFailure) throw error
+        const raised = toFailure(error)
+        logger.warn('a step failed', { step: name, code: raised.type, message: raised.message })
+        throw raised
+      }
+    },
+  ])
+  return Object.fromEntries(wrapped) as Activities
+}

@@ -1,0 +1,10 @@
+/**
+ * Temporal activities: all the I/O that a workflow may ask for, built by `createActivities`. Each does one thing, may
+ * run any number of times, and raises nothing but `ApplicationFailure` with our code as its type. Bodies are made from
+ * what the workflow recorded and stored before they are sent. Relies on a plan store that all workers share.
+ */
+export { applyCodes } from './codes.ts'
+export { type Activities, type ActivityDependencies, createActivities } from './create.ts'
+export { ApplyError } from './error.ts'
+export type { ApplyProgress, BatchProgress, Failure } from './model.ts'
+export { createPlanStore, type PlanStore } from './plan-store.ts'

@@ -1,0 +1,61 @@
+import type { QueryClient } from '../src/client/index.ts'
+import { canonicalJson } from '../src/encoding/index.ts'
+import { findActivity, isJsonObject, type Json, type Wire } from '../src/protocol/index.ts'
+
+/** Statuses in which an activity can still come to something (facts: protocol §7). */
+const OPEN = [
+  'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+  'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',
+  'ACTIVITY_STATUS_PENDING',
+  'ACTIVITY_STATUS_CREATED',
+] as const
+
+/** The most that one page may hold (facts: protocol §10). */
+const PAGE = 100
+
+/**
+ * Finds an open activity that asks for the same thing: same type, equal intent. An earlier run that was cut off, or
+ * another member of the organization, may have submitted it; voting on it beats making a twin. All pages are read, and a
+ * failed page is an error, never "there is none" (lessons: a bad read taken as empty).
+ */
+export async function findByIntent(
+  client: QueryClient,
+  type: string,
+  parameters: Json,
+): Promise<Wire.Activity | undefined> {
+  const row = findActivity(type)?.row
+  if (!row) return undefined
+  const wanted = intentText(parameters)
+  let before: string | undefined
+  for (;;) {
+    const { activities } = await client.query('list_activities', {
+      filterByStatus: [...OPEN],
+      filterByType: [row.type],
+      paginationOptions: { limit: String(PAGE), ...(before === undefined ? {} : { before }) },
+    })
+    const same = activities.find(({ intent }) => intentText(memberOf(intent, row.intentKey)) === wanted)
+    if (same) return same
+    before = activities.at(-1)?.id
+    if (before === undefined) return undefined
+  }
+}
+
+/**
+ * An intent as text that is equal for equal intents: members that say nothing are left out, because `null` and a
+ * missing member mean the same, as do a missing and an empty list (facts: protocol §1).
+ */
+export function intentText(intent: Json): string {
+  return canonicalJson(meaningful(intent) ?? {})
+}
+
+function meaningful(value: Json): Json | undefined {
+  if (value === null) return undefined
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item: Json) => meaningful(item) ?? null)
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value).map(([name, member]) => [name, meaningful(member)] as const)
+  return Object.fromEntries(members.filter((entry): entry is [string, Json] => entry[1] !== undefined))
+}
+
+function memberOf(intent: unknown, key: string): Json {
+  return isJsonObject(intent) ? (intent[key] ?? null) : null
+}

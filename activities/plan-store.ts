@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sha256 } from '../src/crypto/index.ts'
+import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
+import { digestOf, type Plan } from '../src/plan/index.ts'
+import { ApplyError } from './error.ts'
+import type { ApplyProgress } from './model.ts'
+
+/**
+ * Where plans and request bodies live between the machine that plans and the workers that apply: workflows carry
+ * digests alone. Everything in it is written once under the digest of its contents, except who spent a plan and what
+ * came of it. It holds no secret; it holds who may move funds, and so is its owner's to read alone.
+ */
+export interface PlanStore {
+  putPlan(plan: Plan): Promise<void>
+  /** Throws `apply/plan-missing`, or `apply/plan-edited` when its contents do not have this digest. */
+  getPlan(digest: string): Promise<Plan>
+  /** Keeps a request body for ever and returns its fingerprint (facts: protocol §5). */
+  putBody(body: string): Promise<string>
+  /** Throws `apply/body-missing`. */
+  getBody(fingerprint: string): Promise<string>
+  /** Records which run applies a plan, and returns the first run that did: this one, unless it was spent before. */
+  spend(digest: string, run: string): Promise<string>
+  /** Records what came of a plan; a later run of the same plan replaces it. */
+  putOutcome(digest: string, outcome: ApplyProgress): Promise<void>
+  getOutcome(digest: string): Promise<ApplyProgress | undefined>
+}
+
+/** Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600). */
+export function createPlanStore(folder: string): PlanStore {
+  const at = (shelf: string, digest: string) => join(folder, shelf, fileName(digest))
+
+  return {
+    async putPlan(plan) {
+      const digest = digestOf(plan)
+      if (digest !== plan.digest) throw edited(plan.digest, digest)
+      await write(at('plans', digest), JSON.stringify(plan))
+    },
+
+    async getPlan(digest) {
+      const text = await read(at('plans', digest))
+      if (text === undefined) {
+        throw new ApplyError('apply/plan-missing', `the plan store has no plan \`${digest}\``, { facts: { folder } })
+      }
+      const plan = parsePlan(text, digest)
+      const actual = digestOf(plan)
+      if (actual !== digest) throw edited(digest, actual)
+      return plan
+    },
+
+    async putBody(body) {
+      const fingerprint = fingerprintOf(body)
+      await write(at('bodies', fingerprint), body)
+      return fingerprint
+    },
+
+    async getBody(fingerprint) {
+      const body = await read(at('bodies', fingerprint))
+      if (body === undefined || fingerprintOf(body) !== fingerprint) {
+        const what = body === undefined ? 'has no body' : 'has a damaged body'
+        throw new ApplyError('apply/body-missing', `the plan store ${what} \`${fingerprint}\``, { facts: { folder } })
+      }
+      return body
+    },
+
+    async spend(digest, run) {
+      const path = at('spent', digest)
+      await claim(path, run)
+      return (await read(path)) ?? run
+    },
+
+    async putOutcome(digest, outcome) {
+      await write(at('outcomes', digest), JSON.stringify(outcome))
+    },
+
+    async getOutcome(digest) {
+      const text = await read(at('outcomes', digest))
+      return text === undefined ? undefined : (JSON.parse(text) as ApplyProgress)
+    },
+  }
+}
+
+/** `sha256:` and the lower-case hex SHA-256 of the raw body (facts: protocol §5). */
+export function fingerprintOf(body: string): string {
+  return `sha256:${encodeHex(sha256(encodeUtf8(body)))}`
+}
+
+/** Digests become file names, so anything that is not one is refused: it could name a path. */
+function fileName(digest: string): string {
+  const match = /^(?:sha256:)?([0-9a-f]{64})$/.exec(digest)
+  if (!match) throw new ApplyError('apply/plan-missing', `expected a SHA-256 digest, got \`${digest}\``)
+  return match[1]!
+}
+
+function parsePlan(text: string, digest: string): Plan {
+  try {
+    return JSON.parse(text) as Plan
+  } catch {
+    throw edited(digest, 'not JSON')
+  }
+}
+
+function edited(digest: string, actual: string): ApplyError {
+  return new ApplyError('apply/plan-edited', 'the plan is not what its digest says', {
+    facts: { 'digest in the plan': digest, 'digest of its contents': actual },
+  })
+}
+
+/** Writes a whole file or nothing: a crash between any two lines leaves the old file or none, and fsync makes it stay. */
+async function write(path: string, text: string): Promise<void> {
+  await guarded(path, async () => {
+    const temporary = await writeTemporary(path, text)
+    await rename(temporary, path)
+    await syncFolder(path)
+  })
+}
+
+/** Writes a file unless it exists; of many at once, one wins. */
+async function claim(path: string, text: string): Promise<void> {
+  await guarded(path, async () => {
+    const temporary = await writeTemporary(path, text)
+    try {
+      await link(temporary, path)
+      await syncFolder(path)
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw error
+    } finally {
+      await unlink(temporary)
+    }
+  })
+}
+
+async function writeTemporary(path: string, text: string): Promise<string> {
+  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
+  const temporary = `${path}.${randomUUID()}.new`
+  const file = await open(temporary, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } catch (error) {
+    await unlink(temporary).catch(() => {})
+    throw error
+  } finally {
+    await file.close()
+  }
+  return temporary
+}
+
+/** A rename survives a power loss only when the folder is on disk too. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(join(path, '..'), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+async function read(path: string): Promise<string | undefined> {
+  return guarded(path, async () => {
+    try {
+      return await readFile(path, 'utf8')
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined
+      throw error
+    }
+  })
+}
+
+async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new ApplyError('apply/store-failed', `cannot use \`${path}\` of the plan store: ${reason}`, { cause: error })
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

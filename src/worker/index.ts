@@ -1,0 +1,17 @@
+/**
+ * Worker: a door. Connects workflows and Temporal activities to a Temporal server, and brings an embedded one up where
+ * none is configured. Decides nothing about plans; holds no credential: `clientFor` of the activities does.
+ */
+export { workerCodes } from './codes.ts'
+export { connectTemporal, type TemporalConnections, type TemporalSettings } from './connect.ts'
+export { WorkerError } from './error.ts'
+export {
+  type Announce,
+  cacheFolder,
+  type FindTemporalOptions,
+  findTemporal,
+  TEMPORAL_VERSION,
+} from './find-temporal.ts'
+export { routeTemporalLogs } from './logs.ts'
+export { startTemporalServer, type TemporalServer, type TemporalServerOptions } from './temporal-server.ts'
+export { bundleWorkflows, createWorker, TASK_QUEUE, type WorkerOptions, workflowsPath } from './worker.ts'

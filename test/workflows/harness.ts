@@ -1,0 +1,137 @@
+/** Two verbs: `startApply` begins an apply of a small plan; `ended` awaits its result, keeps its history and replays it. */
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { WorkflowHandle } from '@temporalio/client'
+import { Worker, type WorkflowBundle } from '@temporalio/worker'
+import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
+import type { Plan } from '../../src/plan/index.ts'
+import { silentLogger } from '../../src/telemetry/index.ts'
+import { bundleWorkflows, createWorker, routeTemporalLogs } from '../../src/worker/index.ts'
+import type { apply } from '../../workflows/index.ts'
+import { connectTestTemporal } from '../temporal.ts'
+import { type History, historyToText } from './history-json.ts'
+import { smallActivities } from './small-activities.ts'
+import { type SmallApi, startSmallApi } from './small-api.ts'
+import { makeTagPlan, type TagBatch } from './tag-plan.ts'
+
+routeTemporalLogs(silentLogger)
+
+type Apply = typeof apply
+
+export interface Stage {
+  readonly organizationId: string
+  readonly api: SmallApi
+  readonly store: PlanStore
+  readonly storeFolder: string
+  readonly taskQueue: string
+  readonly address: string
+  readonly bundle: WorkflowBundle
+  startApply(tags: readonly TagBatch[]): Promise<Run>
+  close(): Promise<void>
+}
+
+export interface Run {
+  readonly plan: Plan
+  readonly handle: WorkflowHandle<Apply>
+  /** Asks until the progress is as wanted. */
+  until(wanted: (progress: ApplyProgress) => boolean): Promise<ApplyProgress>
+  /** Awaits the result; the history must replay. `record` keeps it under that name when histories are recorded. */
+  ended(record?: string): Promise<ApplyProgress>
+  history(): Promise<History>
+}
+
+/** Sets up an organization of its own on the run's Temporal server, with a worker unless `worker` is false. */
+export async function createStage(
+  options: {
+    readonly worker?: boolean
+    readonly activities?: (usual: Activities) => Partial<Activities>
+    readonly clock?: () => number
+  } = {},
+): Promise<Stage> {
+  const organizationId = randomUUID()
+  const api = await startSmallApi(organizationId)
+  const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
+  const store = createPlanStore(storeFolder)
+  const taskQueue = `test-${organizationId}`
+  const temporal = await connectTestTemporal()
+  const bundle = await testBundle()
+  const usual = smallActivities(store, {
+    baseUrl: api.baseUrl,
+    organizationId,
+    ...(options.clock ? { clock: options.clock } : {}),
+  })
+  const activities = { ...usual, ...options.activities?.(usual) }
+  // Without a cache every workflow task is a replay: what is not deterministic shows at once.
+  const worker =
+    options.worker === false
+      ? undefined
+      : await createWorker({
+          connection: await temporal.openForWorker(),
+          taskQueue,
+          activities,
+          workflowBundle: bundle,
+          maxCachedWorkflows: 0,
+        })
+  const running = worker?.run()
+
+  return {
+    organizationId,
+    api,
+    store,
+    storeFolder,
+    taskQueue,
+    address: temporal.address,
+    bundle,
+    async startApply(tags) {
+      const plan = makeTagPlan(organizationId, api.baseUrl, tags)
+      await store.putPlan(plan)
+      const handle = await temporal.client.workflow.start<Apply>('apply', {
+        workflowId: `apply/${organizationId}`,
+        taskQueue,
+        args: [{ organizationId, planDigest: plan.digest }],
+        workflowTaskTimeout: '2s',
+      })
+      const history = () => handle.fetchHistory()
+      return {
+        plan,
+        handle,
+        history,
+        async until(wanted) {
+          for (;;) {
+            const progress = await handle.query<ApplyProgress>('progress')
+            if (wanted(progress)) return progress
+          }
+        },
+        async ended(record) {
+          const result = await handle.result()
+          const kept = await history()
+          await Worker.runReplayHistory({ workflowBundle: bundle }, kept, handle.workflowId)
+          if (record && process.env.QUORATE_RECORD_HISTORIES) {
+            writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(kept))
+          }
+          return result
+        },
+      }
+    },
+    async close() {
+      worker?.shutdown()
+      await running
+      await temporal.close()
+      await api.close()
+      rmSync(storeFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+let bundled: Promise<WorkflowBundle> | undefined
+/** Bundled once a file: a second each. */
+export function testBundle(): Promise<WorkflowBundle> {
+  bundled ??= bundleWorkflows()
+  return bundled
+}
+
+export function states(progress: ApplyProgress): readonly string[] {
+  return progress.batches.map(({ state }) => state)
+}

@@ -1,0 +1,40 @@
+/** A worker as a process of its own, for tests that kill it. `naive` makes the body where no test should let it be made. */
+import { readFileSync } from 'node:fs'
+import { type Activities, createPlanStore } from '../../activities/index.ts'
+import { silentLogger } from '../../src/telemetry/index.ts'
+import { connectTemporal, createWorker, routeTemporalLogs } from '../../src/worker/index.ts'
+import { smallActivities } from './small-activities.ts'
+
+export interface WorkerProcessSettings {
+  readonly address: string
+  readonly taskQueue: string
+  readonly baseUrl: string
+  readonly organizationId: string
+  readonly storeFolder: string
+  readonly bundleFile: string
+  readonly naive: boolean
+}
+
+const settings = JSON.parse(process.argv[2]!) as WorkerProcessSettings
+routeTemporalLogs(silentLogger)
+const store = createPlanStore(settings.storeFolder)
+const right = smallActivities(store, settings)
+
+/** Deliberately wrong: every attempt has a body of its own, so a repetition is another request. */
+const naive: Partial<Activities> = {
+  async submitRequest(input) {
+    const body = JSON.parse(await store.getBody(input.fingerprint)) as { timestampMs: string }
+    body.timestampMs = String(Date.now())
+    return right.submitRequest({ ...input, fingerprint: await store.putBody(JSON.stringify(body)) })
+  },
+}
+
+const temporal = await connectTemporal({ address: settings.address })
+const worker = await createWorker({
+  connection: await temporal.openForWorker(),
+  taskQueue: settings.taskQueue,
+  activities: { ...right, ...(settings.naive ? naive : {}) },
+  workflowBundle: { code: readFileSync(settings.bundleFile, 'utf8') },
+  maxCachedWorkflows: 0,
+})
+await worker.run()

@@ -1,0 +1,225 @@
+import type { ActivityState, ApplyProgress, BatchProgress, Failure, Ids, Outline } from '../activities/model.ts'
+import { type BatchState, blockedBatches, readyBatches } from '../src/plan/walk.ts'
+
+/** Most batches that are being submitted at once. Those that wait for people do not count. */
+const MOST_AT_ONCE = 4
+
+/** A batch on its way: what the progress shows, and what is needed to go on. Plain JSON. */
+export interface BatchRecord {
+  state: BatchProgress['state']
+  activityId?: string
+  fingerprint?: string
+  since?: string
+  approved?: readonly string[]
+  needsVote?: boolean
+  /** When the acting user's approval was last cast by this workflow. */
+  votedAtMs?: number
+  /** The body that was made and stored. */
+  prepared?: { readonly fingerprint: string; readonly path: string }
+  error?: Failure
+}
+
+/** What one run hands to the next when the history has grown long. */
+export interface CarriedRun {
+  readonly startedAt: string
+  readonly outline: Outline
+  readonly records: readonly BatchRecord[]
+  readonly produced: Ids
+}
+
+/** The state of one apply: which batches may begin, what each brought, and what to tell whoever asks. */
+export class ApplyRun {
+  readonly planDigest: string
+  readonly startedAt: string
+  outline: Outline | undefined
+  cancelled = false
+  /** The history has grown long: come to rest, so that the next run can take over. */
+  tooLong = false
+  /** Counts news, so that each waiter can tell whether some came since it looked. */
+  news = 0
+  #records: BatchRecord[] = []
+  #produced: Record<string, string> = {}
+  /** Set when nothing of the plan can be done at all. */
+  #verdict: 'stale' | 'failed' | undefined
+  /** Why there is a verdict, or why it does not go on just now. */
+  #error: Failure | undefined
+  readonly #active = new Set<number>()
+
+  constructor(planDigest: string, startedAt: string, carried?: CarriedRun) {
+    this.planDigest = planDigest
+    this.startedAt = carried?.startedAt ?? startedAt
+    if (carried) {
+      this.outline = carried.outline
+      this.#records = carried.records.map((record) => ({ ...record }))
+      this.#produced = { ...carried.produced }
+    }
+  }
+
+  begin(outline: Outline): void {
+    this.outline = outline
+    this.#records = outline.batches.map(() => ({ state: 'pending' }))
+  }
+
+  nudge(): void {
+    this.news++
+  }
+
+  cancel(): void {
+    this.cancelled = true
+  }
+
+  explain(error: Failure | undefined): void {
+    this.#error = error
+  }
+
+  giveUp(verdict: 'stale' | 'failed', error: Failure): void {
+    this.#verdict = verdict
+    this.#error = error
+  }
+
+  /** Whether nothing new may be begun. */
+  get stopping(): boolean {
+    return this.cancelled || this.tooLong
+  }
+
+  get idle(): boolean {
+    return this.#active.size === 0
+  }
+
+  /** Whether every batch has come to its end. */
+  get finished(): boolean {
+    return this.outline !== undefined && this.#records.every(({ state }) => isFinal(state))
+  }
+
+  record(index: number): BatchRecord {
+    return this.#records[index]!
+  }
+
+  /** Ids of what earlier batches brought and this one needs, and no others: histories hold every input. */
+  idsFor(index: number): Ids {
+    const { needs } = this.outline!.batches[index]!
+    return Object.fromEntries(
+      needs.flatMap((address) => (address in this.#produced ? [[address, this.#produced[address]!]] : [])),
+    )
+  }
+
+  /** Batches that may begin now, lowest first. */
+  startable(): readonly number[] {
+    if (this.stopping || !this.outline) return []
+    // Begun batches that nobody works on were begun by an earlier run of this apply.
+    const begun = this.#records.flatMap(({ state }, at) => (isBegun(state) ? [at] : []))
+    const ready = [...begun, ...readyBatches(this.outline, this.#states())].filter((at) => !this.#active.has(at))
+    return ready.slice(0, Math.max(0, MOST_AT_ONCE - this.#busy()))
+  }
+
+  /** How many batches are worked on; those that wait for people are not. */
+  #busy(): number {
+    return [...this.#active].filter((index) => this.record(index).state !== 'waiting').length
+  }
+
+  enter(index: number): void {
+    this.#active.add(index)
+  }
+
+  leave(index: number): void {
+    this.#active.delete(index)
+  }
+
+  /** Takes in what the API says of a batch's activity. */
+  take(index: number, activity: ActivityState): void {
+    const { produced, state, error, activityId, fingerprint, since, approved, needsVote } = activity
+    const record = this.record(index)
+    Object.assign(record, { state, activityId, fingerprint, since, approved, needsVote })
+    if (error) record.error = error
+    else delete record.error
+    Object.assign(this.#produced, produced)
+    this.#skipLost()
+  }
+
+  fail(index: number, error: Failure): void {
+    Object.assign(this.record(index), { state: 'failed', error })
+    this.#skipLost()
+  }
+
+  progress(): ApplyProgress {
+    return {
+      planDigest: this.planDigest,
+      state: this.#state(),
+      startedAt: this.startedAt,
+      batches: (this.outline?.batches ?? []).map(({ index, type, summary }) => ({
+        index,
+        type,
+        summary,
+        ...shown(this.record(index)),
+      })),
+      ...(this.#error ? { error: this.#error } : {}),
+    }
+  }
+
+  carry(): CarriedRun {
+    return { startedAt: this.startedAt, outline: this.outline!, records: this.#records, produced: this.#produced }
+  }
+
+  #state(): ApplyProgress['state'] {
+    const has = (wanted: BatchProgress['state']) => this.#records.some(({ state }) => state === wanted)
+    if (this.finished) return has('failed') ? 'failed' : has('rejected') ? 'rejected' : 'done'
+    if (this.#verdict) return this.#verdict
+    if (this.cancelled) return 'cancelled'
+    return has('waiting') && this.#busy() === 0 && this.startable().length === 0 ? 'waiting' : 'running'
+  }
+
+  #states(): readonly BatchState[] {
+    return this.#records.map(({ state }) => walkStates[state])
+  }
+
+  /** Marks what can no longer begin, and says because of what. */
+  #skipLost(): void {
+    for (const { index, because } of blockedBatches(this.outline!, this.#states())) {
+      const message = `it needs batch ${because + 1}, which ${lostWords[this.record(because).state]}`
+      Object.assign(this.record(index), { state: 'skipped', error: { code: 'apply/skipped', message } })
+    }
+  }
+}
+
+/** Our states in the words of a walk: a rejection stops what follows as a failure does. */
+const walkStates = {
+  pending: 'not-started',
+  submitting: 'submitting',
+  waiting: 'waiting',
+  completed: 'done',
+  failed: 'failed',
+  rejected: 'failed',
+  skipped: 'skipped',
+} as const satisfies Record<BatchProgress['state'], BatchState>
+
+const lostWords: Readonly<Partial<Record<BatchProgress['state'], string>>> = {
+  failed: 'failed',
+  rejected: 'was rejected',
+  skipped: 'was skipped',
+}
+
+function isBegun(state: BatchProgress['state']): boolean {
+  return state === 'submitting' || state === 'waiting'
+}
+
+function isFinal(state: BatchProgress['state']): boolean {
+  return state !== 'pending' && !isBegun(state)
+}
+
+function shown({
+  state,
+  activityId,
+  fingerprint,
+  since,
+  approved,
+  error,
+}: BatchRecord): Omit<BatchProgress, 'index' | 'type' | 'summary'> {
+  return {
+    state,
+    ...(activityId === undefined ? {} : { activityId }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    ...(since === undefined ? {} : { since }),
+    ...(approved === undefined ? {} : { votes: { approved } }),
+    ...(error === undefined ? {} : { error }),
+  }
+}

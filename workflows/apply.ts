@@ -1,0 +1,165 @@
+/**
+ * Applies a plan. The workflow id `apply/<organization>` is the lock: one apply for an organization at a time.
+ *
+ * It decides nothing: the plan says what is done. A batch's body is made once, from a time that stands in this history
+ * before the body exists, and stored; every retry, after any crash, sends the same bytes, which the API answers with
+ * the same activity. Waiting for people is a normal state and has no deadline.
+ */
+import { CancellationScope, condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
+import type { ApplyProgress, Failure } from '../activities/model.ts'
+import { ApplyRun, type CarriedRun } from './apply-run.ts'
+import { cancel, nudge, progress } from './messages.ts'
+import { AtRest, createPace, local, ordinary, persist, toFailure } from './steps.ts'
+
+export interface ApplyInput {
+  readonly organizationId: string
+  readonly planDigest: string
+  /** Only from an earlier run of the same apply. */
+  readonly carried?: CarriedRun
+}
+
+/** Bodies that may grow stale one after the other; more means that the clocks of worker and Temporal disagree. */
+const MOST_STALE = 3
+/** A vote that did not count is not cast again before this. */
+const VOTE_AGAIN_MS = 60 * 60 * 1000
+
+export async function apply(input: ApplyInput): Promise<ApplyProgress> {
+  const run = new ApplyRun(input.planDigest, new Date().toISOString(), input.carried)
+  setHandler(progress, () => run.progress())
+  setHandler(nudge, () => run.nudge())
+  setHandler(cancel, () => run.cancel())
+  // Temporal's own cancellation means the same as the signal: come to rest and say where things stand.
+  CancellationScope.current().cancelRequested.catch(() => run.cancel())
+
+  return CancellationScope.nonCancellable(async () => {
+    const before = run.outline ? undefined : await begin(run, input)
+    if (before) return before
+    await walk(run)
+    if (run.tooLong && !run.cancelled && !run.finished) {
+      await continueAsNew<typeof apply>({ ...input, carried: run.carry() })
+    }
+    return keepOutcome(run)
+  })
+}
+
+/** Reads the plan and makes sure that it may still be applied; returns the end when it may not. */
+async function begin(run: ApplyRun, { organizationId, planDigest }: ApplyInput): Promise<ApplyProgress | undefined> {
+  const show = (error: Failure | undefined) => run.explain(error)
+  try {
+    const outline = await persist(run, show, () => ordinary.loadOutline({ organizationId, planDigest }))
+    const freshness = await persist(run, show, () => ordinary.checkPlanFresh({ planDigest }))
+    if (!freshness.fresh) {
+      if (freshness.earlier) return freshness.earlier
+      run.giveUp('stale', freshness.error)
+      return run.progress()
+    }
+    const spent = { planDigest, run: workflowInfo().firstExecutionRunId }
+    await persist(run, show, () => ordinary.spendPlan(spent))
+    run.begin(outline)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof AtRest)) run.giveUp('failed', toFailure(error))
+    return run.progress()
+  }
+}
+
+/** Begins batches as they become ready, until nothing runs and nothing may begin. */
+async function walk(run: ApplyRun): Promise<void> {
+  for (;;) {
+    for (const index of run.startable()) {
+      run.enter(index)
+      void carryOut(run, index).finally(() => run.leave(index))
+    }
+    if (run.idle && run.startable().length === 0) return
+    await condition(() => run.idle || run.startable().length > 0)
+  }
+}
+
+/** One batch: make body → submit → await consensus → record. */
+async function carryOut(run: ApplyRun, index: number): Promise<void> {
+  const record = run.record(index)
+  try {
+    if (record.activityId === undefined) await submit(run, index)
+    await awaitEnd(run, index)
+  } catch (error) {
+    if (!(error instanceof AtRest)) run.fail(index, toFailure(error))
+  }
+}
+
+async function submit(run: ApplyRun, index: number): Promise<void> {
+  const record = run.record(index)
+  const step = { planDigest: run.planDigest, batch: index }
+  const show = showOn(run, index)
+  for (let stale = 0; record.activityId === undefined; ) {
+    if (!record.prepared) {
+      // This workflow's clock: the value is in the history before the body is made (style §2).
+      const timestampMs = Date.now()
+      const prepared = await persist(run, show, () =>
+        ordinary.prepareRequest({ ...step, ids: run.idsFor(index), timestampMs }),
+      )
+      if (prepared.kind === 'found') return run.take(index, prepared.activity)
+      record.prepared = { fingerprint: prepared.fingerprint, path: prepared.path }
+      record.fingerprint = prepared.fingerprint
+    }
+    if (run.stopping) throw new AtRest()
+    record.state = 'submitting'
+    const { fingerprint, path } = record.prepared
+    try {
+      run.take(index, await persist(run, show, () => local.submitRequest({ ...step, fingerprint, path })))
+    } catch (error) {
+      if (toFailure(error).code !== 'apply/body-stale' || ++stale > MOST_STALE) throw error
+      // The next round looks for an equal intent before it makes a new body.
+      delete record.prepared
+    }
+  }
+}
+
+/** Asks until the activity has come to its end; casts the acting user's vote when it is missing or has lapsed. */
+async function awaitEnd(run: ApplyRun, index: number): Promise<void> {
+  const record = run.record(index)
+  const step = { planDigest: run.planDigest, batch: index }
+  const pace = createPace(run)
+  while (record.state === 'waiting' || record.state === 'submitting') {
+    run.tooLong ||= workflowInfo().continueAsNewSuggested
+    if (record.needsVote && Date.now() - (record.votedAtMs ?? 0) > VOTE_AGAIN_MS) await vote(run, index)
+    else {
+      await pace()
+      run.take(
+        index,
+        await persist(run, showOn(run, index), () => local.pollActivity({ ...step, activityId: record.activityId! })),
+      )
+    }
+  }
+}
+
+/** A vote that is refused does not end the wait: others may still decide. */
+async function vote(run: ApplyRun, index: number): Promise<void> {
+  const record = run.record(index)
+  const timestampMs = Date.now()
+  record.votedAtMs = timestampMs
+  const vote = { planDigest: run.planDigest, batch: index, fingerprint: record.fingerprint!, timestampMs }
+  try {
+    run.take(index, await persist(run, showOn(run, index), () => ordinary.castVote(vote)))
+  } catch (error) {
+    if (error instanceof AtRest) throw error
+    record.error = toFailure(error)
+  }
+}
+
+/** Keeps the result for whoever applies the plan again, if anything was submitted. It is a service, not a condition. */
+async function keepOutcome(run: ApplyRun): Promise<ApplyProgress> {
+  const outcome = run.progress()
+  if (outcome.batches.some(({ activityId }) => activityId !== undefined)) {
+    await ordinary.recordOutcome({ outcome }).catch(() => {})
+  }
+  return outcome
+}
+
+/** Shows on a batch what its next try waits for. */
+function showOn(run: ApplyRun, index: number): (error: Failure | undefined) => void {
+  return (error) => {
+    const record = run.record(index)
+    if (error) record.error = error
+    else delete record.error
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * Workflows: durable decisions only. They see no clock but the workflow's, no network and no Node built-in; everything
+ * else is asked of the Temporal activities. What is exported here is what a worker can run.
+ */
+export { type ApplyInput, apply } from './apply.ts'

@@ -1,0 +1,9 @@
+import { defineQuery, defineSignal } from '@temporalio/workflow'
+import type { ApplyProgress } from '../activities/model.ts'
+
+/** Where the apply stands. */
+export const progress = defineQuery<ApplyProgress>('progress')
+/** There may be news of a waiting activity (a webhook came, somebody voted): ask now. Harmless when there is none. */
+export const nudge = defineSignal('nudge')
+/** Stop at the next safe point: nothing new is begun, and what is pending at the API stays pending. */
+export const cancel = defineSignal('cancel')

@@ -1,0 +1,103 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  condition,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+} from '@temporalio/workflow'
+import type { Activities } from '../activities/create.ts'
+import type { Failure } from '../activities/model.ts'
+import type { ApplyRun } from './apply-run.ts'
+
+/**
+ * How each step is run. A local Temporal activity costs a quarter of an ordinary one, but nothing of it stands in the
+ * history until its workflow task ends: after a crash it runs again, with a *newer* workflow clock. So what takes a
+ * time, or what may be slow, is ordinary: its input is recorded before it runs. `submitRequest` may be local because
+ * all it is given, the fingerprint of stored bytes, came out of an ordinary step and is in the history by then.
+ */
+const TRIES = { initialInterval: '500ms', maximumInterval: '5s', maximumAttempts: 3 } as const
+
+export const ordinary = proxyActivities<Omit<Activities, 'submitRequest' | 'pollActivity'>>({
+  startToCloseTimeout: '10m',
+  // The worker beats for every running step, so that a killed worker is noticed in seconds.
+  heartbeatTimeout: '5s',
+  retry: TRIES,
+})
+
+export const local = proxyLocalActivities<Pick<Activities, 'submitRequest' | 'pollActivity'>>({
+  startToCloseTimeout: '2m',
+  retry: TRIES,
+  localRetryThreshold: '10s',
+})
+
+/** Thrown inside a batch's walk when the run comes to rest; what is recorded by then is enough to go on. */
+export class AtRest extends Error {}
+
+const FIRST_WAIT_MS = 1_000
+const MOST_WAIT_MS = 60_000
+
+/**
+ * Runs a step until it works, as long as its failure is one that may pass: Temporal tries a few times, then this waits,
+ * showing why, and tries on. It has no deadline of its own. A failure that cannot pass is thrown on.
+ */
+export async function persist<T>(
+  run: ApplyRun,
+  show: (error: Failure | undefined) => void,
+  step: () => Promise<T>,
+): Promise<T> {
+  for (let waitMs = FIRST_WAIT_MS * 2; ; waitMs = Math.min(waitMs * 2, MOST_WAIT_MS)) {
+    try {
+      const result = await step()
+      show(undefined)
+      return result
+    } catch (error) {
+      if (!mayPass(error)) throw error
+      show(toFailure(error))
+    }
+    await rest(run, waitMs)
+  }
+}
+
+/** Waits for a time, for news, or for the run to come to rest, which it throws. */
+export async function rest(run: ApplyRun, ms: number): Promise<'news' | 'time'> {
+  if (run.stopping) throw new AtRest()
+  const seen = run.news
+  const woken = await condition(() => run.news !== seen || run.stopping, ms)
+  if (run.stopping) throw new AtRest()
+  return woken ? 'news' : 'time'
+}
+
+/** Waits between polls: one second, doubling to one minute, from the start again after news. */
+export function createPace(run: ApplyRun): () => Promise<void> {
+  let waitMs = FIRST_WAIT_MS
+  return async () => {
+    const woken = await rest(run, waitMs)
+    waitMs = woken === 'news' ? FIRST_WAIT_MS : Math.min(waitMs * 2, MOST_WAIT_MS)
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  if (isCancellation(error)) return false
+  const cause = causeOf(error)
+  return cause instanceof ApplicationFailure ? !cause.nonRetryable : error instanceof ActivityFailure
+}
+
+/** An ordinary step's failure is wrapped in one that names the step, a local step's is not. */
+function causeOf(error: unknown): unknown {
+  return error instanceof ActivityFailure ? error.cause : error
+}
+
+/** Reads our code, message and advice out of what a step raised. */
+export function toFailure(error: unknown): Failure {
+  const cause = causeOf(error)
+  if (!(cause instanceof ApplicationFailure)) {
+    return { code: 'apply/timed-out', message: 'a step took too long or its worker went away' }
+  }
+  const detail = cause.details?.[0] as { readonly next?: string } | undefined
+  return {
+    code: cause.type ?? 'apply/unexpected',
+    message: cause.message,
+    ...(detail?.next === undefined ? {} : { next: detail.next }),
+  }
+}
