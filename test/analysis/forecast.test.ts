@@ -230,13 +230,45 @@ describe('forecast', () => {
     {
       name: 'a tag that is deleted leaves its users',
       given: {
-        desired: [declare('tag.ops', {}, { tombstone: true }), declare('feature.SMS_AUTH')],
-        actual: [...bootstrap(), live('tag.ops'), ...person('bob', ['ops'])],
+        desired: [declare('tag.ops', {}, { tombstone: true }), declare('policy.new', policy(null, null))],
+        actual: office([allow('ops', `approvers.any(u, u.tags.contains('${OPS}'))`)], ['ops']),
       },
       expected: [
-        ['SET_ORGANIZATION_FEATURE', 'completes at once'],
         ['DELETE_USER_TAGS', 'completes at once'],
+        ['CREATE_POLICIES', 'denied: no policy allows it'],
       ],
+    },
+    {
+      name: 'one of two who are alike but for the policy that names one of them',
+      given: {
+        desired: newTag,
+        actual: office(
+          [
+            allow(
+              'bob',
+              `approvers.any(u, u.id == '${idFor('user.bob')}') && approvers.any(u, u.id == '${idFor('user.alice')}')`,
+            ),
+          ],
+          ['ops'],
+        ),
+      },
+      expected: [[CREATE, 'waits for any 1 of bob']],
+    },
+    {
+      name: 'nobody who may not vote, whatever their vote would do',
+      given: {
+        desired: newTag,
+        actual: [
+          ...office([
+            allow(
+              'odd',
+              `approvers.any(u, u.id == '${idFor('user.alice')}') && !approvers.all(u, u.id == '${idFor('user.alice')}')`,
+            ),
+          ]),
+          ...person('zed'),
+        ],
+      },
+      expected: [[CREATE, 'waits for any 1 of bob, carol, dave']],
     },
   ]
   test.each(cases)('$name', ({ given, expected }) => {

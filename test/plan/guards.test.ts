@@ -127,6 +127,21 @@ describe('guards', () => {
       ],
     },
     {
+      name: 'users that go take their keys along',
+      given: {
+        desired: [
+          ...declaredAlice,
+          ...['bob', 'carol'].map((name) => declare(`user.${name}`, {}, { tombstone: true })),
+        ],
+        actual: TRIO,
+        allow: ['deletes=2'],
+      },
+      expected: [
+        'deletes allowed: deleting 2 of 3 users is 67 %, over 30 % [--allow deletes=2]',
+        'lock-out: afterwards 1 of 3 quorum members would have API keys, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
+      ],
+    },
+    {
       name: 'the quorum is lowered',
       given: {
         desired: [

@@ -81,6 +81,20 @@ describe('order', () => {
       expected: ['CREATE_API_KEYS_V2: apiKey.bob.k2', 'DELETE_API_KEYS: apiKey.bob.k'],
     },
     {
+      name: 'keys that the old quorum cannot do without go after the new one stands, though it lets people in',
+      given: {
+        desired: [
+          quorum(2, 'alice', 'dave'),
+          declare('user.bob'),
+          declare('user.carol'),
+          declare('apiKey.bob.k', {}, { tombstone: true }),
+          declare('apiKey.carol.k', {}, { tombstone: true }),
+        ],
+        actual: withQuorum(alicePlus('bob', 'carol', 'dave'), 2, 'bob', 'carol'),
+      },
+      expected: ['UPDATE_ROOT_QUORUM: rootQuorum', 'DELETE_API_KEYS: apiKey.bob.k', 'DELETE_API_KEYS: apiKey.carol.k'],
+    },
+    {
       name: 'an ALLOW that goes comes before an ALLOW that comes',
       given: {
         desired: [declare('policy.new', policy(null, null))],
