@@ -17,7 +17,8 @@ export interface Planned {
   readonly desired: Desired
   readonly actual: Actual
   readonly lock: Lock
-  readonly folder: string
+  /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which is nobody else's. */
+  readonly lockFolder: string
 }
 
 /** Loads a folder of definitions; shows what is wrong with them, and gives nothing when any of it is an error. */
@@ -50,7 +51,8 @@ export async function planFolder(
     })
   }
   const actual = await readActual(client)
-  const oldLock = await readLock(folder)
+  const lockFolder = place.embedded ? input.settings.dataDir : folder
+  const oldLock = await readLock(lockFolder)
   if (!show(input, oldLock.diagnostics)) return undefined
   const creators = await creatorsOf(client, actual, oldLock.lock)
   const { plan, diagnostics, lock } = makePlan({
@@ -63,12 +65,12 @@ export async function planFolder(
     now: new Date().toISOString(),
   })
   if (!show(input, diagnostics)) return undefined
-  return { plan: forecast(plan, { desired, actual }), desired, actual, lock, folder }
+  return { plan: forecast(plan, { desired, actual }), desired, actual, lock, lockFolder }
 }
 
 /** Writes which live thing each name means beside the definitions, once nothing is left to do. */
-export async function saveLock({ folder, lock }: Planned): Promise<void> {
-  await writeLock(folder, lock)
+export async function saveLock({ lockFolder, lock }: Planned): Promise<void> {
+  await writeLock(lockFolder, lock)
 }
 
 /** What `--allow-delete` and `--allow …` let pass. */
