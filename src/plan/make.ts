@@ -1,5 +1,4 @@
-import type { Diagnostic } from '../diagnostics/index.ts'
-import { diagnostic, positionAt, sortDiagnostics } from '../diagnostics/index.ts'
+import { type Diagnostic, diagnostic, positionAt, sortDiagnostics } from '../diagnostics/index.ts'
 import {
   type Actual,
   type Address,
