@@ -28,8 +28,10 @@ const { patchProtobufRoot } = requireFromCommon('@temporalio/proto/lib/patch-pro
 const root = patchProtobufRoot(requireFromCommon('@temporalio/proto'))
 const historyType = root.lookupType('temporal.api.history.v1.History')
 
+/** Worker identities are left out: a history in the repository names no machine. */
 export function historyToText(history: History): string {
-  return `${JSON.stringify(toJson(historyType, root.temporal.api.history.v1.History.fromObject(history)), null, 1)}\n`
+  const json = toJson(historyType, root.temporal.api.history.v1.History.fromObject(history))
+  return `${JSON.stringify(json, (name, value) => (name === 'identity' ? 'a worker' : value), 1)}\n`
 }
 
 export function historyFromText(text: string): History {
