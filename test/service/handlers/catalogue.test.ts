@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ActivityType, activities } from '../../../src/protocol/index.ts'
+import { handlers } from '../../../src/service/handlers/index.ts'
+import { startTestService, type TestService } from '../harness.ts'
+import { sampleOf } from './sample.ts'
+import { refusalOf } from './steps.ts'
+
+/** What the service carries out; the rest of the catalogue is refused with a reason. */
+const EXECUTED = [
+  ...['CREATE_USERS', 'CREATE_USERS_V2', 'CREATE_USERS_V3', 'CREATE_USERS_V4', 'CREATE_API_ONLY_USERS'],
+  ...['UPDATE_USER', 'UPDATE_USER_NAME', 'UPDATE_USER_EMAIL', 'UPDATE_USER_PHONE_NUMBER', 'DELETE_USERS'],
+  ...['CREATE_USER_TAG', 'UPDATE_USER_TAG', 'DELETE_USER_TAGS'],
+  ...['CREATE_API_KEYS', 'CREATE_API_KEYS_V2', 'DELETE_API_KEYS'],
+  ...['CREATE_POLICY_V3', 'CREATE_POLICIES', 'UPDATE_POLICY', 'UPDATE_POLICY_V2', 'DELETE_POLICY', 'DELETE_POLICIES'],
+  ...['UPDATE_ROOT_QUORUM', 'UPDATE_ORGANIZATION_NAME', 'SET_ORGANIZATION_FEATURE', 'REMOVE_ORGANIZATION_FEATURE'],
+  ...['CREATE_WALLET', 'UPDATE_WALLET', 'DELETE_WALLETS'],
+  ...['CREATE_WALLET_ACCOUNTS', 'UPDATE_WALLET_ACCOUNT_NAME', 'DELETE_WALLET_ACCOUNTS'],
+].map((name) => `ACTIVITY_TYPE_${name}`)
+const VOTES = ['ACTIVITY_TYPE_APPROVE_ACTIVITY', 'ACTIVITY_TYPE_REJECT_ACTIVITY']
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+describe('catalogue of activities', () => {
+  const types = Object.keys(activities) as ActivityType[]
+
+  test('catalogue of activities: each of the 162 types has a row, and the table says which are carried out', () => {
+    expect(types).toHaveLength(162)
+    expect(Object.keys(handlers).sort()).toEqual([...types].sort())
+    const executed = types.filter((type) => 'execute' in handlers[type])
+    expect(executed.sort()).toEqual([...EXECUTED].sort())
+  })
+
+  test('catalogue of activities: a type that is not carried out is refused with its reason and leaves nothing', async () => {
+    const others = types.filter((type) => !EXECUTED.includes(type) && !VOTES.includes(type))
+    expect(others).toHaveLength(162 - EXECUTED.length - VOTES.length)
+    for (const type of others) {
+      const row = handlers[type]
+      const reason = 'notExecuted' in row ? row.notExecuted : 'none'
+      const [status, code, message] = await refusalOf(service.root.submit(type, sampleOf(activities[type].intent)))
+      expect([type, status, code, message]).toEqual([
+        type,
+        501,
+        12,
+        `activity ${type} (${reason}) is not implemented by this service`,
+      ])
+    }
+    expect((await service.root.query('list_activities')).activities).toEqual([])
+  })
+
+  test('catalogue of activities: a type that is carried out leaves an activity or says what is wrong', async () => {
+    for (const type of EXECUTED as ActivityType[]) {
+      const body = service.body(type, sampleOf(activities[type].intent))
+      const { status, body: answer } = await service.root.raw(body.path, body.text)
+      const found = status === 200 ? (answer['activity'] as { status: string }).status : answer['code']
+      expect([type, found]).toEqual([type, status === 200 ? 'ACTIVITY_STATUS_COMPLETED' : expect.toBeOneOf([3, 5])])
+    }
+  })
+
+  test.each(VOTES as ActivityType[])('catalogue of activities: %s needs an activity to vote on', async (type) => {
+    expect(await refusalOf(service.root.submit(type, { fingerprint: 'sha256:none' }))).toEqual([
+      404,
+      5,
+      'No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint',
+      '',
+    ])
+  })
+})

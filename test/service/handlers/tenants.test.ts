@@ -1,0 +1,177 @@
+/** Ids of one organization in the hands of another: they must look like ids that do not exist. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ActivityType, QueryName } from '../../../src/protocol/index.ts'
+import { startTestService, type TestService } from '../harness.ts'
+import { addTenant, complete, makeUser, missing, newUser, refusalOf, type Tenant } from './steps.ts'
+
+const ethereum = {
+  curve: 'CURVE_SECP256K1',
+  pathFormat: 'PATH_FORMAT_BIP32',
+  path: "m/44'/60'/0'/0/0",
+  addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+}
+let service: TestService
+let other: Tenant
+let ids: Record<'userId' | 'apiKeyId' | 'userTagId' | 'policyId' | 'walletId' | 'walletAccountId', string>
+beforeAll(async () => {
+  service = await startTestService()
+  other = await addTenant(service)
+  const { root } = service
+  const userId = await makeUser(root)
+  const { userTagId } = await complete(root, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 't', userIds: [userId] })
+  const policy = { policyName: 'p', effect: 'EFFECT_DENY', condition: 'false' }
+  const { policyId } = await complete(root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
+  const wallet = { walletName: 'w', accounts: [ethereum] }
+  const { walletId } = await complete(root, 'ACTIVITY_TYPE_CREATE_WALLET', wallet)
+  const { accounts } = await root.query('list_wallet_accounts')
+  const { apiKeys } = await root.query('get_api_keys', { userId })
+  const [{ apiKeyId }, { walletAccountId }] = [apiKeys[0]!, accounts[0]!]
+  ids = { userId, apiKeyId, userTagId, policyId, walletId, walletAccountId }
+})
+afterAll(() => service.close())
+
+const noUser = () => missing(`unable to find user ${ids.userId} in organization ${other.organizationId}`)
+const gone = (what: string, id: keyof typeof ids) => () => missing(`${what} not found: ${ids[id]}`)
+
+describe('tenants', () => {
+  test.each<{ type: ActivityType; parameters: () => object; expected: () => unknown }>([
+    { type: 'ACTIVITY_TYPE_UPDATE_USER', parameters: () => ({ userId: ids.userId }), expected: noUser },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
+      parameters: () => ({ userId: ids.userId, userName: 'x' }),
+      expected: noUser,
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
+      parameters: () => ({ userId: ids.userId, userEmail: 'x@acme.test' }),
+      expected: noUser,
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
+      parameters: () => ({ userId: ids.userId, userPhoneNumber: '+15550001111' }),
+      expected: noUser,
+    },
+    { type: 'ACTIVITY_TYPE_DELETE_USERS', parameters: () => ({ userIds: [ids.userId] }), expected: noUser },
+    {
+      type: 'ACTIVITY_TYPE_CREATE_USERS_V4',
+      parameters: () => ({ users: [newUser({ userTags: [ids.userTagId] })] }),
+      expected: gone('user tag', 'userTagId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_CREATE_USER_TAG',
+      parameters: () => ({ userTagName: 'x', userIds: [ids.userId] }),
+      expected: noUser,
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_USER_TAG',
+      parameters: () => ({ userTagId: ids.userTagId }),
+      expected: gone('user tag', 'userTagId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_USER_TAGS',
+      parameters: () => ({ userTagIds: [ids.userTagId] }),
+      expected: gone('user tag', 'userTagId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_CREATE_API_KEYS_V2',
+      parameters: () => ({ userId: ids.userId, apiKeys: newUser().apiKeys }),
+      expected: noUser,
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
+      parameters: () => ({ userId: other.userId, apiKeyIds: [ids.apiKeyId] }),
+      expected: gone('api key', 'apiKeyId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_POLICY_V2',
+      parameters: () => ({ policyId: ids.policyId, policyEffect: 'EFFECT_ALLOW' }),
+      expected: gone('policy', 'policyId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_POLICIES',
+      parameters: () => ({ policyIds: [ids.policyId] }),
+      expected: gone('policy', 'policyId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',
+      parameters: () => ({ threshold: 1, userIds: [ids.userId] }),
+      expected: noUser,
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_WALLET',
+      parameters: () => ({ walletId: ids.walletId, walletName: 'x' }),
+      expected: gone('wallet', 'walletId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_WALLETS',
+      parameters: () => ({ walletIds: [ids.walletId], deleteWithoutExport: true }),
+      expected: gone('wallet', 'walletId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS',
+      parameters: () => ({ walletId: ids.walletId, accounts: [], persist: false }),
+      expected: gone('wallet', 'walletId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME',
+      parameters: () => ({ walletAccountId: ids.walletAccountId, name: 'x' }),
+      expected: gone('wallet account', 'walletAccountId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',
+      parameters: () => ({ walletAccountIds: [ids.walletAccountId], deleteWithoutExport: true }),
+      expected: gone('wallet account', 'walletAccountId'),
+    },
+  ])('tenants: $type does not find what another organization has', async ({ type, parameters, expected }) => {
+    const before = await service.root.query('get_organization')
+    const { organizationId } = other
+    expect(await refusalOf(other.client.submit(type, parameters(), { organizationId }))).toEqual(expected())
+    expect(await service.root.query('get_organization')).toEqual(before)
+  })
+
+  test.each<{ name: QueryName; id: () => object; expected: () => unknown }>([
+    { name: 'get_user', id: () => ({ userId: ids.userId }), expected: noUser },
+    { name: 'get_api_keys', id: () => ({ userId: ids.userId }), expected: noUser },
+    { name: 'get_authenticators', id: () => ({ userId: ids.userId }), expected: noUser },
+    { name: 'get_api_key', id: () => ({ apiKeyId: ids.apiKeyId }), expected: gone('api key', 'apiKeyId') },
+    { name: 'get_policy', id: () => ({ policyId: ids.policyId }), expected: gone('policy', 'policyId') },
+    { name: 'get_wallet', id: () => ({ walletId: ids.walletId }), expected: gone('wallet', 'walletId') },
+    {
+      name: 'get_wallet_account',
+      id: () => ({ walletId: ids.walletId, path: ethereum.path }),
+      expected: gone('wallet', 'walletId'),
+    },
+    { name: 'list_wallet_accounts', id: () => ({ walletId: ids.walletId }), expected: gone('wallet', 'walletId') },
+  ])('tenants: $name does not find what another organization has', async ({ name, id, expected }) => {
+    const { organizationId } = other
+    expect(await refusalOf(other.client.query(name, { organizationId, ...id() }))).toEqual(expected())
+  })
+
+  test('tenants: names, keys and quorums of two organizations do not meet', async () => {
+    const { organizationId, client } = other
+    const policy = { policyName: 'p', effect: 'EFFECT_ALLOW' }
+    await complete(client, 'ACTIVITY_TYPE_CREATE_POLICY_V3', policy, organizationId)
+    const { user } = await service.root.query('get_user', { userId: ids.userId })
+    const { publicKey } = user.apiKeys[0]!.credential
+    const key = { apiKeyName: 'same', publicKey, curveType: 'API_KEY_CURVE_P256' }
+    await complete(client, 'ACTIVITY_TYPE_CREATE_USERS_V4', { users: [newUser({ apiKeys: [key] })] }, organizationId)
+    const { organizationData } = await client.query('get_organization', { organizationId })
+    expect(organizationData.users.map(({ userName }) => userName)).toEqual(['tess', expect.any(String)])
+    expect(organizationData.rootQuorum).toEqual({ threshold: 1, userIds: [other.userId] })
+    expect(organizationData.wallets).toEqual([])
+  })
+
+  test('tenants: a sub-organization may have ten tags, and its parent reads them', async () => {
+    const { organizationId, client } = await addTenant(service, { parentId: service.organizationId })
+    for (let count = 0; count < 10; count++) {
+      const tag = { userTagName: `t${count}`, userIds: [] }
+      await complete(client, 'ACTIVITY_TYPE_CREATE_USER_TAG', tag, organizationId)
+    }
+    const eleventh = { userTagName: 't10', userIds: [] }
+    const refusal = await refusalOf(client.submit('ACTIVITY_TYPE_CREATE_USER_TAG', eleventh, { organizationId }))
+    expect(refusal).toEqual([429, 8, 'organization has exceeded maximum tags (10)', ''])
+    expect((await service.root.query('list_user_tags', { organizationId })).userTags).toHaveLength(10)
+    expect((await service.root.query('whoami', { organizationId })).organizationId).toBe(service.organizationId)
+    expect((await client.query('whoami')).organizationId).toBe(organizationId)
+  })
+})
