@@ -8,7 +8,7 @@ import { Worker, type WorkflowBundle } from '@temporalio/worker'
 import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
-import { bundleWorkflows, createWorker, routeTemporalLogs } from '../../src/worker/index.ts'
+import { bundleWorkflows, connectTemporal, createWorker, routeTemporalLogs } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
 import { connectTestTemporal } from '../temporal.ts'
 import { type History, historyToText } from './history-json.ts'
@@ -48,6 +48,8 @@ export async function createStage(
     readonly worker?: boolean
     readonly activities?: (usual: Activities) => Partial<Activities>
     readonly clock?: () => number
+    /** @default the run's own Temporal server */
+    readonly address?: string
   } = {},
 ): Promise<Stage> {
   const organizationId = randomUUID()
@@ -55,7 +57,7 @@ export async function createStage(
   const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
   const store = createPlanStore(storeFolder)
   const taskQueue = `test-${organizationId}`
-  const temporal = await connectTestTemporal()
+  const temporal = options.address ? await connectTemporal({ address: options.address }) : await connectTestTemporal()
   const bundle = await testBundle()
   const usual = smallActivities(store, {
     baseUrl: api.baseUrl,

@@ -1,0 +1,47 @@
+/** A Temporal server that suggests continue-as-new after a few dozen events, so that a long wait can be seen in seconds. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findTemporal, startTemporalServer, type TemporalServer } from '../../src/worker/index.ts'
+import { createStage, states } from './harness.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'quorate-long-'))
+let server: TemporalServer
+beforeAll(async () => {
+  const binary = join(folder, 'temporal')
+  const setting = 'limit.historyCount.suggestContinueAsNew=60'
+  const real = await findTemporal({ announce: () => {} })
+  writeFileSync(binary, `#!/bin/sh\nexec ${real} "$@" --dynamic-config-value ${setting}\n`)
+  chmodSync(binary, 0o755)
+  server = await startTemporalServer({ binary, dbFile: join(folder, 'temporal.db'), announce: () => {} })
+})
+afterAll(async () => {
+  await server.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('continue-as-new: a long wait goes on in new runs, and nothing is submitted twice', async () => {
+  const stage = await createStage({ address: server.address })
+  stage.api.decide = (_, { userTagName }) => (userTagName === 'c' ? 'completes' : 'waits')
+  const run = await stage.startApply([{ name: 'a' }, { name: 'b' }, { name: 'c', uses: ['a'] }])
+  const first = await run.until(({ state }) => state === 'waiting')
+  const runOf = async () => (await run.handle.describe()).runId
+  const firstRun = await runOf()
+  for (let nudges = 0; nudges < 40; nudges++) await run.handle.signal('nudge')
+  while ((await runOf()) === firstRun) await run.handle.signal('nudge')
+
+  const later = await run.until(({ state }) => state === 'waiting')
+  expect(later).toEqual(first)
+  for (const name of ['a', 'b']) {
+    const { fingerprint } = stage.api.activities.find(({ parameters }) => parameters.userTagName === name)!
+    stage.api.vote('bob', fingerprint, 'approve')
+    await run.handle.signal('nudge')
+  }
+  const result = await run.handle.result()
+  expect(result.state).toBe('done')
+  expect(states(result)).toEqual(['completed', 'completed', 'completed'])
+  expect(result.startedAt).toBe(first.startedAt)
+  expect([...stage.api.countByIntent().values()]).toEqual([1, 1, 1])
+  await stage.close()
+})
