@@ -2,34 +2,4 @@
  * Queries: one row for each of the API's queries: what the service answers, or why it does not. They read one consistent
  * view of one organization, past the policies; who may read it the engine has settled before.
  */
-import type { QueryName } from '../../protocol/index.ts'
-import type { NotExecuted } from '../engine/handler.ts'
-import type { QueryHandler } from '../engine/query.ts'
-import { getActivity, getPolicyEvaluations, listActivities } from './activities.ts'
-import { answerEmpty, emptyLists } from './empty.ts'
-import { notAnswered } from './not-answered.ts'
-import { organizationQueries } from './organization.ts'
-import { policyQueries } from './policies.ts'
-import type { QueryRows } from './table.ts'
-import { userQueries } from './users.ts'
-import { walletQueries } from './wallets.ts'
-
-const answered = { ...organizationQueries, ...userQueries, ...policyQueries, ...walletQueries } satisfies QueryRows
-
-/**
- * INVARIANT: the decoder has checked a request against its type before it is answered. So a query over the typed request
- * is one over the JSON, which the first cast below says.
- */
-export const queryHandlers = {
-  ...(answered as unknown as Readonly<Record<keyof typeof answered, QueryHandler>>),
-  get_activity: getActivity,
-  list_activities: listActivities,
-  get_policy_evaluations: getPolicyEvaluations,
-  ...answerEmptyLists(),
-  ...notAnswered,
-} satisfies Readonly<Record<QueryName, QueryHandler | NotExecuted>>
-
-function answerEmptyLists(): Readonly<Record<keyof typeof emptyLists, QueryHandler>> {
-  const rows = Object.entries(emptyLists).map(([name, list]) => [name, answerEmpty(list)])
-  return Object.fromEntries(rows) // every row of the table, by its name
-}
+export { queryHandlers } from './rows.ts'

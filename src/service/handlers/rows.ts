@@ -1,0 +1,38 @@
+import type { ActivityFamily, ActivityType } from '../../protocol/index.ts'
+import type { Handler, NotExecuted } from '../engine/handler.ts'
+import { apiKeyHandlers } from './api-keys.ts'
+import { createUserHandlers } from './create-users.ts'
+import { notExecutedReasons, notExecutedRows } from './not-executed.ts'
+import { organizationHandlers } from './organization.ts'
+import { policyHandlers } from './policies.ts'
+import type { FamilyOf, HandlerRows } from './table.ts'
+import { userTagHandlers } from './user-tags.ts'
+import { userHandlers } from './users.ts'
+import { walletAccountHandlers } from './wallet-accounts.ts'
+import { walletHandlers } from './wallets.ts'
+
+const executed = {
+  ...createUserHandlers,
+  ...userHandlers,
+  ...userTagHandlers,
+  ...apiKeyHandlers,
+  ...policyHandlers,
+  ...organizationHandlers,
+  ...walletHandlers,
+  ...walletAccountHandlers,
+} satisfies HandlerRows
+type ExecutedType = keyof typeof executed
+type OtherType = Exclude<ActivityType, ExecutedType>
+
+/** Does not compile unless every family that has a type left over says why. */
+const reasons: Readonly<Record<FamilyOf<OtherType>, string>> & Partial<Record<ActivityFamily, string>> =
+  notExecutedReasons
+
+/**
+ * INVARIANT: the decoder has checked an intent against its type before a handler sees it. So a handler of the typed
+ * intent is one of the JSON, which the one cast below says.
+ */
+export const handlers: Readonly<Record<ActivityType, Handler | NotExecuted>> = {
+  ...notExecutedRows<OtherType>(reasons),
+  ...(executed as unknown as Readonly<Record<ExecutedType, Handler | NotExecuted>>),
+}
