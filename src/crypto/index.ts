@@ -1,21 +1,18 @@
 /**
- * Crypto: hashes, P-256 keys and signatures, sealing, ids and randomness, each over the platform's own code where it has
- * it and over noble's where not. Knows no protocol and no storage: what is signed and who may sign is decided elsewhere.
+ * Crypto: hashes, keys and signatures on the curves of API keys and passkeys, sealing, ids and randomness, each over the
+ * platform's own code where it has it and over noble's where not. Knows no protocol and no storage: what is signed and
+ * who may sign is decided elsewhere.
  * Relies on `node:crypto`, so workflows must not reach it.
  */
 
+export { type Cbor, type CborKey, decodeCbor, readCbor } from './cbor.ts'
+export { type CoseAlgorithm, type CoseKey, parseCoseKey } from './cose.ts'
+export { createEip191Signer, eip191Digest, verifyEip191 } from './eip191.ts'
 export { CryptoError } from './error.ts'
 export { keccak256, sha256 } from './hash.ts'
-export {
-  createP256Signer,
-  createP256Verifier,
-  generateP256KeyPair,
-  type P256Claim,
-  type P256KeyPair,
-  type P256Signer,
-  p256PublicKey,
-  verifyP256,
-} from './p256.ts'
+export { isKeyCurve, KEY_CURVES, type KeyCurve } from './key-curves.ts'
+export { createP256Signer, createP256Verifier, generateP256KeyPair, p256PublicKey, verifyP256 } from './p256.ts'
 export { type RandomBytes, randomBytes } from './random.ts'
 export { seal, unseal } from './seal.ts'
+export type { CurveOperations, KeyPair, SignatureClaim, Signer, Verify } from './signer.ts'
 export { newTimeOrderedUuid, newUuid } from './uuid.ts'

@@ -12,11 +12,12 @@ export const stampCodes = {
   },
   'stamp/malformed': {
     summary: 'A stamp cannot be decoded, or one of its members is missing or of the wrong form.',
-    solve: 'Send base64url of a JSON object with `publicKey`, `scheme` and `signature`.',
+    solve:
+      'Send base64url of a JSON object with `publicKey`, `scheme` and `signature`, or for a passkey the JSON object of its assertion.',
   },
   'stamp/unsupported': {
-    summary: 'A stamp is of a scheme that is known and not verified here.',
-    solve: 'Stamp with a P-256 API key.',
+    summary: 'A stamp is of a kind that is known and not accepted here.',
+    solve: 'Stamp with an API key, or where they are accepted with a passkey.',
   },
   'stamp/key-unreadable': {
     summary: 'A private key cannot be read from where it was said to be.',
@@ -27,8 +28,13 @@ export const stampCodes = {
     solve: 'Keep the key in an ordinary file of your own with mode 0600: `chmod 600 <file>`.',
   },
   'stamp/key-malformed': {
-    summary: 'What was read is not a P-256 private key.',
-    solve: 'Give 64 hex digits, a JSON object with `privateKey`, or a PEM block of a P-256 key.',
+    summary: 'What was read is not a private key of P-256, secp256k1 or Ed25519.',
+    solve:
+      'Give 64 hex digits (followed by `:secp256k1` or `:ed25519` where it is not P-256), a JSON object with `privateKey` and maybe `curve`, or an unencrypted PEM block.',
+  },
+  'stamp/scheme-unfit': {
+    summary: 'A scheme was asked for that a key of this curve cannot stamp with.',
+    solve: 'Name a scheme of the curve of the key, or none; EIP-191 needs a secp256k1 key.',
   },
   'stamp/key-mismatch': {
     summary: 'A private key does not belong to the public key that stands beside it.',

@@ -1,7 +1,7 @@
 /**
  * Stamp: makes the proof of authorship that every request carries, and reads and verifies it at the other end. Loads
  * private keys from where people keep them. Does not know whose key it is: that is the service's to look up.
- * Relies on crypto for the curve; never re-serialises a body.
+ * Relies on crypto for the curves; never re-serialises a body.
  */
 
 export { stampCodes } from './codes.ts'
@@ -9,7 +9,15 @@ export { StampError, type StampFault } from './error.ts'
 export { writePrivateKey } from './key-file.ts'
 export type { LoadedKey } from './key-text.ts'
 export { type KeyReference, type LoadKeyOptions, loadPrivateKey } from './load-key.ts'
-export { type Headers, readStamp, type Stamp } from './read.ts'
-export { SCHEMES, type SchemeRow, type SignatureScheme } from './schemes.ts'
-export { createApiKeyStamper, type Stamper, type StampHeader } from './stamper.ts'
+export { type Headers, readStamp, type Stamp, type StampKind, type Stamps } from './read.ts'
+export { isScheme, SCHEMES, type SchemeRow, type SignatureScheme, schemesOf } from './schemes.ts'
+export { createApiKeyStamper, type Stamper, type StampHeader, type StampingKey } from './stamper.ts'
 export { verifyStamp } from './verify.ts'
+export { verifyWebAuthnStamp, type WebAuthnExpectation } from './verify-webauthn.ts'
+export {
+  type AssertionExpectation,
+  verifyAssertion,
+  type WebAuthnFault,
+  type WebAuthnVerdict,
+} from './webauthn-assertion.ts'
+export type { WebAuthnStamp } from './webauthn-stamp.ts'

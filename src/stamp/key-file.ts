@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { QuorateError } from '../diagnostics/index.ts'
 import { keyExposed, keyUnreadable } from './key-errors.ts'
-import type { LoadedKey } from './key-text.ts'
+import type { StampingKey } from './stamper.ts'
 
 /** Far above any key; keeps a wrong path such as a disk image out of memory. */
 const LARGEST_FILE = 64 * 1024
@@ -39,7 +39,7 @@ export async function readKeyFile(path: string, effectiveUser: number | undefine
  * Creates a private key file (mode 0600, JSON) and makes it durable. Never overwrites: a lost key cannot be had back.
  * Throws `stamp/key-unwritable`.
  */
-export async function writePrivateKey(path: string, key: LoadedKey): Promise<void> {
+export async function writePrivateKey(path: string, key: StampingKey): Promise<void> {
   let file: FileHandle
   try {
     file = await open(path, 'wx', 0o600)
@@ -47,9 +47,8 @@ export async function writePrivateKey(path: string, key: LoadedKey): Promise<voi
     throw unwritable(path, error)
   }
   try {
-    await file.writeFile(
-      `${JSON.stringify({ publicKey: key.publicKey, privateKey: key.privateKey.reveal() }, undefined, 2)}\n`,
-    )
+    const { publicKey, privateKey, curve = 'p256' } = key
+    await file.writeFile(`${JSON.stringify({ curve, publicKey, privateKey: privateKey.reveal() }, undefined, 2)}\n`)
     await file.sync()
   } catch (error) {
     await rm(path, { force: true })

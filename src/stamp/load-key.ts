@@ -18,7 +18,7 @@ export interface LoadKeyOptions {
 }
 
 /**
- * Loads a P-256 private key. Errors name the place and the next step, never the contents: `stamp/key-unreadable`,
+ * Loads a private key of any curve. Errors name the place and the next step, never the contents: `stamp/key-unreadable`,
  * `stamp/key-exposed`, `stamp/key-malformed`, `stamp/key-mismatch`, `stamp/key-command-failed`.
  */
 export async function loadPrivateKey(reference: KeyReference, options: LoadKeyOptions = {}): Promise<LoadedKey> {

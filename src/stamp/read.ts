@@ -1,42 +1,63 @@
 import { decodeBase64, decodeUtf8, isHex } from '../encoding/index.ts'
 import { refusals } from '../protocol/index.ts'
 import { StampError } from './error.ts'
-import { findScheme, type SignatureScheme } from './schemes.ts'
+import { isScheme, SCHEMES, type SignatureScheme } from './schemes.ts'
+import { parseWebAuthnStamp, type WebAuthnStamp } from './webauthn-stamp.ts'
 
-/** A stamp as read from a request; that it is well formed says nothing yet of whether it verifies. */
+/** An API key's stamp as read from a request; that it is well formed says nothing yet of whether it verifies. */
 export interface Stamp {
   readonly kind: 'api-key'
   readonly scheme: SignatureScheme
-  /** Lower-case hex. */
+  /** Lower-case hex; what the credential is found by. */
   readonly publicKey: string
   /** Hex, as it was sent: a vote keeps it so (facts: protocol §3.4). */
   readonly signature: string
 }
 
+/** The forms of stamp that are read, by kind. */
+export interface Stamps {
+  readonly 'api-key': Stamp
+  readonly webauthn: WebAuthnStamp
+}
+export type StampKind = keyof Stamps
+
 /** Request headers by name, in any case; a header that was sent twice may be a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The headers that prove who the caller is (facts: protocol §3), and whether this room reads them. */
+/** The headers that prove who the caller is (facts: protocol §3), and the parser of those that this room reads. */
 const STAMP_HEADERS = {
-  'x-stamp': { shown: 'X-Stamp', unread: undefined },
-  'x-stamp-webauthn': { shown: 'X-Stamp-Webauthn', unread: 'passkey stamps' },
-  'x-stamp-attested': { shown: 'X-Stamp-Attested', unread: 'attested stamps' },
-  'x-session': { shown: 'X-Session', unread: 'read-only sessions' },
+  'x-stamp': { kind: 'api-key', shown: 'X-Stamp', plural: 'API key stamps', parse: parseApiKeyStamp },
+  'x-stamp-webauthn': {
+    kind: 'webauthn',
+    shown: 'X-Stamp-Webauthn',
+    plural: 'passkey stamps',
+    parse: parseWebAuthnStamp,
+  },
+  'x-stamp-attested': { kind: 'attested', shown: 'X-Stamp-Attested', plural: 'attested stamps', parse: undefined },
+  'x-session': { kind: 'session', shown: 'X-Session', plural: 'read-only sessions', parse: undefined },
 } as const
 
 /**
  * Reads the one stamp of a request. Throws `StampError` with the wire's text: `missing`, `several`, `malformed`, or
- * `unsupported` for one that is known and not verified here.
+ * `unsupported` for a kind that the caller does not accept.
+ * @default accept API key stamps alone, so that a caller who cannot verify passkeys never sees one
  */
-export function readStamp(headers: Headers): Stamp {
+export function readStamp<Kind extends StampKind = 'api-key'>(
+  headers: Headers,
+  options: { readonly accept?: readonly Kind[] } = {},
+): Stamps[Kind] {
   const [found, ...others] = findStamps(headers)
   if (!found) throw new StampError('missing', refusals.noStamp.message())
+  const { row, value } = found
   if (others.length > 0) {
-    const stamps = [found, ...others].map(({ row }) => row.shown).join(', ')
+    const stamps = [found, ...others].map((other) => other.row.shown).join(', ')
     throw new StampError('several', refusals.twoStamps.message(), { stamps })
   }
-  if (found.row.unread) throw new StampError('unsupported', `${found.row.unread} are not supported`)
-  return readApiKeyStamp(decodeStamp(found.value))
+  const accept: readonly string[] = options.accept ?? ['api-key']
+  if (!row.parse || !accept.includes(row.kind)) {
+    throw new StampError('unsupported', `${row.plural} are not supported`)
+  }
+  return row.parse(decodeStamp(value)) as Stamps[Kind] // of an accepted kind
 }
 
 /** Every stamp header with a value, in the order of the table. */
@@ -55,26 +76,33 @@ function splitJoined(value: string): readonly string[] {
   return value.trimStart().startsWith('{') ? [value] : value.split(',')
 }
 
+/** A stamp's JSON, as text and parsed. */
+export interface DecodedStamp {
+  readonly text: string
+  readonly members: Readonly<Record<string, unknown>>
+}
+
 /** Decodes a stamp: what starts with `{` is JSON, anything else base64 of it in either alphabet (facts: protocol §3). */
-function decodeStamp(value: string): Readonly<Record<string, unknown>> {
+function decodeStamp(value: string): DecodedStamp {
   try {
-    const json: unknown = JSON.parse(value.startsWith('{') ? value : decodeUtf8(decodeBase64(value)))
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>
+    const text = value.startsWith('{') ? value : decodeUtf8(decodeBase64(value))
+    const json: unknown = JSON.parse(text)
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) {
+      return { text, members: json as Record<string, unknown> }
+    }
   } catch {
     // The parser's own words may repeat the stamp; the wire's text says enough.
   }
   throw new StampError('malformed', refusals.malformedStamp.message())
 }
 
-function readApiKeyStamp({ publicKey, scheme, signature }: Readonly<Record<string, unknown>>): Stamp {
+function parseApiKeyStamp({ members: { publicKey, scheme, signature } }: DecodedStamp): Stamp {
   if (typeof publicKey !== 'string' || typeof scheme !== 'string' || typeof signature !== 'string') {
     throw new StampError('malformed', refusals.apiKeyStampNotRead.message())
   }
-  const row = findScheme(scheme)
   const key = publicKey.toLowerCase().replace(/^0x/, '')
-  if (!row?.publicKey.test(key) || signature === '' || !isHex(signature)) {
+  if (!isScheme(scheme) || !SCHEMES[scheme].publicKey.test(key) || signature === '' || !isHex(signature)) {
     throw new StampError('malformed', refusals.apiKeyStampNotRead.message())
   }
-  if (!row.verify) throw new StampError('unsupported', `stamps of scheme ${scheme} are not supported`)
-  return { kind: 'api-key', scheme: scheme as SignatureScheme, publicKey: key, signature }
+  return { kind: 'api-key', scheme, publicKey: key, signature }
 }

@@ -1,28 +1,66 @@
-import { type P256Claim, verifyP256 } from '../crypto/index.ts'
+import {
+  createEip191Signer,
+  KEY_CURVES,
+  type KeyCurve,
+  type Signer,
+  type Verify,
+  verifyEip191,
+} from '../crypto/index.ts'
 
-/** How stamps of one scheme are checked. */
+/** How stamps of one scheme are made and checked. */
 export interface SchemeRow {
-  /** The curve that a credential must have to use the scheme. */
-  readonly curve: 'CURVE_P256' | 'CURVE_SECP256K1' | 'CURVE_ED25519'
+  /** The curve that a key must be on to use the scheme. */
+  readonly curve: KeyCurve
   /** The form of the public key in lower-case hex. */
   readonly publicKey: RegExp
-  /** Checks the signature over the body's bytes; absent where the scheme is known and not verified here. */
-  readonly verify?: (claim: P256Claim) => boolean
+  /** Checks the signature over the body's bytes. */
+  readonly verify: Verify
+  /** Opens a private key of 64 hex digits. Throws `CryptoError`. */
+  readonly createSigner: (privateKeyHex: string) => Signer
 }
 
 const COMPRESSED_POINT = /^0[23][0-9a-f]{64}$/
 const ED25519_KEY = /^[0-9a-f]{64}$/
 
-/** The schemes of `X-Stamp` (facts: protocol §3.1). */
+const { p256, secp256k1, ed25519 } = KEY_CURVES
+
+/** The schemes of `X-Stamp` (facts: protocol §3.1); the first one of a curve is what its keys use unless told. */
 export const SCHEMES = {
-  SIGNATURE_SCHEME_TK_API_P256: { curve: 'CURVE_P256', publicKey: COMPRESSED_POINT, verify: verifyP256 },
-  SIGNATURE_SCHEME_TK_API_SECP256K1: { curve: 'CURVE_SECP256K1', publicKey: COMPRESSED_POINT },
-  SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191: { curve: 'CURVE_SECP256K1', publicKey: COMPRESSED_POINT },
-  SIGNATURE_SCHEME_TK_API_ED25519: { curve: 'CURVE_ED25519', publicKey: ED25519_KEY },
+  SIGNATURE_SCHEME_TK_API_P256: {
+    curve: 'p256',
+    publicKey: COMPRESSED_POINT,
+    verify: p256.verify,
+    createSigner: p256.createSigner,
+  },
+  SIGNATURE_SCHEME_TK_API_SECP256K1: {
+    curve: 'secp256k1',
+    publicKey: COMPRESSED_POINT,
+    verify: secp256k1.verify,
+    createSigner: secp256k1.createSigner,
+  },
+  SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191: {
+    curve: 'secp256k1',
+    publicKey: COMPRESSED_POINT,
+    verify: verifyEip191,
+    createSigner: createEip191Signer,
+  },
+  SIGNATURE_SCHEME_TK_API_ED25519: {
+    curve: 'ed25519',
+    publicKey: ED25519_KEY,
+    verify: ed25519.verify,
+    createSigner: ed25519.createSigner,
+  },
 } as const satisfies Record<string, SchemeRow>
 export type SignatureScheme = keyof typeof SCHEMES
 
-/** The row of a scheme, or none if there is no such scheme. */
-export function findScheme(name: string): SchemeRow | undefined {
-  return Object.hasOwn(SCHEMES, name) ? SCHEMES[name as SignatureScheme] : undefined
+/** Whether there is such a scheme. */
+export function isScheme(name: string): name is SignatureScheme {
+  return Object.hasOwn(SCHEMES, name)
+}
+
+/** The schemes that a key of the curve can stamp with, the usual one first. */
+export function schemesOf(curve: KeyCurve): readonly SignatureScheme[] {
+  return Object.keys(SCHEMES)
+    .filter(isScheme)
+    .filter((name) => SCHEMES[name].curve === curve)
 }

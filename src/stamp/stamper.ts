@@ -1,8 +1,9 @@
-import { createP256Signer, type P256Signer } from '../crypto/index.ts'
+import { CryptoError, type KeyCurve, type Signer } from '../crypto/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../encoding/index.ts'
 import type { Secret } from '../telemetry/index.ts'
-import { keyMalformed, keyMismatch } from './key-errors.ts'
-import type { SignatureScheme } from './schemes.ts'
+import { keyMalformed, requireFit } from './key-errors.ts'
+import { SCHEMES, type SignatureScheme, schemesOf } from './schemes.ts'
 
 /** The header that proves who made a request. */
 export interface StampHeader {
@@ -18,16 +19,24 @@ export interface Stamper {
   stamp(body: Uint8Array): Promise<StampHeader>
 }
 
+/** An API key to stamp with. */
+export interface StampingKey {
+  readonly privateKey: Secret
+  /** Must be the private key's, if given. */
+  readonly publicKey?: string
+  /** @default 'p256' */
+  readonly curve?: KeyCurve
+}
+
 /**
- * Creates a stamper of a P-256 API key. Throws `stamp/key-malformed`, or `stamp/key-mismatch` when the public key given
- * is not the private key's.
+ * Creates a stamper of an API key. Throws `stamp/key-malformed`, `stamp/key-mismatch` when the public key given is not
+ * the private key's, or `stamp/scheme-unfit` for a scheme of another curve.
+ * @default scheme the plain one of the key's curve; a secp256k1 key may use the EIP-191 one instead
  */
-export function createApiKeyStamper(key: { readonly privateKey: Secret; readonly publicKey?: string }): Stamper {
-  const signer = openSigner(key.privateKey)
-  if (key.publicKey !== undefined && key.publicKey.toLowerCase() !== signer.publicKey) {
-    throw keyMismatch('the stamping key', { expected: key.publicKey, got: signer.publicKey })
-  }
-  const scheme: SignatureScheme = 'SIGNATURE_SCHEME_TK_API_P256'
+export function createApiKeyStamper(key: StampingKey, options: { readonly scheme?: SignatureScheme } = {}): Stamper {
+  const scheme = chooseScheme(key.curve ?? 'p256', options.scheme)
+  const signer = openSigner(key.privateKey, scheme)
+  requireFit('the stamping key', { given: key.publicKey, own: signer.publicKey })
   return {
     publicKey: signer.publicKey,
     async stamp(body) {
@@ -38,10 +47,20 @@ export function createApiKeyStamper(key: { readonly privateKey: Secret; readonly
   }
 }
 
-function openSigner(privateKey: Secret): P256Signer {
+function chooseScheme(curve: KeyCurve, asked: SignatureScheme | undefined): SignatureScheme {
+  const possible = schemesOf(curve)
+  if (asked === undefined) return possible[0]!
+  if (possible.includes(asked)) return asked
+  throw new QuorateError('stamp/scheme-unfit', `a ${curve} key cannot stamp with \`${asked}\``, {
+    facts: { possible: possible.join(', ') },
+    next: 'name a scheme of the curve of the key, or none',
+  })
+}
+
+function openSigner(privateKey: Secret, scheme: SignatureScheme): Signer {
   try {
-    return createP256Signer(privateKey.reveal())
+    return SCHEMES[scheme].createSigner(privateKey.reveal())
   } catch (error) {
-    throw keyMalformed('the stamping key', error instanceof Error ? error.message : 'it is no key')
+    throw keyMalformed('the stamping key', error instanceof CryptoError ? error.message : 'it is no key')
   }
 }

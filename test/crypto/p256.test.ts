@@ -20,8 +20,7 @@ const R = '786e48a87a92fa9a2de5553608b1f380748f7e664789a52dc24f42400bc6dafc'
 const S = '620fca1a7f5d505304840b120c89b479cdac3495280a59cc94eb3190b5053b77'
 const SIGNATURE = `30440220${R}0220${S}`
 
-const accepts = (signatureDerHex: string, publicKey = PUBLIC_KEY) =>
-  verifyP256({ publicKey, body: BODY, signatureDerHex })
+const accepts = (signatureHex: string, publicKey = PUBLIC_KEY) => verifyP256({ publicKey, body: BODY, signatureHex })
 
 /** DER of two integers given as hex, with whatever zeros they have. */
 function der(r: string, s: string): string {
@@ -77,12 +76,12 @@ describe('signatures', () => {
     const signer = createP256Signer(PRIVATE_KEY)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (body) => {
-        const signatureDerHex = signer.sign(body)
-        const independent = p256.verify(decodeHex(signatureDerHex), body, decodeHex(PUBLIC_KEY), {
+        const signatureHex = signer.sign(body)
+        const independent = p256.verify(decodeHex(signatureHex), body, decodeHex(PUBLIC_KEY), {
           format: 'der',
           lowS: false,
         })
-        return independent && verifyP256({ publicKey: PUBLIC_KEY, body, signatureDerHex })
+        return independent && verifyP256({ publicKey: PUBLIC_KEY, body, signatureHex })
       }),
     )
   })
@@ -143,7 +142,7 @@ describe('signatures', () => {
     const verify = createP256Verifier({ capacity: 2 })
     const signers = Array.from({ length: 5 }, () => createP256Signer(generateP256KeyPair().privateKey))
     for (const signer of [...signers, ...signers.toReversed()]) {
-      const claim = { body: BODY, signatureDerHex: signer.sign(BODY) }
+      const claim = { body: BODY, signatureHex: signer.sign(BODY) }
       const answers = signers.map(({ publicKey }) => verify({ ...claim, publicKey }))
       expect(answers).toEqual(signers.map((other) => other === signer))
     }
@@ -161,7 +160,7 @@ test('p256: Wycheproof: all 484 cases come out as published', () => {
   expect(cases).toHaveLength(484)
   const wrong = cases.filter(
     ({ result, publicKey, msg, sig }) =>
-      verifyP256({ publicKey, body: decodeHex(msg), signatureDerHex: sig }) !== (result === 'valid'),
+      verifyP256({ publicKey, body: decodeHex(msg), signatureHex: sig }) !== (result === 'valid'),
   )
   expect(wrong).toEqual([])
 })

@@ -3,16 +3,17 @@ import { createECDH, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { renderError, toErrorJson } from '../../src/diagnostics/index.ts'
 import { encodeBase64Url } from '../../src/encoding/index.ts'
 import { type KeyReference, type LoadKeyOptions, loadPrivateKey, writePrivateKey } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { faultOf as faultOfAttempt } from './faults.ts'
 
 // facts: protocol §18
 const PRIVATE_KEY = '20fa65df11f24833790ae283fc9a0c215eecbbc589549767977994dc69d05a56'
 const PUBLIC_KEY = '0264fb511728122da3b7b8a449c79d7a9e3fb847f4cbf0efbc6c82f68ada0ae5eb'
+const SECP256K1_KEY = '0235a5d602572338e4e6a2fa0b988d5694999ea2914d4da2bb76baa641a7cfbcf6'
+const ED25519_KEY = '94049caccc796d7a4f3a60b95ad457bcaa5ece09c9f38cbd173adb31eaa23fbe'
 const OTHER_KEY = '026b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296'
 
 let folder: string
@@ -32,33 +33,17 @@ function fileOf(text: string, mode = 0o600): string {
 const inValue = (text: string): KeyReference => ({ kind: 'value', name: 'ACME_KEY', value: new Secret(text) })
 
 /** Loads what must not load, and checks that nothing that is said of it holds a key. */
-async function faultOf(reference: KeyReference, options?: LoadKeyOptions) {
-  const error: unknown = await loadPrivateKey(reference, options).then(
-    () => {
-      throw new Error('expected a fault, got a key')
-    },
-    (reason: unknown) => reason,
-  )
-  const said = [
-    renderError(error),
-    JSON.stringify(error),
-    inspect(error, { depth: 9, showHidden: true }),
-    String(error),
-  ]
-  if (error instanceof Error) said.push(error.stack ?? '')
-  for (const text of said) expect(text.toLowerCase()).not.toContain(PRIVATE_KEY.slice(8, 40))
-  const { code, message, next } = toErrorJson(error)
-  return { code, message, next }
-}
+const faultOf = (reference: KeyReference, options?: LoadKeyOptions) =>
+  faultOfAttempt(loadPrivateKey(reference, options), [PRIVATE_KEY])
 
 /** The vector's key as PEM. */
-function pem(type: 'pkcs8' | 'sec1'): string {
-  const ecdh = createECDH('prime256v1')
+function pem(type: 'pkcs8' | 'sec1', curve: 'P-256' | 'secp256k1' = 'P-256'): string {
+  const ecdh = createECDH(curve === 'P-256' ? 'prime256v1' : curve)
   ecdh.setPrivateKey(PRIVATE_KEY, 'hex')
   const point = ecdh.getPublicKey()
   const key = {
     kty: 'EC',
-    crv: 'P-256',
+    crv: curve,
     x: encodeBase64Url(point.subarray(1, 33)),
     y: encodeBase64Url(point.subarray(33)),
     d: encodeBase64Url(Buffer.from(PRIVATE_KEY, 'hex')),
@@ -91,17 +76,55 @@ describe('forms', () => {
         { kind: 'command', command: `cat ${path}` },
       ]
       for (const reference of references) {
-        const { privateKey, publicKey } = await loadPrivateKey(reference)
-        expect({ privateKey: privateKey.reveal(), publicKey }).toEqual({
-          privateKey: PRIVATE_KEY,
-          publicKey: PUBLIC_KEY,
-        })
+        const { privateKey, ...rest } = await loadPrivateKey(reference)
+        expect(privateKey.reveal()).toBe(PRIVATE_KEY)
+        expect(rest).toEqual({ publicKey: PUBLIC_KEY, curve: 'p256' })
       }
+    })
+  }
+
+  const edPem = createPrivateKey({
+    format: 'der',
+    type: 'pkcs8',
+    key: Buffer.from(`302e020100300506032b657004220420${PRIVATE_KEY}`, 'hex'),
+  }).export({ format: 'pem', type: 'pkcs8' })
+  for (const { name, text, publicKey, curve } of [
+    {
+      name: 'hex marked as secp256k1',
+      text: `${PRIVATE_KEY}:secp256k1\n`,
+      publicKey: SECP256K1_KEY,
+      curve: 'secp256k1',
+    },
+    { name: 'hex marked as Ed25519', text: `${PRIVATE_KEY}:ed25519`, publicKey: ED25519_KEY, curve: 'ed25519' },
+    {
+      name: 'JSON with a curve',
+      text: JSON.stringify({ curve: 'secp256k1', privateKey: PRIVATE_KEY, publicKey: SECP256K1_KEY }),
+      publicKey: SECP256K1_KEY,
+      curve: 'secp256k1',
+    },
+    {
+      name: 'JSON with a marked key',
+      text: JSON.stringify({ apiPrivateKey: `${PRIVATE_KEY}:ed25519`, apiPublicKey: ED25519_KEY.toUpperCase() }),
+      publicKey: ED25519_KEY,
+      curve: 'ed25519',
+    },
+    { name: 'PKCS#8 PEM of secp256k1', text: pem('pkcs8', 'secp256k1'), publicKey: SECP256K1_KEY, curve: 'secp256k1' },
+    { name: 'SEC1 PEM of secp256k1', text: pem('sec1', 'secp256k1'), publicKey: SECP256K1_KEY, curve: 'secp256k1' },
+    { name: 'PKCS#8 PEM of Ed25519', text: edPem.toString(), publicKey: ED25519_KEY, curve: 'ed25519' },
+  ]) {
+    test(`key: ${name} is read with its curve`, async () => {
+      const { privateKey, ...rest } = await loadPrivateKey(inValue(text))
+      expect(privateKey.reveal()).toBe(PRIVATE_KEY)
+      expect(rest).toEqual({ publicKey, curve })
     })
   }
 
   const pemOf = (curve: string) =>
     generateKeyPairSync('ec', { namedCurve: curve }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+  const rsaPem = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ format: 'pem', type: 'pkcs8' })
+    .toString()
+  const CURVES = 'that is none of p256, secp256k1, ed25519'
   const encrypted = createPrivateKey(pem('pkcs8'))
     .export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'x' })
     .toString()
@@ -110,14 +133,33 @@ describe('forms', () => {
     { name: 'one digit long', text: `${PRIVATE_KEY}0`, reason: 'expected 64 hex digits, got 65 characters' },
     { name: 'a letter that is no digit', text: `${PRIVATE_KEY.slice(0, -1)}g`, reason: 'expected 64 hex digits' },
     { name: 'a second key', text: `${PRIVATE_KEY}\n${PRIVATE_KEY}`, reason: 'expected 64 hex digits, got 129' },
-    { name: 'another curve', text: `${PRIVATE_KEY}:secp256k1`, reason: 'it is marked as a key of another curve' },
+    { name: 'another curve', text: `${PRIVATE_KEY}:p384`, reason: `it is marked with a curve ${CURVES}` },
+    { name: 'no curve after a colon', text: `${PRIVATE_KEY}:`, reason: `it is marked with a curve ${CURVES}` },
+    { name: 'an inherited word for a curve', text: `${PRIVATE_KEY}:constructor`, reason: CURVES },
+    { name: 'two curves', text: `${PRIVATE_KEY}:p256:p256`, reason: 'expected 64 hex digits' },
+    {
+      name: 'JSON of another curve',
+      text: JSON.stringify({ privateKey: PRIVATE_KEY, curve: 'P256' }),
+      reason: `\`curve\` names a curve ${CURVES}`,
+    },
+    {
+      name: 'JSON with a key for its curve',
+      text: JSON.stringify({ privateKey: PRIVATE_KEY, curve: PRIVATE_KEY }),
+      reason: `\`curve\` names a curve ${CURVES}`,
+    },
+    {
+      name: 'JSON of two curves',
+      text: JSON.stringify({ privateKey: `${PRIVATE_KEY}:ed25519`, curve: 'p256' }),
+      reason: '`curve` is p256, and the key is marked as ed25519',
+    },
+    { name: 'zero of secp256k1', text: `${'0'.repeat(64)}:secp256k1`, reason: 'outside of the range of the curve' },
     { name: 'zero', text: '0'.repeat(64), reason: 'outside of the range of the curve' },
     { name: 'JSON cut off', text: `{"privateKey":"${PRIVATE_KEY}`, reason: 'it starts like JSON and is not' },
     { name: 'JSON without a key', text: '{"key":"a"}', reason: 'no text in `privateKey` or `apiPrivateKey`' },
     { name: 'JSON with a number', text: '{"privateKey":5}', reason: 'no text in `privateKey` or `apiPrivateKey`' },
     { name: 'PEM cut off', text: pem('pkcs8').slice(0, 100), reason: 'the PEM block cannot be opened' },
     { name: 'PEM that is encrypted', text: encrypted, reason: 'the PEM block cannot be opened' },
-    { name: 'PEM of secp256k1', text: pemOf('secp256k1'), reason: 'the PEM block holds a key of another curve' },
+    { name: 'PEM of RSA', text: rsaPem, reason: 'the PEM block holds a key of another curve' },
     { name: 'PEM of P-384', text: pemOf('secp384r1'), reason: 'the PEM block holds a key of another curve' },
   ]) {
     test(`key: ${name} is malformed, and is not repeated`, async () => {
@@ -125,7 +167,7 @@ describe('forms', () => {
       expect(await faultOf({ kind: 'file', path })).toEqual({
         code: 'stamp/key-malformed',
         message: expect.stringContaining(reason),
-        next: 'give 64 hex digits, a JSON object with `privateKey`, or a PEM block of an unencrypted P-256 key',
+        next: expect.stringContaining('`:secp256k1`'),
       })
       expect((await faultOf({ kind: 'file', path })).message).toContain(`key file \`${path}\``)
       expect((await faultOf(inValue(text))).message).toContain('the value of `ACME_KEY`')
@@ -145,6 +187,11 @@ describe('forms', () => {
     expect(await faultOf(inValue(JSON.stringify({ privateKey: PRIVATE_KEY, publicKey: OTHER_KEY })))).toMatchObject({
       code: 'stamp/key-mismatch',
     })
+  })
+
+  test('key: an Ed25519 key beside its private one is not repeated, for it looks like a private key', async () => {
+    const text = JSON.stringify({ privateKey: ED25519_KEY, publicKey: PRIVATE_KEY, curve: 'ed25519' })
+    expect(await faultOf(inValue(text))).toMatchObject({ code: 'stamp/key-mismatch' })
   })
 
   test('key: a private key written where the public one belongs is not repeated', async () => {
@@ -258,13 +305,21 @@ describe('commands', () => {
 describe('write', () => {
   const key = { privateKey: new Secret(PRIVATE_KEY), publicKey: PUBLIC_KEY }
 
-  test('key file: what is written is closed to others and loads again', async () => {
-    const path = join(folder, 'written')
-    await writePrivateKey(path, key)
-    expect(statSync(path).mode & 0o777).toBe(0o600)
-    const { privateKey, publicKey } = await loadPrivateKey({ kind: 'file', path })
-    expect([privateKey.reveal(), publicKey]).toEqual([PRIVATE_KEY, PUBLIC_KEY])
-  })
+  for (const written of [
+    { ...key, name: 'P-256, not said' },
+    { ...key, name: 'P-256', curve: 'p256' },
+    { ...key, name: 'secp256k1', curve: 'secp256k1', publicKey: SECP256K1_KEY },
+    { ...key, name: 'Ed25519', curve: 'ed25519', publicKey: ED25519_KEY },
+  ] as const) {
+    test(`key file: what is written is closed to others and loads again (${written.name})`, async () => {
+      const path = join(folder, `written ${written.name}`)
+      await writePrivateKey(path, written)
+      expect(statSync(path).mode & 0o777).toBe(0o600)
+      const { privateKey, publicKey, curve } = await loadPrivateKey({ kind: 'file', path })
+      const expected = 'curve' in written ? written.curve : 'p256'
+      expect([privateKey.reveal(), publicKey, curve]).toEqual([PRIVATE_KEY, written.publicKey, expected])
+    })
+  }
 
   test('key file: an existing file is never overwritten, and a missing folder is named', async () => {
     const path = fileOf('mine')

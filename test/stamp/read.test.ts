@@ -149,17 +149,78 @@ describe('refuse', () => {
     })
   }
 
-  test('read: every scheme of the table is either verified or reported as unsupported', () => {
-    const outcomes = Object.entries(SCHEMES).map(([scheme, { curve }]) => {
-      const publicKey = curve === 'CURVE_ED25519' ? PUBLIC_KEY.slice(2) : PUBLIC_KEY
-      const headers = { 'x-stamp': stamp({ ...MEMBERS, scheme, publicKey }) }
-      return [scheme, scheme === MEMBERS.scheme ? readStamp(headers).scheme : faultOf(headers).reason]
+  test('read: every scheme of the table is read, with a public key of its curve', () => {
+    const read = Object.entries(SCHEMES).map(([scheme, { curve }]) => {
+      const publicKey = curve === 'ed25519' ? PUBLIC_KEY.slice(2) : PUBLIC_KEY
+      return readStamp({ 'x-stamp': stamp({ ...MEMBERS, scheme, publicKey }) }).scheme
     })
-    expect(outcomes).toEqual([
-      ['SIGNATURE_SCHEME_TK_API_P256', 'SIGNATURE_SCHEME_TK_API_P256'],
-      ['SIGNATURE_SCHEME_TK_API_SECP256K1', 'unsupported'],
-      ['SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191', 'unsupported'],
-      ['SIGNATURE_SCHEME_TK_API_ED25519', 'unsupported'],
+    expect(read).toEqual([
+      'SIGNATURE_SCHEME_TK_API_P256',
+      'SIGNATURE_SCHEME_TK_API_SECP256K1',
+      'SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191',
+      'SIGNATURE_SCHEME_TK_API_ED25519',
     ])
+  })
+})
+
+describe('passkeys', () => {
+  const accept = ['api-key', 'webauthn'] as const
+  const read = (headers: Headers) => readStamp(headers, { accept })
+  // Bytes whose base64 differs between the alphabets and needs padding.
+  const bytes = Uint8Array.of(0xfb, 0xff, 0xfe, 0x01)
+  const plain = Buffer.from(bytes).toString('base64')
+  const url = encodeBase64Url(bytes)
+  const assertion = { credentialId: url, authenticatorData: url, clientDataJson: url, signature: url }
+  const standard = { credentialId: plain, authenticatorData: plain, clientDataJson: plain, signature: plain }
+  const { credentialId, ...others } = assertion
+
+  for (const { name, header, text } of [
+    { name: 'bare JSON', header: json(assertion), text: json(assertion) },
+    { name: 'base64url of it', header: stamp(assertion), text: json(assertion) },
+    { name: 'base64 with padding', header: base64(json(assertion)), text: json(assertion) },
+    { name: 'standard base64 inside', header: json(standard), text: json(standard) },
+    { name: 'another order', header: json({ ...others, credentialId }), text: json({ ...others, credentialId }) },
+    { name: 'a member it does not know', header: json({ ...assertion, a: 1 }), text: json({ ...assertion, a: 1 }) },
+  ]) {
+    test(`read: a passkey stamp as ${name} is accepted, and its JSON kept as it was`, () => {
+      for (const headerName of ['x-stamp-webauthn', 'X-Stamp-WebAuthn']) {
+        expect(read({ [headerName]: header })).toEqual({
+          kind: 'webauthn',
+          credentialId: url,
+          authenticatorData: bytes,
+          clientDataJson: bytes,
+          signature: bytes,
+          text,
+        })
+      }
+    })
+  }
+
+  for (const { name, value } of [
+    { name: 'no members', value: '{}' },
+    { name: 'no signature', value: json({ ...assertion, signature: undefined }) },
+    { name: 'an empty credential id', value: json({ ...assertion, credentialId: '' }) },
+    { name: 'client data that is no base64', value: json({ ...assertion, clientDataJson: '{}' }) },
+    { name: 'client data that is an object', value: json({ ...assertion, clientDataJson: {} }) },
+    { name: 'an API key stamp', value: json(MEMBERS) },
+  ]) {
+    test(`read: a passkey stamp with ${name} is malformed`, () => {
+      expect(() => read({ 'x-stamp-webauthn': value })).toThrow(
+        expect.objectContaining({ reason: 'malformed', message: 'could not extract webauthn stamp' }),
+      )
+    })
+  }
+
+  test('read: bare JSON that was sent twice is malformed, not the first of the two', () => {
+    expect(() => read({ 'x-stamp-webauthn': `${json(assertion)}, ${json(assertion)}` })).toThrow(
+      expect.objectContaining({ reason: 'malformed' }),
+    )
+  })
+
+  test('read: one who accepts passkeys alone gets no API key stamp', () => {
+    expect(() => readStamp({ 'x-stamp': stamp(MEMBERS) }, { accept: ['webauthn'] })).toThrow(
+      expect.objectContaining({ reason: 'unsupported', message: 'API key stamps are not supported' }),
+    )
+    expect(read({ 'x-stamp': stamp(MEMBERS) })).toEqual(READ)
   })
 })
