@@ -61,8 +61,12 @@ export const spark =
   ({ bytes }) =>
     encodeBech32(prefix, concatBytes(Uint8Array.of(0x0a, bytes.length), bytes), 'bech32m')
 
-const BITCOIN_NETWORKS = { mainnet: NETWORK, testnet: TEST_NETWORK, regtest: { ...TEST_NETWORK, bech32: 'bcrt' } }
-type BitcoinNetwork = keyof typeof BITCOIN_NETWORKS
+export const BITCOIN_NETWORKS = {
+  mainnet: NETWORK,
+  testnet: TEST_NETWORK,
+  regtest: { ...TEST_NETWORK, bech32: 'bcrt' },
+}
+export type BitcoinNetwork = keyof typeof BITCOIN_NETWORKS
 
 /**
  * The scripts behind each kind of Bitcoin address. Those of P2SH and P2WSH are our choice, the sources are silent:

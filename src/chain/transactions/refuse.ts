@@ -1,0 +1,19 @@
+import { ChainError } from '../error.ts'
+
+/** Whatever a reader found, by the names that policies use; values as the policy room's contexts hold them. */
+export type Facts = Readonly<Record<string, unknown>>
+
+/** Refuses a transaction in the API's words (facts: chain §6), with what is wrong behind them. */
+export function refuse(reason: string, cause?: unknown): never {
+  throw new ChainError(`failed to parse transaction: ${reason}`, cause === undefined ? undefined : { cause })
+}
+
+/** Refuses a payload that is signed by its encoding, such as typed data. The API's words for it are not published. */
+export function refusePayload(reason: string, cause?: unknown): never {
+  throw new ChainError(`failed to parse payload: ${reason}`, cause === undefined ? undefined : { cause })
+}
+
+/** Refuses an ABI or an IDL. */
+export function refuseInterface(reason: string): never {
+  throw new ChainError(`invalid smart contract interface: ${reason}`)
+}

@@ -1,0 +1,122 @@
+/** Send requests → `eth.tx`, `solana.tx` or a batch: their fields come from the request (facts: chain §7, U-ethfields). */
+import { decodeBase64, isHex } from '../../encoding/index.ts'
+import { ethereumFacts } from './ethereum.ts'
+import type { SmartContractInterface } from './interfaces.ts'
+import { readTransactionFacts, type TransactionFacts } from './read-transaction.ts'
+import { type Facts, refuse } from './refuse.ts'
+
+/** The members of a send request that policies see; the rest of it is not looked at. */
+export interface SendIntent {
+  readonly from?: string
+  readonly caip2?: string
+  readonly sponsor?: boolean
+  readonly to?: string
+  readonly value?: string
+  readonly data?: string
+  readonly nonce?: string
+  readonly gasLimit?: string
+  readonly maxFeePerGas?: string
+  readonly maxPriorityFeePerGas?: string
+  readonly calls?: readonly { readonly to?: string; readonly value?: string; readonly data?: string }[]
+  readonly unsignedTransaction?: string
+}
+
+export interface SendFacts extends TransactionFacts {
+  /** One item a call, each judged by itself (U-batch). */
+  readonly batch?: readonly TransactionFacts[]
+}
+
+type SendReader = (intent: SendIntent, interfaces: readonly SmartContractInterface[]) => SendFacts
+
+const readers: Readonly<Record<string, SendReader>> = {
+  ACTIVITY_TYPE_ETH_SEND_TRANSACTION: (intent, interfaces) => ({
+    eth: { tx: callFacts(intent, intent, intent.sponsor === true, interfaces) },
+  }),
+  ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2: (intent, interfaces) => {
+    const { calls = [], sponsor } = intent
+    if (calls.length === 0) refuse('there are no calls')
+    const delegated = sponsor === true || calls.length > 1
+    return { batch: calls.map((call) => ({ eth: { tx: callFacts(intent, call, delegated, interfaces) } })) }
+  },
+  ACTIVITY_TYPE_SOL_SEND_TRANSACTION: solanaFacts,
+  ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2: solanaFacts,
+}
+
+/** Whether an activity is one of those that send a transaction made from their fields. */
+export function isSendActivity(type: string): boolean {
+  return Object.hasOwn(readers, type)
+}
+
+/** Reads the facts of a send request; nothing for another activity. Throws `ChainError`. */
+export function readSendFacts(
+  type: string,
+  intent: SendIntent,
+  { interfaces }: { readonly interfaces: readonly SmartContractInterface[] },
+): SendFacts {
+  return isSendActivity(type) ? readers[type]!(intent, interfaces) : {}
+}
+
+/**
+ * One call as a transaction. Alone and unsponsored it is sent as type 2; delegated, it is no transaction of its own and
+ * has no type. Fees that the caller leaves out are missing, and 0 when someone else pays.
+ */
+function callFacts(
+  intent: SendIntent,
+  call: Pick<SendIntent, 'to' | 'value' | 'data'>,
+  delegated: boolean,
+  interfaces: readonly SmartContractInterface[],
+): Facts {
+  const fee = (name: 'maxFeePerGas' | 'maxPriorityFeePerGas') =>
+    intent.sponsor === true ? 0n : quantity(intent[name], name)
+  const fields = {
+    from: address(intent.from, 'from'),
+    to: call.to === undefined || call.to === '' ? '' : address(call.to, 'to'),
+    data: calldata(call.data),
+    value: quantity(call.value, 'value') ?? 0n,
+    chain_id: chainId(intent.caip2),
+    nonce: quantity(intent.nonce, 'nonce'),
+    gas: quantity(intent.gasLimit, 'gasLimit'),
+    max_fee_per_gas: fee('maxFeePerGas'),
+    max_priority_fee_per_gas: fee('maxPriorityFeePerGas'),
+    type: delegated ? undefined : 'TYPE_2',
+  }
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  return ethereumFacts(given, interfaces)
+}
+
+/** The documentation says hex, the schema base64: hex if it is that (facts: chain §7). */
+function solanaFacts({ unsignedTransaction }: SendIntent, interfaces: readonly SmartContractInterface[]): SendFacts {
+  if (unsignedTransaction === undefined || unsignedTransaction === '') refuse('there is no transaction')
+  const type = 'TRANSACTION_TYPE_SOLANA'
+  if (isHex(unsignedTransaction)) return readTransactionFacts({ type, unsignedTransaction, interfaces })
+  try {
+    return readTransactionFacts({ type, unsignedTransaction: decodeBase64(unsignedTransaction), interfaces })
+  } catch (error) {
+    if (error instanceof Error && error.name === 'EncodingError') refuse('it is neither hex nor base64', error)
+    throw error
+  }
+}
+
+/** Decimal digits, or hex with `0x` (facts: chain §7). */
+function quantity(text: string | undefined, name: string): bigint | undefined {
+  if (text === undefined || text === '') return undefined
+  if (!/^(?:\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) refuse(`expected \`${name}\` to be a whole number`)
+  const value = BigInt(text)
+  return value < 2n ** 256n ? value : refuse(`\`${name}\` does not fit 256 bits`)
+}
+
+function address(text: string | undefined, name: string): string {
+  if (text === undefined || !/^0x[0-9a-fA-F]{40}$/.test(text)) refuse(`expected \`${name}\` to be an address`)
+  return text.toLowerCase()
+}
+
+function calldata(text: string | undefined): string {
+  if (text === undefined || text === '') return '0x'
+  if (!isHex(text)) refuse('expected `data` to be hex of whole bytes')
+  return `0x${text.replace(/^0x/, '').toLowerCase()}`
+}
+
+function chainId(caip2: string | undefined): bigint {
+  const [, reference] = /^eip155:(\d{1,32})$/.exec(caip2 ?? '') ?? []
+  return reference === undefined ? refuse('expected `caip2` to be `eip155:` and a chain id') : BigInt(reference)
+}

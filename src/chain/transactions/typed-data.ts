@@ -1,0 +1,134 @@
+/**
+ * EIP-712 typed data → `eth.eip_712` (facts: policy-language §5.2, chain §5). What policies read is what the signature
+ * covers: members that no type declares are not hashed, so they are not facts either, and a declared one must be there.
+ */
+import { asRecord, hexText, type JsonRecord, member, wholeNumber } from './payload-json.ts'
+import { type Facts, refusePayload } from './refuse.ts'
+
+interface Field {
+  readonly name: string
+  readonly type: string
+}
+type Types = ReadonlyMap<string, readonly Field[]>
+
+const DOMAIN = 'EIP712Domain'
+
+/** The members a domain may have, in the order they are hashed in when no type is given (facts: chain §5). */
+const domainFields = [
+  { name: 'name', type: 'string', fact: 'name' },
+  { name: 'version', type: 'string', fact: 'version' },
+  { name: 'chainId', type: 'uint256', fact: 'chain_id' },
+  { name: 'verifyingContract', type: 'address', fact: 'verifying_contract' },
+  { name: 'salt', type: 'bytes32', fact: undefined },
+] as const
+
+/** A message nests as deep as its values do: a struct may contain a list of itself. */
+const MAX_DEPTH = 64
+
+export function readTypedData(data: JsonRecord): Facts {
+  const types = readTypes(asRecord(member(data, 'types'), '`types`'))
+  const primaryType = member(data, 'primaryType')
+  if (typeof primaryType !== 'string' || primaryType === DOMAIN) refusePayload('expected `primaryType` to name a type')
+  return {
+    primary_type: primaryType,
+    domain: readDomain(types, asRecord(member(data, 'domain'), '`domain`')),
+    message: readStruct(types, primaryType, member(data, 'message'), 'message', 0),
+  }
+}
+
+function readTypes(given: JsonRecord): Types {
+  const types = new Map<string, readonly Field[]>()
+  for (const [name, fields] of Object.entries(given)) {
+    if (!/^[A-Za-z_$][\w$]*$/.test(name) || isElementary(name)) refusePayload(`no type can be called \`${name}\``)
+    if (!Array.isArray(fields)) refusePayload(`expected the type \`${name}\` to be a list`)
+    const list = fields.map((field: unknown) => readField(asRecord(field, `a field of \`${name}\``), name))
+    if (new Set(list.map((field) => field.name)).size < list.length) refusePayload(`\`${name}\` has a field twice`)
+    types.set(name, list)
+  }
+  for (const [name, fields] of types) {
+    const unknown = fields.find(({ type }) => !isElementary(elementOf(type)) && !types.has(elementOf(type)))
+    if (unknown !== undefined)
+      refusePayload(`there is no type \`${unknown.type}\` for \`${unknown.name}\` of \`${name}\``)
+  }
+  return types
+}
+
+/** What lists of lists are made of in the end. */
+function elementOf(type: string): string {
+  return type.replace(/(?:\[\d*\])+$/, '')
+}
+
+function readField(field: JsonRecord, owner: string): Field {
+  const name = member(field, 'name')
+  const type = member(field, 'type')
+  if (typeof name !== 'string' || typeof type !== 'string') refusePayload(`a field of \`${owner}\` lacks name or type`)
+  return { name, type }
+}
+
+/** Without a type of its own, the domain has the type that its members make. */
+function readDomain(types: Types, domain: JsonRecord): Facts {
+  const declared: readonly Field[] =
+    types.get(DOMAIN) ?? domainFields.filter(({ name }) => member(domain, name) !== undefined)
+  const values = readFields(types, declared, domain, 'domain', 0)
+  const known = domainFields.flatMap(({ name, fact }) =>
+    fact === undefined || !Object.hasOwn(values, name) ? [] : [[fact, values[name]] as const],
+  )
+  const facts = Object.fromEntries(known)
+  for (const [name, value] of known) {
+    const expected = name === 'chain_id' ? 'bigint' : 'string'
+    if (typeof value !== expected) refusePayload(`the domain declares \`${name}\` with a type that it cannot have`)
+  }
+  return facts
+}
+
+function readStruct(types: Types, name: string, value: unknown, path: string, depth: number): Facts {
+  const fields = types.get(name)
+  if (fields === undefined) refusePayload(`there is no type \`${name}\` for \`${path}\``)
+  return readFields(types, fields, asRecord(value, `\`${path}\``), path, depth)
+}
+
+function readFields(types: Types, fields: readonly Field[], value: JsonRecord, path: string, depth: number): Facts {
+  return Object.fromEntries(
+    fields.map(({ name, type }) => {
+      if (!Object.hasOwn(value, name)) refusePayload(`\`${path}\` lacks \`${name}\``)
+      return [name, readValue(types, type, value[name], `${path}.${name}`, depth + 1)]
+    }),
+  )
+}
+
+/** The longest array suffix belongs to the outermost list: `T[2][]` is a list of pairs. */
+function readValue(types: Types, type: string, value: unknown, path: string, depth: number): unknown {
+  if (depth > MAX_DEPTH) refusePayload(`the message nests deeper than ${MAX_DEPTH} levels`)
+  const array = /^(.+)\[(\d*)\]$/.exec(type)
+  if (array !== null) {
+    const [, element, length] = array
+    if (!Array.isArray(value)) refusePayload(`expected \`${path}\` to be a list`)
+    if (length !== '' && value.length !== Number(length)) refusePayload(`expected \`${path}\` to have ${length} items`)
+    return value.map((item, index) => readValue(types, element!, item, `${path}[${index}]`, depth + 1))
+  }
+  return isElementary(type) ? readElementary(type, value, `\`${path}\``) : readStruct(types, type, value, path, depth)
+}
+
+const ELEMENTARY = /^(?:bool|address|string|bytes|bytes([1-9]|[12]\d|3[0-2])|(uint|int)(\d*))$/
+
+function isElementary(type: string): boolean {
+  return ELEMENTARY.test(type)
+}
+
+function readElementary(type: string, value: unknown, what: string): unknown {
+  const [, size, sign, digits] = ELEMENTARY.exec(type)!
+  if (type === 'address') return hexText(value, what, 20)
+  if (type === 'bytes') return hexText(value, what)
+  if (size !== undefined) return hexText(value, what, Number(size))
+  if (sign !== undefined) return readInteger(sign, digits === '' ? 256 : Number(digits), value, what)
+  if (typeof value !== (type === 'bool' ? 'boolean' : 'string')) refusePayload(`expected ${what} to be a ${type}`)
+  return value
+}
+
+function readInteger(sign: string, bits: number, value: unknown, what: string): bigint {
+  if (bits < 8 || bits > 256 || bits % 8 !== 0) refusePayload(`${what} has the type \`${sign}${bits}\`, which is none`)
+  const number = wholeNumber(value, what)
+  const fits = sign === 'uint' ? BigInt.asUintN(bits, number) === number : BigInt.asIntN(bits, number) === number
+  if (!fits) refusePayload(`${what} does not fit \`${sign}${bits}\``)
+  return number
+}
