@@ -13,6 +13,7 @@
  * The order is the decision: each line is reached only when none above it has settled the request.
  */
 import { findActivity } from '../protocol/index.ts'
+import type { Probe, Unit } from './evaluate.ts'
 import { type CompiledExpression, compileExpression } from './expression.ts'
 import { createFrame, type Roots, rootsOfContext } from './frame.ts'
 import { compileInclusion, type IsIncluded } from './inclusion.ts'
@@ -40,9 +41,19 @@ export interface CompiledPolicy {
 
 /** Compiles a policy. Never throws: a field that cannot be compiled makes the policy `OUTCOME_ERROR` when it is evaluated. */
 export function compilePolicy(policy: PolicyText): CompiledPolicy {
+  return compileWatched(policy)
+}
+
+/** Who looks on as a field of a policy is evaluated. */
+export type Watch = (field: PolicyField, types: Unit['types']) => Probe
+
+/** Compiles a policy of which every evaluation is watched: for a trace or for coverage. Decides as `compilePolicy`'s does. */
+export function compileWatched(policy: PolicyText, watch?: Watch): CompiledPolicy {
   const { time, condition, consensus } = policy
   const compiled = (field: PolicyField, text: string | undefined) =>
-    text === undefined || text === null ? undefined : compileExpression(field, text)
+    text === undefined || text === null
+      ? undefined
+      : compileExpression(field, text, watch && ((types) => watch(field, types)))
   const who = compiled('consensus', consensus)
   return {
     policy,

@@ -38,7 +38,12 @@ export type Evaluate = (frame: Frame) => Result
 export interface Unit {
   readonly text: string
   readonly types: ReadonlyMap<Expression, Type>
+  /** Looks on as nodes are evaluated. It is asked once for each node as it is compiled; without it nothing is paid. */
+  readonly probe?: Probe | undefined
 }
+
+/** Gives what to evaluate in place of a compiled node: the node itself, with somebody watching. */
+export type Probe = (node: Expression, evaluate: Evaluate) => Evaluate
 
 /** The variables in scope, innermost first; each has the slot of its depth. */
 export interface Scope {
@@ -49,6 +54,11 @@ export interface Scope {
 
 /** Compiles a tree that was checked without errors. */
 export function compile(unit: Unit, node: Expression, scope: Scope | undefined): Evaluate {
+  const evaluate = compileNode(unit, node, scope)
+  return unit.probe === undefined ? evaluate : unit.probe(node, evaluate)
+}
+
+function compileNode(unit: Unit, node: Expression, scope: Scope | undefined): Evaluate {
   switch (node.kind) {
     case 'bool':
     case 'int':

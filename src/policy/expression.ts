@@ -3,7 +3,7 @@
 import { type Diagnostic, diagnostic, type Source, sortDiagnostics, spanAt } from '../diagnostics/index.ts'
 import type { Expression } from './ast.ts'
 import { checkTree } from './check.ts'
-import { compile, type Evaluate, type Unit } from './evaluate.ts'
+import { compile, type Evaluate, type Probe, type Unit } from './evaluate.ts'
 import type { PolicyField } from './model.ts'
 import { parse } from './parser.ts'
 import type { PolicyProblem } from './problem.ts'
@@ -34,14 +34,23 @@ export interface CompiledExpression {
   readonly unit: Unit
 }
 
-/** Compiles an expression; a text that would be refused compiles to a fault. */
-export function compileExpression(field: PolicyField, text: string): CompiledExpression {
+/**
+ * Compiles an expression; a text that would be refused compiles to a fault. The unit that comes back has no probe:
+ * what else is compiled from it, such as who is included, is not watched.
+ */
+export function compileExpression(
+  field: PolicyField,
+  text: string,
+  probe?: (types: Unit['types']) => Probe,
+): CompiledExpression {
   const { tree, problems } = parse(text)
   if (tree !== undefined) {
     const checked = checkTree(field, tree)
     const unit: Unit = { text, types: checked.types }
-    if (![...problems, ...checked.problems].some(isError))
-      return { field, tree, unit, evaluate: compile(unit, tree, undefined) }
+    if (![...problems, ...checked.problems].some(isError)) {
+      const watched = probe === undefined ? unit : { ...unit, probe: probe(checked.types) }
+      return { field, tree, unit, evaluate: compile(watched, tree, undefined) }
+    }
   }
   const [first] = checkText(field, text).filter(isError)
   const { message, start, end } = first!

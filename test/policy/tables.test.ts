@@ -152,11 +152,14 @@ test('policy: the room exports what is listed here', () => {
       "checkExpression",
       "checkText",
       "compilePolicy",
+      "elementType",
       "mayVote",
+      "memberType",
       "parse",
       "policyCodes",
       "print",
       "readings",
+      "rootType",
       "writeRefusal",
     ]
   `)

@@ -1,0 +1,36 @@
+import type { Codes } from '../diagnostics/index.ts'
+
+const FORM = 'write what the message expects; the schema named in the first line of a file lets an editor complete it'
+
+export const codes = {
+  'scenarios/unreadable': {
+    summary: 'a file of scenarios cannot be read',
+    solve: 'check that it exists and who may read it',
+  },
+  'scenarios/syntax': { summary: 'a file is not YAML', solve: 'correct it at the place that is marked' },
+  'scenarios/too-many-aliases': {
+    summary: 'aliases of YAML multiply into too much',
+    solve: 'write out what is meant, or use a table',
+  },
+  'scenarios/duplicate-key': { summary: 'a key is written twice in one map', solve: 'join the two, or remove one' },
+  'scenarios/wrong-type': { summary: 'a value is of another type than expected', solve: FORM },
+  'scenarios/wrong-value': { summary: 'a value is none of those allowed', solve: FORM },
+  'scenarios/unknown-key': { summary: 'a key means nothing where it stands', solve: 'correct or remove it' },
+  'scenarios/missing-key': { summary: 'a key that must be there is not', solve: 'add it' },
+  'scenarios/unknown-name': {
+    summary: 'a name is used that the definitions do not define',
+    solve: 'correct it, or define it in the definitions beside the test',
+  },
+  'scenarios/unknown-activity': {
+    summary: 'there is no such kind or type of activity',
+    solve: 'write a kind such as `SIGN_TRANSACTION`, or a type with its version',
+  },
+  'scenarios/bad-transaction': {
+    summary: 'the bytes of a transaction cannot be decoded',
+    solve: 'give the unsigned transaction as the request would carry it, or its fields',
+  },
+  'scenarios/failed': {
+    summary: 'something else came of a scenario than it expects',
+    solve: 'change the policy or the expectation; `quorate policy explain` shows what made the difference',
+  },
+} as const satisfies Codes

@@ -1,0 +1,9 @@
+/**
+ * Scenarios: policies tried out on paper. Reads scenarios and cases from YAML, decides them with the same policy engine
+ * as the service, over definitions as they are proposed or an organization as it was read, and says what differs from
+ * what was expected, and where. It asks no network and keeps nothing.
+ */
+export type { CaseResult, PolicyCase } from './cases/model.ts'
+export { readCases } from './cases/read-cases.ts'
+export { runCase } from './cases/run-case.ts'
+export { codes } from './codes.ts'

@@ -1,0 +1,104 @@
+import type { Span } from '../diagnostics/index.ts'
+
+/** A YAML file as a tree with places: aliases followed, merge keys carried out. */
+export type Tree = MapTree | ListTree | ScalarTree
+
+export interface MapTree {
+  readonly kind: 'map'
+  readonly span: Span
+  readonly entries: readonly MapEntry[]
+}
+
+export interface MapEntry {
+  readonly key: string
+  readonly keySpan: Span
+  readonly value: Tree
+}
+
+export interface ListTree {
+  readonly kind: 'list'
+  readonly span: Span
+  readonly items: readonly Tree[]
+}
+
+export interface ScalarTree {
+  readonly kind: 'scalar'
+  readonly span: Span
+  /** Whole numbers are bigints, whatever their size. */
+  readonly value: string | number | bigint | boolean | null
+  /** What was written, without quotes: what a text is when it looks like a number. */
+  readonly source: string
+}
+
+/** The entry of a key, if the tree is a map that has it. */
+export function entryOf(tree: Tree | undefined, key: string): MapEntry | undefined {
+  return tree?.kind === 'map' ? tree.entries.find((entry) => entry.key === key) : undefined
+}
+
+/** The value under a key; undefined also when it is null, which is how YAML writes nothing. */
+export function childOf(tree: Tree | undefined, key: string): Tree | undefined {
+  const value = entryOf(tree, key)?.value
+  return value === undefined || isNull(value) ? undefined : value
+}
+
+/** The items of a list; of nothing, none. */
+export function itemsOf(tree: Tree | undefined): readonly Tree[] {
+  return tree?.kind === 'list' ? tree.items : []
+}
+
+/** The entries of a map; of nothing, none. */
+export function entriesOf(tree: Tree | undefined): readonly MapEntry[] {
+  return tree?.kind === 'map' ? tree.entries : []
+}
+
+/** What a scalar says, as text, whatever it looks like. */
+export function wordOf(tree: Tree | undefined): string | undefined {
+  return tree?.kind === 'scalar' && tree.value !== null ? tree.source : undefined
+}
+
+export function isNull(tree: Tree): boolean {
+  return tree.kind === 'scalar' && tree.value === null
+}
+
+/**
+ * The tree with the value at a path replaced; maps and list items on the way are made where they are missing. Nothing
+ * is changed in place: what an alias shares stays as it was elsewhere.
+ */
+export function withPath(tree: Tree | undefined, keys: readonly string[], value: Tree): Tree {
+  const [key, ...rest] = keys
+  if (key === undefined) return value
+  if (tree?.kind === 'list') {
+    const index = Number(key)
+    if (Number.isInteger(index) && index >= 0 && index <= tree.items.length) {
+      const items = [...tree.items]
+      items[index] = withPath(items[index], rest, value)
+      return { ...tree, items }
+    }
+  }
+  const entries = entriesOf(tree)
+  const at = entries.findIndex((entry) => entry.key === key)
+  const old = entries[at]
+  const entry = { key, keySpan: old?.keySpan ?? value.span, value: withPath(old?.value, rest, value) }
+  return {
+    kind: 'map',
+    span: tree?.span ?? value.span,
+    entries: at < 0 ? [...entries, entry] : entries.with(at, entry),
+  }
+}
+
+/** The plain value of a tree: what JSON would hold, with bigints for whole numbers that a double cannot. */
+export function toPlain(tree: Tree): unknown {
+  switch (tree.kind) {
+    case 'scalar':
+      return typeof tree.value === 'bigint' && Number.isSafeInteger(Number(tree.value))
+        ? Number(tree.value)
+        : tree.value
+    case 'list':
+      return tree.items.map(toPlain)
+    case 'map':
+      // From entries, so that a key called `__proto__` is a key like any other.
+      return Object.fromEntries(tree.entries.map(({ key, value }) => [key, toPlain(value)]))
+    default:
+      return tree satisfies never
+  }
+}
