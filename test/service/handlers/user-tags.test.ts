@@ -65,9 +65,10 @@ describe('user tags', () => {
   })
 
   test('user tags: a user bears tags in the order of the tags, whoever was given them when', async () => {
-    const [first, second] = [await makeTag(), await makeTag()]
-    const user = await makeUser(service.root, { userTags: [second.userTagId, first.userTagId] })
-    expect(await tagsOf(user)).toEqual([first.userTagId, second.userTagId])
+    const made: string[] = []
+    for (let count = 0; count < 8; count++) made.push((await makeTag()).userTagId)
+    const user = await makeUser(service.root, { userTags: made.toReversed() })
+    expect(await tagsOf(user)).toEqual(made)
   })
 
   test.each<{ name: string; type: ActivityType; parameters: () => Promise<object> | object; expected: () => Refusal }>([

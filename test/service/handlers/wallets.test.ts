@@ -292,6 +292,26 @@ describe('wallets', () => {
   })
 })
 
+test('wallets: deleting one that goes meanwhile can still be voted down, and fails when approved', async () => {
+  const [dan, eve] = [await createTestUser(service, 'dan'), await createTestUser(service, 'eve')]
+  await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    policyName: 'two delete wallets',
+    effect: 'EFFECT_ALLOW',
+    consensus: 'approvers.count() >= 2',
+    condition: "activity.kind == 'DELETE_WALLETS'",
+  })
+  const { walletId: of } = await make()
+  const remove = () => ({ walletIds: [of], deleteWithoutExport: true })
+  const waiting = [
+    await dan.client.submit('ACTIVITY_TYPE_DELETE_WALLETS', remove()),
+    await dan.client.submit('ACTIVITY_TYPE_DELETE_WALLETS', remove()),
+  ]
+  await complete(service.root, 'ACTIVITY_TYPE_DELETE_WALLETS', remove())
+  expect((await eve.client.reject(waiting[0]!.fingerprint)).status).toBe('ACTIVITY_STATUS_REJECTED')
+  const failed = await eve.client.approve(waiting[1]!.fingerprint)
+  expect([failed.status, failed.failure?.message]).toEqual(['ACTIVITY_STATUS_FAILED', `wallet not found: ${of}`])
+})
+
 test('wallets: the hundred and first is refused', async () => {
   const { length } = (await service.root.query('list_wallets')).wallets
   for (let count = length; count < 100; count++) await make()
