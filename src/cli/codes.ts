@@ -46,6 +46,10 @@ export const cliCodes = {
     summary: 'a file cannot be written',
     solve: 'make room on the disk, or choose another file',
   },
+  'cli/unreadable': {
+    summary: 'a file that was named cannot be read',
+    solve: 'check that it exists and who may read it',
+  },
   'cli/denied': {
     summary: 'the key in use may not do what the plan needs, so nothing was submitted',
     solve: 'apply with the key of somebody who may, or add a policy that allows it',

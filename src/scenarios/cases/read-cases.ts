@@ -44,7 +44,7 @@ function casesOf(tree: MapTree, index: number, diagnostics: Diagnostic[]): reado
   const variants = itemsOf(childOf(tree, 'variants')).map((variant, at) =>
     caseOf(`${name}, variant ${at + 1}`, changed(tree, variant), diagnostics),
   )
-  return [base, ...variants]
+  return [base, ...variants].filter(({ policies }) => policies.length > 0)
 }
 
 /** A variant is the same case with other values in its context, other fields of its first policy, and what it says itself. */

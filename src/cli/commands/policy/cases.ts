@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { createSource, EXIT, type ExitCode, QuorateError, renderDiagnostics } from '../../../diagnostics/index.ts'
+import { readCases, runCase } from '../../../scenarios/index.ts'
+import type { CommandInput } from '../../command.ts'
+
+/** Runs a file of cases: one JSON line a run, then the count. What cannot be read as a case counts as failed. */
+export function runCases({ io }: CommandInput, file: string): ExitCode {
+  const { cases, diagnostics } = readCases(createSource(file, readText(file)))
+  io.say(renderDiagnostics(diagnostics, io.style))
+  let failed = diagnostics.length
+  let lines = ''
+  for (const one of cases) {
+    const result = runCase(one)
+    if (!result.ok) failed++
+    lines += `${JSON.stringify(result)}\n`
+  }
+  const passed = Math.max(0, cases.length + diagnostics.length - failed)
+  io.out(`${lines}${passed} passed, ${failed} failed\n`)
+  return failed === 0 ? EXIT.done : EXIT.error
+}
+
+/** Reads a file that was named on the command line. Throws `cli/unreadable`. */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new QuorateError('cli/unreadable', `\`${file}\` cannot be read: ${(cause as Error).message}`, {
+      next: 'check that it exists and who may read it',
+      cause,
+    })
+  }
+}
