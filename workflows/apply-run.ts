@@ -43,6 +43,8 @@ export class ApplyRun {
   #verdict: 'stale' | 'failed' | undefined
   /** Why there is a verdict, or why it does not go on just now. */
   #error: Failure | undefined
+  /** What came of this very plan when it was applied before. */
+  #ended: ApplyProgress | undefined
   readonly #active = new Set<number>()
 
   constructor(planDigest: string, startedAt: string, carried?: CarriedRun) {
@@ -75,6 +77,11 @@ export class ApplyRun {
   giveUp(verdict: 'stale' | 'failed', error: Failure): void {
     this.#verdict = verdict
     this.#error = error
+  }
+
+  /** The plan has been spent before: its outcome is this one's. */
+  endAs(earlier: ApplyProgress): void {
+    this.#ended = earlier
   }
 
   /** Whether nothing new may be begun. */
@@ -142,6 +149,7 @@ export class ApplyRun {
   }
 
   progress(): ApplyProgress {
+    if (this.#ended) return this.#ended
     return {
       planDigest: this.planDigest,
       state: this.#state(),

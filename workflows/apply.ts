@@ -9,7 +9,7 @@ import { CancellationScope, condition, continueAsNew, setHandler, workflowInfo }
 import type { ApplyProgress, Failure } from '../activities/model.ts'
 import { ApplyRun, type CarriedRun } from './apply-run.ts'
 import { cancel, nudge, progress } from './messages.ts'
-import { AtRest, createPace, local, ordinary, persist, toFailure } from './steps.ts'
+import { AtRest, createPace, persist, steps, toFailure } from './steps.ts'
 
 export interface ApplyInput {
   readonly organizationId: string
@@ -46,15 +46,15 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
 async function begin(run: ApplyRun, { organizationId, planDigest }: ApplyInput): Promise<ApplyProgress | undefined> {
   const show = (error: Failure | undefined) => run.explain(error)
   try {
-    const outline = await persist(run, show, () => ordinary.loadOutline({ organizationId, planDigest }))
-    const freshness = await persist(run, show, () => ordinary.checkPlanFresh({ planDigest }))
+    const outline = await persist(run, show, () => steps.loadOutline({ organizationId, planDigest }))
+    const freshness = await persist(run, show, () => steps.checkPlanFresh({ planDigest }))
     if (!freshness.fresh) {
-      if (freshness.earlier) return freshness.earlier
-      run.giveUp('stale', freshness.error)
+      if (freshness.earlier) run.endAs(freshness.earlier)
+      else run.giveUp('stale', freshness.error)
       return run.progress()
     }
     const spent = { planDigest, run: workflowInfo().firstExecutionRunId }
-    await persist(run, show, () => ordinary.spendPlan(spent))
+    await persist(run, show, () => steps.spendPlan(spent))
     run.begin(outline)
     return undefined
   } catch (error) {
@@ -95,7 +95,7 @@ async function submit(run: ApplyRun, index: number): Promise<void> {
       // This workflow's clock: the value is in the history before the body is made (style §2).
       const timestampMs = Date.now()
       const prepared = await persist(run, show, () =>
-        ordinary.prepareRequest({ ...step, ids: run.idsFor(index), timestampMs }),
+        steps.prepareRequest({ ...step, ids: run.idsFor(index), timestampMs }),
       )
       if (prepared.kind === 'found') return run.take(index, prepared.activity)
       record.prepared = { fingerprint: prepared.fingerprint, path: prepared.path }
@@ -105,7 +105,7 @@ async function submit(run: ApplyRun, index: number): Promise<void> {
     record.state = 'submitting'
     const { fingerprint, path } = record.prepared
     try {
-      run.take(index, await persist(run, show, () => local.submitRequest({ ...step, fingerprint, path })))
+      run.take(index, await persist(run, show, () => steps.submitRequest({ ...step, fingerprint, path })))
     } catch (error) {
       if (toFailure(error).code !== 'apply/body-stale' || ++stale > MOST_STALE) throw error
       // The next round looks for an equal intent before it makes a new body.
@@ -126,7 +126,7 @@ async function awaitEnd(run: ApplyRun, index: number): Promise<void> {
       await pace()
       run.take(
         index,
-        await persist(run, showOn(run, index), () => local.pollActivity({ ...step, activityId: record.activityId! })),
+        await persist(run, showOn(run, index), () => steps.pollActivity({ ...step, activityId: record.activityId! })),
       )
     }
   }
@@ -139,7 +139,7 @@ async function vote(run: ApplyRun, index: number): Promise<void> {
   record.votedAtMs = timestampMs
   const vote = { planDigest: run.planDigest, batch: index, fingerprint: record.fingerprint!, timestampMs }
   try {
-    run.take(index, await persist(run, showOn(run, index), () => ordinary.castVote(vote)))
+    run.take(index, await persist(run, showOn(run, index), () => steps.castVote(vote)))
   } catch (error) {
     if (error instanceof AtRest) throw error
     record.error = toFailure(error)
@@ -150,7 +150,7 @@ async function vote(run: ApplyRun, index: number): Promise<void> {
 async function keepOutcome(run: ApplyRun): Promise<ApplyProgress> {
   const outcome = run.progress()
   if (outcome.batches.some(({ activityId }) => activityId !== undefined)) {
-    await ordinary.recordOutcome({ outcome }).catch(() => {})
+    await steps.recordOutcome({ outcome }).catch(() => {})
   }
   return outcome
 }

@@ -1,34 +1,18 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  condition,
-  isCancellation,
-  proxyActivities,
-  proxyLocalActivities,
-} from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, condition, isCancellation, proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../activities/create.ts'
 import type { Failure } from '../activities/model.ts'
 import type { ApplyRun } from './apply-run.ts'
 
 /**
- * How each step is run. A local Temporal activity costs a quarter of an ordinary one, but nothing of it stands in the
- * history until its workflow task ends: after a crash it runs again, with a *newer* workflow clock. So what takes a
- * time, or what may be slow, is ordinary: its input is recorded before it runs. `submitRequest` may be local because
- * all it is given, the fingerprint of stored bytes, came out of an ordinary step and is in the history by then.
+ * How each step is run: always as an ordinary Temporal activity, whose input and result stand in the history. A local
+ * one would cost a quarter, but nothing of it is recorded until its workflow task ends: after a crash it runs again with
+ * a *newer* workflow clock, and several at once beside ordinary ones were seen to replay in another order than they ran.
  */
-const TRIES = { initialInterval: '500ms', maximumInterval: '5s', maximumAttempts: 3 } as const
-
-export const ordinary = proxyActivities<Omit<Activities, 'submitRequest' | 'pollActivity'>>({
+export const steps = proxyActivities<Activities>({
   startToCloseTimeout: '10m',
   // The worker beats for every running step, so that a killed worker is noticed in seconds.
-  heartbeatTimeout: '5s',
-  retry: TRIES,
-})
-
-export const local = proxyLocalActivities<Pick<Activities, 'submitRequest' | 'pollActivity'>>({
-  startToCloseTimeout: '2m',
-  retry: TRIES,
-  localRetryThreshold: '10s',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '500ms', maximumInterval: '5s', maximumAttempts: 3 },
 })
 
 /** Thrown inside a batch's walk when the run comes to rest; what is recorded by then is enough to go on. */
@@ -83,7 +67,7 @@ function mayPass(error: unknown): boolean {
   return cause instanceof ApplicationFailure ? !cause.nonRetryable : error instanceof ActivityFailure
 }
 
-/** An ordinary step's failure is wrapped in one that names the step, a local step's is not. */
+/** A step's failure is wrapped in one that names the step. */
 function causeOf(error: unknown): unknown {
   return error instanceof ActivityFailure ? error.cause : error
 }

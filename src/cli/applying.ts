@@ -31,12 +31,16 @@ export const applyId = (organizationId: string) => `apply/${organizationId}`
 /** One queue an organization: a worker holds the key of one, and must not be given another's work. */
 export const taskQueueOf = (organizationId: string) => `${TASK_QUEUE}/${organizationId}`
 
-/** Starts applying a plan, or joins the run that applies this very plan already. Throws `cli/apply-runs` for another's. */
+/**
+ * Starts applying a plan, or joins the run that carries out the same definitions already: the world has moved under it
+ * because of that very run. Throws `cli/apply-runs` when what runs was made from other definitions.
+ */
 export async function startApply(
   { client, organizationId, taskQueue, dataDir }: ApplyPlace,
   plan: Plan,
 ): Promise<ApplyHandle> {
-  await createPlanStore(join(dataDir, 'plans')).putPlan(plan)
+  const planStore = createPlanStore(join(dataDir, 'plans'))
+  await planStore.putPlan(plan)
   const workflowId = applyId(organizationId)
   try {
     return await client.workflow.start<typeof apply>('apply', {
@@ -49,7 +53,8 @@ export async function startApply(
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
     const handle = client.workflow.getHandle<typeof apply>(workflowId)
     const running = await askProgress(handle)
-    if (running.planDigest === plan.digest) return handle
+    const runningPlan = await planStore.getPlan(running.planDigest).catch(() => undefined)
+    if (runningPlan?.definitionsDigest === plan.definitionsDigest) return handle
     throw new QuorateError('cli/apply-runs', 'another plan is being applied to this organization', {
       facts: { since: running.startedAt, plan: running.planDigest, submitted: 'nothing of this plan' },
       next: 'follow it with `quorate status --follow`, or stop it with `quorate status --cancel` and apply again',
