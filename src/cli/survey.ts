@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
+import { isTestFile, LOCK_FILE } from '../definitions/index.ts'
 
 /** What `up` must know of definitions before they can be loaded: which values they want from outside, and who is root. */
 export interface Survey {
@@ -16,7 +17,7 @@ export interface Survey {
 /** Reads a folder's YAML without judging it; whatever is wrong is said when the definitions are loaded. */
 export function surveyDefinitions(folder: string): Survey {
   const texts = readdirSync(folder)
-    .filter((name) => /\.ya?ml$/.test(name) && name !== 'quorate.lock.yaml')
+    .filter((name) => /\.ya?ml$/.test(name) && name !== LOCK_FILE && !isTestFile(name))
     .sort()
     .map((name) => readFileSync(join(folder, name), 'utf8'))
   const parts = texts

@@ -1,6 +1,6 @@
-import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
+import { type Diagnostic, diagnostic, type Span } from '../diagnostics/index.ts'
 import { checkText, type PolicyField } from '../policy/index.ts'
-import { kinds } from '../resources/index.ts'
+import { type Address, kinds } from '../resources/index.ts'
 import type { Draft } from './build.ts'
 import { parseTemplate } from './template.ts'
 import type { ScalarTree } from './tree.ts'
@@ -17,20 +17,52 @@ export function checkExpressions(draft: Draft): readonly Diagnostic[] {
 }
 
 function checkExpression(field: PolicyField, scalar: ScalarTree): readonly Diagnostic[] {
-  const { text, back } = withPlaceholders(String(scalar.value))
-  return checkText(field, text).map(({ code, severity, message, start, end, help }) => {
-    const span = scalar.locate(back(start), Math.max(back(start), back(end, 'end')))
-    return diagnostic(code, message, span, { severity, help })
+  const { text, locate } = fillExpression(scalar, () => PLACEHOLDER)
+  return checkText(field, text).map(({ code, severity, message, start, end, help }) =>
+    diagnostic(code, message, locate(start, end), { severity, help }),
+  )
+}
+
+/** An expression of a policy as it is written, and as it reads once its references are filled in. */
+export interface WrittenExpression {
+  readonly address: Address
+  readonly field: PolicyField
+  /** The whole text in its file. */
+  readonly span: Span
+  readonly fill: (idOf: (address: Address) => string) => FilledExpression
+}
+
+export interface FilledExpression {
+  readonly text: string
+  /** The place in the file of a stretch of the text. */
+  readonly locate: (start: number, end: number) => Span
+}
+
+/** The expressions of a resource, to be filled in with ids. */
+export function writtenExpressions({ resource, expressions }: Draft): readonly WrittenExpression[] {
+  return Object.entries(expressions).flatMap(([name, scalar]) => {
+    const field = kinds[resource.kind].fields[name]?.expression
+    return field === undefined
+      ? []
+      : [{ address: resource.address, field, span: scalar.span, fill: (idOf) => fillExpression(scalar, idOf) }]
   })
 }
 
-/** The text with placeholders for references, and the way back from an offset in it. */
-function withPlaceholders(value: string): {
+function fillExpression(scalar: ScalarTree, idOf: (address: Address) => string): FilledExpression {
+  const { text, back } = withIds(String(scalar.value), idOf)
+  return { text, locate: (start, end) => scalar.locate(back(start), Math.max(back(start), back(end, 'end'))) }
+}
+
+/** The text with ids for references, and the way back from an offset in it. */
+function withIds(
+  value: string,
+  idOf: (address: Address) => string,
+): {
   readonly text: string
   readonly back: (offset: number, edge?: 'end') => number
 } {
   const parts = parseTemplate(value).map((piece) => ({
-    text: piece.kind === 'text' ? piece.text : piece.kind === 'reference' ? PLACEHOLDER : '',
+    text: piece.kind === 'text' ? piece.text : piece.kind === 'reference' ? idOf(piece.address) : '',
     start: piece.start,
     end: piece.end,
   }))

@@ -35,8 +35,13 @@ export const diskReader: FolderReader = {
 
 export const LOCK_FILE = 'quorate.lock.yaml'
 
+/** Files of scenarios stand beside the definitions that they try out, and define nothing. */
+export function isTestFile(name: string): boolean {
+  return /\.test\.ya?ml$/.test(name)
+}
+
 /**
- * Reads every `*.yaml` and `*.yml` of a folder but the lock file, sorted by name. All or nothing is the caller's:
+ * Reads every `*.yaml` and `*.yml` of a folder but the lock file and tests, sorted by name. All or nothing is the caller's:
  * anything that cannot be read is a diagnostic, and must never make a smaller set of definitions.
  */
 export async function readSources(
@@ -91,7 +96,7 @@ export async function readSources(
 }
 
 function isDefinition({ name, kind }: FolderEntry): boolean {
-  return kind === 'file' && /\.ya?ml$/.test(name) && !name.startsWith('.') && name !== LOCK_FILE
+  return kind === 'file' && /\.ya?ml$/.test(name) && !name.startsWith('.') && name !== LOCK_FILE && !isTestFile(name)
 }
 
 function decode(bytes: Uint8Array): string | undefined {

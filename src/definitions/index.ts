@@ -4,7 +4,8 @@
  * nothing else: environment and variables arrive as arguments.
  */
 export { codes } from './codes.ts'
-export { diskReader, type FolderEntry, type FolderReader, LOCK_FILE } from './folder.ts'
+export type { FilledExpression, WrittenExpression } from './expressions.ts'
+export { diskReader, type FolderEntry, type FolderReader, isTestFile, LOCK_FILE } from './folder.ts'
 export { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './load.ts'
 export { type Lock, readLock, writeLock } from './lock.ts'
 export { renderSchema } from './render-schema.ts'

@@ -2,19 +2,24 @@ import { createHash } from 'node:crypto'
 import { type Diagnostic, hasErrors, type Source, sortDiagnostics } from '../diagnostics/index.ts'
 import { canonicalJson } from '../encoding/index.ts'
 import { type Desired, KINDS, type KindName, type Resource } from '../resources/index.ts'
-import { buildResources, checkDraft, managedKinds } from './build.ts'
+import { buildResources, checkDraft, type Draft, managedKinds } from './build.ts'
 import { createSchemaCheck } from './check-schema.ts'
 import { checkRenames, checkSharedKeys, checkUses } from './checks.ts'
-import { checkExpressions } from './expressions.ts'
+import { checkExpressions, type WrittenExpression, writtenExpressions } from './expressions.ts'
 import { diskReader, type FolderReader, readSources } from './folder.ts'
 import { readOrganization, readVars } from './organization.ts'
 import { parseYaml } from './parse.ts'
 import { type Outside, substitute } from './substitute.ts'
-import type { Tree } from './tree.ts'
+import { childOf, type Tree } from './tree.ts'
 
 export interface LoadOptions extends Outside {
   /** @default the disk */
   readonly readFolder?: FolderReader
+  /**
+   * For what policies alone decide: the organization may be nameless, and its id and the public keys of its users may
+   * want values that are not set. Never for a plan. @default false
+   */
+  readonly policiesOnly?: boolean
 }
 
 export interface LoadedDefinitions {
@@ -22,6 +27,8 @@ export interface LoadedDefinitions {
   readonly desired?: Desired
   readonly diagnostics: readonly Diagnostic[]
   readonly sources: readonly Source[]
+  /** The expressions of policies, with their places. */
+  readonly expressions: readonly WrittenExpression[]
 }
 
 /** Loads the definitions of one organization from a folder. Never throws for what people wrote or for unreadable files. */
@@ -41,41 +48,60 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
       env: options.env,
       vars: { ...defaults.vars, ...options.vars },
     })
-    diagnostics.push(...unset, ...checkSchema(filled))
+    diagnostics.push(...(options.policiesOnly ? withoutKeys(tree, unset) : unset), ...checkSchema(filled))
     return filled
   })
-  const { desired, diagnostics: found } = assemble(files, complete)
+  const { desired, drafts, diagnostics: found } = assemble(files, complete, options.policiesOnly === true)
   diagnostics.push(...found)
   return {
     ...(hasErrors(diagnostics) || !desired ? {} : { desired }),
     diagnostics: sortDiagnostics(diagnostics),
     sources,
+    expressions: drafts.flatMap(writtenExpressions),
   }
+}
+
+/** What is not set, but for the id of the organization and public keys. */
+function withoutKeys(tree: Tree, unset: readonly Diagnostic[]): readonly Diagnostic[] {
+  const users = childOf(tree, 'users')
+  const keys = (users?.kind === 'map' ? users.entries : []).flatMap(({ value }) => {
+    const apiKeys = childOf(value, 'apiKeys')
+    return apiKeys?.kind === 'map' ? apiKeys.entries.map((key) => childOf(key.value, 'publicKey')) : []
+  })
+  const spans = [childOf(tree, 'id'), ...keys].flatMap((one) => one?.span ?? [])
+  return unset.filter(({ span }) => !spans.some(({ start, end }) => start <= span.start && span.end <= end))
 }
 
 /** From checked files to desired state. Names are looked up only when no file is missing, lest every use of it be reported. */
 function assemble(
   files: readonly Tree[],
   complete: boolean,
-): { desired?: Desired; diagnostics: readonly Diagnostic[] } {
+  policiesOnly: boolean,
+): { desired?: Desired; drafts: readonly Draft[]; diagnostics: readonly Diagnostic[] } {
   const { drafts, diagnostics: faults } = buildResources(files)
   const diagnostics = [...faults, ...drafts.flatMap(checkDraft), ...drafts.flatMap(checkExpressions)]
-  if (!complete) return { diagnostics }
+  if (!complete) return { drafts, diagnostics }
   const organization = readOrganization(files)
   diagnostics.push(
-    ...organization.diagnostics,
+    ...organization.diagnostics.filter(({ code }) => !policiesOnly || code !== 'definitions/missing-key'),
     ...checkUses(drafts),
     ...checkRenames(drafts),
     ...checkSharedKeys(drafts),
   )
-  if (organization.name === undefined || organization.id === undefined) return { diagnostics }
+  const { name, id } = policiesOnly ? { name: '', id: '', ...defined(organization) } : organization
+  if (name === undefined || id === undefined) return { drafts, diagnostics }
   const content = {
-    organization: organization.name,
-    organizationId: organization.id,
+    organization: name,
+    organizationId: id,
     resources: sortResources(drafts.map(({ resource }) => resource)),
     manageAll: managedKinds(files),
   }
-  return { desired: { ...content, digest: digestOf(content) }, diagnostics }
+  return { desired: { ...content, digest: digestOf(content) }, drafts, diagnostics }
+}
+
+/** The members that are there. */
+function defined({ name, id }: { readonly name: string | undefined; readonly id: string | undefined }) {
+  return { ...(name === undefined ? {} : { name }), ...(id === undefined ? {} : { id }) }
 }
 
 /** By kind in the order of `KINDS`, then by address: the same for any order of files and keys. */
