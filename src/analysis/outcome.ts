@@ -6,10 +6,10 @@ import {
   type Decision,
   mayVote,
   type PolicyContext,
+  smallestSets,
 } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
 import { type Person, peopleOf, quorumOf } from './people.ts'
-import { smallestSets } from './smallest-sets.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** One request as it would be decided. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { smallestSets } from '../../src/analysis/smallest-sets.ts'
+import { smallestSets } from '../../src/policy/index.ts'
 
 describe('smallest sets', () => {
   test('any k of n is said in one', () => {
