@@ -1,15 +1,17 @@
 /** A worker as a process of its own, for tests that kill it. `naive` makes the body where no test should let it be made. */
 import { readFileSync } from 'node:fs'
-import { type Activities, createPlanStore } from '../../activities/index.ts'
-import { silentLogger } from '../../src/telemetry/index.ts'
+import { type Activities, createActivities, createPlanStore } from '../../activities/index.ts'
+import { createSubmitClient } from '../../src/client/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { connectTemporal, createWorker, routeTemporalLogs } from '../../src/worker/index.ts'
-import { smallActivities } from './small-activities.ts'
 
 export interface WorkerProcessSettings {
   readonly address: string
   readonly taskQueue: string
   readonly baseUrl: string
   readonly organizationId: string
+  readonly privateKey: string
   readonly storeFolder: string
   readonly bundleFile: string
   readonly naive: boolean
@@ -18,7 +20,12 @@ export interface WorkerProcessSettings {
 const settings = JSON.parse(process.argv[2]!) as WorkerProcessSettings
 routeTemporalLogs(silentLogger)
 const store = createPlanStore(settings.storeFolder)
-const right = smallActivities(store, settings)
+const client = createSubmitClient({
+  baseUrl: settings.baseUrl,
+  organizationId: settings.organizationId,
+  stamper: createApiKeyStamper({ privateKey: new Secret(settings.privateKey) }),
+})
+const right = createActivities({ clientFor: () => client, planStore: store, clock: Date.now, logger: silentLogger })
 
 /** Deliberately wrong: every attempt has a body of its own, so a repetition is another request. */
 const naive: Partial<Activities> = {

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode, toErrorJson } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
 import { createApiKeyStamper, loadPrivateKey } from '../../stamp/index.ts'
 import { Secret } from '../../telemetry/index.ts'
-import { connectTemporal, createWorker } from '../../worker/index.ts'
+import { connectTemporal, createWorker, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey } from '../connect.ts'
@@ -52,6 +52,7 @@ async function comeUp(
 ): Promise<BackgroundStatus> {
   const { dataDir } = start
   const logger = createLogger()
+  routeTemporalLogs(logger)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const named = namedTemporal(environment)
   // The two slow things side by side: Temporal may have to be built the first time.

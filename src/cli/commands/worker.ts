@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { createWorker } from '../../worker/index.ts'
+import { createWorker, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, submitter } from '../connect.ts'
@@ -11,6 +11,8 @@ import { findTemporalServer } from '../temporal.ts'
 /** Runs a worker until SIGINT or SIGTERM; what it had under way goes on in the next one. */
 export async function worker(input: CommandInput): Promise<ExitCode> {
   const { io, json, settings } = input
+  const logger = createLogger()
+  routeTemporalLogs(logger)
   const place = await findPlace(input)
   const client = submitter(place, settings)
   const temporal = await findTemporalServer(input, place)
@@ -23,7 +25,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
       clientFor: () => client,
       planStore: createPlanStore(join(settings.dataDir, 'plans')),
       clock: Date.now,
-      logger: createLogger(),
+      logger,
     }),
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => running.shutdown())
