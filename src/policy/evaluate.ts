@@ -5,15 +5,15 @@
  * §9, U-err-consensus, U-err-lambda).
  */
 
-import { type Expression, type Quantifier, sizeOf } from './ast.ts'
+import type { Expression } from './ast.ts'
 import { isInSpan, parseCron, parseDuration } from './cron.ts'
+import { compileDirect } from './direct.ts'
 import { type FieldRow, fieldRow, isRootName, roots } from './environment.ts'
-import type { Frame } from './frame.ts'
 import { parseInstant } from './instant.ts'
-import { limits } from './limits.ts'
 import { asIs, loaderOf } from './load.ts'
 import { compareOperators, logicOperators } from './operators.ts'
-import type { Type } from './types.ts'
+import { compileQuantifier } from './quantify.ts'
+import { at, type Evaluate, mismatchAt, notBool, notList, type Scope, spend, tooManySteps, type Unit } from './unit.ts'
 import {
   areEqual,
   asPosition,
@@ -26,36 +26,17 @@ import {
   type ReadPlace,
   type Result,
   StructValue,
-  showKind,
   type Value,
 } from './values.ts'
 import { openZone } from './zone.ts'
 
-/** A compiled expression. */
-export type Evaluate = (frame: Frame) => Result
-
-/** A checked tree, and the text that faults quote from. */
-export interface Unit {
-  readonly text: string
-  readonly types: ReadonlyMap<Expression, Type>
-  /** Looks on as nodes are evaluated. It is asked once for each node as it is compiled; without it nothing is paid. */
-  readonly probe?: Probe | undefined
-}
-
-/** Gives what to evaluate in place of a compiled node: the node itself, with somebody watching. */
-export type Probe = (node: Expression, evaluate: Evaluate) => Evaluate
-
-/** The variables in scope, innermost first; each has the slot of its depth. */
-export interface Scope {
-  readonly name: string
-  readonly slot: number
-  readonly outer: Scope | undefined
-}
+export type { Evaluate, Probe, Unit } from './unit.ts'
 
 /** Compiles a tree that was checked without errors. */
 export function compile(unit: Unit, node: Expression, scope: Scope | undefined): Evaluate {
-  const evaluate = compileNode(unit, node, scope)
-  return unit.probe === undefined ? evaluate : unit.probe(node, evaluate)
+  // Who looks on wants to see every node; the direct forms skip those in between.
+  if (unit.probe !== undefined) return unit.probe(node, compileNode(unit, node, scope))
+  return compileDirect(compile, unit, node, scope) ?? compileNode(unit, node, scope)
 }
 
 function compileNode(unit: Unit, node: Expression, scope: Scope | undefined): Evaluate {
@@ -79,7 +60,7 @@ function compileNode(unit: Unit, node: Expression, scope: Scope | undefined): Ev
     case 'method':
       return compileMethod(unit, node, scope)
     case 'quantifier':
-      return compileQuantifier(unit, node, scope)
+      return compileQuantifier(compile, unit, node, scope)
     case 'index':
       return compileIndex(unit, node, scope)
     case 'slice':
@@ -99,15 +80,6 @@ function compileNode(unit: Unit, node: Expression, scope: Scope | undefined): Ev
     default:
       return node satisfies never
   }
-}
-
-/** The scope inside of a predicate. */
-export function within(node: Quantifier, outer: Scope | undefined): Scope {
-  return { name: node.variable.text, slot: outer === undefined ? 0 : outer.slot + 1, outer }
-}
-
-function at({ text }: Unit, { start, end }: { readonly start: number; readonly end: number }): ReadPlace {
-  return { text, start, end }
 }
 
 function compileList(unit: Unit, node: Expression & { kind: 'list' }, scope: Scope | undefined): Evaluate {
@@ -269,48 +241,6 @@ function compileMembership(
   }
 }
 
-function compileQuantifier(unit: Unit, node: Quantifier, scope: Scope | undefined): Evaluate {
-  const target = compile(unit, node.target, scope)
-  const inner = within(node, scope)
-  const predicate = compile(unit, node.predicate, inner)
-  const { slot } = inner
-  const cost = sizeOf(node.predicate)
-  const place = at(unit, node)
-  const targetPlace = at(unit, node.target)
-  const predicatePlace = at(unit, node.predicate)
-  const { method } = node
-  return (frame) => {
-    const list = target(frame)
-    if (list instanceof Fault) return list
-    if (!(list instanceof ListValue)) return notList(list, targetPlace)
-    const kept: unknown[] = []
-    let fault: Fault | undefined
-    for (const item of list.items) {
-      if (!spend(frame, cost)) return tooManySteps(place)
-      const element = list.load(item, targetPlace)
-      if (element instanceof Fault) {
-        fault ??= element
-        continue
-      }
-      frame.slots[slot] = element
-      const holds = predicate(frame)
-      if (holds === true) kept.push(item)
-      else if (holds !== false) fault ??= holds instanceof Fault ? holds : notBool(holds, predicatePlace)
-    }
-    if (fault !== undefined) return fault
-    switch (method) {
-      case 'all':
-        return kept.length === list.items.length
-      case 'any':
-        return kept.length > 0
-      case 'filter':
-        return new ListValue(kept, list.load)
-      default:
-        return method satisfies never
-    }
-  }
-}
-
 function compileIndex(unit: Unit, node: Expression & { kind: 'index' }, scope: Scope | undefined): Evaluate {
   const target = compile(unit, node.target, scope)
   const index = compile(unit, node.index, scope)
@@ -394,46 +324,21 @@ function compileCompare(unit: Unit, node: Expression & { kind: 'compare' }, scop
 function compileLogic(unit: Unit, node: Expression & { kind: 'logic' }, scope: Scope | undefined): Evaluate {
   const operands = node.operands.map((operand) => compile(unit, operand, scope))
   const places = node.operands.map((operand) => at(unit, operand))
-  const { join } = logicOperators[node.operator]
-  const [first, ...others] = operands as [Evaluate, ...Evaluate[]]
-  const asBool = (result: Result, index: number) =>
-    typeof result === 'boolean' || result instanceof Fault ? result : notBool(result, places[index]!)
+  const { settledBy } = logicOperators[node.operator]
   return (frame) => {
-    let result = asBool(first(frame), 0)
-    for (let i = 0; i < others.length; i++) {
-      const next = asBool(others[i]!(frame), i + 1)
-      if (result instanceof Fault) continue
-      result = next instanceof Fault ? next : join(result, next)
+    let settled = false
+    let fault: Fault | undefined
+    for (let i = 0; i < operands.length; i++) {
+      const result = operands[i]!(frame)
+      if (result === settledBy) settled = true
+      else if (typeof result !== 'boolean') fault ??= result instanceof Fault ? result : notBool(result, places[i]!)
     }
-    return result
+    return fault ?? settled === settledBy
   }
 }
 
 function constant(value: Result): Evaluate {
   return () => value
-}
-
-/** Takes from the work that is left; false when it is used up. */
-function spend(frame: Frame, steps: number): boolean {
-  frame.steps -= steps
-  return frame.steps >= 0
-}
-
-function tooManySteps(place: ReadPlace): Fault {
-  return new Fault('TooManySteps', `the expression takes more than ${limits.steps} steps`, place)
-}
-
-function mismatchAt(place: ReadPlace): (left: Value, right: Value) => Fault {
-  return (left, right) =>
-    new Fault('TypeMismatch', `${quoted(place)} has operands of type ${showKind(left)} and ${showKind(right)}`, place)
-}
-
-function notBool(value: Value, place: ReadPlace): Fault {
-  return new Fault('TypeMismatch', `${quoted(place)} is a ${showKind(value)}, expected bool`, place)
-}
-
-function notList(value: Value, place: ReadPlace): Fault {
-  return new Fault('TypeMismatch', `${quoted(place)} is a ${showKind(value)}, expected list`, place)
 }
 
 function textOf(value: Value): string | undefined {

@@ -8,11 +8,12 @@
  * it does so for some element of the list outside.
  */
 import { childrenOf, type Expression, type Quantifier } from './ast.ts'
-import { compile, type Evaluate, type Scope, type Unit, within } from './evaluate.ts'
+import { compile } from './evaluate.ts'
 import { createFrame, type Frame, type Roots } from './frame.ts'
 import { loaderOf } from './load.ts'
 import type { Approver, CredentialFacts } from './model.ts'
 import { struct } from './types.ts'
+import { type Evaluate, type Scope, type Unit, within } from './unit.ts'
 import { Fault, ListValue, type Value } from './values.ts'
 
 /** Whether a voter is included; the credential matters where the consensus asks for credentials. */

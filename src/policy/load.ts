@@ -25,7 +25,7 @@ import {
 export function loaderOf(type: Type): Loader {
   switch (type.kind) {
     case 'bool':
-      return (raw, place) => (typeof raw === 'boolean' ? raw : mismatch(type, place))
+      return (raw, place) => (typeof raw === 'boolean' ? raw : typeMismatch(type, place))
     case 'int':
       return (raw, place) => wholeNumber(raw, INT_MIN, INT_MAX, type, place)
     case 'uint':
@@ -38,18 +38,18 @@ export function loaderOf(type: Type): Loader {
     case 'string':
       return textLoaders[type.letters]
     case 'timestamp':
-      return (raw, place) => (typeof raw === 'bigint' ? new Instant(raw) : mismatch(type, place))
+      return (raw, place) => (typeof raw === 'bigint' ? new Instant(raw) : typeMismatch(type, place))
     case 'list': {
       const load = loaderOf(type.element)
-      return (raw, place) => (Array.isArray(raw) ? new ListValue(raw, load) : mismatch(type, place))
+      return (raw, place) => (Array.isArray(raw) ? new ListValue(raw, load) : typeMismatch(type, place))
     }
     case 'map': {
       const load = loaderOf(type.value)
-      return (raw, place) => (isPlainObject(raw) ? new MapValue(raw, load) : mismatch(type, place))
+      return (raw, place) => (isPlainObject(raw) ? new MapValue(raw, load) : typeMismatch(type, place))
     }
     case 'struct':
     case 'record':
-      return (raw, place) => (isPlainObject(raw) ? new StructValue(raw) : mismatch(type, place))
+      return (raw, place) => (isPlainObject(raw) ? new StructValue(raw) : typeMismatch(type, place))
     case 'dynamic':
       return (raw, place) => decoded(raw, type.origin, place)
     case 'any':
@@ -68,7 +68,7 @@ export function foldHex(text: string): string {
 }
 
 /** A policy may name an activity in either spelling of `spark`; protocol knows them. */
-function foldActivityName(name: string): string {
+export function foldActivityName(name: string): string {
   return respellText(name, 'spark')
 }
 
@@ -124,21 +124,23 @@ function decodedText(text: string, origin: Origin): Result {
 }
 
 /** A bigint, a safe number or a decimal text; a value that does not fit is an error, never truncated (U-overflow). */
-function wholeNumber(raw: unknown, least: bigint, most: bigint, type: Type, place: ReadPlace): bigint | Fault {
+export function wholeNumber(raw: unknown, least: bigint, most: bigint, type: Type, place: ReadPlace): bigint | Fault {
   let value: bigint
   if (typeof raw === 'bigint') value = raw
   else if (typeof raw === 'number' && Number.isSafeInteger(raw)) value = BigInt(raw)
   else if (typeof raw === 'string' && /^-?[0-9]{1,100}$/.test(raw)) value = BigInt(raw)
-  else return mismatch(type, place)
+  else return typeMismatch(type, place)
   if (value >= least && value <= most) return value
   return new Fault('NumberOutOfRange', `${quoted(place)} does not fit ${showType(type)}`, place)
 }
 
-function isPlainObject(raw: unknown): raw is Readonly<Record<string, unknown>> {
+/** Whether the context holds members by name here. */
+export function isPlainObject(raw: unknown): raw is Readonly<Record<string, unknown>> {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 }
 
-function mismatch(type: Type, place: ReadPlace): Fault {
+/** What is said when the context holds something else than the declared type. */
+export function typeMismatch(type: Type, place: ReadPlace): Fault {
   return new Fault('TypeMismatch', `${quoted(place)} does not hold a value of type ${showType(type)}`, place)
 }
 

@@ -19,7 +19,11 @@ interface OperatorRow {
 export const logicOperators: Readonly<
   Record<
     LogicSymbol,
-    OperatorRow & { readonly associativity: 'left'; readonly join: (a: boolean, b: boolean) => boolean }
+    OperatorRow & {
+      readonly associativity: 'left'
+      /** The operand that makes the result what it is itself, whatever the others are. */
+      readonly settledBy: boolean
+    }
   >
 > = {
   '||': {
@@ -27,14 +31,14 @@ export const logicOperators: Readonly<
     associativity: 'left',
     signature: '(bool, bool) → bool',
     doc: 'true when either side is; both sides are always evaluated, and an error on either is the result',
-    join: (a, b) => a || b,
+    settledBy: true,
   },
   '&&': {
     precedence: 2,
     associativity: 'left',
     signature: '(bool, bool) → bool',
     doc: 'true when both sides are; both sides are always evaluated, and an error on either is the result',
-    join: (a, b) => a && b,
+    settledBy: false,
   },
 }
 

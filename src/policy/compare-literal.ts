@@ -1,0 +1,116 @@
+/**
+ * Comparisons of a chain of fields with literals, without values in between. The results and faults are those that the
+ * operators give for the loaded values; what is rare or wrong is left to them.
+ */
+import type { CompareSymbol, Expression } from './ast.ts'
+import { INT_MAX, INT_MIN, UINT_MAX } from './limits.ts'
+import { foldActivityName, foldHex, loaderOf } from './load.ts'
+import { type RawPath, readerOf } from './read-path.ts'
+import type { Letters } from './types.ts'
+import type { Evaluate, Scope, Unit } from './unit.ts'
+import { areEqual, Fault, type Value } from './values.ts'
+
+/** `x == 'a'` or `x < 5`, either way round; undefined for any other comparison. */
+export function compileLiteralCompare(
+  unit: Unit,
+  node: Expression & { kind: 'compare' },
+  scope: Scope | undefined,
+): Evaluate | undefined {
+  const { left, right, operator } = node
+  if (operator === 'in') return undefined
+  const turned = isLiteral(left)
+  const literal = turned ? left : right
+  if (!isLiteral(literal)) return undefined
+  const path = readerOf(unit, turned ? right : left, scope)
+  if (path === undefined) return undefined
+  if (literal.kind === 'string' && path.type.kind === 'string' && (operator === '==' || operator === '!='))
+    return compareText(path, path.type.letters, literal.value, operator === '==')
+  if (literal.kind === 'int' && (path.type.kind === 'int' || path.type.kind === 'uint'))
+    return compareNumber(path, literal.value, turned ? mirrored[operator] : operator)
+  return undefined
+}
+
+type Literal = Expression & { kind: 'string' | 'int' }
+
+function isLiteral(node: Expression): node is Literal {
+  return node.kind === 'string' || node.kind === 'int'
+}
+
+function compareText({ read, type, place }: RawPath, letters: Letters, literal: string, equal: boolean): Evaluate {
+  const load = loaderOf(type)
+  const isSame = textTests[letters](literal)
+  return (frame) => {
+    const raw = read(frame)
+    if (typeof raw === 'string') return isSame(raw) === equal
+    return raw instanceof Fault ? raw : load(raw, place)
+  }
+}
+
+/** Whether a text of the context equals a literal, by which spellings are equal. */
+export const textTests: Readonly<Record<Letters, (literal: string) => (raw: string) => boolean>> = {
+  exact: (literal) => (raw) => raw === literal,
+  hex: (literal) => {
+    const folded = foldHex(literal)
+    // Folding keeps the length, so most texts need none.
+    return (raw) => raw === literal || (raw.length === folded.length && foldHex(raw) === folded)
+  },
+  address: (literal) => {
+    const folded = foldHex(literal)
+    return (raw) => raw === literal || (raw.startsWith('0x') && foldHex(raw) === folded)
+  },
+  activity: (literal) => {
+    const folded = foldActivityName(literal)
+    if (!folded.includes('SPARK')) return (raw) => raw === literal
+    return (raw) => raw === literal || (raw.includes('SPARK') && foldActivityName(raw) === folded)
+  },
+}
+
+const mirrored = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
+
+const numberTests: Readonly<Record<Exclude<CompareSymbol, 'in'>, (value: bigint, literal: bigint) => boolean>> = {
+  '==': (value, literal) => value === literal,
+  '!=': (value, literal) => value !== literal,
+  '<': (value, literal) => value < literal,
+  '<=': (value, literal) => value <= literal,
+  '>': (value, literal) => value > literal,
+  '>=': (value, literal) => value >= literal,
+}
+
+function compareNumber(path: RawPath, literal: bigint, operator: Exclude<CompareSymbol, 'in'>): Evaluate {
+  const { read, type, place } = path
+  const load = loaderOf(type)
+  const test = numberTests[operator]
+  const [least, most] = type.kind === 'uint' ? [0n, UINT_MAX] : [INT_MIN, INT_MAX]
+  return (frame) => {
+    const raw = read(frame)
+    if (typeof raw === 'bigint' && raw >= least && raw <= most) return test(raw, literal)
+    if (raw instanceof Fault) return raw
+    const value = load(raw, place)
+    return value instanceof Fault ? value : test(value as bigint, literal)
+  }
+}
+
+/** `x in ['a', 'b']`: true, false or a fault; undefined for any other list or type. */
+export function compileLiteralMembership(
+  unit: Unit,
+  value: Expression,
+  list: Expression,
+  scope: Scope | undefined,
+): Evaluate | undefined {
+  if (list.kind !== 'list' || list.items.length === 0) return undefined
+  const literals = list.items.flatMap((item) => (item.kind === 'string' ? [item.value] : []))
+  if (literals.length !== list.items.length) return undefined
+  const path = readerOf(unit, value, scope)
+  if (path?.type.kind !== 'string') return undefined
+  const { read, place, type } = path
+  const exact: ReadonlySet<string> = new Set(literals)
+  const load = loaderOf(type)
+  const others: (value: Value) => boolean = (loaded) => literals.some((literal) => areEqual(loaded, literal) === true)
+  return (frame) => {
+    const raw = read(frame)
+    if (typeof raw === 'string' && exact.has(raw)) return true
+    if (raw instanceof Fault) return raw
+    const loaded = load(raw, place)
+    return loaded instanceof Fault ? loaded : typeof loaded === 'string' ? false : others(loaded)
+  }
+}

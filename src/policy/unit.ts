@@ -1,0 +1,63 @@
+/** What compiling a tree works with: the text it came from, the variables in scope, and the faults of any node. */
+import type { Expression, Quantifier } from './ast.ts'
+import type { Frame } from './frame.ts'
+import { limits } from './limits.ts'
+import type { Type } from './types.ts'
+import { Fault, quoted, type ReadPlace, type Result, showKind, type Value } from './values.ts'
+
+/** A compiled expression. */
+export type Evaluate = (frame: Frame) => Result
+
+/** Compiles a tree that was checked without errors. */
+export type Compile = (unit: Unit, node: Expression, scope: Scope | undefined) => Evaluate
+
+/** A checked tree, and the text that faults quote from. */
+export interface Unit {
+  readonly text: string
+  readonly types: ReadonlyMap<Expression, Type>
+  /** Looks on as nodes are evaluated. It is asked once for each node as it is compiled; without it nothing is paid. */
+  readonly probe?: Probe | undefined
+}
+
+/** Gives what to evaluate in place of a compiled node: the node itself, with somebody watching. */
+export type Probe = (node: Expression, evaluate: Evaluate) => Evaluate
+
+/** The variables in scope, innermost first; each has the slot of its depth. */
+export interface Scope {
+  readonly name: string
+  readonly slot: number
+  readonly outer: Scope | undefined
+}
+
+/** The scope inside of a predicate. */
+export function within(node: Quantifier, outer: Scope | undefined): Scope {
+  return { name: node.variable.text, slot: outer === undefined ? 0 : outer.slot + 1, outer }
+}
+
+/** Where a node stands in its text. */
+export function at({ text }: Unit, { start, end }: { readonly start: number; readonly end: number }): ReadPlace {
+  return { text, start, end }
+}
+
+/** Takes from the work that is left; false when it is used up. */
+export function spend(frame: Frame, steps: number): boolean {
+  frame.steps -= steps
+  return frame.steps >= 0
+}
+
+export function tooManySteps(place: ReadPlace): Fault {
+  return new Fault('TooManySteps', `the expression takes more than ${limits.steps} steps`, place)
+}
+
+export function mismatchAt(place: ReadPlace): (left: Value, right: Value) => Fault {
+  return (left, right) =>
+    new Fault('TypeMismatch', `${quoted(place)} has operands of type ${showKind(left)} and ${showKind(right)}`, place)
+}
+
+export function notBool(value: Value, place: ReadPlace): Fault {
+  return new Fault('TypeMismatch', `${quoted(place)} is a ${showKind(value)}, expected bool`, place)
+}
+
+export function notList(value: Value, place: ReadPlace): Fault {
+  return new Fault('TypeMismatch', `${quoted(place)} is a ${showKind(value)}, expected list`, place)
+}
