@@ -51,8 +51,13 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   cli: anything,
 }
 
-/** Files that may be imported past a room's index, because the workflow bundle must stay small. */
-const importedByPath = ['src/plan/walk.ts', 'src/protocol/status.ts']
+/** Files that may be imported past a room's index, because what is bundled must stay small: workflows, and policies in a browser. */
+const importedByPath = [
+  'src/plan/walk.ts',
+  'src/protocol/status.ts',
+  'src/protocol/catalogue.ts',
+  'src/protocol/spelling.ts',
+]
 
 interface Import {
   readonly from: string

@@ -2,7 +2,7 @@
  * `activity.params`: the parameters of a request that policies may read, one row each (facts: policy-language §13.2).
  * Only these exist; the rest of a request is not exposed. `SIGN_TRANSACTION` v1 exposes nothing.
  */
-import { findActivity } from '../protocol/index.ts'
+import { findActivity } from '../protocol/catalogue.ts'
 
 interface ParamRow {
   /** The name in policies. */
@@ -59,13 +59,21 @@ export const exposedParams: Readonly<Record<string, readonly ParamRow[]>> = {
   SPARK_PREPARE_LIGHTNING_RECEIVE: spark('lightning_receive', 'lightningReceive'),
 }
 
+/** The names of the parameters that policies may read of an activity type. */
+export function paramNames(type: string): readonly string[] {
+  return rowsOf(type).map(({ name }) => name)
+}
+
+function rowsOf(type: string): readonly ParamRow[] {
+  const name = (findActivity(type)?.row.type ?? type).replace(/^ACTIVITY_TYPE_/, '')
+  return Object.hasOwn(exposedParams, name) ? exposedParams[name]! : []
+}
+
 /** Projects the intent of a request into what policies read as `activity.params`; a parameter left out is missing. */
 export function activityParams(type: string, intent: object): Record<string, unknown> {
-  const name = (findActivity(type)?.row.type ?? type).replace(/^ACTIVITY_TYPE_/, '')
-  const rows = Object.hasOwn(exposedParams, name) ? exposedParams[name]! : []
   const params: Record<string, unknown> = {}
   const members = intent as Readonly<Record<string, unknown>>
-  for (const { name: param, from, absent, convert } of rows) {
+  for (const { name: param, from, absent, convert } of rowsOf(type)) {
     const given = Object.hasOwn(members, from) ? members[from] : undefined
     const value = given === undefined || given === null ? absent : convert === undefined ? given : convert(given)
     if (value !== undefined) params[param] = value

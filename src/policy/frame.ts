@@ -1,4 +1,4 @@
-import { findActivity } from '../protocol/index.ts'
+import { findActivity } from '../protocol/catalogue.ts'
 import type { RootName } from './environment.ts'
 import { limits } from './limits.ts'
 import type { PolicyContext } from './model.ts'
@@ -23,12 +23,12 @@ export function createFrame(roots: Roots): Frame {
 
 /** The roots of a request. Resource, action and kind of an activity follow from its type (facts: policy-language §14). */
 export function rootsOfContext(context: PolicyContext): Roots {
-  const { activity, approvers, credentials = [], now } = context
+  const { activity } = context
   const row = findActivity(activity.type)?.row
+  // Written out, so that the roots of every request have one shape: they are what evaluation reads most.
   return {
-    ...context,
-    approvers,
-    credentials,
+    approvers: context.approvers,
+    credentials: context.credentials ?? [],
     activity: {
       type: row?.type ?? activity.type,
       kind: row?.kind,
@@ -36,6 +36,16 @@ export function rootsOfContext(context: PolicyContext): Roots {
       action: row?.action,
       params: activity.params ?? {},
     },
-    time: { now },
-  }
+    eth: context.eth,
+    solana: context.solana,
+    tron: context.tron,
+    bitcoin: context.bitcoin,
+    tempo: context.tempo,
+    wallet: context.wallet,
+    wallet_account: context.wallet_account,
+    private_key: context.private_key,
+    wallets: context.wallets,
+    secret: context.secret,
+    time: { now: context.now },
+  } satisfies Record<RootName, unknown>
 }

@@ -4,13 +4,14 @@
  * what a person wrote: texts give problems, evaluations give faults. Every point on which the public documentation is
  * silent is decided in one place and listed in `readings.ts`.
  */
-export { activityParams } from './activity-params.ts'
+export { activityParams, paramNames } from './activity-params.ts'
 export type { Expression } from './ast.ts'
 export { authorize, type CompiledPolicy, compilePolicy, mayVote } from './authorize.ts'
 export { type PolicyCode, policyCodes } from './codes.ts'
 export { compileCounted, type FieldCount, type PolicyCount } from './coverage.ts'
 export { type ExplainOptions, type Explanation, explain, type FieldTrace, type PolicyTrace } from './explain.ts'
 export { checkExpression, checkText } from './expression.ts'
+export { indexPolicies, type PolicyIndex } from './index-of-policies.ts'
 export type {
   Approver,
   CredentialFacts,
@@ -26,7 +27,7 @@ export { print } from './print.ts'
 export type { PolicyProblem } from './problem.ts'
 export { type Reading, readings } from './readings.ts'
 export { writeRefusal } from './refusal.ts'
-export { elementType, memberType, rootType } from './shape.ts'
+export { elementType, memberNames, memberType, rootType } from './shape.ts'
 export { type SmallestSets, smallestSets } from './smallest-sets.ts'
 export type { Clause, ShownValue } from './trace.ts'
 export type { Type } from './types.ts'

@@ -3,7 +3,7 @@
  * numbers or decimal texts; what was decoded without a declared type says in its shape what it is (`decoded` below).
  */
 
-import { respellText } from '../protocol/index.ts'
+import { respellText } from '../protocol/spelling.ts'
 import { INT_MAX, INT_MIN, UINT_MAX } from './limits.ts'
 import { type Letters, type Origin, showType, type Type } from './types.ts'
 import {

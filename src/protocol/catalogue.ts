@@ -76,6 +76,8 @@ const queriesByPath: ReadonlyMap<string, QueryRow> = new Map(queryRows.map((row)
 
 /** Finds the row of an activity type, in either spelling, and says which one was used. */
 export function findActivity(type: string): { readonly row: ActivityRow; readonly spelling: Spelling } | undefined {
+  // Nearly every request says it as it is said inside.
+  if (Object.hasOwn(activities, type)) return { row: activities[type as ActivityType], spelling: 'spark' }
   const { text, spelling } = fold(type)
   return Object.hasOwn(activities, text) ? { row: activities[text as ActivityType], spelling } : undefined
 }

@@ -1,0 +1,97 @@
+/** One policy: its expressions compiled once, and what they come to for a request (facts: policy-language §9). */
+
+import { type CompiledExpression, compileExpression } from './expression.ts'
+import type { Frame } from './frame.ts'
+import { compileInclusion, type IsIncluded } from './inclusion.ts'
+import { limits } from './limits.ts'
+import type { Outcome, PolicyContext, PolicyField, PolicyOutcome, PolicyText } from './model.ts'
+import type { Probe, Unit } from './unit.ts'
+import { Fault } from './values.ts'
+
+/** A policy whose expressions are parsed, checked and compiled once. */
+export interface CompiledPolicy {
+  readonly policy: PolicyText
+  /** A field that is absent holds. */
+  readonly time: CompiledExpression | undefined
+  readonly condition: CompiledExpression | undefined
+  readonly consensus: CompiledExpression | undefined
+  readonly isIncluded: IsIncluded
+  /** What it can come to, made once: most requests are no concern of most policies. */
+  readonly outcomes: Readonly<Record<QuietOutcome, PolicyOutcome>>
+}
+
+/** Outcomes that say all there is to say. */
+type QuietOutcome = Exclude<Outcome, 'OUTCOME_ERROR' | 'OUTCOME_REJECTED' | 'OUTCOME_REQUIRES_AUTHENTICATORS'>
+
+/** Compiles a policy. Never throws: a field that cannot be compiled makes the policy `OUTCOME_ERROR` when it is evaluated. */
+export function compilePolicy(policy: PolicyText): CompiledPolicy {
+  return compileWatched(policy)
+}
+
+/** Who looks on as a field of a policy is evaluated. */
+export type Watch = (field: PolicyField, types: Unit['types']) => Probe
+
+/** Compiles a policy of which every evaluation is watched: for a trace or for coverage. Decides as `compilePolicy`'s does. */
+export function compileWatched(policy: PolicyText, watch?: Watch): CompiledPolicy {
+  const { time, condition, consensus } = policy
+  const compiled = (field: PolicyField, text: string | undefined) =>
+    text === undefined || text === null
+      ? undefined
+      : compileExpression(field, text, watch && ((types) => watch(field, types)))
+  const who = compiled('consensus', consensus)
+  const quiet = (outcome: QuietOutcome): PolicyOutcome => Object.freeze({ policyId: policy.id, outcome })
+  return {
+    policy,
+    // An empty time is always active; an empty condition or consensus does not parse (facts: policy-language §1, §9).
+    time: compiled('time', time === '' ? undefined : time),
+    condition: compiled('condition', condition),
+    consensus: who,
+    isIncluded: who === undefined ? () => true : who.tree ? compileInclusion(who.unit, who.tree) : () => false,
+    outcomes: {
+      OUTCOME_ALLOW: quiet('OUTCOME_ALLOW'),
+      OUTCOME_DENY_EXPLICIT: quiet('OUTCOME_DENY_EXPLICIT'),
+      OUTCOME_DENY_IMPLICIT: quiet('OUTCOME_DENY_IMPLICIT'),
+      OUTCOME_REQUIRES_CONSENSUS: quiet('OUTCOME_REQUIRES_CONSENSUS'),
+      OUTCOME_TIME_INACTIVE: quiet('OUTCOME_TIME_INACTIVE'),
+    },
+  }
+}
+
+/** The outcome of one policy (U-per-policy). The frame is of the request, and may be used for one policy after another. */
+export function evaluatePolicy(compiled: CompiledPolicy, frame: Frame, context: PolicyContext): PolicyOutcome {
+  const { policy, outcomes } = compiled
+  const time = holds(compiled.time, frame)
+  if (time === false) return outcomes.OUTCOME_TIME_INACTIVE
+  // Both are evaluated whatever the other is; of two errors the condition's is told.
+  const condition = holds(compiled.condition, frame)
+  const consensus = holds(compiled.consensus, frame)
+  if (typeof time !== 'boolean') return failed(policy, 'time', time)
+  if (typeof condition !== 'boolean') return failed(policy, 'condition', condition)
+  if (typeof consensus !== 'boolean') return failed(policy, 'consensus', consensus)
+  const allows = policy.effect === 'EFFECT_ALLOW'
+  if (condition && consensus) return allows ? outcomes.OUTCOME_ALLOW : outcomes.OUTCOME_DENY_EXPLICIT
+  if (allows && condition && someVoterIsIncluded(compiled, frame, context)) return outcomes.OUTCOME_REQUIRES_CONSENSUS
+  return outcomes.OUTCOME_DENY_IMPLICIT
+}
+
+/** Whether a field holds; an absent one does. */
+export function holds(expression: CompiledExpression | undefined, frame: Frame): boolean | Fault {
+  if (expression === undefined) return true
+  frame.steps = limits.steps
+  const value = expression.evaluate(frame)
+  if (typeof value === 'boolean' || value instanceof Fault) return value
+  const end = expression.unit.text.length
+  return new Fault('TypeMismatch', `the ${expression.field} is not true or false`, { start: 0, end })
+}
+
+function failed({ id }: PolicyText, field: PolicyField, { kind, message, start, end }: Fault): PolicyOutcome {
+  return { policyId: id, outcome: 'OUTCOME_ERROR', error: { kind, message, field, start, end } }
+}
+
+function someVoterIsIncluded({ isIncluded }: CompiledPolicy, { roots }: Frame, context: PolicyContext): boolean {
+  const { approvers, credentials = [] } = context
+  return (
+    approvers.some((approver) => isIncluded(roots, approver, undefined)) ||
+    credentials.some((credential) => isIncluded(roots, undefined, credential))
+  )
+}

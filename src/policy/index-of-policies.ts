@@ -1,0 +1,256 @@
+/**
+ * Many policies for one request, without looking at each of them.
+ *
+ * Premise: most conditions join comparisons with `&&`, some of them with literals: `activity.kind == 'SIGN_TRANSACTION'
+ * && wallet.id == '…' && eth.tx.value < 5`. Where one of these is false the condition is false, unless another part of
+ * it faults, for nothing stops early; and a fault must be told. So a policy may be passed over when a literal of it
+ * does not match and nothing of it can fault: every chain of fields that it reads is there (`sound.ts`).
+ *
+ * Algorithm: policies that read the same chains and compare the same of them with literals are one group; in it, those
+ * whose literals match are found by a look-up of the values that the request has there. Of a group with a chain that
+ * cannot be read every policy is evaluated, as is every policy in no group. The rest come to an implicit deny.
+ */
+import { type Expression, sizeOf } from './ast.ts'
+import { type CompiledPolicy, evaluatePolicy } from './compiled-policy.ts'
+import { createFrame, type Frame, rootsOfContext } from './frame.ts'
+import { limits } from './limits.ts'
+import { foldActivityName, foldHex, loaderOf } from './load.ts'
+import type { PolicyContext, PolicyOutcome } from './model.ts'
+import { type RawPath, readerOf } from './read-path.ts'
+import { longestVoterList, type Needs, needsOf, SHORT_TEXT } from './sound.ts'
+import type { Type } from './types.ts'
+import type { Unit } from './unit.ts'
+import { Fault } from './values.ts'
+
+/** Policies prepared for many requests. */
+export interface PolicyIndex {
+  readonly policies: readonly CompiledPolicy[]
+  /** Evaluates them for a request; the outcomes are in the order of the policies. */
+  readonly evaluate: (context: PolicyContext) => readonly PolicyOutcome[]
+}
+
+/** A literal that a path must equal, as the key under which the values that equal it are found. */
+type Key = string | bigint
+type Keys = ReadonlyMap<string, readonly Key[]>
+
+/** Keys of one policy in one look-up, at most: beyond that a comparison is left to the evaluation. */
+const MOST_KEYS = 64
+
+interface Found {
+  readonly keys: Keys
+  readonly needs: readonly Needs[]
+}
+
+type Table = Map<Key, Table | number[]>
+
+interface Group {
+  /** Positions of paths. */
+  readonly reads: readonly number[]
+  readonly keyed: readonly number[]
+  readonly table: Table
+  /** Positions of policies. */
+  readonly members: number[]
+}
+
+/** What the request has at a path: a key, `true` where no key is wanted, `undefined` when it cannot be read. */
+type Probe = (frame: Frame) => Key | true | undefined
+
+/** Indexes policies. Worth its while from a handful of policies on, and for more than a few requests. */
+export function indexPolicies(policies: readonly CompiledPolicy[]): PolicyIndex {
+  const builder = new Builder(policies)
+  const { groups, always, probes } = builder
+  const implicit = policies.map(({ outcomes }) => outcomes.OUTCOME_DENY_IMPLICIT)
+  const evaluate = (context: PolicyContext): readonly PolicyOutcome[] => {
+    const frame = createFrame(rootsOfContext(context))
+    const longest = longestVoterList(frame.roots.approvers, frame.roots.credentials)
+    if (longest === undefined || !builder.fitsSteps(longest)) return evaluateEach(policies, frame, context)
+    const outcomes = implicit.slice()
+    for (const position of always) outcomes[position] = evaluatePolicy(policies[position]!, frame, context)
+    const values: (Key | true | undefined)[] = []
+    for (const probe of probes) values.push(probe(frame))
+    for (const group of groups)
+      for (const position of candidatesOf(group, values))
+        outcomes[position] = evaluatePolicy(policies[position]!, frame, context)
+    return outcomes
+  }
+  return { policies, evaluate }
+}
+
+/** Evaluates every policy for a request. */
+export function evaluateEach(
+  policies: readonly CompiledPolicy[],
+  frame: Frame,
+  context: PolicyContext,
+): readonly PolicyOutcome[] {
+  const outcomes: PolicyOutcome[] = []
+  for (let i = 0; i < policies.length; i++) outcomes.push(evaluatePolicy(policies[i]!, frame, context))
+  return outcomes
+}
+
+const none: readonly number[] = []
+
+function candidatesOf(
+  { reads, keyed, table, members }: Group,
+  values: readonly (Key | true | undefined)[],
+): readonly number[] {
+  for (const path of reads) if (values[path] === undefined) return members
+  let at: Table | number[] | undefined = table
+  for (const path of keyed) {
+    at = (at as Table).get(values[path] as Key)
+    if (at === undefined) return none
+  }
+  return at as number[]
+}
+
+class Builder {
+  readonly groups: Group[] = []
+  /** Positions of the policies that are evaluated for every request. */
+  readonly always: number[] = []
+  readonly probes: Probe[] = []
+  readonly #positions = new Map<string, number>()
+  readonly #groups = new Map<string, Group>()
+  #depth = 0
+  #size = 0
+  #longest = 0
+
+  constructor(policies: readonly CompiledPolicy[]) {
+    const found = policies.map(findKeys)
+    for (const [position, one] of found.entries()) {
+      if (one === undefined) this.always.push(position)
+      else this.#add(policies[position]!, position, one)
+    }
+  }
+
+  /** Whether no policy of a group can run out of steps when lists have at most this length. */
+  fitsSteps(longest: number): boolean {
+    return this.#size * Math.max(1, longest, this.#longest) ** this.#depth < limits.steps / 2
+  }
+
+  #add({ condition, consensus }: CompiledPolicy, position: number, { keys, needs }: Found): void {
+    this.#size = Math.max(this.#size, ...[condition, consensus].map((one) => (one?.tree ? sizeOf(one.tree) : 0)))
+    for (const { depth, longestList } of needs) {
+      this.#depth = Math.max(this.#depth, depth)
+      this.#longest = Math.max(this.#longest, longestList)
+    }
+    const paths = needs.flatMap((need) => [...need.paths].map(([text, path]) => ({ text, path, need })))
+    const reads = paths.map(({ text, path, need }) => this.#position(text, path, need.sliced.has(text)))
+    const keyed = [...keys.keys()]
+      .sort()
+      .map((text) => this.#position(text, paths.find((one) => one.text === text)!.path, false))
+    const name = `${[...new Set(reads)].sort().join()}|${keyed.join()}`
+    let group = this.#groups.get(name)
+    if (group === undefined) {
+      group = { reads: [...new Set(reads)], keyed, table: new Map(), members: [] }
+      this.#groups.set(name, group)
+      this.groups.push(group)
+    }
+    group.members.push(position)
+    enter(
+      group.table,
+      [...keys.keys()].sort().map((text) => keys.get(text)!),
+      position,
+    )
+  }
+
+  /** The position of a path among what is probed of a request. */
+  #position(text: string, path: RawPath, sliced: boolean): number {
+    const name = sliced ? `${text} short` : text
+    const known = this.#positions.get(name)
+    if (known !== undefined) return known
+    this.#positions.set(name, this.probes.length)
+    this.probes.push(probeOf(path, sliced))
+    return this.probes.length - 1
+  }
+}
+
+function enter(table: Table, [keys, ...rest]: readonly (readonly Key[])[], position: number): void {
+  for (const key of keys!) {
+    if (rest.length > 0) {
+      const inner = table.get(key) ?? new Map()
+      table.set(key, inner)
+      enter(inner as Table, rest, position)
+    } else {
+      const positions = (table.get(key) ?? []) as number[]
+      if (!positions.includes(position)) positions.push(position)
+      table.set(key, positions)
+    }
+  }
+}
+
+/** The literals by which a policy is found; undefined for one that is evaluated for every request. */
+function findKeys({ time, condition, consensus }: CompiledPolicy): Found | undefined {
+  // A policy with a time may be inactive, which is told before anything else.
+  if (time !== undefined || condition?.tree === undefined) return undefined
+  const needs = [needsOf(condition), ...(consensus === undefined ? [] : [needsOf(consensus)])]
+  const known = needs.filter((need) => need !== undefined)
+  if (known.length < needs.length) return undefined
+  const keys = new Map<string, readonly Key[]>()
+  let count = 1
+  for (const clause of clausesOf(condition.tree)) {
+    const found = keysOf(condition.unit, clause)
+    if (found === undefined || keys.has(found.path) || count * found.keys.length > MOST_KEYS) continue
+    count *= found.keys.length
+    keys.set(found.path, found.keys)
+  }
+  return keys.size === 0 ? undefined : { keys, needs: known }
+}
+
+/** The operands of an `&&`, and of those inside of it. */
+function clausesOf(node: Expression): readonly Expression[] {
+  return node.kind === 'logic' && node.operator === '&&' ? node.operands.flatMap(clausesOf) : [node]
+}
+
+function keysOf(unit: Unit, node: Expression): { readonly path: string; readonly keys: readonly Key[] } | undefined {
+  const [value, literals] =
+    node.kind === 'compare' && node.operator === '=='
+      ? isLiteral(node.left)
+        ? [node.right, [node.left]]
+        : [node.left, [node.right]]
+      : node.kind === 'compare' && node.operator === 'in' && node.right.kind === 'list'
+        ? [node.left, node.right.items]
+        : [undefined, []]
+  if (value === undefined || literals.length === 0) return undefined
+  const path = readerOf(unit, value, undefined)
+  if (path === undefined) return undefined
+  const keys: Key[] = []
+  for (const literal of literals) {
+    const key = isLiteral(literal) ? keyOf(literal.value, path.type) : undefined
+    if (key === undefined) return undefined
+    keys.push(key)
+  }
+  return { path: unit.text.slice(value.start, value.end).replace(/\s+/g, ''), keys }
+}
+
+function isLiteral(node: Expression): node is Expression & { kind: 'string' | 'int' } {
+  return node.kind === 'string' || node.kind === 'int'
+}
+
+/** One key for all values that may be equal: it may find too much, for what is found is evaluated, and never too little. */
+function keyOf(value: unknown, type: Type): Key | undefined {
+  if (type.kind === 'int' || type.kind === 'uint') return typeof value === 'bigint' ? value : undefined
+  if (type.kind !== 'string' || typeof value !== 'string') return undefined
+  switch (type.letters) {
+    case 'exact':
+      return value
+    case 'hex':
+    case 'address':
+      return foldHex(value)
+    case 'activity':
+      return /SPARK|LAYER2/.test(value) ? foldActivityName(value) : value
+    default:
+      return type.letters satisfies never
+  }
+}
+
+function probeOf({ read, type, place }: RawPath, sliced: boolean): Probe {
+  const load = loaderOf(type)
+  return (frame) => {
+    const raw = read(frame)
+    if (raw instanceof Fault || load(raw, place) instanceof Fault) return undefined
+    if (sliced && (typeof raw !== 'string' || raw.length > SHORT_TEXT)) return undefined
+    if (type.kind === 'string') return keyOf(raw, type)
+    if (type.kind === 'int' || type.kind === 'uint')
+      return typeof raw === 'bigint' ? raw : BigInt(raw as string | number)
+    return true
+  }
+}
