@@ -1,5 +1,5 @@
 /** The declared types of what the context holds, for whoever reads a context from text. */
-import { fieldRow, isRootName, roots } from './environment.ts'
+import { fieldRow, isRootName, roots, structRow } from './environment.ts'
 import { struct, type Type } from './types.ts'
 
 /** The type of a root of the context; undefined for what is none. `activity` and `batch` are taken apart by the caller. */
@@ -17,4 +17,9 @@ export function memberType(type: Type | undefined, name: string): Type | undefin
 /** The type of the elements of a list. */
 export function elementType(type: Type | undefined): Type | undefined {
   return type?.kind === 'list' ? type.element : undefined
+}
+
+/** The names of the fields of a struct. */
+export function memberNames(type: Type | undefined): readonly string[] {
+  return type?.kind === 'struct' ? structRow(type.name).fields.map(({ name }) => name) : []
 }

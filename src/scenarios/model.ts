@@ -1,0 +1,58 @@
+import type { Span } from '../diagnostics/index.ts'
+import type { PolicyContext } from '../policy/index.ts'
+import type { ExpectedOutcome } from './form.ts'
+
+/** A scenario ready to be played. */
+export interface Scenario {
+  readonly name: string
+  readonly span: Span
+  readonly why?: string
+  readonly context: PolicyContext
+  readonly expected: Expectation
+}
+
+/** What a scenario expects, each with its place; what is left out is not compared. */
+export interface Expectation {
+  readonly span: Span
+  readonly outcome?: Placed<ExpectedOutcome>
+  readonly decidedBy?: Placed<readonly string[]>
+  readonly errors?: Placed<readonly string[]>
+  readonly policies?: readonly (Placed<string> & { readonly policy: string })[]
+  /** Sorted sets of names, sorted. */
+  readonly needs?: Placed<readonly (readonly string[])[]>
+}
+
+export interface Placed<T> {
+  readonly value: T
+  readonly span: Span
+}
+
+/** A place in a file, as reports say it. */
+export interface Place {
+  readonly path: string
+  readonly line: number
+  readonly column: number
+}
+
+/** What came of one scenario. Plain data: every report is made from it. */
+export interface ScenarioResult extends Place {
+  readonly name: string
+  readonly ok: boolean
+  readonly why?: string
+  readonly got: {
+    readonly outcome: ExpectedOutcome
+    readonly decidedBy: readonly string[]
+    readonly errors: readonly string[]
+  }
+  readonly differences: readonly Difference[]
+  /** On failure: what made the difference, a line a policy. */
+  readonly because: readonly string[]
+}
+
+/** One expectation that was not met. */
+export interface Difference extends Place {
+  /** `outcome`, `decidedBy`, `errors`, `needs`, or `policies.NAME`. */
+  readonly what: string
+  readonly expected: string
+  readonly got: string
+}

@@ -1,0 +1,57 @@
+import { readTransactionFacts } from '../chain/index.ts'
+import type { Diagnostic, Source } from '../diagnostics/index.ts'
+import {
+  type CompiledPolicy,
+  compileCounted,
+  compilePolicy,
+  type PolicyContext,
+  type PolicyCount,
+} from '../policy/index.ts'
+import type { ScenarioResult } from './model.ts'
+import { play } from './play.ts'
+import type { TransactionReader } from './read-request.ts'
+import { readScenarios } from './read-scenarios.ts'
+import { votersOf, type World } from './world.ts'
+
+export interface PlayOptions {
+  /** Only scenarios whose name has this in it, in any case. */
+  readonly filter?: string | undefined
+  /** Counts what every clause of every policy comes to. @default false */
+  readonly coverage?: boolean | undefined
+}
+
+/** What came of the scenarios of one file. Plain data, so that it can come from another thread. */
+export interface FileResult {
+  readonly path: string
+  readonly results: readonly ScenarioResult[]
+  /** Mistakes in the file; the scenarios they are in were not played. */
+  readonly diagnostics: readonly Diagnostic[]
+  readonly counts: readonly PolicyCount[]
+}
+
+/** Plays the scenarios of some files, in their order. */
+export function playFiles(sources: readonly Source[], world: World, options: PlayOptions): readonly FileResult[] {
+  const { policies, counts } = compileAll(world, options.coverage === true)
+  const stage = { policies, people: votersOf(world), nameOf: (id: string) => world.names[id] }
+  const wanted = options.filter?.toLowerCase() ?? ''
+  const files = sources.map((source): FileResult => {
+    const { scenarios, diagnostics } = readScenarios(source, { world, readTransaction })
+    const chosen = scenarios.filter(({ name }) => name.toLowerCase().includes(wanted))
+    return { path: source.path, results: chosen.map((scenario) => play(scenario, stage)), diagnostics, counts: [] }
+  })
+  // Counts are of all files together, and told with the last.
+  return files.map((file, index) => (index === files.length - 1 ? { ...file, counts: counts() } : file))
+}
+
+/** Decodes as the service does. Interfaces of contracts are not part of definitions yet, so arguments stay undecoded. */
+export const readTransaction: TransactionReader = (request) =>
+  readTransactionFacts({ ...request, interfaces: [] }) as Partial<PolicyContext>
+
+function compileAll(
+  { policies }: World,
+  coverage: boolean,
+): { readonly policies: readonly CompiledPolicy[]; readonly counts: () => readonly PolicyCount[] } {
+  if (!coverage) return { policies: policies.map(compilePolicy), counts: () => [] }
+  const counted = policies.map(compileCounted)
+  return { policies: counted.map(({ compiled }) => compiled), counts: () => counted.map((one) => one.counts()) }
+}

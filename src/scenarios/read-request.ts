@@ -1,0 +1,328 @@
+import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
+import {
+  type Approver,
+  type CredentialFacts,
+  memberNames,
+  memberType,
+  type PolicyContext,
+  paramNames,
+  rootType,
+  type Type,
+} from '../policy/index.ts'
+import { type ActivityRow, activities, activityKinds, findActivity } from '../protocol/index.ts'
+import { parseAddress } from '../resources/index.ts'
+import { contextValue } from './context-value.ts'
+import { type ChainName, chains } from './form.ts'
+import { parseTime } from './time.ts'
+import { childOf, entriesOf, itemsOf, type ScalarTree, type Tree, wordOf } from './tree.ts'
+import { idOf, type World, type WorldUser } from './world.ts'
+
+/** Turns the bytes of an unsigned transaction into the roots of policies; throws when they are none. */
+export type TransactionReader = (request: {
+  readonly type: string
+  readonly unsignedTransaction: string
+  readonly signer?: string
+}) => Partial<PolicyContext>
+
+export interface RequestTools {
+  readonly world: World
+  readonly readTransaction: TransactionReader
+  readonly report: (fault: Diagnostic) => void
+}
+
+/** When a request is asked that does not say. */
+const DEFAULT_TIME = '2026-01-01T00:00:00Z'
+
+/** Reads a request from the keys of a scenario. What is wrong is reported, and left out of what comes back. */
+export function readRequest(tree: Tree, tools: RequestTools): PolicyContext {
+  const { world } = tools
+  const people = readPeople(tree, tools)
+  const row = readActivity(tree, tools)
+  const transaction = readTransaction(childOf(tree, 'transaction'), tree, tools)
+  const calls = itemsOf(childOf(tree, 'calls')).map((call) => readTransaction(call, tree, tools).facts)
+  const params = readParams(tree, row, transaction.type, tools)
+  const target = readTarget(tree, row, params, tools)
+  return {
+    now: readTime(childOf(tree, 'time'), tools),
+    activity: { type: row?.type ?? '', params },
+    approvers: people.map(({ approver }) => approver),
+    credentials: people.map(({ credential }) => credential),
+    rootQuorum: world.quorum,
+    ...(target === undefined ? {} : { targetUserId: target }),
+    ...readThings(tree, tools),
+    ...transaction.facts,
+    ...readPayload(tree, tools),
+    ...(calls.length === 0 ? {} : { batch: calls }),
+  }
+}
+
+function readPeople(
+  tree: Tree,
+  tools: RequestTools,
+): readonly { readonly approver: Approver; readonly credential: CredentialFacts }[] {
+  const by = childOf(tree, 'by')
+  if (by === undefined) {
+    tools.report(
+      diagnostic('scenarios/missing-key', '`by` is missing: who asks for it', tree.span, {
+        help: 'add `by:` with the name of a user',
+      }),
+    )
+    return []
+  }
+  return (by.kind === 'list' ? by.items : [by]).flatMap((item) => {
+    const named = item.kind === 'map' ? childOf(item, 'user') : item
+    const found = lookUp(named ?? item, tools.world.users, 'user', tools)
+    if (found === undefined) return []
+    return [{ approver: found.value.approver, credential: credentialOf(found.value, childOf(item, 'with'), tools) }]
+  })
+}
+
+/** The credential that was used: the one named, one of the type named, or the user's first. */
+function credentialOf(
+  { approver, credentials }: WorldUser,
+  tree: Tree | undefined,
+  tools: RequestTools,
+): CredentialFacts {
+  const [first] = Object.values(credentials)
+  const madeUp = (type: string) => ({ id: `${approver.id} ${type}`, user_id: approver.id, type })
+  const word = wordOf(tree)
+  if (word === undefined) return first ?? madeUp('CREDENTIAL_TYPE_API_KEY_P256')
+  if (word.startsWith('CREDENTIAL_TYPE_'))
+    return Object.values(credentials).find(({ type }) => type === word) ?? madeUp(word)
+  return lookUp(tree!, credentials, 'API key', tools)?.value ?? first ?? madeUp('CREDENTIAL_TYPE_API_KEY_P256')
+}
+
+/** Finds an activity by kind, by type, or by type without its prefix; of a kind the newest version. */
+function readActivity(tree: Tree, { report }: RequestTools): ActivityRow | undefined {
+  const written = childOf(tree, 'activity')
+  const word = wordOf(written)
+  if (written === undefined || word === undefined) {
+    const at = written?.span ?? tree.span
+    report(diagnostic('scenarios/missing-key', '`activity` is missing: what is asked for', at))
+    return undefined
+  }
+  const rows = Object.values(activities)
+  const row =
+    findActivity(word)?.row ??
+    rows.find(({ kind, latest }) => kind === word && latest) ??
+    rows.find(({ family, latest }) => family === word && latest) ??
+    findActivity(`ACTIVITY_TYPE_${word}`)?.row
+  if (row === undefined) {
+    const near = suggest(word, [...activityKinds, ...Object.keys(activities)])
+    report(
+      diagnostic('scenarios/unknown-activity', `there is no activity \`${word}\``, written.span, {
+        help:
+          didYouMean(near) ??
+          'write a kind such as `SIGN_TRANSACTION`, or a type such as `ACTIVITY_TYPE_CREATE_WALLET`',
+      }),
+    )
+  }
+  return row
+}
+
+function readParams(
+  tree: Tree,
+  row: ActivityRow | undefined,
+  transactionType: string | undefined,
+  tools: RequestTools,
+): Readonly<Record<string, unknown>> {
+  const written = childOf(tree, 'params')
+  const known = row === undefined ? [] : paramNames(row.type)
+  const implied = transactionType !== undefined && known.includes('type') ? { type: transactionType } : {}
+  if (written === undefined) return implied
+  for (const { key, keySpan } of entriesOf(written)) {
+    if (row === undefined || known.includes(key)) continue
+    const help =
+      didYouMean(suggest(key, known)) ?? (known.length > 0 ? `it shows ${known.map(quote).join(', ')}` : undefined)
+    tools.report(
+      diagnostic('scenarios/unknown-key', `\`${row.type}\` shows policies no parameter \`${key}\``, keySpan, { help }),
+    )
+  }
+  const filled = mapTexts(written, (scalar) => fillReferences(scalar, tools))
+  return { ...implied, ...(contextValue(filled, rootType('params')) as Readonly<Record<string, unknown>>) }
+}
+
+/** Whose credentials it is about: as it says, or as its parameters do (facts: policy-language §10, U-own-cred-scope). */
+function readTarget(
+  tree: Tree,
+  row: ActivityRow | undefined,
+  params: Readonly<Record<string, unknown>>,
+  tools: RequestTools,
+): string | undefined {
+  const written = childOf(tree, 'target')
+  if (written !== undefined) return lookUp(written, tools.world.users, 'user', tools)?.value.approver.id
+  const { user_id: userId } = params
+  return row?.resource === 'CREDENTIAL' && typeof userId === 'string' ? userId : undefined
+}
+
+function readTime(tree: Tree | undefined, { report }: RequestTools): bigint {
+  const word = wordOf(tree) ?? DEFAULT_TIME
+  const time = parseTime(word)
+  if (time !== undefined) return time
+  report(
+    diagnostic('scenarios/wrong-value', `expected a time such as \`${DEFAULT_TIME}\`, got \`${word}\``, tree!.span),
+  )
+  return parseTime(DEFAULT_TIME)!
+}
+
+/** Wallets, private keys and secrets (facts: policy-language §4, §5.1). */
+function readThings(tree: Tree, tools: RequestTools): Partial<PolicyContext> {
+  const { world } = tools
+  const wallet = childOf(tree, 'wallet')
+  const found = wallet && lookUp(wallet, world.wallets, 'wallet', tools)?.value
+  const account = wordOf(childOf(tree, 'account'))
+  const privateKey = childOf(tree, 'privateKey')
+  const wallets = childOf(tree, 'wallets')
+  const secret = childOf(tree, 'secret')
+  return {
+    ...(found === undefined ? {} : { wallet: untouched(found) }),
+    ...(account === undefined ? {} : { wallet_account: { address: account } }),
+    ...(privateKey === undefined ? {} : { private_key: keyOf(privateKey, tools) }),
+    ...(wallets === undefined
+      ? {}
+      : {
+          wallets: itemsOf(wallets).flatMap((item) => {
+            const one = lookUp(item, world.wallets, 'wallet', tools)?.value
+            return one === undefined ? [] : [untouched(one)]
+          }),
+        }),
+    ...(secret === undefined ? {} : { secret: typed(secret, rootType('secret'), tools) }),
+  }
+}
+
+function untouched(thing: object): Readonly<Record<string, unknown>> {
+  return { ...thing, imported: false, exported: false }
+}
+
+function keyOf(tree: Tree, tools: RequestTools): Readonly<Record<string, unknown>> {
+  const fields = typed(
+    mapTexts(tree, (scalar) => fillReferences(scalar, tools)),
+    rootType('private_key'),
+    tools,
+  )
+  const label = fields['label']
+  return { id: typeof label === 'string' ? label : '', tags: [], imported: false, exported: false, ...fields }
+}
+
+/** What is signed as a payload with an encoding that policies can read. */
+function readPayload(tree: Tree, tools: RequestTools): Partial<PolicyContext> {
+  const part = (key: string, member: string) => {
+    const written = childOf(tree, key)
+    return written === undefined ? {} : { [member]: typed(written, memberType(rootType('eth'), member), tools) }
+  }
+  const eth = { ...part('typedData', 'eip_712'), ...part('authorization', 'eip_7702_authorization') }
+  return Object.keys(eth).length === 0 ? {} : { eth }
+}
+
+function readTransaction(
+  tree: Tree | undefined,
+  request: Tree,
+  tools: RequestTools,
+): { readonly facts: Partial<PolicyContext>; readonly type?: string } {
+  const [entry] = entriesOf(tree)
+  if (tree === undefined || entry === undefined) return { facts: {} }
+  if (!isChain(entry.key)) {
+    const help =
+      didYouMean(suggest(entry.key, Object.keys(chains))) ?? `known: ${Object.keys(chains).map(quote).join(', ')}`
+    tools.report(diagnostic('scenarios/unknown-key', `there is no chain \`${entry.key}\``, entry.keySpan, { help }))
+    return { facts: {} }
+  }
+  const { root, type } = chains[entry.key]
+  if (entry.value.kind === 'map')
+    return { type, facts: { [root]: { tx: typed(entry.value, memberType(rootType(root), 'tx'), tools) } } }
+  const unsignedTransaction = wordOf(entry.value) ?? ''
+  const signer = wordOf(childOf(request, 'account'))
+  try {
+    return {
+      type,
+      facts: tools.readTransaction({ type, unsignedTransaction, ...(signer === undefined ? {} : { signer }) }),
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    tools.report(diagnostic('scenarios/bad-transaction', message, entry.value.span))
+    return { type, facts: {} }
+  }
+}
+
+function isChain(word: string): word is ChainName {
+  return Object.hasOwn(chains, word)
+}
+
+/** The value of a struct of the environment; fields that it does not have are reported. */
+function typed(tree: Tree, type: Type | undefined, { report }: RequestTools): Readonly<Record<string, unknown>> {
+  checkFields(tree, type, report)
+  return contextValue(tree, type) as Readonly<Record<string, unknown>>
+}
+
+function checkFields(tree: Tree, type: Type | undefined, report: RequestTools['report']): void {
+  if (tree.kind === 'list' && type?.kind === 'list')
+    for (const item of tree.items) checkFields(item, type.element, report)
+  if (type?.kind !== 'struct') return
+  for (const { key, keySpan, value } of entriesOf(tree)) {
+    const member = memberType(type, key)
+    if (member !== undefined) checkFields(value, member, report)
+    else {
+      const help = didYouMean(suggest(key, memberNames(type)))
+      report(diagnostic('scenarios/unknown-key', `\`${type.name}\` has no field \`${key}\``, keySpan, { help }))
+    }
+  }
+}
+
+/** Puts ids in place of `${user.bob}`. */
+function fillReferences(scalar: ScalarTree, { world, report }: RequestTools): ScalarTree {
+  if (typeof scalar.value !== 'string' || !scalar.value.includes('${')) return scalar
+  const text = scalar.value.replace(/\$\{([^}]*)\}/g, (whole, inside: string) => {
+    const address = parseAddress(inside)
+    const id = address && idOf(world, address.kind, address.names[0] ?? '')
+    if (id !== undefined) return id
+    report(
+      diagnostic('scenarios/unknown-name', `\`${whole}\` names nothing that is defined`, scalar.span, {
+        help: didYouMean(suggest(inside, Object.keys(world.ids))),
+      }),
+    )
+    return whole
+  })
+  return { ...scalar, value: text, source: text }
+}
+
+function mapTexts(tree: Tree, change: (scalar: ScalarTree) => ScalarTree): Tree {
+  switch (tree.kind) {
+    case 'scalar':
+      return change(tree)
+    case 'list':
+      return { ...tree, items: tree.items.map((item) => mapTexts(item, change)) }
+    case 'map':
+      return { ...tree, entries: tree.entries.map((entry) => ({ ...entry, value: mapTexts(entry.value, change) })) }
+    default:
+      return tree satisfies never
+  }
+}
+
+/** Looks up a name that is written; one that is not known is reported. */
+function lookUp<T>(
+  tree: Tree,
+  table: Readonly<Record<string, T>>,
+  what: string,
+  { report }: RequestTools,
+): { readonly value: T } | undefined {
+  const word = wordOf(tree)
+  if (word !== undefined && Object.hasOwn(table, word)) return { value: table[word]! }
+  report(unknownName(what, word, Object.keys(table), tree.span))
+  return undefined
+}
+
+/** Says that a name is not known, and which are. */
+export function unknownName(what: string, word: string | undefined, known: readonly string[], span: Span): Diagnostic {
+  if (word === undefined) return diagnostic('scenarios/wrong-type', `expected the name of a ${what}`, span)
+  const listed = known.length === 0 ? 'none is defined' : `defined: ${known.slice(0, 8).map(quote).join(', ')}`
+  const help = didYouMean(suggest(word, known)) ?? listed
+  return diagnostic('scenarios/unknown-name', `no ${what} \`${word}\` is defined`, span, { help })
+}
+
+export function didYouMean(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `did you mean ${names.map(quote).join(', ')}?`
+}
+
+function quote(name: string): string {
+  return `\`${name}\``
+}
