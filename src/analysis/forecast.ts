@@ -1,9 +1,11 @@
 import { type Batch, digestOf, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
+import type { PolicyContext } from '../policy/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
-import { outcomeOf } from './outcome.ts'
+import { createSensitivity, type Effect, effectOf, influences, policyVersions, requestKey } from './influence.ts'
+import { contextOf, outcomeOf } from './outcome.ts'
 import { actingPerson } from './people.ts'
-import { createPolicyCompiler } from './policies.ts'
-import { applyBatch, type OrganizationState, standIns, startState } from './state.ts'
+import { createPolicyCompiler, policyText } from './policies.ts'
+import { createCarrier, type OrganizationState, standIns, startState } from './state.ts'
 
 export interface ForecastInput {
   readonly desired: Desired
@@ -12,40 +14,140 @@ export interface ForecastInput {
   readonly now?: string
 }
 
+/** One batch as it was judged. */
+interface Judged {
+  readonly forecast: Forecast
+  /** What policies read of it; absent when nobody would be there to submit it. */
+  readonly context?: PolicyContext
+  /** What carrying it out changes for others; absent for what will not happen. */
+  readonly effect?: Effect
+  readonly happens: boolean
+}
+
 /**
  * Annotates every batch of a plan with what will come of it when the acting user submits it: our own evaluator decides
  * each activity against policies, tags, users and root quorum as the batches before it will have left them. What waits
- * is taken to be approved in the end, so that the batches after it are judged by the state they will meet.
+ * is taken to be approved in the end, so that the batches after it are judged by the state they will meet. Where one
+ * batch could change what comes of another, the earlier is put into the later's `after`, so that the forecast holds in
+ * every order in which the plan may be walked.
  */
 export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: ForecastInput): Plan {
-  const ids = standIns(plan, desired)
-  const compilePolicies = createPolicyCompiler()
-  const nanoseconds = BigInt(Date.parse(now)) * 1_000_000n
-  const judge = ({ type, parameters }: Batch, state: OrganizationState): Forecast => {
-    const submitter = actingPerson(state, plan.actor)
-    if (!submitter) return { outcome: 'denied', reason: `${plan.actor.userName} will not be a user any more` }
-    const filled = fillParameters(parameters, ids) as Readonly<Record<string, unknown>>
-    return outcomeOf({ type, parameters: filled, submitter, state, policies: compilePolicies(state), now: nanoseconds })
-  }
-
-  const forecasts: Forecast[] = []
-  /** Batches that will not happen: denied, or after one that is. */
-  const dead = new Set<number>()
-  let state = startState(actual)
-  for (const batch of plan.batches) {
-    const missing = batch.after.find((one) => dead.has(one))
-    const outcome: Forecast =
-      missing === undefined
-        ? judge(batch, state)
-        : {
-            outcome: 'depends',
-            reason: `batch ${missing + 1} (${plan.batches[missing]!.summary}) would have to come first`,
-          }
-    forecasts.push(outcome)
-    if (missing !== undefined || outcome.outcome === 'denied') dead.add(batch.index)
-    else state = applyBatch(state, batch, { plan, desired, ids })
-  }
-  const batches = plan.batches.map((batch, index): Batch => ({ ...batch, forecast: forecasts[index]! }))
+  const { judged, states } = judgeAll(plan, { desired, actual, now })
+  const after = ordered(plan.batches, judged, states)
+  const batches = plan.batches.map(
+    (batch, index): Batch => ({ ...batch, after: after[index]!, forecast: judged[index]!.forecast }),
+  )
   const annotated: Plan = { ...plan, batches }
   return { ...annotated, digest: digestOf(annotated) }
+}
+
+/** Walks the batches in the order of the plan. */
+function judgeAll(
+  plan: Plan,
+  { desired, actual, now }: Required<ForecastInput>,
+): { readonly judged: readonly Judged[]; readonly states: readonly OrganizationState[] } {
+  const ids = standIns(plan, desired)
+  const carryOut = createCarrier({ plan, desired, ids })
+  const judge = createJudge(plan.actor, BigInt(Date.parse(now)) * 1_000_000n)
+  const judged: Judged[] = []
+  let state = startState(actual)
+  const states = [state]
+  for (const batch of plan.batches) {
+    const missing = batch.after.find((one) => !judged[one]!.happens)
+    if (missing !== undefined) {
+      const reason = `batch ${missing + 1} (${plan.batches[missing]!.summary}) would have to come first`
+      judged.push({ forecast: { outcome: 'depends', reason }, happens: false })
+      continue
+    }
+    const parameters = fillParameters(batch.parameters, ids) as Readonly<Record<string, unknown>>
+    const { outcome, context } = judge({ type: batch.type, parameters }, state)
+    const happens = outcome.outcome !== 'denied'
+    const next = happens ? carryOut(state, batch) : state
+    const effect = happens ? effectOf(state, next, plan.actor.userId) : undefined
+    judged.push({ forecast: outcome, happens, ...(context ? { context } : {}), ...(effect ? { effect } : {}) })
+    // A state without effect decides like the one before it, and the judge keeps what it has decided by state.
+    if (effect) judge.moved()
+    if (effect) states.push(next)
+    state = next
+  }
+  return { judged, states }
+}
+
+interface Judge {
+  (
+    request: { readonly type: string; readonly parameters: Readonly<Record<string, unknown>> },
+    state: OrganizationState,
+  ): { readonly outcome: Forecast; readonly context?: PolicyContext }
+  /** Says that from now on decisions may come out otherwise. */
+  readonly moved: () => void
+}
+
+/** Decides requests, equal ones in equal states once: a thousand new wallets are one decision. */
+function createJudge(actor: Plan['actor'], now: bigint): Judge {
+  const compilePolicies = createPolicyCompiler()
+  let known = new Map<string, Forecast>()
+  let policies: ReturnType<typeof compilePolicies> | undefined
+  const judge: Omit<Judge, 'moved'> & ((...given: Parameters<Judge>) => ReturnType<Judge>) = (
+    { type, parameters },
+    state,
+  ) => {
+    const submitter = actingPerson(state, actor)
+    if (!submitter) return { outcome: { outcome: 'denied', reason: `${actor.userName} will not be a user any more` } }
+    policies ??= compilePolicies(state)
+    const request = { type, parameters, submitter, state, policies, now }
+    const context = contextOf(request, [submitter])
+    const key = requestKey(context)
+    const outcome = known.get(key) ?? outcomeOf(request)
+    known.set(key, outcome)
+    return { outcome, context }
+  }
+  return Object.assign(judge, {
+    moved: () => {
+      known = new Map()
+      policies = undefined
+    },
+  })
+}
+
+/**
+ * The `after` of every batch, with as few members as say the same: its own, and the earlier ones that could change what
+ * comes of it, or of which it could.
+ */
+function ordered(
+  batches: readonly Batch[],
+  judged: readonly Judged[],
+  states: readonly OrganizationState[],
+): readonly (readonly number[])[] {
+  const deciding = judged.flatMap(({ effect }, index) => (effect ? [index] : []))
+  const sensitivityOf = createSensitivity(deciding.length === 0 ? [] : policyVersions(states, policyText))
+  const known = new Map<string, ReturnType<typeof sensitivityOf>>()
+  const sensitivities = judged.map(({ context }) => {
+    if (!context || deciding.length === 0) return undefined
+    const key = requestKey(context)
+    const found = known.get(key) ?? sensitivityOf(context)
+    known.set(key, found)
+    return found
+  })
+  const decides = (one: number, other: number) =>
+    sensitivities[other] !== undefined && influences(judged[one]!.effect, sensitivities[other]!)
+  const before: ReadonlySet<number>[] = []
+  return batches.map(({ after }, index) => {
+    const mine = judged[index]!
+    // What is denied never completes, so nothing can be put after it; a plan with a denial is not applied at all.
+    const candidates = mine.effect ? [...batches.keys()].slice(0, index) : deciding
+    const earlier = candidates.filter(
+      (one) => one < index && judged[one]!.happens && (decides(one, index) || decides(index, one)),
+    )
+    const all = new Set<number>()
+    const direct: number[] = []
+    // The latest first: whatever stands before it needs no mention.
+    for (const one of [...new Set([...after, ...earlier])].sort((a, b) => b - a)) {
+      if (all.has(one)) continue
+      direct.push(one)
+      all.add(one)
+      for (const implied of before[one]!) all.add(implied)
+    }
+    before.push(all)
+    return direct.reverse()
+  })
 }

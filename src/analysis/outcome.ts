@@ -4,9 +4,8 @@ import {
   authorize,
   type CompiledPolicy,
   type Decision,
-  mayVote,
   type PolicyContext,
-  smallestSets,
+  whoElse,
 } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
 import { type Person, peopleOf, quorumOf } from './people.ts'
@@ -33,24 +32,19 @@ export function outcomeOf(request: Request): Forecast {
   if (decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS')
     return { outcome: 'denied', reason: whyDenied(decision, request) }
 
-  const others = peopleOf(state).filter(({ approver }) => approver.id !== submitter.approver.id)
-  const voters = others.filter(({ approver, credential }) => mayVote(policies, alone, approver, credential))
-  const byName = new Map(voters.map((one) => [one.name, one]))
-  const found = smallestSets(classesOf(voters, request), (names) => {
-    const approvers = [submitter, ...names.map((name) => byName.get(name)!)]
-    return authorize(policies, contextOf(request, approvers)).outcome === 'OUTCOME_ALLOW'
-  })
-  if (found === 'gave-up')
+  const needs = whoElse(policies, alone, peopleOf(state))
+  if (needs === 'too-many')
     return { outcome: 'depends', reason: 'it waits, and there are too many ways to approve it to try them all' }
-  if (!found)
+  if (needs === 'nobody' || !needs)
     return {
       outcome: 'denied',
       reason: 'it would wait for ever: no set of users who have a credential could approve it',
     }
-  return { outcome: 'waits', needed: found.sets, ...(found.any ? { any: found.any } : {}) }
+  return { outcome: 'waits', needed: needs.sets, ...(needs.any ? { any: needs.any } : {}) }
 }
 
-function contextOf({ type, parameters, state, now }: Request, people: readonly Person[]): PolicyContext {
+/** What policies read of a request that these people approve. */
+export function contextOf({ type, parameters, state, now }: Request, people: readonly Person[]): PolicyContext {
   return {
     now,
     activity: { type, params: activityParams(type, parameters) },
@@ -72,24 +66,6 @@ function factsOf(type: string, parameters: Request['parameters'], state: Organiz
     return { wallets: wallets.map(({ id, name }) => ({ id, label: name })) }
   }
   return {}
-}
-
-/**
- * People whom no policy can tell apart: the same tags and the same place in or out of the quorum. Somebody whose id a
- * consensus names stands alone; so does everybody once one asks for a name, an address or a credential.
- */
-function classesOf(people: readonly Person[], { policies, state }: Request): readonly (readonly string[])[] {
-  const consensus = policies.map(({ policy }) => policy.consensus ?? '').join('\n')
-  const personal = /\b(?:email|alias|credentials)\b/.test(consensus)
-  const { userIds } = quorumOf(state)
-  const classes = new Map<string, string[]>()
-  for (const { name, approver } of people) {
-    const alone = personal || consensus.includes(approver.id)
-    const tags = [...(approver.tags ?? [])].sort()
-    const key = JSON.stringify(alone ? [name] : [userIds.includes(approver.id), tags])
-    classes.set(key, [...(classes.get(key) ?? []), name])
-  }
-  return [...classes.values()]
 }
 
 function whyDenied({ basis, policies: outcomes }: Decision, { policies, submitter }: Request): string {

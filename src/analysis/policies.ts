@@ -15,7 +15,8 @@ export function createPolicyCompiler(): (state: OrganizationState) => readonly C
     })
 }
 
-function policyText({ id, name, fields }: Resource): PolicyText {
+/** A policy of a state as the evaluator reads it. */
+export function policyText({ id, name, fields }: Resource): PolicyText {
   const { effect, consensus, condition, time } = fields
   return {
     id: id!,

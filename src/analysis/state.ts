@@ -40,27 +40,33 @@ export function standIns(plan: Plan, desired: Desired): StandIns {
   return { ...ids, ...plan.ids }
 }
 
-/** The state after a batch has completed. */
-export function applyBatch(
-  state: OrganizationState,
-  batch: Pick<Batch, 'index'>,
-  { plan, desired, ids }: { readonly plan: Plan; readonly desired: Desired; readonly ids: StandIns },
-): OrganizationState {
+/** Makes the step from one state to the next: the state after a batch of this plan has completed. */
+export function createCarrier({
+  plan,
+  desired,
+  ids,
+}: {
+  readonly plan: Plan
+  readonly desired: Desired
+  readonly ids: StandIns
+}): (state: OrganizationState, batch: Pick<Batch, 'index'>) => OrganizationState {
   const declared = new Map(desired.resources.map((one) => [one.address, one]))
-  let { things } = state
-  for (const change of plan.changes) {
-    if (change.batch !== batch.index) continue
-    const resource = declared.get(change.address)
-    if (change.action === 'delete') things = withoutThing(things, change.kind, change.id!)
-    else if (change.action === 'create') things = [...things, createdThing(resource!, ids)]
-    else if (change.action === 'update') {
-      const fields = change.fields.map(({ field }) => field)
-      things = things.map((one) =>
-        one.kind === change.kind && one.id === change.id ? updatedThing(one, resource!, fields, ids) : one,
-      )
+  const changesOf = Map.groupBy(plan.changes, ({ batch }) => batch)
+  return (state, batch) => {
+    let things = [...state.things]
+    for (const change of changesOf.get(batch.index) ?? []) {
+      const resource = declared.get(change.address)
+      if (change.action === 'delete') things = withoutThing(things, change.kind, change.id!)
+      else if (change.action === 'create') things.push(createdThing(resource!, ids))
+      else if (change.action === 'update') {
+        const fields = change.fields.map(({ field }) => field)
+        things = things.map((one) =>
+          one.kind === change.kind && one.id === change.id ? updatedThing(one, resource!, fields, ids) : one,
+        )
+      }
     }
+    return { things }
   }
-  return { things }
 }
 
 /** Things of a kind, in a state. */
@@ -83,10 +89,14 @@ function updatedThing(live: Resource, resource: Resource, fields: readonly strin
 }
 
 /** Takes a thing away with all that it holds, and out of the lists that name it (a deleted tag leaves its users). */
-function withoutThing(things: readonly Resource[], kind: KindName, id: string): readonly Resource[] {
+function withoutThing(things: readonly Resource[], kind: KindName, id: string): Resource[] {
   return things
     .filter((one) => !(one.kind === kind && one.id === id) && one.parentId !== id)
-    .map((one) => ({ ...one, fields: withoutMember(one.fields, id) }))
+    .map((one) => (namesMember(one, id) ? { ...one, fields: withoutMember(one.fields, id) } : one))
+}
+
+function namesMember({ fields }: Resource, id: string): boolean {
+  return Object.values(fields).some((value) => Array.isArray(value) && value.includes(id))
 }
 
 function withoutMember(fields: Resource['fields'], id: string): Resource['fields'] {

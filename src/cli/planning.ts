@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
-import { forecast } from '../analysis/index.ts'
+import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type LoadedDefinitions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors, QuorateError, renderDiagnostics } from '../diagnostics/index.ts'
 import { creatorsOf, readActual } from '../live/index.ts'
-import { type Lock, makePlan, type Plan } from '../plan/index.ts'
+import type { Lock, Plan } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import type { CommandInput } from './command.ts'
 import type { Place } from './connect.ts'
@@ -55,7 +55,7 @@ export async function planFolder(
   const oldLock = await readLock(lockFolder)
   if (!show(input, oldLock.diagnostics)) return undefined
   const creators = await creatorsOf(client, actual, oldLock.lock)
-  const { plan, diagnostics, lock } = makePlan({
+  const { plan, diagnostics, lock } = planWithForecast({
     desired,
     actual,
     lock: oldLock.lock,
@@ -65,7 +65,7 @@ export async function planFolder(
     now: new Date().toISOString(),
   })
   if (!show(input, diagnostics)) return undefined
-  return { plan: forecast(plan, { desired, actual }), desired, actual, lock, lockFolder }
+  return { plan, desired, actual, lock, lockFolder }
 }
 
 /** Writes which live thing each name means beside the definitions, once nothing is left to do. */

@@ -20,6 +20,7 @@ const MOST = 100
 export function batch(
   nodes: readonly Node[],
   differences: readonly Difference[],
+  { kindsReversed = false }: { readonly kindsReversed?: boolean } = {},
 ): { readonly batches: readonly Batch[]; readonly diagnostics: readonly Diagnostic[] } {
   const folds = foldsOf(nodes)
   const urgency = urgencyOf(nodes, folds)
@@ -35,7 +36,10 @@ export function batch(
     })
     if (candidates.length === 0) return { batches, diagnostics: [circle(nodes, batchOf)] }
     candidates.sort(
-      (a, b) => a.rank - b.rank || Number(a.split) - Number(b.split) || byNode(nodes, a.ready[0]!, b.ready[0]!),
+      (a, b) =>
+        a.rank - b.rank ||
+        Number(a.split) - Number(b.split) ||
+        byNode(nodes, a.ready[0]!, b.ready[0]!) * (kindsReversed ? -1 : 1),
     )
     const chosen = cap(candidates[0]!.ready, nodes)
     const after = new Set(

@@ -31,6 +31,8 @@ export interface PlanInput {
   readonly allow: Iterable<string>
   /** ISO 8601; recorded, and not covered by the digest. */
   readonly now: string
+  /** Of activities that are equally urgent, takes later kinds first: another order that is as good. @default false */
+  readonly kindsReversed?: boolean
 }
 
 /**
@@ -51,7 +53,7 @@ export function makePlan(input: PlanInput): {
   const { differences, diagnostics: unchangeable } = diff(pairs, ids)
   const unknown = unknownReferences(desired, differences, ids)
   const nodes = order(differences, actual, ids)
-  const { batches, diagnostics: circles } = batch(nodes, differences)
+  const { batches, diagnostics: circles } = batch(nodes, differences, input)
   const live = livePart(desired, actual, matches)
   const draft: Plan = {
     format: 'quorate.plan/1',

@@ -1,0 +1,160 @@
+/**
+ * Which batches could change what comes of which. A plan is walked in any order that its `after` allows, so two batches
+ * of which one decides about the other must stand in an order; all others may run side by side, which is what keeps the
+ * rounds of human approval few.
+ *
+ * Terms: the *effect* of a batch is what it changes of that which decisions read; the *sensitivity* of a request is what
+ * the decision about it reads. Premise: a policy whose condition does not hold for a request, whoever approves it, takes
+ * no part in the decision (facts: policy-language §9), so only those whose condition may hold are looked into. Every
+ * answer errs towards "could": an order too many costs time, one too few makes the forecast a guess.
+ */
+import { authorize, type CompiledPolicy, compilePolicy, type PolicyContext, type PolicyText } from '../policy/index.ts'
+import { findActivity } from '../protocol/index.ts'
+import { type Resource, sameValue, type Value } from '../resources/index.ts'
+import { quorumOf } from './people.ts'
+import { type OrganizationState, thingsOf } from './state.ts'
+
+/** What a batch changes of that which decisions read. */
+export interface Effect {
+  /** The quorum, one of its members, or the acting user: no decision is independent of it. */
+  readonly everything: boolean
+  /** Who there is to approve, under which name and address, with which credential. */
+  readonly people: boolean
+  /** Tags that somebody gains or loses. */
+  readonly tags: ReadonlySet<string>
+  /** Policies, by id. */
+  readonly policies: ReadonlySet<string>
+}
+
+/** What a decision reads. */
+export interface Sensitivity {
+  readonly people: boolean
+  readonly tags: 'all' | ReadonlySet<string>
+  readonly policies: ReadonlySet<string>
+}
+
+/** What lies between two states, as far as decisions read it; undefined when that is nothing. */
+export function effectOf(before: OrganizationState, after: OrganizationState, actorId: string): Effect | undefined {
+  const touched = touchedThings(before, after)
+  const central = new Set([actorId, ...quorumOf(before).userIds, ...quorumOf(after).userIds])
+  let everything = false
+  let people = false
+  const tags = new Set<string>()
+  const policies = new Set<string>()
+  for (const { old, now } of touched) {
+    const { kind, id, parentId } = (now ?? old)!
+    if (kind === 'rootQuorum') everything = true
+    else if (kind === 'apiKey') {
+      people = true
+      everything ||= central.has(parentId!)
+    } else if (kind === 'user') {
+      for (const tag of changedTags(old, now)) tags.add(tag)
+      const known = old && now && old.name === now.name && same(old, now, ['email'])
+      people ||= !known
+      everything ||= !known && central.has(id!)
+    } else if (kind === 'policy') {
+      const known = old && now && old.name === now.name
+      if (!known || !same(old, now, ['effect', 'consensus', 'condition', 'time'])) policies.add(id!)
+    }
+  }
+  if (!everything && !people && tags.size === 0 && policies.size === 0) return undefined
+  return { everything, people, tags, policies }
+}
+
+/** Makes the question of what the decision about a request reads, given every version of every policy that there will be. */
+export function createSensitivity(versions: readonly PolicyText[]): (context: PolicyContext) => Sensitivity {
+  const rows = versions.map((policy) => {
+    // Who approves is another question; without a consensus the condition alone decides.
+    const { consensus, ...rest } = policy
+    const personal = readsPeople(policy.condition)
+    const text = `${consensus ?? ''}\n${personal ? policy.condition : ''}`
+    return {
+      id: policy.id,
+      compiled: compilePolicy({ ...rest, effect: 'EFFECT_ALLOW' }),
+      personal,
+      people: personal || (consensus !== undefined && consensus !== null),
+      tags: tagsIn(text),
+    }
+  })
+  return (context) => {
+    if (findActivity(context.activity.type)?.row.rootOnly)
+      return { people: false, tags: new Set(), policies: new Set() }
+    const relevant = rows.filter(({ compiled, personal }) => personal || mayHold(compiled, context))
+    return {
+      people: relevant.some(({ people }) => people),
+      tags: relevant.some(({ tags }) => tags === 'all')
+        ? 'all'
+        : new Set(relevant.flatMap(({ tags }) => [...(tags as ReadonlySet<string>)])),
+      policies: new Set(relevant.map(({ id }) => id)),
+    }
+  }
+}
+
+/** Whether carrying out one batch could change what comes of another. */
+export function influences(effect: Effect | undefined, { people, tags, policies }: Sensitivity): boolean {
+  if (!effect) return false
+  if (effect.everything || (effect.people && people)) return true
+  if ([...effect.tags].some((tag) => tags === 'all' || tags.has(tag))) return true
+  return [...effect.policies].some((id) => policies.has(id))
+}
+
+/** Same request, same decision in the same state. */
+export function requestKey({ activity, targetUserId, wallets }: PolicyContext): string {
+  return JSON.stringify([activity, targetUserId ?? null, wallets ?? null])
+}
+
+function mayHold(compiled: CompiledPolicy, context: PolicyContext): boolean {
+  const { rootQuorum: _rootQuorum, ...withoutQuorum } = context
+  return authorize([compiled], withoutQuorum).policies[0]?.outcome === 'OUTCOME_ALLOW'
+}
+
+function readsPeople(text: string | undefined): boolean {
+  return /\b(?:approvers|credentials)\b/.test(text ?? '')
+}
+
+/** The tags that a text asks for; all of them when it looks at tags in any other way than `.tags.contains('…')`. */
+function tagsIn(text: string): 'all' | ReadonlySet<string> {
+  const tags = new Set<string>()
+  const rest = text.replace(/\.tags\.contains\(\s*(['"])([^'"]*)\1\s*\)/g, (_all, _quote, tag: string) => {
+    tags.add(tag)
+    return ''
+  })
+  return /\btags\b/.test(rest) ? 'all' : tags
+}
+
+/** What is another object than before: states share what stays the same. */
+function touchedThings(
+  before: OrganizationState,
+  after: OrganizationState,
+): readonly { readonly old?: Resource; readonly now?: Resource }[] {
+  const [had, has] = [new Set(before.things), new Set(after.things)]
+  const gone = new Map(before.things.filter((one) => !has.has(one)).map((one) => [`${one.kind} ${one.id}`, one]))
+  const come = new Map(after.things.filter((one) => !had.has(one)).map((one) => [`${one.kind} ${one.id}`, one]))
+  return [...new Set([...gone.keys(), ...come.keys()])].map((key) => {
+    const [old, now] = [gone.get(key), come.get(key)]
+    return { ...(old ? { old } : {}), ...(now ? { now } : {}) }
+  })
+}
+
+function changedTags(old: Resource | undefined, now: Resource | undefined): readonly string[] {
+  const [had, has] = [tagsOf(old), tagsOf(now)]
+  return [...[...had].filter((tag) => !has.has(tag)), ...[...has].filter((tag) => !had.has(tag))]
+}
+
+function tagsOf(user: Resource | undefined): ReadonlySet<string> {
+  const tags = user?.fields['tags']
+  return new Set(Array.isArray(tags) ? (tags as readonly Value[]).map(String) : [])
+}
+
+function same(a: Resource, b: Resource, fields: readonly string[]): boolean {
+  return fields.every((field) => sameValue(a.fields[field], b.fields[field], 'exact'))
+}
+
+/** Every version of every policy in some states, each once. */
+export function policyVersions(
+  states: readonly OrganizationState[],
+  textOf: (policy: Resource) => PolicyText,
+): readonly PolicyText[] {
+  const seen = new Set<Resource>(states.flatMap((state) => thingsOf(state, 'policy')))
+  return [...seen].map(textOf)
+}

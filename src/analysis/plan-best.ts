@@ -1,0 +1,37 @@
+import { makePlan, type Plan, type PlanInput } from '../plan/index.ts'
+import { forecast } from './forecast.ts'
+
+/**
+ * Makes the plan with its forecast. What tightens comes first and what loosens comes last whatever happens; among
+ * activities that are equally urgent, the order is taken that people have to approve in the fewest rounds.
+ */
+export function planWithForecast(input: PlanInput): ReturnType<typeof makePlan> {
+  const made = makePlan(input)
+  const annotate = (plan: Plan) => forecast(plan, input)
+  const plan = annotate(made.plan)
+  if (costOf(plan)[0]! === 0 && costOf(plan)[1]! <= 1) return { ...made, plan }
+  const other = annotate(makePlan({ ...input, kindsReversed: true }).plan)
+  return { ...made, plan: isLess(costOf(other), costOf(plan)) ? other : plan }
+}
+
+/** How many activities wait for people one after another, at the longest. */
+export function approvalRounds({ batches }: Pick<Plan, 'batches'>): number {
+  const rounds: number[] = []
+  for (const { after, forecast: said } of batches) {
+    const before = Math.max(0, ...after.map((one) => rounds[one]!))
+    rounds.push(before + Number(said?.outcome === 'waits'))
+  }
+  return Math.max(0, ...rounds)
+}
+
+/** Refused activities, rounds, activities that wait: fewer are better, the first counts most. */
+function costOf(plan: Plan): readonly number[] {
+  const count = (...outcomes: readonly string[]) =>
+    plan.batches.filter(({ forecast: said }) => said !== undefined && outcomes.includes(said.outcome)).length
+  return [count('denied', 'depends'), approvalRounds(plan), count('waits')]
+}
+
+function isLess(a: readonly number[], b: readonly number[]): boolean {
+  const at = a.findIndex((value, index) => value !== b[index])
+  return at >= 0 && a[at]! < b[at]!
+}
