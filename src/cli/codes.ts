@@ -46,6 +46,10 @@ export const cliCodes = {
     summary: 'a file cannot be written',
     solve: 'make room on the disk, or choose another file',
   },
+  'cli/no-tests': {
+    summary: 'a folder holds no scenarios',
+    solve: 'write some into a file such as `policies.test.yaml` beside the definitions',
+  },
   'cli/unreadable': {
     summary: 'a file that was named cannot be read',
     solve: 'check that it exists and who may read it',

@@ -1,12 +1,64 @@
-import type { CommandRow } from '../../command.ts'
+import type { CommandRow, OptionRow } from '../../command.ts'
+
+const values: readonly OptionRow[] = [
+  {
+    flags: '--var <name=value>',
+    meaning: 'value of a `${var.name}` in the definitions; may be repeated',
+    repeatable: true,
+  },
+]
+const request: readonly OptionRow[] = [
+  ...values,
+  { flags: '--request <file>', meaning: 'what is asked for: a YAML file like a scenario without `expect`' },
+  { flags: '--live', meaning: 'decide by the policies of the live organization instead of definitions' },
+]
 
 /** The commands of `quorate policy`, in the order in which help lists them. */
 export const policyCommands: readonly CommandRow[] = [
   {
+    name: 'policy test',
+    summary: 'play the scenarios beside definitions and say what differs from what they expect',
+    args: '[folder]',
+    argMeanings: {
+      folder: 'folder of definitions with files such as policies.test.yaml (default: the current folder)',
+    },
+    options: [
+      ...values,
+      { flags: '--filter <text>', meaning: 'only scenarios whose name has this in it' },
+      { flags: '--watch', meaning: 'play them again whenever a file changes' },
+      { flags: '--tap', meaning: 'report as TAP' },
+      { flags: '--junit <file>', meaning: 'write a JUnit report' },
+      { flags: '--coverage', meaning: 'say which clauses of policies were never true, never false or never evaluated' },
+      { flags: '--coverage-threshold <percent>', meaning: 'fail when less is covered' },
+      { flags: '--coverage-lcov <file>', meaning: 'write coverage as an lcov tracefile' },
+      { flags: '--coverage-html <file>', meaning: 'write coverage as an HTML page' },
+    ],
+    example: 'quorate policy test definitions/acme --coverage',
+    load: async () => (await import('./test.ts')).test,
+  },
+  {
     name: 'policy eval',
     summary: 'decide one request, or run a file of cases of the policy language',
-    options: [{ flags: '--cases <file>', meaning: 'run the cases of this file: a JSON line each, then the count' }],
-    example: 'quorate policy eval --cases test/policy/policy-cases.yaml',
+    args: '[definitions]',
+    argMeanings: { definitions: 'folder of definitions, or one of its files (default: the current folder)' },
+    options: [
+      ...request,
+      { flags: '--cases <file>', meaning: 'run the cases of this file: a JSON line each, then the count' },
+    ],
+    example: 'quorate policy eval definitions/acme --request request.yaml',
     load: async () => (await import('./eval.ts')).evaluate,
+  },
+  {
+    name: 'policy explain',
+    summary: 'say why a request is decided as it is: every clause, its values, and which made the difference',
+    args: '[definitions]',
+    argMeanings: { definitions: 'folder of definitions, or one of its files (default: the current folder)' },
+    options: [
+      ...request,
+      { flags: '--why-not <user>', meaning: 'say why this user could not do it' },
+      { flags: '--markdown', meaning: 'print Markdown' },
+    ],
+    example: 'quorate policy explain definitions/acme --request request.yaml --why-not carol',
+    load: async () => (await import('./explain.ts')).explain,
   },
 ]

@@ -1,0 +1,51 @@
+import { createSource, hasErrors, QuorateError, renderDiagnostics } from '../../../diagnostics/index.ts'
+import type { PolicyContext } from '../../../policy/index.ts'
+import {
+  readRequestFile,
+  readTransaction,
+  type World,
+  worldOfActual,
+  worldOfDefinitions,
+} from '../../../scenarios/index.ts'
+import type { CommandInput } from '../../command.ts'
+import { loadPolicies } from '../../policies.ts'
+import { toDiagnosticJson } from '../../views/diagnostics.ts'
+import { readText } from './cases.ts'
+
+/** A request, and the world in which it is to be decided. */
+export interface AskedRequest {
+  readonly world: World
+  readonly context: PolicyContext
+}
+
+/** Reads the request of `--request` for definitions, or with `--live` for the organization; undefined when it has mistakes, which are shown. */
+export async function readAsked(input: CommandInput): Promise<AskedRequest | undefined> {
+  const { request } = input.options
+  if (typeof request !== 'string') {
+    throw new QuorateError('cli/usage', 'expected --request FILE with what is asked for', {
+      next: 'write a file with `by:` and `activity:`, like a scenario without `expect:`',
+    })
+  }
+  const source = createSource(request, readText(request))
+  const world = await findWorld(input)
+  if (world === undefined) return undefined
+  const { context, diagnostics } = readRequestFile(source, { world, readTransaction })
+  const { io, json } = input
+  if (!json) io.say(renderDiagnostics(diagnostics, io.style))
+  else if (hasErrors(diagnostics))
+    io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  return context && { world, context }
+}
+
+async function findWorld(input: CommandInput): Promise<World | undefined> {
+  if (input.options['live'] !== true) {
+    const loaded = await loadPolicies(input, input.args[0] ?? '.')
+    return loaded && worldOfDefinitions(loaded)
+  }
+  // Loaded only here: nothing else of this command knows a network.
+  const [{ findPlace, reader }, { readActual }] = await Promise.all([
+    import('../../connect.ts'),
+    import('../../../live/index.ts'),
+  ])
+  return worldOfActual(await readActual(reader(await findPlace(input), input.settings)))
+}

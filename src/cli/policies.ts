@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import {
+  diskReader,
+  type FolderReader,
+  isTestFile,
+  type LoadedDefinitions,
+  loadDefinitions,
+} from '../definitions/index.ts'
+import { hasErrors, QuorateError, renderDiagnostics } from '../diagnostics/index.ts'
+import type { CommandInput } from './command.ts'
+import { parseVars } from './values.ts'
+import { toDiagnosticJson } from './views/diagnostics.ts'
+
+/**
+ * Loads a folder of definitions, or one file of them, for what their policies decide; shows what is wrong, and gives
+ * nothing when any of it is an error. Neither an id nor public keys are needed, and nothing is asked of anybody.
+ */
+export async function loadPolicies(input: CommandInput, path: string): Promise<LoadedDefinitions | undefined> {
+  if (!existsSync(path)) {
+    throw new QuorateError(
+      'cli/no-definitions',
+      `expected \`${path}\` to be a folder of definitions or one of its files`,
+      {
+        next: 'name the folder, or make one with `quorate init FOLDER`',
+      },
+    )
+  }
+  const { io, json, environment, options } = input
+  const isFolder = statSync(path).isDirectory()
+  const loaded = await loadDefinitions(isFolder ? path : dirname(path), {
+    env: environment,
+    vars: parseVars((options['var'] as string[] | undefined) ?? []),
+    policiesOnly: true,
+    ...(isFolder ? {} : { readFolder: oneFile(path) }),
+  })
+  const failed = hasErrors(loaded.diagnostics)
+  if (failed && json) io.out(`${JSON.stringify({ diagnostics: loaded.diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  else if (!json) io.say(renderDiagnostics(loaded.diagnostics, io.style))
+  return failed ? undefined : loaded
+}
+
+/** The files of scenarios in a folder, sorted. */
+export function listTestFiles(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => isTestFile(name) && !name.startsWith('.'))
+    .sort()
+    .map((name) => join(folder, name))
+}
+
+function oneFile(path: string): FolderReader {
+  return { ...diskReader, list: async () => [{ name: basename(path), kind: 'file' }] }
+}

@@ -1,0 +1,45 @@
+/** One request, decided and explained. */
+import { authorize, compilePolicy, type Explanation, explain, mayVote, type PolicyContext } from '../policy/index.ts'
+import { votersOf, type World } from './world.ts'
+
+/** Decides a request in a world, with the reasons, and who else would have to approve. */
+export function explainRequest(world: World, context: PolicyContext): Explanation {
+  return explain(world.policies.map(compilePolicy), context, {
+    people: votersOf(world),
+    nameOf: (id) => world.names[id],
+  })
+}
+
+/** Why a user could not do something. Plain data. */
+export interface WhyNot {
+  readonly user: string
+  /** Whether the request would be allowed when this user alone asked for it. */
+  readonly allowedAlone: boolean
+  /** Whether their approval would count when the request waits, as it was asked for by those who did. */
+  readonly mayVote: boolean
+  /** Whether it waits at all, as it was asked for. */
+  readonly waits: boolean
+  /** The request as this user alone would ask for it. */
+  readonly explanation: Explanation
+}
+
+/** Explains why a user could not do something; undefined when there is no such user. */
+export function whyNot(world: World, context: PolicyContext, user: string): WhyNot | undefined {
+  const found = Object.hasOwn(world.users, user) ? world.users[user] : undefined
+  if (found === undefined) return undefined
+  const { approver, credentials } = found
+  const credential = Object.values(credentials)[0] ?? {
+    id: `${approver.id} credential`,
+    user_id: approver.id,
+    type: 'CREDENTIAL_TYPE_API_KEY_P256',
+  }
+  const explanation = explainRequest(world, { ...context, approvers: [approver], credentials: [credential] })
+  const policies = world.policies.map(compilePolicy)
+  return {
+    user,
+    allowedAlone: explanation.outcome === 'OUTCOME_ALLOW',
+    mayVote: mayVote(policies, context, approver, credential),
+    waits: authorize(policies, context).outcome === 'OUTCOME_REQUIRES_CONSENSUS',
+    explanation,
+  }
+}
