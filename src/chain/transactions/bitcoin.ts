@@ -1,5 +1,6 @@
 /** Bitcoin's PSBT, version 0 (BIP-174) → `bitcoin.tx` (facts: policy-language §5.5, chain §6). */
 import { Address, OutScript, Transaction } from '@scure/btc-signer'
+import { RawPSBTV0 } from '@scure/btc-signer/psbt.js'
 import { encodeHex } from '../../encoding/index.ts'
 import { BITCOIN_NETWORKS, type BitcoinNetwork } from '../address.ts'
 import { type Facts, refuse } from './refuse.ts'
@@ -39,15 +40,16 @@ export function readBitcoin(bytes: Uint8Array, { signer, acceptUnaddressed }: Bi
   }
 }
 
+/** The library reads a PSBT with more output maps than outputs; whatever stands in them, this does not. */
 function parse(bytes: Uint8Array): Transaction {
   try {
-    // The scripts of outputs are looked at below; versions beyond 3 are not known to be safe, so the library refuses them.
+    // Which scripts of outputs have an address is decided below. Versions beyond 3 the library refuses.
     const psbt = Transaction.fromPSBT(bytes, { allowUnknownOutputs: true, allowUnknownInputs: true })
-    if (psbt.opts.PSBTVersion === 0) return psbt
+    if (psbt.opts.PSBTVersion === 0 && RawPSBTV0.decode(bytes).outputs.length === psbt.outputsLength) return psbt
   } catch (cause) {
     refuse(`it is no PSBT: ${cause instanceof Error ? cause.message : 'unknown reason'}`, cause)
   }
-  return refuse('expected a PSBT of version 0')
+  return refuse('expected a PSBT of version 0 with a map for each output')
 }
 
 type Input = ReturnType<Transaction['getInput']>

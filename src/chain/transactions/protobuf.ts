@@ -37,9 +37,10 @@ export function readProtobuf(bytes: Uint8Array, table: MessageTable, what: strin
     const wireType = Number(tag & 7n)
     if (wireType !== (field.kind === 'integer' ? 0 : 2)) refuse(`\`${field.name}\` of ${what} has the wrong form`)
     const value = wireType === 0 ? BigInt.asIntN(64, varint(reader, what)) : lengthDelimited(reader, what)
-    const given = values.get(field.name) ?? []
-    if (given.length > 0 && !field.repeated) refuse(`\`${field.name}\` of ${what} stands twice`)
-    values.set(field.name, [...given, value])
+    const given = values.get(field.name)
+    if (given === undefined) values.set(field.name, [value])
+    else if (field.repeated) given.push(value)
+    else refuse(`\`${field.name}\` of ${what} stands twice`)
   }
   return {
     integer: (name) => (values.get(name)?.[0] as bigint | undefined) ?? 0n,

@@ -5,7 +5,7 @@ const integer = (name: string) => ({ name, kind: 'integer' }) as const
 const bytes = (name: string) => ({ name, kind: 'bytes' }) as const
 const many = (name: string) => ({ name, kind: 'bytes', repeated: true }) as const
 
-/** `Transaction.raw`. */
+/** `Transaction.raw`. What the chain does not act on is known and not read; `auths`, of old, is not even known. */
 export const rawData: MessageTable = {
   1: bytes('ref_block_bytes'),
   3: integer('ref_block_num'),
@@ -13,6 +13,7 @@ export const rawData: MessageTable = {
   8: integer('expiration'),
   10: bytes('data'),
   11: many('contract'),
+  12: bytes('scripts'),
   14: integer('timestamp'),
   18: integer('fee_limit'),
 }
@@ -21,6 +22,8 @@ export const rawData: MessageTable = {
 export const contract: MessageTable = {
   1: integer('type'),
   2: bytes('parameter'),
+  3: bytes('provider'),
+  4: bytes('ContractName'),
   5: integer('permission_id'),
 }
 
