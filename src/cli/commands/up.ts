@@ -86,6 +86,10 @@ async function applyFolder(
   const planned = await planFolder(input, { folder, place, client: reader(place, settings) })
   if (!planned) return EXIT.error
   const { plan } = planned
+  if (plan.changes.length === 0) {
+    io.say(`\nThere is nothing to do: ${folder} is what lives.\n`)
+    return EXIT.done
+  }
   io.say(`\nThe plan for ${folder}:\n\n`)
   showPlan({ io, json: false }, plan)
   assertAllowed(plan)

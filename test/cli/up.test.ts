@@ -1,0 +1,97 @@
+/** The main job as a newcomer does it: `quorate up definitions/acme`, twice, then `down`. Everything is the real thing. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { quorate, type Ran, readAll } from './harness.ts'
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 })
+
+const acme = join(import.meta.dirname, '../../definitions/acme')
+const folder = mkdtempSync(join(tmpdir(), 'quorate-up-'))
+const env = { QUORATE_DATA_DIR: join(folder, 'data') }
+
+let first: Ran
+beforeAll(async () => {
+  first = await quorate(['up', acme], { env })
+})
+afterAll(async () => {
+  await quorate(['down'], { env })
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+describe('up', () => {
+  test('plans, applies, approves as the second approver, and ends with an empty plan', () => {
+    expect(first.exit).toBe(0)
+    expect(first.stderr).toContain('What bob sees, and approves:')
+    expect(first.stderr).toMatch(/waiting +create feature SOLANA_RENT_PREFUND_ENABLED/)
+    expect(first.stderr).toContain('What to try next:')
+    expect(first.stdout.trimEnd().split('\n').at(-1)).toBe('No changes.')
+  })
+
+  test('a second run says that there is nothing to do', async () => {
+    const again = await quorate(['up', acme], { env })
+    expect(again.exit).toBe(0)
+    expect(again.stderr).toContain('There is nothing to do')
+    expect(again.stdout.trimEnd().split('\n').at(-1)).toBe('No changes.')
+  })
+
+  test('each intent is one activity at the service, and none waits', async () => {
+    const { stdout } = await quorate(['activities', '--limit', '100', '--json'], { env })
+    const activities = JSON.parse(stdout).activities as { type: string; status: string; parameters: unknown }[]
+    const intents = activities.map(({ type, parameters }) => JSON.stringify([type, parameters]))
+    expect(activities.length).toBeGreaterThan(8)
+    expect(new Set(intents).size).toBe(intents.length)
+    expect(activities.filter(({ status }) => status !== 'ACTIVITY_STATUS_COMPLETED')).toEqual([])
+  })
+
+  test('status and doctor find everything in order', async () => {
+    const status = await quorate(['status', '--json'], { env })
+    expect(JSON.parse(status.stdout).apply.state).toBe('done')
+    const doctor = await quorate(['doctor', '--json'], { env })
+    expect(doctor.exit).toBe(0)
+    expect(JSON.parse(doctor.stdout).findings.map(({ state }: { state: string }) => state)).not.toContain('bad')
+  })
+
+  test('demo keys are their owner’s alone, and no private key is anywhere else', async () => {
+    const keys = join(folder, 'data/keys')
+    for (const name of readdirSync(keys)) expect(statSync(join(keys, name)).mode & 0o777).toBe(0o600)
+    const secrets = [
+      ...readdirSync(keys).map((name) => join(keys, name)),
+      join(folder, 'data/service/bootstrap.json'),
+    ].map((path) => {
+      const { privateKey, apiPrivateKey } = JSON.parse(readFileSync(path, 'utf8'))
+      return String(privateKey ?? apiPrivateKey)
+    })
+    expect(secrets).toHaveLength(3)
+    const elsewhere = readAll(join(folder, 'data')).filter(({ path }) => !/\/keys\/|bootstrap\.json$/.test(path))
+    // The database of the Temporal server is among them: it holds every history.
+    expect(elsewhere.some(({ path }) => path.endsWith('temporal.db'))).toBe(true)
+    for (const secret of secrets) {
+      const forms = [
+        secret,
+        Buffer.from(secret, 'hex').toString('latin1'),
+        Buffer.from(secret, 'hex').toString('base64url'),
+      ]
+      const found = elsewhere.filter(({ text }) => forms.some((form) => text.includes(form))).map(({ path }) => path)
+      expect(found).toEqual([])
+      expect(first.stdout + first.stderr).not.toContain(secret)
+    }
+  })
+
+  test('a service on the same folder is refused and names the process that has it', async () => {
+    const refused = await quorate(['serve'], { env })
+    const { pid } = JSON.parse((await quorate(['up', '--json'], { env })).stdout)
+    expect(refused.stderr).toContain(String(pid))
+    expect(refused.exit).toBe(1)
+  })
+
+  test('down stops what runs, and the next up finds everything as it was', async () => {
+    const down = await quorate(['down', '--json'], { env })
+    expect(JSON.parse(down.stdout).stopped).toBe(true)
+    expect(JSON.parse((await quorate(['down', '--json'], { env })).stdout).stopped).toBe(false)
+    const again = await quorate(['plan', acme, '--detailed-exitcode'], { env })
+    expect(again.stdout).toContain('No changes.')
+    expect(again.exit).toBe(0)
+  })
+})
