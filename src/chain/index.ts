@@ -18,6 +18,7 @@ export {
 export { type Curve, type CurveRow, curveByName, curves, isCurve } from './curves.ts'
 export { ChainError } from './error.ts'
 export { normalizePath } from './path.ts'
+export { addressOf, checkAddressFormat, createPrivateKey, type StandAloneKey } from './private-key.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'
 export type { SmartContractInterface } from './transactions/interfaces.ts'
 export { readPayloadFacts } from './transactions/read-payload.ts'

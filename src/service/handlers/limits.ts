@@ -8,6 +8,8 @@ const THINGS = {
   policies: 'policies',
   wallets: 'wallets',
   tags: 'tags',
+  privateKeys: 'private keys',
+  invitations: 'invitations',
 } as const satisfies Partial<Record<keyof ResourceLimits, string>>
 
 /** Throws code 8 when the organization would have more of a resource than it may (facts: protocol §14). */

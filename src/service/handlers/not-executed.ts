@@ -4,7 +4,6 @@ import type { NotExecuted } from '../engine/handler.ts'
 const VOTE = 'votes are counted by the engine'
 const SIGNING = 'this version does not sign'
 const SENDING = 'this version sends no transactions'
-const PRIVATE_KEYS = 'this version keeps wallets and no private keys outside them'
 const TRANSFER = 'this version neither exports nor imports keys'
 const SECRETS = 'this version keeps no secrets of clients'
 const PASSKEYS = 'this version registers no passkeys'
@@ -14,8 +13,7 @@ const SESSIONS = 'this version has no login sessions'
 const MFA = 'this version has no MFA policies'
 const PROXY = 'this version has no authentication proxy'
 const TREE = 'this version has parent organizations alone, made by their operator'
-const INVITATIONS = 'this version sends no invitations, create the user instead'
-const INTERFACES = 'this version decodes no contract calls'
+const INVITATIONS = 'this version sends no mail, so nobody has an invitation to accept, create the user instead'
 const WEBHOOKS = 'this version delivers no webhooks'
 const NETWORK = 'this version does not judge where requests come from'
 const BILLING = 'there is nothing to pay for'
@@ -36,12 +34,6 @@ export const notExecutedReasons = {
   ETH_UNDELEGATE_7702: SENDING,
   SOL_SEND_TRANSACTION: SENDING,
   UPSERT_GAS_USAGE_CONFIG: SENDING,
-  CREATE_PRIVATE_KEYS: PRIVATE_KEYS,
-  DELETE_PRIVATE_KEYS: PRIVATE_KEYS,
-  DISABLE_PRIVATE_KEY: PRIVATE_KEYS,
-  CREATE_PRIVATE_KEY_TAG: PRIVATE_KEYS,
-  UPDATE_PRIVATE_KEY_TAG: PRIVATE_KEYS,
-  DELETE_PRIVATE_KEY_TAGS: PRIVATE_KEYS,
   EXPORT_PRIVATE_KEY: TRANSFER,
   EXPORT_WALLET: TRANSFER,
   EXPORT_WALLET_ACCOUNT: TRANSFER,
@@ -57,9 +49,6 @@ export const notExecutedReasons = {
   UPDATE_ALLOWED_ORIGINS: PASSKEYS,
   CREATE_OAUTH_PROVIDERS: OAUTH,
   DELETE_OAUTH_PROVIDERS: OAUTH,
-  CREATE_OAUTH2_CREDENTIAL: OAUTH,
-  UPDATE_OAUTH2_CREDENTIAL: OAUTH,
-  DELETE_OAUTH2_CREDENTIAL: OAUTH,
   OAUTH2_AUTHENTICATE: OAUTH,
   OAUTH: OAUTH,
   OAUTH_LOGIN: OAUTH,
@@ -85,11 +74,7 @@ export const notExecutedReasons = {
   DELETE_ORGANIZATION: TREE,
   CREATE_SUB_ORGANIZATION: TREE,
   DELETE_SUB_ORGANIZATION: TREE,
-  CREATE_INVITATIONS: INVITATIONS,
   ACCEPT_INVITATION: INVITATIONS,
-  DELETE_INVITATION: INVITATIONS,
-  CREATE_SMART_CONTRACT_INTERFACE: INTERFACES,
-  DELETE_SMART_CONTRACT_INTERFACE: INTERFACES,
   CREATE_WEBHOOK_ENDPOINT: WEBHOOKS,
   UPDATE_WEBHOOK_ENDPOINT: WEBHOOKS,
   DELETE_WEBHOOK_ENDPOINT: WEBHOOKS,

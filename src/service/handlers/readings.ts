@@ -32,6 +32,12 @@ export function timeNotEnabled(): ApiError {
   return apiError('invalidPolicyTime', 'the feature is not enabled for this organization')
 }
 
+/** Unstated: the text for an OAuth 2.0 credential that is not there; its code is published (facts: auth §5). */
+export function oauth2CredentialNotFound(id: string): ApiError {
+  const code = 'OAUTH2_CREDENTIAL_NOT_FOUND'
+  return new ApiError(GRPC.NotFound, `oauth2 credential not found: ${id}`, { code })
+}
+
 /** A feature with two names is one feature; it is listed under the name that it was last set by (facts: protocol §15). */
 export const FEATURE_NAMES: readonly (readonly string[])[] = [
   ['FEATURE_NAME_EMAIL_RECOVERY', 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY'],

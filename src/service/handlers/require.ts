@@ -1,6 +1,7 @@
 import { apiError } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { findPolicy } from '../store/policies.ts'
+import { listPrivateKeys, type PrivateKeyFacts } from '../store/private-keys.ts'
 import type { PolicyRow, TagRow, UserRow, WalletAccountRow } from '../store/schema.ts'
 import { listTags } from '../store/tags.ts'
 import { listUsers } from '../store/users.ts'
@@ -40,6 +41,28 @@ export async function requireUserTags(
   requireDistinct(field, ids)
   const tags = await listTags(context.tx, context.organizationId, 'TAG_TYPE_USER')
   return inOrder(ids, tags, (id) => apiError('notFound', 'user tag', id))
+}
+
+/** Reads these tags of private keys, or throws for the first that is not there; a tag of users is not. */
+export async function requirePrivateKeyTags(
+  context: HandlerContext,
+  field: string,
+  ids: readonly string[],
+): Promise<TagRow[]> {
+  requireDistinct(field, ids)
+  const tags = await listTags(context.tx, context.organizationId, 'TAG_TYPE_PRIVATE_KEY')
+  return inOrder(ids, tags, (id) => apiError('notFound', 'private key tag', id))
+}
+
+/** Reads these private keys, or throws for the first that is not there. */
+export async function requirePrivateKeys(
+  context: HandlerContext,
+  field: string,
+  ids: readonly string[],
+): Promise<PrivateKeyFacts[]> {
+  requireDistinct(field, ids)
+  const keys = await listPrivateKeys(context.tx, context.organizationId, ids)
+  return inOrder(ids, keys, (id) => apiError('notFound', 'private key', id))
 }
 
 /** Reads one policy, or throws. */

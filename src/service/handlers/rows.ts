@@ -2,9 +2,14 @@ import type { ActivityFamily, ActivityType } from '../../protocol/index.ts'
 import type { Handler, NotExecuted } from '../engine/handler.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { createUserHandlers } from './create-users.ts'
+import { invitationHandlers } from './invitations.ts'
 import { notExecutedReasons, notExecutedRows } from './not-executed.ts'
+import { oauth2CredentialHandlers } from './oauth2-credentials.ts'
 import { organizationHandlers } from './organization.ts'
 import { policyHandlers } from './policies.ts'
+import { privateKeyTagHandlers } from './private-key-tags.ts'
+import { privateKeyHandlers } from './private-keys.ts'
+import { smartContractInterfaceHandlers } from './smart-contract-interfaces.ts'
 import type { FamilyOf, HandlerRows } from './table.ts'
 import { userTagHandlers } from './user-tags.ts'
 import { userHandlers } from './users.ts'
@@ -20,6 +25,11 @@ const executed = {
   ...organizationHandlers,
   ...walletHandlers,
   ...walletAccountHandlers,
+  ...privateKeyHandlers,
+  ...privateKeyTagHandlers,
+  ...smartContractInterfaceHandlers,
+  ...invitationHandlers,
+  ...oauth2CredentialHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed
 type OtherType = Exclude<ActivityType, ExecutedType>

@@ -23,6 +23,14 @@ export type FamilyOf<Type extends ActivityType> = (Type extends `ACTIVITY_TYPE_$
     : never) &
   ActivityFamily
 
+/** Gives an older version of an activity the handler of another form of its result. */
+export function mapResult<Intent, Result, Older>(
+  handler: TypedHandler<Intent, Result>,
+  toResult: (result: Result) => Older,
+): TypedHandler<Intent, Older> {
+  return { ...handler, execute: async (context, intent) => toResult(await handler.execute(context, intent)) }
+}
+
 /** Gives an older version of an activity the handler of another form of its intent (facts: protocol §16). */
 export function mapIntent<Older, Intent, Result>(
   handler: TypedHandler<Intent, Result>,

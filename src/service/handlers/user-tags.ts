@@ -1,32 +1,15 @@
 import type { Wire } from '../../protocol/index.ts'
-import {
-  deleteTagMembers,
-  deleteTags,
-  insertTag,
-  insertTagMembers,
-  listTagMembers,
-  listTags,
-  updateTag,
-} from '../store/tags.ts'
-import { checkLimit } from './limits.ts'
-import { mentionedTwice } from './readings.ts'
 import { requireUsers, requireUserTags } from './require.ts'
 import type { HandlerRows, TypedHandler } from './table.ts'
+import { addTag, changeTag, checkDisjoint, checkTagLimit, removeTags } from './tags.ts'
 
 const createUserTag: TypedHandler<Wire.CreateUserTagIntent, Wire.CreateUserTagResult> = {
   async validate(context, { userIds }) {
     await requireUsers(context, 'userIds', userIds)
-    // Tags of users and of private keys share one limit (facts: protocol §14).
-    const { length: present } = await listTags(context.tx, context.organizationId)
-    await checkLimit(context, 'tags', { present, added: 1 })
+    await checkTagLimit(context)
   },
-  async execute(context, { userTagName, userIds }) {
-    const { tx, organizationId, now } = context
-    const id = context.newId()
-    const made = { created_at: now, updated_at: now }
-    await insertTag(tx, { id, organization_id: organizationId, name: userTagName, type: 'TAG_TYPE_USER', ...made })
-    await insertTagMembers(tx, organizationId, members(id, userIds))
-    return { userTagId: id, userIds }
+  async execute(context, { userTagName: name, userIds }) {
+    return { userTagId: await addTag(context, { type: 'TAG_TYPE_USER', name, memberIds: userIds }), userIds }
   },
 }
 
@@ -35,13 +18,10 @@ const updateUserTag: TypedHandler<Wire.UpdateUserTagIntent, Wire.UpdateUserTagRe
     await requireUserTags(context, 'userTagId', [userTagId])
     await requireUsers(context, 'addUserIds', addUserIds)
     await requireUsers(context, 'removeUserIds', removeUserIds)
-    const both = addUserIds.find((id) => removeUserIds.includes(id))
-    if (both !== undefined) throw mentionedTwice('addUserIds, removeUserIds', both)
+    checkDisjoint('addUserIds, removeUserIds', { add: addUserIds, remove: removeUserIds })
   },
-  async execute({ tx, organizationId, now }, { userTagId, newUserTagName, addUserIds, removeUserIds }) {
-    await insertTagMembers(tx, organizationId, members(userTagId, addUserIds))
-    await deleteTagMembers(tx, organizationId, { tagId: userTagId, memberIds: removeUserIds })
-    await updateTag(tx, organizationId, userTagId, { ...(newUserTagName ? { name: newUserTagName } : {}), now })
+  async execute(context, { userTagId, newUserTagName: name, addUserIds, removeUserIds }) {
+    await changeTag(context, { tagId: userTagId, name, add: addUserIds, remove: removeUserIds })
     return { userTagId }
   },
 }
@@ -50,12 +30,7 @@ const deleteUserTags: TypedHandler<Wire.DeleteUserTagsIntent, Wire.DeleteUserTag
   async validate(context, { userTagIds }) {
     await requireUserTags(context, 'userTagIds', userTagIds)
   },
-  /** Answers with the users who bore one of the tags, each once. */
-  async execute({ tx, organizationId }, { userTagIds }) {
-    const borne = await listTagMembers(tx, organizationId, { tagIds: userTagIds })
-    await deleteTags(tx, organizationId, userTagIds)
-    return { userTagIds, userIds: [...new Set(borne.map(({ memberId }) => memberId))] }
-  },
+  execute: async (context, { userTagIds }) => ({ userTagIds, userIds: await removeTags(context, userTagIds) }),
 }
 
 export const userTagHandlers = {
@@ -63,7 +38,3 @@ export const userTagHandlers = {
   ACTIVITY_TYPE_UPDATE_USER_TAG: updateUserTag,
   ACTIVITY_TYPE_DELETE_USER_TAGS: deleteUserTags,
 } satisfies HandlerRows
-
-function members(tagId: string, userIds: readonly string[]) {
-  return userIds.map((memberId) => ({ tagId, memberId }))
-}

@@ -21,14 +21,8 @@ const MAIL = ['EMAIL_AUTH', 'INIT_OTP', 'INIT_OTP_AUTH', 'INIT_USER_EMAIL_RECOVE
 export const emptyLists = {
   list_suborgs: { member: 'organizationIds', madeBy: ['CREATE_SUB_ORGANIZATION'] },
   list_verified_suborgs: { member: 'organizationIds', madeBy: ['CREATE_SUB_ORGANIZATION'] },
-  list_private_keys: { member: 'privateKeys', madeBy: ['CREATE_PRIVATE_KEYS', 'IMPORT_PRIVATE_KEY'] },
   list_secrets: { member: 'secrets', madeBy: ['IMPORT_SECRETS'] },
-  list_smart_contract_interfaces: {
-    member: 'smartContractInterfaces',
-    madeBy: ['CREATE_SMART_CONTRACT_INTERFACE'],
-  },
   list_webhook_endpoints: { member: 'webhookEndpoints', madeBy: ['CREATE_WEBHOOK_ENDPOINT'] },
-  list_oauth2_credentials: { member: 'oauth2Credentials', madeBy: ['CREATE_OAUTH2_CREDENTIAL'] },
   list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
   list_email_events: { member: 'emailEvents', madeBy: MAIL },
   list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },

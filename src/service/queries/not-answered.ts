@@ -8,11 +8,8 @@ const ENCLAVES = { notExecuted: 'there are no enclaves behind this service' }
 const PROOFS = { notExecuted: 'this version makes no app proofs' }
 const ONRAMP = { notExecuted: 'there is no on-ramp provider behind this service' }
 const PASSKEYS = { notExecuted: 'this version registers no passkeys' }
-const OAUTH = { notExecuted: 'this version has no OAuth login' }
 const MFA = { notExecuted: 'this version has no MFA policies' }
 const SESSIONS = { notExecuted: 'this version has no login sessions' }
-const PRIVATE_KEYS = { notExecuted: 'this version keeps wallets and no private keys outside them' }
-const INTERFACES = { notExecuted: 'this version decodes no contract calls' }
 
 /** The queries that are not answered, and why: said to whoever asks. */
 export const notAnswered = {
@@ -43,9 +40,6 @@ export const notAnswered = {
   get_latest_boot_proof: PROOFS,
   list_app_proofs: PROOFS,
   get_authenticator: PASSKEYS,
-  get_oauth2_credential: OAUTH,
   get_mfa_policy: MFA,
   get_session_profile: SESSIONS,
-  get_private_key: PRIVATE_KEYS,
-  get_smart_contract_interface: INTERFACES,
 } as const satisfies Partial<Record<QueryName, NotExecuted>>

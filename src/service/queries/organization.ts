@@ -2,14 +2,20 @@ import { apiError, type Wire } from '../../protocol/index.ts'
 import type { QueryContext } from '../engine/query.ts'
 import { listFeatures } from '../store/features.ts'
 import { readRootQuorum } from '../store/index.ts'
+import { listInvitations } from '../store/invitations.ts'
 import { findOrganization } from '../store/organizations.ts'
 import { listPolicies } from '../store/policies.ts'
+import { listPrivateKeys } from '../store/private-keys.ts'
 import type { OrganizationRow } from '../store/schema.ts'
+import { listInterfaces } from '../store/smart-contract-interfaces.ts'
 import { listTags } from '../store/tags.ts'
 import { listUsers } from '../store/users.ts'
 import { listWallets } from '../store/wallets.ts'
+import { toWireInvitation } from '../wire/invitations.ts'
 import { toWireFeature } from '../wire/organizations.ts'
 import { toWirePolicy } from '../wire/policies.ts'
+import { toWirePrivateKeys } from '../wire/private-keys.ts'
+import { toWireInterfaceReference } from '../wire/smart-contract-interfaces.ts'
 import { toWireTag } from '../wire/tags.ts'
 import { toWireUsers } from '../wire/users.ts'
 import { toWireWallet } from '../wire/wallets.ts'
@@ -43,10 +49,9 @@ const getOrganization: QueryOf<'get_organization'> = async ({ tx, organizationId
       rootQuorum: await readRootQuorum(tx, organizationId),
       features: await readFeatures(tx, organizationId),
       wallets: (await listWallets(tx, organizationId)).map(toWireWallet),
-      // None of these can be made: their activities are not carried out.
-      privateKeys: [],
-      invitations: [],
-      smartContractInterfaceReferences: [],
+      privateKeys: await toWirePrivateKeys(tx, organizationId, await listPrivateKeys(tx, organizationId)),
+      invitations: (await listInvitations(tx, organizationId)).map(toWireInvitation),
+      smartContractInterfaceReferences: (await listInterfaces(tx, organizationId)).map(toWireInterfaceReference),
     },
   }
 }

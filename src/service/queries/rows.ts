@@ -4,13 +4,24 @@ import type { QueryHandler } from '../engine/query.ts'
 import { getActivity, getPolicyEvaluations, listActivities } from './activities.ts'
 import { answerEmpty, emptyLists } from './empty.ts'
 import { notAnswered } from './not-answered.ts'
+import { oauth2CredentialQueries } from './oauth2-credentials.ts'
 import { organizationQueries } from './organization.ts'
 import { policyQueries } from './policies.ts'
+import { privateKeyQueries } from './private-keys.ts'
+import { smartContractInterfaceQueries } from './smart-contract-interfaces.ts'
 import type { QueryRows } from './table.ts'
 import { userQueries } from './users.ts'
 import { walletQueries } from './wallets.ts'
 
-const answered = { ...organizationQueries, ...userQueries, ...policyQueries, ...walletQueries } satisfies QueryRows
+const answered = {
+  ...organizationQueries,
+  ...userQueries,
+  ...policyQueries,
+  ...walletQueries,
+  ...privateKeyQueries,
+  ...smartContractInterfaceQueries,
+  ...oauth2CredentialQueries,
+} satisfies QueryRows
 
 /**
  * INVARIANT: the decoder has checked a request against its type before it is answered. So a query over the typed request

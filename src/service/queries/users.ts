@@ -35,17 +35,12 @@ const listUserTags: QueryOf<'list_user_tags'> = async ({ tx, organizationId }) =
   userTags: (await listTags(tx, organizationId, 'TAG_TYPE_USER')).map(toWireTag),
 })
 
-const listPrivateKeyTags: QueryOf<'list_private_key_tags'> = async ({ tx, organizationId }) => ({
-  privateKeyTags: (await listTags(tx, organizationId, 'TAG_TYPE_PRIVATE_KEY')).map(toWireTag),
-})
-
 export const userQueries = {
   get_user: getUser,
   list_users: listAllUsers,
   get_api_key: getApiKey,
   get_api_keys: getApiKeys,
   list_user_tags: listUserTags,
-  list_private_key_tags: listPrivateKeyTags,
 } satisfies QueryRows
 
 /** Throws the API's text for a user that the organization does not have. */

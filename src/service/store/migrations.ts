@@ -1,10 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-
-/** One step of the schema's history. A published row is never edited: a change is a new row. */
-interface Migration {
-  readonly name: string
-  readonly statements: readonly string[]
-}
+import type { Migration } from './migrations/migration.ts'
+import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
 function policyTrigger(event: 'insert' | 'update' | 'delete', row: 'old' | 'new'): string {
@@ -110,6 +106,7 @@ const MIGRATIONS: readonly Migration[] = [
       'create table settings (name text primary key, value text not null) strict',
     ],
   },
+  privateKeysAndRest,
 ]
 
 /**

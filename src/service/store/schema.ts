@@ -14,6 +14,14 @@ export interface Schema {
   policies: PolicyRow
   wallets: WalletRow
   wallet_accounts: WalletAccountRow
+  private_keys: PrivateKeyRow
+  private_key_addresses: PrivateKeyAddressRow
+  smart_contract_interfaces: SmartContractInterfaceRow
+  webhook_endpoints: WebhookEndpointRow
+  invitations: InvitationRow
+  oauth2_credentials: Oauth2CredentialRow
+  ip_allowlists: IpAllowlistRow
+  api_key_ip_allowlists: ApiKeyIpAllowlistRow
   activities: ActivityRecordRow
   votes: VoteRow
   policy_evaluations: PolicyEvaluationRow
@@ -128,6 +136,103 @@ export interface WalletAccountRow {
   position: number
   created_at: number
   updated_at: number
+}
+
+/** A key of its own, in no wallet. */
+export interface PrivateKeyRow {
+  id: string
+  organization_id: string
+  name: string
+  curve: string
+  /** Hex; compressed for secp256k1 and P-256, 32 bytes for Ed25519. */
+  public_key: string
+  /** 32 bytes, sealed under the master key for this very row. */
+  sealed_private_key: Uint8Array
+  exported: number
+  imported: number
+  /** Set by the obsolete `disable_private_key`: nothing may be signed with it any more. */
+  disabled: number
+  created_at: number
+  updated_at: number
+}
+
+export interface PrivateKeyAddressRow {
+  organization_id: string
+  private_key_id: string
+  /** Order of the request. */
+  position: number
+  format: string
+  address: string
+}
+
+export interface SmartContractInterfaceRow {
+  id: string
+  organization_id: string
+  /** As it was sent: Ethereum compares it without regard to case, Solana exactly. */
+  address: string
+  /** The JSON text as it was sent. */
+  interface: string
+  /** SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM or _SOLANA. */
+  type: string
+  label: string
+  notes: string
+  created_at: number
+  updated_at: number
+}
+
+export interface WebhookEndpointRow {
+  id: string
+  organization_id: string
+  url: string
+  name: string
+  is_active: number
+  /** JSON of `[{eventType, filtersJson?, isActive}]`: no activity changes them after the creation. */
+  subscriptions: string
+  created_at: number
+  updated_at: number
+}
+
+export interface InvitationRow {
+  id: string
+  organization_id: string
+  receiver_user_name: string
+  receiver_user_email: string
+  /** JSON list of the ids of user tags. */
+  receiver_user_tags: string
+  access_type: string
+  sender_user_id: string
+  created_at: number
+  updated_at: number
+}
+
+export interface Oauth2CredentialRow {
+  id: string
+  organization_id: string
+  provider: string
+  client_id: string
+  /** As it was sent: sealed to the service's key by whoever sent it. */
+  encrypted_client_secret: string
+  created_at: number
+  updated_at: number
+}
+
+/** The list that a parent organization judges the source of requests by. */
+export interface IpAllowlistRow {
+  organization_id: string
+  enabled: number
+  /** ALLOW, DENY, or null when nobody has said. */
+  on_evaluation_error: string | null
+  /** JSON of `[{cidr, label?, createdAt}]`, the blocks in their normal form. */
+  rules: string
+}
+
+/** The list of one API key, which goes with the key. */
+export interface ApiKeyIpAllowlistRow {
+  organization_id: string
+  /** Lower-case hex, as `api_keys` has it. */
+  public_key: string
+  on_evaluation_error: string | null
+  rules: string
 }
 
 export interface ActivityRecordRow {

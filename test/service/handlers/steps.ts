@@ -68,6 +68,20 @@ export function newUser(overrides: object = {}) {
   return { userName: fresh('user'), ...lists, ...overrides }
 }
 
+/** One entry of `create_private_keys`. */
+export function newPrivateKey(overrides: object = {}) {
+  const addressFormats = ['ADDRESS_FORMAT_ETHEREUM', 'ADDRESS_FORMAT_COMPRESSED']
+  const key = { privateKeyName: fresh('key'), curve: 'CURVE_SECP256K1', privateKeyTags: [], addressFormats }
+  return { ...key, ...overrides }
+}
+
+/** Makes a private key and returns the id. */
+export async function makePrivateKey(client: TestClient, overrides: object = {}): Promise<string> {
+  const privateKeys = [newPrivateKey(overrides)]
+  const made = await complete(client, 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', { privateKeys })
+  return made.privateKeys[0]!.privateKeyId!
+}
+
 /** Makes a user and returns the id. */
 export async function makeUser(client: TestClient, overrides: object = {}): Promise<string> {
   const result = await complete(client, 'ACTIVITY_TYPE_CREATE_USERS_V4', { users: [newUser(overrides)] })

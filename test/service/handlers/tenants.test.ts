@@ -2,7 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ActivityType, QueryName } from '../../../src/protocol/index.ts'
 import { startTestService, type TestService } from '../harness.ts'
-import { addTenant, complete, makeUser, missing, newUser, refusalOf, type Tenant } from './steps.ts'
+import {
+  addTenant,
+  complete,
+  makePrivateKey,
+  makeUser,
+  missing,
+  newPrivateKey,
+  newUser,
+  refusalOf,
+  type Tenant,
+} from './steps.ts'
 
 const ethereum = {
   curve: 'CURVE_SECP256K1',
@@ -10,9 +20,30 @@ const ethereum = {
   path: "m/44'/60'/0'/0/0",
   addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
 }
+const oauth2 = { provider: 'OAUTH2_PROVIDER_X', clientId: 'c', encryptedClientSecret: '00' }
+const invitationFrom = (senderUserId: string) => ({
+  receiverUserName: 'i',
+  receiverUserEmail: 'i@acme.test',
+  receiverUserTags: [],
+  accessType: 'ACCESS_TYPE_ALL',
+  senderUserId,
+})
 let service: TestService
 let other: Tenant
-let ids: Record<'userId' | 'apiKeyId' | 'userTagId' | 'policyId' | 'walletId' | 'walletAccountId', string>
+let ids: Record<
+  | 'userId'
+  | 'apiKeyId'
+  | 'userTagId'
+  | 'policyId'
+  | 'walletId'
+  | 'walletAccountId'
+  | 'privateKeyId'
+  | 'privateKeyTagId'
+  | 'smartContractInterfaceId'
+  | 'invitationId'
+  | 'oauth2CredentialId',
+  string
+>
 beforeAll(async () => {
   service = await startTestService()
   other = await addTenant(service)
@@ -26,11 +57,30 @@ beforeAll(async () => {
   const { accounts } = await root.query('list_wallet_accounts')
   const { apiKeys } = await root.query('get_api_keys', { userId })
   const [{ apiKeyId }, { walletAccountId }] = [apiKeys[0]!, accounts[0]!]
-  ids = { userId, apiKeyId, userTagId, policyId, walletId, walletAccountId }
+  const privateKeyId = await makePrivateKey(root)
+  const keyTag = { privateKeyTagName: 't', privateKeyIds: [privateKeyId] }
+  const { privateKeyTagId } = await complete(root, 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', keyTag)
+  const { smartContractInterfaceId } = await complete(root, 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
+    smartContractAddress: '0x1',
+    smartContractInterface: '[]',
+    type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+    label: 'c',
+  })
+  const invitation = invitationFrom(userId)
+  const { invitationIds } = await complete(root, 'ACTIVITY_TYPE_CREATE_INVITATIONS', { invitations: [invitation] })
+  const { oauth2CredentialId } = await complete(root, 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', oauth2)
+  const others = { smartContractInterfaceId, invitationId: invitationIds[0]!, oauth2CredentialId }
+  ids = { userId, apiKeyId, userTagId, policyId, walletId, walletAccountId, privateKeyId, privateKeyTagId, ...others }
 })
 afterAll(() => service.close())
 
 const noUser = () => missing(`unable to find user ${ids.userId} in organization ${other.organizationId}`)
+const noCredential = () => [
+  404,
+  5,
+  `oauth2 credential not found: ${ids.oauth2CredentialId}`,
+  'OAUTH2_CREDENTIAL_NOT_FOUND',
+]
 const gone = (what: string, id: keyof typeof ids) => () => missing(`${what} not found: ${ids[id]}`)
 
 describe('tenants', () => {
@@ -122,6 +172,61 @@ describe('tenants', () => {
       parameters: () => ({ walletAccountIds: [ids.walletAccountId], deleteWithoutExport: true }),
       expected: gone('wallet account', 'walletAccountId'),
     },
+    {
+      type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
+      parameters: () => ({ privateKeys: [newPrivateKey({ privateKeyTags: [ids.privateKeyTagId] })] }),
+      expected: gone('private key tag', 'privateKeyTagId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_DISABLE_PRIVATE_KEY',
+      parameters: () => ({ privateKeyId: ids.privateKeyId }),
+      expected: gone('private key', 'privateKeyId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEYS',
+      parameters: () => ({ privateKeyIds: [ids.privateKeyId], deleteWithoutExport: true }),
+      expected: gone('private key', 'privateKeyId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG',
+      parameters: () => ({ privateKeyTagName: 'x', privateKeyIds: [ids.privateKeyId] }),
+      expected: gone('private key', 'privateKeyId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG',
+      parameters: () => ({ privateKeyTagId: ids.privateKeyTagId }),
+      expected: gone('private key tag', 'privateKeyTagId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS',
+      parameters: () => ({ privateKeyTagIds: [ids.privateKeyTagId] }),
+      expected: gone('private key tag', 'privateKeyTagId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE',
+      parameters: () => ({ smartContractInterfaceId: ids.smartContractInterfaceId }),
+      expected: gone('smart contract interface', 'smartContractInterfaceId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_CREATE_INVITATIONS',
+      parameters: () => ({ invitations: [invitationFrom(ids.userId)] }),
+      expected: noUser,
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_INVITATION',
+      parameters: () => ({ invitationId: ids.invitationId }),
+      expected: gone('invitation', 'invitationId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL',
+      parameters: () => ({ oauth2CredentialId: ids.oauth2CredentialId, ...oauth2 }),
+      expected: noCredential,
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL',
+      parameters: () => ({ oauth2CredentialId: ids.oauth2CredentialId }),
+      expected: noCredential,
+    },
   ])('tenants: $type does not find what another organization has', async ({ type, parameters, expected }) => {
     const before = await service.root.query('get_organization')
     const { organizationId } = other
@@ -140,6 +245,21 @@ describe('tenants', () => {
       name: 'get_wallet_account',
       id: () => ({ walletId: ids.walletId, path: ethereum.path }),
       expected: gone('wallet', 'walletId'),
+    },
+    {
+      name: 'get_private_key',
+      id: () => ({ privateKeyId: ids.privateKeyId }),
+      expected: gone('private key', 'privateKeyId'),
+    },
+    {
+      name: 'get_smart_contract_interface',
+      id: () => ({ smartContractInterfaceId: ids.smartContractInterfaceId }),
+      expected: gone('smart contract interface', 'smartContractInterfaceId'),
+    },
+    {
+      name: 'get_oauth2_credential',
+      id: () => ({ oauth2CredentialId: ids.oauth2CredentialId }),
+      expected: noCredential,
     },
     { name: 'list_wallet_accounts', id: () => ({ walletId: ids.walletId }), expected: gone('wallet', 'walletId') },
   ])('tenants: $name does not find what another organization has', async ({ name, id, expected }) => {

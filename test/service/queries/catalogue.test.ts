@@ -4,7 +4,7 @@ import { handlers } from '../../../src/service/handlers/index.ts'
 import { emptyLists } from '../../../src/service/queries/empty.ts'
 import { queryHandlers } from '../../../src/service/queries/index.ts'
 import { sampleOf } from '../handlers/sample.ts'
-import { complete, newUser, refusalOf } from '../handlers/steps.ts'
+import { complete, newPrivateKey, newUser, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { shapeFaults } from './shape.ts'
 
@@ -31,6 +31,20 @@ beforeAll(async () => {
   const wallet = { walletName: 'w', accounts: [{ ...account, path, name: 'main' }] }
   const { walletId } = await complete(root, 'ACTIVITY_TYPE_CREATE_WALLET', wallet)
   await complete(root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name: 'FEATURE_NAME_SMS_AUTH' })
+  const { privateKeys } = await complete(root, 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', {
+    privateKeys: [newPrivateKey()],
+  })
+  const contract = { smartContractAddress: '0x1', type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM', label: 'c' }
+  const { smartContractInterfaceId } = await complete(root, 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
+    ...contract,
+    smartContractInterface: '[]',
+  })
+  const invitation = { receiverUserName: 'i', receiverUserEmail: 'i@acme.test', receiverUserTags: [tag.userTagId] }
+  await complete(root, 'ACTIVITY_TYPE_CREATE_INVITATIONS', {
+    invitations: [{ ...invitation, accessType: 'ACCESS_TYPE_ALL', senderUserId: userIds[0] }],
+  })
+  const oauth2 = { provider: 'OAUTH2_PROVIDER_X', clientId: 'c', encryptedClientSecret: '00' }
+  const { oauth2CredentialId } = await complete(root, 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', oauth2)
   const { apiKeys } = await root.query('get_api_keys', { userId: userIds[0] })
   const { activities: listed } = await root.query('list_activities')
   const activityId = listed[0]!.id
@@ -39,6 +53,9 @@ beforeAll(async () => {
     get_api_key: { apiKeyId: apiKeys[0]!.apiKeyId },
     get_policy: { policyId },
     get_wallet: { walletId },
+    get_private_key: { privateKeyId: privateKeys[0]!.privateKeyId },
+    get_smart_contract_interface: { smartContractInterfaceId },
+    get_oauth2_credential: { oauth2CredentialId },
     get_wallet_account: { walletId, path },
     get_activity: { activityId },
     get_policy_evaluations: { activityId },
@@ -54,7 +71,7 @@ describe('catalogue of queries', () => {
   test('catalogue of queries: each of the 66 has a row', () => {
     expect(names).toHaveLength(66)
     expect(Object.keys(queryHandlers).sort()).toEqual([...names].sort())
-    expect(answered).toHaveLength(34)
+    expect(answered).toHaveLength(37)
   })
 
   test.each(answered)('catalogue of queries: %s answers in its published shape', async (name) => {
