@@ -21,11 +21,21 @@ export function batch(
   nodes: readonly Node[],
   differences: readonly Difference[],
   { kindsReversed = false }: { readonly kindsReversed?: boolean } = {},
-): { readonly batches: readonly Batch[]; readonly diagnostics: readonly Diagnostic[] } {
+): {
+  readonly batches: readonly Batch[]
+  /** The batch that carries each difference, what rides with its parent included. */
+  readonly carriedBy: ReadonlyMap<Difference, number>
+  readonly diagnostics: readonly Diagnostic[]
+} {
   const folds = foldsOf(nodes)
   const urgency = urgencyOf(nodes, folds)
   const batchOf = new Map<number, number>()
   const batches: Batch[] = []
+  const ridersOf = Map.groupBy(
+    differences.filter(({ ridesWith }) => ridesWith !== undefined),
+    ({ ridesWith }) => ridesWith!,
+  )
+  const carriedBy = new Map<Difference, number>()
   while (batchOf.size < nodes.length) {
     const candidates = [...folds.values()].flatMap((fold) => {
       const ready = readyOf(fold, nodes, batchOf)
@@ -34,7 +44,7 @@ export function batch(
       const split = ready.length < fold.filter((index) => !batchOf.has(index)).length
       return [{ ready, rank, split }]
     })
-    if (candidates.length === 0) return { batches, diagnostics: [circle(nodes, batchOf)] }
+    if (candidates.length === 0) return { batches, carriedBy, diagnostics: [circle(nodes, batchOf)] }
     candidates.sort(
       (a, b) =>
         a.rank - b.rank ||
@@ -48,16 +58,18 @@ export function batch(
     after.delete(undefined)
     for (const index of chosen) batchOf.set(index, batches.length)
     const members = chosen.map((index) => nodes[index]!.difference)
+    const riding = members.flatMap(({ address, action }) => (action === 'create' ? (ridersOf.get(address) ?? []) : []))
+    for (const one of [...members, ...riding]) carriedBy.set(one, batches.length)
     batches.push(
       makeBatch(
         batches.length,
         members,
-        differences,
+        riding,
         [...(after as Set<number>)].sort((a, b) => a - b),
       ),
     )
   }
-  return { batches, diagnostics: [] }
+  return { batches, carriedBy, diagnostics: [] }
 }
 
 function foldsOf(nodes: readonly Node[]): ReadonlyMap<string, readonly number[]> {
@@ -116,13 +128,11 @@ function cap(ready: readonly number[], nodes: readonly Node[]): readonly number[
 function makeBatch(
   index: number,
   members: readonly Difference[],
-  differences: readonly Difference[],
+  riding: readonly Difference[],
   after: readonly number[],
 ): Batch {
   const template = templateOf(members[0]!)
   const inputs = members.map(({ input }) => input)
-  const addresses = new Set(members.map(({ address }) => address))
-  const riding = differences.filter(({ ridesWith }) => ridesWith !== undefined && addresses.has(ridesWith))
   return {
     index,
     type: template.type,

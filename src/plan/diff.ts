@@ -101,7 +101,9 @@ export function diff(
       diagnostics.push(diagnostic('plan/immutable', message, spanOf(desired!, field)))
     }
     if (fields.length === 0 || fields.some((field) => kinds[kind].fields[field]?.immutable !== undefined)) return []
-    return [{ address, kind, action: 'update', input: { desired, actual, fields, children: [] } }]
+    const whole = { desired, actual, fields, children: [] }
+    const parts = kinds[kind].split?.(whole) ?? [fields]
+    return parts.map((part) => ({ address, kind, action: 'update', input: { ...whole, fields: part } }))
   })
   for (const difference of differences) {
     const fault = unsupported(difference)

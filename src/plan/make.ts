@@ -53,7 +53,7 @@ export function makePlan(input: PlanInput): {
   const { differences, diagnostics: unchangeable } = diff(pairs, ids)
   const unknown = unknownReferences(desired, differences, ids)
   const nodes = order(differences, actual, ids)
-  const { batches, diagnostics: circles } = batch(nodes, differences, input)
+  const { batches, carriedBy, diagnostics: circles } = batch(nodes, differences, input)
   const live = livePart(desired, actual, matches)
   const draft: Plan = {
     format: 'quorate.plan/1',
@@ -62,7 +62,7 @@ export function makePlan(input: PlanInput): {
     definitionsDigest: desired.digest,
     liveDigest: digestLive(live),
     live,
-    changes: changesOf(differences, batches, identified, actual),
+    changes: changesOf(differences, carriedBy, identified, actual),
     batches,
     ids: idsFor(batches, ids),
     unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
@@ -82,7 +82,7 @@ export function makePlan(input: PlanInput): {
 /** Rows of the plan, adoptions first among those of one address, kinds in the order in which they are shown. */
 function changesOf(
   differences: readonly Difference[],
-  batches: readonly Batch[],
+  carriedBy: ReadonlyMap<Difference, number>,
   identified: Identified,
   actual: Actual,
 ): readonly Change[] {
@@ -103,7 +103,7 @@ function changesOf(
   )
   const made = differences.map((difference): Change => {
     const { address, kind, action, input } = difference
-    const number = batches.find(({ changes }) => changes.includes(address))?.index
+    const number = carriedBy.get(difference)
     return {
       address,
       kind,
@@ -120,6 +120,7 @@ function changesOf(
       KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
       compareText(a.address, b.address) ||
       Number(a.action !== 'adopt') - Number(b.action !== 'adopt') ||
+      (a.batch ?? 0) - (b.batch ?? 0) ||
       compareText(a.id ?? '', b.id ?? ''),
   )
 }

@@ -117,6 +117,8 @@ export interface ResourceKind {
   readonly check?: (resource: Resource) => readonly FieldProblem[]
   readonly create?: ActivityTemplate
   readonly update?: (change: ChangeInput) => ActivityTemplate
+  /** Fields of an update that no single activity can carry together, one list an activity. @default all in one */
+  readonly split?: (change: ChangeInput) => readonly (readonly string[])[]
   readonly remove?: ActivityTemplate
   readonly power: (change: ChangeInput, action: 'create' | 'update' | 'delete', actual: Actual) => Power
 }

@@ -3,6 +3,13 @@ import type { Value } from './model.ts'
 import { sameValue } from './value.ts'
 import * as wire from './wire/user.ts'
 
+/** Activities for one field alone. They say less than `update_user`, and only they take an address away. */
+const SINGLE = [
+  { field: 'name', type: 'ACTIVITY_TYPE_UPDATE_USER_NAME' },
+  { field: 'email', type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL' },
+  { field: 'phone', type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER' },
+] as const
+
 /** A person or a machine with credentials. New users come with their API keys. */
 export const user: ResourceKind = {
   kind: 'user',
@@ -13,12 +20,14 @@ export const user: ResourceKind = {
     name: { compare: 'exact', meaning: 'Their name.' },
     email: {
       compare: 'case-insensitive',
-      meaning: 'Their e-mail address.',
+      meaning: 'Their e-mail address. Left out: none.',
+      absent: null,
       schema: { type: 'string', title: 'an e-mail address', pattern: '^[^@\\s]+@[^@\\s]+$|\\$\\{', maxLength: 254 },
     },
     phone: {
       compare: 'exact',
-      meaning: 'Their phone number in E.164 form, e.g. `+15551234567`.',
+      meaning: 'Their phone number in E.164 form, e.g. `+15551234567`. Left out: none.',
+      absent: null,
       schema: {
         type: 'string',
         title: 'a phone number in E.164 form, such as `+15551234567`',
@@ -46,11 +55,24 @@ export const user: ResourceKind = {
         at: ['createUsersResult', 'userIds', index],
       })),
   },
-  update: () => ({
-    type: 'ACTIVITY_TYPE_UPDATE_USER',
-    carries: 'one',
-    parameters: ([change]) => wire.toUpdateIntent(change!.actual!.id!, change!.desired!, change!.fields),
-  }),
+  update: ({ fields: [first, ...others] }) => {
+    const single = others.length === 0 ? SINGLE.find(({ field }) => field === first) : undefined
+    return {
+      type: single?.type ?? 'ACTIVITY_TYPE_UPDATE_USER',
+      carries: 'one',
+      parameters: ([change]) => {
+        const { desired, actual, fields } = change!
+        return single
+          ? wire.toSingleIntent(actual!.id!, desired!, single.field)
+          : wire.toUpdateIntent(actual!.id!, desired!, fields)
+      },
+    }
+  },
+  split: ({ desired, fields }) => {
+    const taken = fields.filter((field) => (field === 'email' || field === 'phone') && desired!.fields[field] === null)
+    const rest = fields.filter((field) => !taken.includes(field))
+    return [...(rest.length > 0 ? [rest] : []), ...taken.map((field) => [field])]
+  },
   remove: {
     type: 'ACTIVITY_TYPE_DELETE_USERS',
     carries: 'all',
@@ -62,10 +84,11 @@ export const user: ResourceKind = {
   },
 }
 
-/** Tags taken away tighten. A new tag, and an address at which a login may be received, loosen. A name does neither. */
+/** What is taken away tightens. A new tag, and an address at which a login may be received, loosen. A name does neither. */
 function updatePower({ desired, actual, fields }: ChangeInput): Power {
-  if (fields.includes('email') || fields.includes('phone')) return 'loosens'
-  if (!fields.includes('tags')) return 'neutral'
+  const addresses = fields.filter((field) => field === 'email' || field === 'phone')
+  if (addresses.some((field) => desired?.fields[field] !== null)) return 'loosens'
+  if (!fields.includes('tags')) return addresses.length > 0 ? 'tightens' : 'neutral'
   const before = list(actual?.fields['tags'])
   const gained = list(desired?.fields['tags']).some((one) => !before.some((old) => sameValue(old, one, 'exact')))
   return gained ? 'loosens' : 'tightens'

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { makePlan } from '../../src/plan/index.ts'
 import { formatAddress, type Resource } from '../../src/resources/index.ts'
+import { Model } from './model.ts'
 import { bootstrap, declare, idFor, key, live, policy, ref, text } from './organization.ts'
 import { type Given, planInput, planOf, rows, steps } from './planning.ts'
 
@@ -18,6 +19,9 @@ function declared(things: readonly Resource[]): readonly Resource[] {
       return declare(address, Object.fromEntries(asReferences))
     })
 }
+
+const byAlice = (things: readonly Resource[]) =>
+  Object.fromEntries(things.map(({ id }) => [id, { userId: idFor('user.alice'), userName: 'alice' }]))
 
 describe('diff', () => {
   test('what is declared as it lives is no change', () => {
@@ -60,6 +64,42 @@ describe('diff', () => {
   ]
   test.each(same)('$name is no change', ({ desired }) => {
     expect(planOf({ desired: [desired], actual: world, creators }).changes).toEqual([])
+  })
+
+  test('an address that is taken away is an activity of its own, and the model ends without it', () => {
+    const desired = [declare('user.bob', { email: null, phone: null, tags: [] })]
+    const things = [
+      ...bootstrap(),
+      live('tag.a'),
+      live('user.bob', { email: 'b@a.test', phone: '+155', tags: [idFor('tag.a')] }),
+    ]
+    const plan = planOf({ desired, actual: things, creators: byAlice(things) })
+    expect(plan.batches.map(({ type, parameters }) => [type.slice('ACTIVITY_TYPE_'.length), parameters])).toEqual([
+      ['UPDATE_USER', { userId: idFor('user.bob'), userTagIds: [] }],
+      ['UPDATE_USER_EMAIL', { userId: idFor('user.bob'), userEmail: '' }],
+      ['UPDATE_USER_PHONE_NUMBER', { userId: idFor('user.bob'), userPhoneNumber: '' }],
+    ])
+    expect(plan.changes.map(({ fields, batch }) => [fields.map(({ field }) => field), batch])).toEqual([
+      [['tags'], 0],
+      [['email'], 1],
+      [['phone'], 2],
+    ])
+    const model = new Model(things)
+    model.apply(plan, {})
+    expect(planOf({ desired, actual: model.actual(), creators: byAlice(things) }).changes).toEqual([])
+  })
+
+  test.each([
+    { field: 'email', value: 'new@a.test', type: 'UPDATE_USER_EMAIL' },
+    { field: 'phone', value: '+1555', type: 'UPDATE_USER_PHONE_NUMBER' },
+  ])('a change of $field alone is said by the activity for it', ({ field, value, type }) => {
+    const things = [...bootstrap(), live('user.bob', {})]
+    const plan = planOf({
+      desired: [declare('user.bob', { [field]: value })],
+      actual: things,
+      creators: byAlice(things),
+    })
+    expect(steps(plan)).toEqual([`${type}: user.bob`])
   })
 
   test('an update says before and after by field, with names instead of ids', () => {

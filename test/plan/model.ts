@@ -53,6 +53,7 @@ type Entries = { readonly [list in 'users' | 'apiKeys' | 'policies' | 'accounts'
 type Maybe = {
   readonly [text in
     | 'userEmail'
+    | 'userPhoneNumber'
     | 'consensus'
     | 'condition'
     | 'time'
@@ -144,6 +145,18 @@ export class Model {
           throw new Error(`${this.#find('user', id).name} is in the quorum`)
         this.#remove('user', id)
       }
+      return {}
+    },
+    UPDATE_USER_NAME: ({ userId, userName }) => {
+      this.#set('user', userId, { name: userName })
+      return {}
+    },
+    UPDATE_USER_EMAIL: ({ userId, userEmail }) => {
+      this.#set('user', userId, { email: userEmail === '' ? null : userEmail })
+      return {}
+    },
+    UPDATE_USER_PHONE_NUMBER: ({ userId, userPhoneNumber }) => {
+      this.#set('user', userId, { phone: userPhoneNumber === '' ? null : userPhoneNumber })
       return {}
     },
     CREATE_API_KEYS_V2: ({ userId, apiKeys }) => ({

@@ -109,6 +109,14 @@ const intents: {
     parameters: { userId: 'U', userTagIds: [{ $ref: 'tag.ops' }] },
   },
   {
+    name: 'an address is taken away by an empty text',
+    kind: 'user',
+    action: 'update',
+    change: change(resource('user', 'alice', { email: null }), resource('user', 'alice', {}, { id: 'U' }), ['email']),
+    type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
+    parameters: { userId: 'U', userEmail: '' },
+  },
+  {
     name: 'a key is added to a user that exists',
     kind: 'apiKey',
     action: 'create',

@@ -27,8 +27,8 @@ export function toIntent(user: Resource, apiKeys: readonly Resource[]): Value {
   const { email, phone, tags } = user.fields
   return {
     userName: user.name,
-    ...(email === undefined ? {} : { userEmail: email }),
-    ...(phone === undefined ? {} : { userPhoneNumber: phone }),
+    ...(email === undefined || email === null ? {} : { userEmail: email }),
+    ...(phone === undefined || phone === null ? {} : { userPhoneNumber: phone }),
     apiKeys: apiKeys.map(apiKey.toIntent),
     authenticators: [],
     oauthProviders: [],
@@ -36,7 +36,10 @@ export function toIntent(user: Resource, apiKeys: readonly Resource[]): Value {
   }
 }
 
-/** The parameters of `update_user`: what differs and nothing else. The list of tags replaces the live one. */
+/**
+ * The parameters of `update_user`: what differs and nothing else. The list of tags replaces the live one. It cannot take
+ * an address away (an empty text leaves it alone): that is `toSingleIntent`.
+ */
 export function toUpdateIntent(userId: string, user: Resource, fields: readonly string[]): Value {
   const { email, phone, tags } = user.fields
   return {
@@ -46,4 +49,11 @@ export function toUpdateIntent(userId: string, user: Resource, fields: readonly 
     ...(fields.includes('phone') ? { userPhoneNumber: phone! } : {}),
     ...(fields.includes('tags') ? { userTagIds: tags! } : {}),
   }
+}
+
+/** The parameters of `update_user_name`, `update_user_email` and `update_user_phone_number`; an empty text takes away. */
+export function toSingleIntent(userId: string, user: Resource, field: 'name' | 'email' | 'phone'): Value {
+  if (field === 'name') return { userId, userName: user.name }
+  const value = user.fields[field] ?? ''
+  return field === 'email' ? { userId, userEmail: value } : { userId, userPhoneNumber: value }
 }
