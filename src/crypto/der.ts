@@ -33,3 +33,16 @@ function readInteger(der: Uint8Array, start: number): { value: Bytes; end: numbe
   value.set(significant, 32 - significant.length)
   return { value, end }
 }
+
+/** Writes `r ‖ s` of a 256-bit curve as DER in its one strict form. */
+export function encodeDerSignature(signature: Uint8Array): Bytes {
+  const body = concatBytes(writeInteger(signature.subarray(0, 32)), writeInteger(signature.subarray(32)))
+  return concatBytes(Uint8Array.of(SEQUENCE, body.length), body)
+}
+
+function writeInteger(value: Uint8Array): Bytes {
+  const first = value.findIndex((byte) => byte !== 0)
+  const digits = value.subarray(first < 0 ? value.length - 1 : first)
+  const sign = digits[0]! >= 0x80 ? [0] : []
+  return Uint8Array.of(INTEGER, sign.length + digits.length, ...sign, ...digits)
+}

@@ -1,6 +1,5 @@
 import { CryptoError, type KeyCurve, type Signer } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
-import { encodeBase64Url, encodeUtf8 } from '../encoding/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import { keyMalformed, requireFit } from './key-errors.ts'
 import { SCHEMES, type SignatureScheme, schemesOf } from './schemes.ts'
@@ -37,12 +36,14 @@ export function createApiKeyStamper(key: StampingKey, options: { readonly scheme
   const scheme = chooseScheme(key.curve ?? 'p256', options.scheme)
   const signer = openSigner(key.privateKey, scheme)
   requireFit('the stamping key', { given: key.publicKey, own: signer.publicKey })
+  const { publicKey } = signer
+  // The member order of the published TypeScript client (facts: protocol §3.1). Written once and straight from text:
+  // a new object and a byte array for each stamp would take a fifteenth of what signing takes.
+  const head = `${JSON.stringify({ publicKey, scheme }).slice(0, -1)},"signature":"`
   return {
-    publicKey: signer.publicKey,
+    publicKey,
     async stamp(body) {
-      // The member order of the published TypeScript client (facts: protocol §3.1).
-      const stamp = JSON.stringify({ publicKey: signer.publicKey, scheme, signature: signer.sign(body) })
-      return { name: 'X-Stamp', value: encodeBase64Url(encodeUtf8(stamp)) }
+      return { name: 'X-Stamp', value: Buffer.from(`${head}${signer.sign(body)}"}`).toString('base64url') }
     },
   }
 }
