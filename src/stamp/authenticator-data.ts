@@ -29,8 +29,9 @@ export function parseAuthenticatorData(bytes: Uint8Array): AuthenticatorData | u
   if (bytes.length < LENGTH) return undefined
   const flags = bytes[32]!
   const has = (flag: number) => (flags & flag) !== 0
-  const hasMore = has(FLAGS.attested) || has(FLAGS.extensions)
-  if ((bytes.length > LENGTH) !== hasMore) return undefined
+  const announcesMore = has(FLAGS.attested) || has(FLAGS.extensions)
+  const hasMore = bytes.length > LENGTH
+  if (hasMore !== announcesMore) return undefined
   return {
     rpIdHash: new Uint8Array(bytes.slice(0, 32)),
     userPresent: has(FLAGS.userPresent),

@@ -4,6 +4,7 @@
  * Relies on crypto for the curves; never re-serialises a body.
  */
 
+export { type AuthenticatorData, parseAuthenticatorData } from './authenticator-data.ts'
 export { stampCodes } from './codes.ts'
 export { StampError, type StampFault } from './error.ts'
 export { writePrivateKey } from './key-file.ts'

@@ -49,7 +49,7 @@ function verifyDigest(publicKey: string, signatureDerHex: string, digestHex: str
 }
 
 /** The two integers of a DER signature that is known to be well formed. */
-function readDer(der: Uint8Array): [bigint, bigint] {
+export function readDer(der: Uint8Array): [bigint, bigint] {
   const rLength = der[3]!
   const integer = (start: number, length: number) => BigInt(`0x${encodeHex(der.subarray(start, start + length))}`)
   return [integer(4, rLength), integer(6 + rLength, der[5 + rLength]!)]
