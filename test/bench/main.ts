@@ -1,0 +1,19 @@
+/** `npm run bench [name]`: runs one bench of the table, or all of them. */
+
+/** Each loads only when asked for. */
+const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+  policy: () => import('./policy.ts'),
+  stamp: () => import('./stamp.ts'),
+}
+
+const asked = process.argv[2]
+const names = asked === undefined ? Object.keys(BENCHES) : [asked]
+for (const name of names) {
+  if (!Object.hasOwn(BENCHES, name)) {
+    console.error(`there is no bench \`${name}\`; there are: ${Object.keys(BENCHES).join(', ')}`)
+    process.exit(2)
+  }
+  console.log(`# ${name}`)
+  const { run } = await BENCHES[name]!()
+  await run()
+}
