@@ -2,6 +2,7 @@
 import type { Expression } from './ast.ts'
 import { type CompiledPolicy, compileWatched } from './authorize.ts'
 import type { Unit } from './evaluate.ts'
+import { wholeExtent } from './extent.ts'
 import type { PolicyField, PolicyText } from './model.ts'
 import { Fault } from './values.ts'
 
@@ -61,16 +62,17 @@ export function compileCounted(policy: PolicyText): {
       fields: [...fields].map(([field, counters]) => ({
         field,
         clauses: [...counters]
-          .map(
-            ([{ start, end }, counter]): ClauseCount => ({
+          .map(([node, counter]): ClauseCount => {
+            const { start, end } = wholeExtent(policy[field]!, node)
+            return {
               start,
               end,
               text: policy[field]!.slice(start, end),
               timesTrue: counter.true,
               timesFalse: counter.false,
               timesError: counter.error,
-            }),
-          )
+            }
+          })
           .sort((a, b) => a.start - b.start || b.end - a.end),
       })),
     }),

@@ -9,6 +9,7 @@
  */
 import type { Expression } from './ast.ts'
 import type { Probe } from './evaluate.ts'
+import { wholeExtent } from './extent.ts'
 import { type NameOf, type ShownValue, showValue } from './show-value.ts'
 import { Fault, ListValue, type Result } from './values.ts'
 
@@ -123,7 +124,7 @@ interface View {
 
 function toClause(view: View, visit: Visit, element?: Clause['element']): Clause {
   const { node, result } = visit
-  const { start, end } = node
+  const { start, end } = wholeExtent(view.text, node)
   return {
     text: view.text.slice(start, end),
     start,
@@ -205,7 +206,8 @@ function operandsOf(view: View, { node, inner }: Visit): readonly Operand[] {
   return operands.flatMap((operand) => {
     const visit = inner.find((each) => each.node === operand)
     if (visit?.result === undefined) return []
-    const text = view.text.slice(operand.start, operand.end)
+    const extent = wholeExtent(view.text, operand)
+    const text = view.text.slice(extent.start, extent.end)
     return [visit.result instanceof Fault ? { text } : { text, value: showValue(visit.result, view.nameOf) }]
   })
 }
