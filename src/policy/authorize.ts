@@ -12,7 +12,7 @@
  *
  * The order is the decision: each line is reached only when none above it has settled the request.
  */
-import { findActivity } from '../protocol/catalogue.ts'
+import { activityRow } from '../protocol/catalogue.ts'
 import { type CompiledPolicy, holds } from './compiled-policy.ts'
 import { createFrame, rootsOfContext } from './frame.ts'
 import { evaluateEach, type PolicyIndex } from './index-of-policies.ts'
@@ -23,7 +23,32 @@ export { type CompiledPolicy, compilePolicy, compileWatched } from './compiled-p
 /** What a request is judged by: policies, or an index of them where there are many requests. */
 export type Policies = readonly CompiledPolicy[] | PolicyIndex
 
-/** Decides a request. Order of policies does not matter to the outcome; `policies` keeps it. */
+/**
+ * Decides a request. Order of policies does not matter to the outcome; `policies` keeps it. For many requests and more
+ * than a handful of policies, give an index of them (`indexPolicies`).
+ *
+ * @example
+ * authorize(
+ *   [
+ *     compilePolicy({ id: '1', name: 'signing', effect: 'EFFECT_ALLOW', condition: "activity.action == 'SIGN'" }),
+ *     compilePolicy({ id: '2', name: 'vault', effect: 'EFFECT_DENY', condition: "wallet.label == 'vault'" }),
+ *   ],
+ *   {
+ *     now: 0n,
+ *     activity: { type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2' },
+ *     approvers: [{ id: 'alice' }],
+ *     wallet: { id: 'w', label: 'vault' },
+ *   },
+ * )
+ * //=> {
+ * //=>   outcome: 'OUTCOME_DENY_EXPLICIT',
+ * //=>   basis: 'policy',
+ * //=>   policies: [
+ * //=>     { policyId: '1', outcome: 'OUTCOME_ALLOW' },
+ * //=>     { policyId: '2', outcome: 'OUTCOME_DENY_EXPLICIT' },
+ * //=>   ],
+ * //=> }
+ */
 export function authorize(policies: Policies, context: PolicyContext): Decision {
   if (context.batch === undefined || context.batch.length === 0) return decide(policies, context)
   // Every item is judged by itself, all or nothing (U-batch).
@@ -45,7 +70,7 @@ function severity(outcome: Outcome): number {
 }
 
 function decide(policies: Policies, context: PolicyContext): Decision {
-  const row = findActivity(context.activity.type)?.row
+  const row = activityRow(context.activity.type)
   const quorum = quorumOf(context)
   if (quorum === 'met') return { outcome: 'OUTCOME_ALLOW', basis: 'root-quorum', policies: [] }
   if (row?.rootOnly) {
@@ -92,7 +117,7 @@ export function mayVote(
   credential?: CredentialFacts,
 ): boolean {
   if (context.rootQuorum?.userIds.includes(voter.id)) return true
-  if (findActivity(context.activity.type)?.row.rootOnly) return false
+  if (activityRow(context.activity.type)?.rootOnly) return false
   const { batch = [], approvers, credentials = [], ...shared } = context
   const joined = {
     ...shared,
@@ -124,14 +149,18 @@ export function mayVote(
 
 function quorumOf({ approvers, rootQuorum }: PolicyContext): 'met' | 'begun' | 'none' {
   if (rootQuorum === undefined || rootQuorum.threshold < 1) return 'none'
-  const given = new Set<string>()
-  for (const { id } of approvers) if (rootQuorum.userIds.includes(id)) given.add(id)
-  return given.size >= rootQuorum.threshold ? 'met' : given.size > 0 ? 'begun' : 'none'
+  let given = 0
+  for (let i = 0; i < approvers.length; i++) {
+    const { id } = approvers[i]!
+    const counted = approvers.findIndex((other) => other.id === id) < i
+    if (!counted && rootQuorum.userIds.includes(id)) given++
+  }
+  return given >= rootQuorum.threshold ? 'met' : given > 0 ? 'begun' : 'none'
 }
 
 /** Create and delete of credentials whose owner is the only voter (U-own-cred-scope). */
 function isOwnCredentials({ activity, approvers, targetUserId }: PolicyContext): boolean {
-  const row = findActivity(activity.type)?.row
+  const row = activityRow(activity.type)
   return (
     row?.resource === 'CREDENTIAL' &&
     (row.action === 'CREATE' || row.action === 'DELETE') &&

@@ -4,7 +4,7 @@
  */
 import type { CompareSymbol, Expression } from './ast.ts'
 import { INT_MAX, INT_MIN, UINT_MAX } from './limits.ts'
-import { foldActivityName, foldHex, loaderOf } from './load.ts'
+import { foldActivityName, foldHex, isPlainObject, loaderOf } from './load.ts'
 import { type RawPath, readerOf } from './read-path.ts'
 import type { Letters } from './types.ts'
 import type { Evaluate, Scope, Unit } from './unit.ts'
@@ -36,14 +36,43 @@ function isLiteral(node: Expression): node is Literal {
   return node.kind === 'string' || node.kind === 'int'
 }
 
-function compareText({ read, type, place }: RawPath, letters: Letters, literal: string, equal: boolean): Evaluate {
+function compareText(path: RawPath, letters: Letters, literal: string, equal: boolean): Evaluate {
+  const { read, type, place } = path
   const load = loaderOf(type)
   const isSame = textTests[letters](literal)
-  return (frame) => {
+  const slow: Evaluate = (frame) => {
     const raw = read(frame)
     if (typeof raw === 'string') return isSame(raw) === equal
     return raw instanceof Fault ? raw : load(raw, place)
   }
+  const { start, names } = path
+  const { position } = start
+  const [first = '', second = ''] = names
+  const isExact = letters === 'exact' || (letters === 'activity' && !foldActivityName(literal).includes('SPARK'))
+  if (start.from === 'slots' || !isExact) return slow
+  // Reading the fields here, rather than through `read`, is half of the time of most policies.
+  if (names.length === 1)
+    return (frame) => {
+      const root = frame.roots[position]
+      if (isPlainObject(root)) {
+        const raw = root[first]
+        if (typeof raw === 'string') return (raw === literal) === equal
+      }
+      return slow(frame)
+    }
+  if (names.length === 2)
+    return (frame) => {
+      const root = frame.roots[position]
+      if (isPlainObject(root)) {
+        const inner = root[first]
+        if (isPlainObject(inner)) {
+          const raw = inner[second]
+          if (typeof raw === 'string') return (raw === literal) === equal
+        }
+      }
+      return slow(frame)
+    }
+  return slow
 }
 
 /** Whether a text of the context equals a literal, by which spellings are equal. */
@@ -67,26 +96,48 @@ export const textTests: Readonly<Record<Letters, (literal: string) => (raw: stri
 
 const mirrored = { '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const
 
-const numberTests: Readonly<Record<Exclude<CompareSymbol, 'in'>, (value: bigint, literal: bigint) => boolean>> = {
-  '==': (value, literal) => value === literal,
-  '!=': (value, literal) => value !== literal,
-  '<': (value, literal) => value < literal,
-  '<=': (value, literal) => value <= literal,
-  '>': (value, literal) => value > literal,
-  '>=': (value, literal) => value >= literal,
-}
-
 function compareNumber(path: RawPath, literal: bigint, operator: Exclude<CompareSymbol, 'in'>): Evaluate {
-  const { read, type, place } = path
+  const { read, type, place, start, names } = path
   const load = loaderOf(type)
-  const test = numberTests[operator]
   const [least, most] = type.kind === 'uint' ? [0n, UINT_MAX] : [INT_MIN, INT_MAX]
-  return (frame) => {
+  const slow: Evaluate = (frame) => {
     const raw = read(frame)
-    if (typeof raw === 'bigint' && raw >= least && raw <= most) return test(raw, literal)
     if (raw instanceof Fault) return raw
     const value = load(raw, place)
-    return value instanceof Fault ? value : test(value as bigint, literal)
+    return value instanceof Fault ? value : test(value as bigint, operator, literal)
+  }
+  const { position } = start
+  const [first = '', second = ''] = names
+  if (start.from === 'slots' || names.length !== 2) return slow
+  return (frame) => {
+    const root = frame.roots[position]
+    if (isPlainObject(root)) {
+      const inner = root[first]
+      if (isPlainObject(inner)) {
+        const raw = inner[second]
+        if (typeof raw === 'bigint' && raw >= least && raw <= most) return test(raw, operator, literal)
+      }
+    }
+    return slow(frame)
+  }
+}
+
+function test(value: bigint, operator: Exclude<CompareSymbol, 'in'>, literal: bigint): boolean {
+  switch (operator) {
+    case '==':
+      return value === literal
+    case '!=':
+      return value !== literal
+    case '<':
+      return value < literal
+    case '<=':
+      return value <= literal
+    case '>':
+      return value > literal
+    case '>=':
+      return value >= literal
+    default:
+      return operator satisfies never
   }
 }
 

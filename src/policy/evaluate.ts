@@ -9,6 +9,7 @@ import type { Expression } from './ast.ts'
 import { isInSpan, parseCron, parseDuration } from './cron.ts'
 import { compileDirect } from './direct.ts'
 import { type FieldRow, fieldRow, isRootName, roots } from './environment.ts'
+import { rootPositions } from './frame.ts'
 import { parseInstant } from './instant.ts'
 import { asIs, loaderOf } from './load.ts'
 import { compareOperators, logicOperators } from './operators.ts'
@@ -126,8 +127,9 @@ function compileName(unit: Unit, node: Expression & { kind: 'name' }, scope: Sco
   if (!isRootName(name)) return constant(new Fault('InvalidExpression', `unknown name ${quoted(place)}`, place))
   const load = loaderOf(roots[name].type)
   const missing = new Fault('MissingField', `${quoted(place)} is not defined for this activity`, place)
+  const position = rootPositions[name]
   return (frame) => {
-    const raw = frame.roots[name]
+    const raw = frame.roots[position]
     return raw === undefined || raw === null ? missing : load(raw, place)
   }
 }
@@ -146,7 +148,7 @@ function compileCall(unit: Unit, node: Expression & { kind: 'call' }): Evaluate 
   const zone = openZone(third)
   if ('wrong' in cron || 'wrong' in duration || 'wrong' in zone) return invalid
   return (frame) => {
-    const time = frame.roots.time as { readonly now: bigint }
+    const time = frame.roots[rootPositions.time] as { readonly now: bigint }
     return isInSpan(time.now, cron, duration.milliseconds, zone)
   }
 }

@@ -9,7 +9,16 @@ import { parse } from './parser.ts'
 import type { PolicyProblem } from './problem.ts'
 import { Fault } from './values.ts'
 
-/** Everything that is wrong with an expression, in the order of its text. Errors are refused by the service, warnings not. */
+/**
+ * Everything that is wrong with an expression, in the order of its text. Errors are refused by the service, warnings not.
+ *
+ * @example
+ * checkText('condition', "wallet.idd == 'w'").map(({ message, start, end, help }) => ({ message, start, end, help }))
+ * //=> [{ message: 'a Wallet has no field `idd`', start: 7, end: 10, help: 'did you mean `id`?' }]
+ *
+ * @example
+ * checkText('consensus', 'approvers.count() >= 2') //=> []
+ */
 export function checkText(field: PolicyField, text: string): readonly PolicyProblem[] {
   // An empty time is always active (facts: policy-language §9).
   if (field === 'time' && text === '') return []

@@ -1,4 +1,4 @@
-import { findActivity } from '../protocol/catalogue.ts'
+import { activityRow } from '../protocol/catalogue.ts'
 import type { RootName } from './environment.ts'
 import { limits } from './limits.ts'
 import type { PolicyContext } from './model.ts'
@@ -13,8 +13,30 @@ export interface Frame {
   steps: number
 }
 
-/** The raw value of each root; an absent one is undefined for the request. */
-export type Roots = Readonly<Partial<Record<RootName, unknown>>>
+/** The raw value of each root, at its position; an absent one is undefined for the request. */
+export type Roots = readonly unknown[]
+
+const rootOrder = [
+  'approvers',
+  'credentials',
+  'activity',
+  'eth',
+  'solana',
+  'tron',
+  'bitcoin',
+  'tempo',
+  'wallet',
+  'wallet_account',
+  'private_key',
+  'wallets',
+  'secret',
+  'time',
+] as const satisfies readonly RootName[]
+
+/** Where the roots of a request have a root: positions are found when an expression is compiled, and read when it runs. */
+export const rootPositions = Object.fromEntries(rootOrder.map((name, position) => [name, position])) as Readonly<
+  Record<RootName, number>
+>
 
 /** Makes a frame for one evaluation. */
 export function createFrame(roots: Roots): Frame {
@@ -24,28 +46,28 @@ export function createFrame(roots: Roots): Frame {
 /** The roots of a request. Resource, action and kind of an activity follow from its type (facts: policy-language §14). */
 export function rootsOfContext(context: PolicyContext): Roots {
   const { activity } = context
-  const row = findActivity(activity.type)?.row
-  // Written out, so that the roots of every request have one shape: they are what evaluation reads most.
-  return {
-    approvers: context.approvers,
-    credentials: context.credentials ?? [],
-    activity: {
+  const row = activityRow(activity.type)
+  // INVARIANT: in the order of `rootOrder`.
+  return [
+    context.approvers,
+    context.credentials ?? [],
+    {
       type: row?.type ?? activity.type,
       kind: row?.kind,
       resource: row?.resource,
       action: row?.action,
       params: activity.params ?? {},
     },
-    eth: context.eth,
-    solana: context.solana,
-    tron: context.tron,
-    bitcoin: context.bitcoin,
-    tempo: context.tempo,
-    wallet: context.wallet,
-    wallet_account: context.wallet_account,
-    private_key: context.private_key,
-    wallets: context.wallets,
-    secret: context.secret,
-    time: { now: context.now },
-  } satisfies Record<RootName, unknown>
+    context.eth,
+    context.solana,
+    context.tron,
+    context.bitcoin,
+    context.tempo,
+    context.wallet,
+    context.wallet_account,
+    context.private_key,
+    context.wallets,
+    context.secret,
+    { now: context.now },
+  ]
 }

@@ -55,14 +55,23 @@ interface Group {
 /** What the request has at a path: a key, `true` where no key is wanted, `undefined` when it cannot be read. */
 type Probe = (frame: Frame) => Key | true | undefined
 
-/** Indexes policies. Worth its while from a handful of policies on, and for more than a few requests. */
+/** Fewer policies than this are evaluated sooner than they are looked up. */
+const FEW = 8
+
+/** Indexes policies, for more than a few requests. */
 export function indexPolicies(policies: readonly CompiledPolicy[]): PolicyIndex {
+  if (policies.length < FEW) {
+    return {
+      policies,
+      evaluate: (context) => evaluateEach(policies, createFrame(rootsOfContext(context)), context),
+    }
+  }
   const builder = new Builder(policies)
   const { groups, always, probes } = builder
   const implicit = policies.map(({ outcomes }) => outcomes.OUTCOME_DENY_IMPLICIT)
   const evaluate = (context: PolicyContext): readonly PolicyOutcome[] => {
     const frame = createFrame(rootsOfContext(context))
-    const longest = longestVoterList(frame.roots.approvers, frame.roots.credentials)
+    const longest = longestVoterList(frame.roots)
     if (longest === undefined || !builder.fitsSteps(longest)) return evaluateEach(policies, frame, context)
     const outcomes = implicit.slice()
     for (const position of always) outcomes[position] = evaluatePolicy(policies[position]!, frame, context)

@@ -3,14 +3,18 @@
  * *Evaluate* turns one expression into a value; *authorize* turns many policies into a decision. Nothing is thrown for
  * what a person wrote: texts give problems, evaluations give faults. Every point on which the public documentation is
  * silent is decided in one place and listed in `readings.ts`.
+ *
+ * It is also the library `quorate/policy` (`parse`, `check`, `evaluate`, `authorize`), for Node.js and browsers: nothing
+ * here may import more than tables and diagnostics.
  */
 export { activityParams, paramNames } from './activity-params.ts'
 export type { Expression } from './ast.ts'
 export { authorize, type CompiledPolicy, compilePolicy, mayVote } from './authorize.ts'
 export { type PolicyCode, policyCodes } from './codes.ts'
 export { compileCounted, type FieldCount, type PolicyCount } from './coverage.ts'
+export { type Evaluated, evaluate } from './evaluate-text.ts'
 export { type ExplainOptions, type Explanation, explain, type FieldTrace, type PolicyTrace } from './explain.ts'
-export { checkExpression, checkText } from './expression.ts'
+export { checkExpression, checkText, checkText as check } from './expression.ts'
 export { indexPolicies, type PolicyIndex } from './index-of-policies.ts'
 export type {
   Approver,

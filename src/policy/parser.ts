@@ -26,7 +26,15 @@ export interface Parsed {
   readonly problems: readonly PolicyProblem[]
 }
 
-/** Parses an expression. Ends at the first place where the grammar no longer fits. */
+/**
+ * Parses an expression. Ends at the first place where the grammar no longer fits.
+ *
+ * @example
+ * parse('true') //=> { tree: { kind: 'bool', value: true, start: 0, end: 4 }, problems: [] }
+ *
+ * @example
+ * parse('1 <').problems[0].message //=> 'the expression ends where an expression is expected'
+ */
 export function parse(text: string): Parsed {
   if (text.length > limits.expressionBytes / 3 && new TextEncoder().encode(text).length > limits.expressionBytes)
     return {

@@ -4,8 +4,8 @@
  * reading it field by field gives.
  */
 import type { Expression } from './ast.ts'
-import { fieldRow, isRootName, type RootName, roots } from './environment.ts'
-import type { Frame } from './frame.ts'
+import { fieldRow, isRootName, roots } from './environment.ts'
+import { type Frame, rootPositions } from './frame.ts'
 import { isPlainObject, typeMismatch } from './load.ts'
 import type { Type } from './types.ts'
 import type { Scope, Unit } from './unit.ts'
@@ -20,6 +20,9 @@ export interface RawPath {
   /** The declared type of its end. */
   readonly type: Type
   readonly place: ReadPlace
+  /** Where it starts, and the fields from there on: for those who read them themselves where nothing is amiss. */
+  readonly start: { readonly from: 'roots' | 'slots'; readonly position: number }
+  readonly names: readonly string[]
 }
 
 interface Step {
@@ -54,31 +57,46 @@ export function readerOf(unit: Unit, node: Expression, scope: Scope | undefined)
   if (at.kind !== 'name') return undefined
   for (let variable = scope; variable !== undefined; variable = variable.outer)
     if (variable.name === at.name)
-      return type === undefined ? undefined : { read: fromVariable(variable.slot, steps), type, place }
+      return type === undefined
+        ? undefined
+        : {
+            read: fromVariable(variable.slot, steps),
+            type,
+            place,
+            start: { from: 'slots', position: variable.slot },
+            names: steps.map(({ name }) => name),
+          }
   if (!isRootName(at.name)) return undefined
   const rootPlace = { text: unit.text, start: at.start, end: at.end }
   const undefinedRoot = new Fault('MissingField', `${quoted(rootPlace)} is not defined for this activity`, rootPlace)
-  return { read: fromRoot(at.name, undefinedRoot, steps), type: type ?? roots[at.name].type, place }
+  const position = rootPositions[at.name]
+  return {
+    read: fromRoot(position, undefinedRoot, steps),
+    type: type ?? roots[at.name].type,
+    place,
+    start: { from: 'roots', position },
+    names: steps.map(({ name }) => name),
+  }
 }
 
-function fromRoot(name: RootName, undefinedRoot: Fault, steps: readonly Step[]): ReadRaw {
+function fromRoot(position: number, undefinedRoot: Fault, steps: readonly Step[]): ReadRaw {
   const [first, second, third] = steps
-  if (first === undefined) return (frame) => frame.roots[name] ?? undefinedRoot
+  if (first === undefined) return (frame) => frame.roots[position] ?? undefinedRoot
   // Written out for the usual lengths: a loop costs as much as the reading.
   if (second === undefined)
     return (frame) => {
-      const root = frame.roots[name] ?? undefinedRoot
+      const root = frame.roots[position] ?? undefinedRoot
       return root === undefinedRoot ? root : take(root, first)
     }
   if (third === undefined)
     return (frame) => {
-      const root = frame.roots[name] ?? undefinedRoot
+      const root = frame.roots[position] ?? undefinedRoot
       if (root === undefinedRoot) return root
       const inner = take(root, first)
       return inner instanceof Fault ? inner : take(inner, second)
     }
   return (frame) => {
-    const root = frame.roots[name] ?? undefinedRoot
+    const root = frame.roots[position] ?? undefinedRoot
     return root === undefinedRoot ? root : follow(root, steps)
   }
 }

@@ -4,11 +4,12 @@
  * a decoded argument or a position, is not spoken for.
  */
 import type { Expression, Quantifier } from './ast.ts'
-import { structRow } from './environment.ts'
+import { type FieldRow, structRow } from './environment.ts'
 import type { CompiledExpression } from './expression.ts'
+import { type Roots, rootPositions } from './frame.ts'
 import { isPlainObject } from './load.ts'
 import { type RawPath, readerOf } from './read-path.ts'
-import { struct, type Type } from './types.ts'
+import type { Type } from './types.ts'
 import { type Scope, type Unit, within } from './unit.ts'
 
 /** What must hold for an expression to have a value. */
@@ -167,45 +168,42 @@ function isClosed(type: Type): boolean {
   }
 }
 
-const user = struct('User')
-const credential = struct('Credential')
-
 /**
  * The length of the longest list in what a request says of its voters; undefined when any of it is not of its declared
  * type, so that reading it would fault.
  */
-export function longestVoterList(approvers: unknown, credentials: unknown): number | undefined {
+export function longestVoterList(roots: Roots): number | undefined {
+  const approvers = roots[rootPositions.approvers]
+  const credentials = roots[rootPositions.credentials]
   if (!Array.isArray(approvers) || !Array.isArray(credentials)) return undefined
   let longest = Math.max(approvers.length, credentials.length)
   for (let i = 0; i < approvers.length; i++) {
-    const approver: unknown = approvers[i]
-    if (!isWhole(approver, user)) return undefined
-    const { tags } = approver as { readonly tags?: readonly string[] }
-    if (tags != null && tags.length > longest) longest = tags.length
+    const length = longestList(approvers[i], userFields)
+    if (length === undefined) return undefined
+    if (length > longest) longest = length
   }
-  for (let i = 0; i < credentials.length; i++) if (!isWhole(credentials[i], credential)) return undefined
+  for (let i = 0; i < credentials.length; i++)
+    if (longestList(credentials[i], credentialFields) === undefined) return undefined
   return longest
 }
 
-function isWhole(raw: unknown, type: Type): boolean {
-  switch (type.kind) {
-    case 'string':
-      return typeof raw === 'string'
-    case 'list': {
-      if (!Array.isArray(raw)) return false
-      for (let i = 0; i < raw.length; i++) if (!isWhole(raw[i], type.element)) return false
-      return true
+const userFields = structRow('User').fields
+const credentialFields = structRow('Credential').fields
+
+/** The longest list among the fields of a voter; undefined when one of them is not of its type. */
+function longestList(raw: unknown, fields: readonly FieldRow[]): number | undefined {
+  if (!isPlainObject(raw)) return undefined
+  let longest = 0
+  for (let i = 0; i < fields.length; i++) {
+    const { name, type, absent } = fields[i]!
+    const value = raw[name] ?? absent
+    if (type.kind === 'string') {
+      if (typeof value !== 'string') return undefined
+    } else {
+      if (!Array.isArray(value)) return undefined
+      for (let j = 0; j < value.length; j++) if (typeof value[j] !== 'string') return undefined
+      if (value.length > longest) longest = value.length
     }
-    case 'struct': {
-      if (!isPlainObject(raw)) return false
-      for (const field of structRow(type.name).fields) {
-        const value = raw[field.name]
-        if (value === undefined || value === null ? field.absent === undefined : !isWhole(value, field.type))
-          return false
-      }
-      return true
-    }
-    default:
-      return false
   }
+  return longest
 }

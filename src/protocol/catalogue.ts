@@ -71,15 +71,20 @@ export const queries = byKey(queryRows, ({ name }) => name)
 /** Every endpoint of the authentication proxy, by the last segment of its path. */
 export const proxyEndpoints = byKey(proxyRows, ({ name }) => name)
 
+const activitiesByType: ReadonlyMap<string, ActivityRow> = new Map(activityRows.map((row) => [row.type, row]))
 const activitiesByPath: ReadonlyMap<string, readonly ActivityRow[]> = Map.groupBy(activityRows, ({ path }) => path)
 const queriesByPath: ReadonlyMap<string, QueryRow> = new Map(queryRows.map((row) => [row.path, row]))
 
 /** Finds the row of an activity type, in either spelling, and says which one was used. */
 export function findActivity(type: string): { readonly row: ActivityRow; readonly spelling: Spelling } | undefined {
-  // Nearly every request says it as it is said inside.
-  if (Object.hasOwn(activities, type)) return { row: activities[type as ActivityType], spelling: 'spark' }
   const { text, spelling } = fold(type)
   return Object.hasOwn(activities, text) ? { row: activities[text as ActivityType], spelling } : undefined
+}
+
+/** Finds the row of an activity type, in either spelling. */
+export function activityRow(type: string): ActivityRow | undefined {
+  // Nearly every request says it as it is said inside.
+  return activitiesByType.get(type) ?? findActivity(type)?.row
 }
 
 /** Finds the activity types of a submit path, oldest version first; none when the path is not known. */

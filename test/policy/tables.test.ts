@@ -149,11 +149,13 @@ test('policy: the room exports what is listed here', () => {
     [
       "activityParams",
       "authorize",
+      "check",
       "checkExpression",
       "checkText",
       "compileCounted",
       "compilePolicy",
       "elementType",
+      "evaluate",
       "explain",
       "indexPolicies",
       "mayVote",
