@@ -51,6 +51,11 @@ const definitions: readonly { name: string; files: Record<string, string>; says:
     says: ['error definitions/unknown-name', 'tresury', 'did you mean `treasury`?'],
   },
   {
+    name: 'a cycle of former names',
+    files: { 'a.yaml': good.replace('{ treasury: {} }', '{ a: { renamedFrom: b }, b: { renamedFrom: a } }') },
+    says: ['a.yaml:3:', 'error definitions/rename-cycle'],
+  },
+  {
     name: 'a missing environment variable',
     files: { 'a.yaml': good.replace('ACME_ORGANIZATION_ID', 'NO_SUCH_VARIABLE') },
     says: ['a.yaml:2:5: error definitions/missing-env', 'NO_SUCH_VARIABLE'],

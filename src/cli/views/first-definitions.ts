@@ -1,5 +1,13 @@
 import { stringify } from 'yaml'
-import type { Actual } from '../../resources/index.ts'
+import { type Actual, formatAddress } from '../../resources/index.ts'
+
+/** The live API keys of a user. Those of a quorum member must all be declared: an undeclared one is a way in. */
+function keysOf({ resources }: Actual, user: string): Readonly<Record<string, object>> {
+  const keys = resources.filter(({ kind, parent }) => kind === 'apiKey' && parent === formatAddress('user', user))
+  return Object.fromEntries(
+    keys.map(({ name, fields }) => [name, { curve: fields['curve'], publicKey: fields['publicKey'] }]),
+  )
+}
 
 /**
  * The text of first definitions: what already is live of the root quorum, so that the first plan has no change, and
@@ -14,7 +22,7 @@ export function firstDefinitions(actual: Actual): string {
     organization: actual.organizationName,
     id: actual.organizationId,
     rootQuorum: { threshold: quorum?.fields['threshold'] ?? 1, users: members },
-    users: Object.fromEntries(members.map((name) => [name, {}])),
+    users: Object.fromEntries(members.map((name) => [name, { apiKeys: keysOf(actual, name) }])),
   }
   return `# Definitions of one organization. Only what is written here is managed; everything else is left alone.
 # yaml-language-server: $schema=https://unpkg.com/quorate/dist/src/definitions/quorate.schema.json
