@@ -21,13 +21,13 @@ class Decoder {
   readonly #data: Uint8Array
   /**
    * How many values may still be read. Offsets may point to one place many times, so that a short text could stand for
-   * very many values; as it is commonly written, no two values share a word.
+   * very many values; as it is commonly written, no two share a word but a tuple or a list and what it begins with.
    */
   #budget: number
 
   constructor(data: Uint8Array) {
     this.#data = data
-    this.#budget = 1024 + 2 * Math.ceil(data.length / WORD)
+    this.#budget = 1024 + 8 * Math.ceil(data.length / WORD)
   }
 
   /** Head and tail: a dynamic value has its offset from `base` in the head. */
@@ -71,7 +71,6 @@ class Decoder {
         const length = type.length ?? this.#size(at)
         const words = isDynamic(type.element) ? 1 : headWords(type.element)
         if (words * length * WORD > this.#data.length - start) refuse('the calldata ends within a list')
-        this.#spend(length)
         return this.sequence(length, () => type.element, start)
       }
       default:

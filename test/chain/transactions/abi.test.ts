@@ -169,6 +169,26 @@ describe('abi: values', () => {
     expect(call(data, abi)['contract_call_args']).toEqual({ a: expected })
   })
 
+  test('abi: `uint` and `int` are those of 256 bits', () => {
+    const abi = [
+      abiFunction('f', [
+        { name: 'a', type: 'uint' },
+        { name: 'b', type: 'int[]' },
+      ]),
+    ]
+    const data = `${toFunctionSelector('f(uint256,int256[])')}${word(2n ** 255n)}${word(64)}${word(0)}`
+    expect(call(data, abi)['contract_call_args']).toEqual({ a: 2n ** 255n, b: [] })
+  })
+
+  test('abi: long lists are read whole', () => {
+    const abi = [
+      abiFunction('f', [{ name: 'a', type: 'tuple[]', components: [{ name: 'x', type: 'uint256' }] } as AbiParameter]),
+    ]
+    const list = Array.from({ length: 5_000 }, (_, index) => ({ x: BigInt(index) }))
+    const { a } = call(encodeFunctionData({ abi, functionName: 'f', args: [list] }), abi)['contract_call_args'] as Facts
+    expect(a).toEqual(list.map(({ x }) => ({ tuple: [x] })))
+  })
+
   test('abi: bytes behind the arguments do not matter', () => {
     expect(call(`${deposit}c0ffee`, erc4626)['contract_call_args']).toMatchObject({ assets: 1_000_000n })
   })
@@ -205,6 +225,14 @@ describe('abi: calldata that a function does not take', () => {
     ],
   ])('abi: %s is refused', (_name, inputs, data, reason) => {
     expect(refused(inputs, data)).toBe(`failed to parse transaction: ${reason}`)
+  })
+
+  test('abi: very many values of no size are refused', () => {
+    const abi = [abiFunction('f', [{ name: 'a', type: 'tuple[65536][1000]', components: [] } as AbiParameter])]
+    const data = toFunctionSelector('f(()[65536][1000])')
+    expect(refusalOf('ETHEREUM', transaction(data), { interfaces: [ethereumInterface(contract, abi)] })).toBe(
+      'failed to parse transaction: the calldata stands for more values than its size admits',
+    )
   })
 
   test('abi: offsets that point to one place over and over are refused', () => {

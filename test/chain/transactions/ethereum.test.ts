@@ -129,6 +129,13 @@ describe('ethereum: what is no transaction', () => {
     ['no hex', '0xabc', 'it is no hex of whole bytes'],
     ['an unknown type', '0x05c0', 'there is no Ethereum transaction that begins with byte 5'],
     ['bytes behind the end', `${typed('0x02', type2())}00`, '1 bytes are left behind the RLP'],
+    [
+      'a short value with a long length',
+      typed('0x02', type2())
+        .replace('825208', 'b8025208')
+        .replace(/^0x02(..)/, (_all, prefix: string) => `0x02${(Number.parseInt(prefix, 16) + 1).toString(16)}`),
+      'the RLP has a short value with a long length',
+    ],
     ['too few items', typed('0x02', type2().slice(1)), 'expected 9 items in a transaction of TYPE_2, got 8'],
     [
       'half a signature',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   addCodecSizePrefix,
   getAddressCodec,
@@ -85,8 +86,17 @@ describe('idl: an instruction', () => {
     expect(parsed(named('initialize'), [0xaf, 0xaf, 0x6d, 0x1f, 0x0d, 0x98, 0x9b, 0xed])).toMatchObject({
       instruction_name: 'initialize',
     })
-    const snake = parsed({ ...named('mint_nft') }, [])
-    expect(snake).toBeUndefined()
+  })
+
+  test.each([
+    ['initializeMint', 'initialize_mint'],
+    ['mintNFT', 'mint_nft'],
+    ['NFTMint', 'nft_mint'],
+    ['swapV2', 'swap_v2'],
+  ])('idl: `%s` is `%s` in snake case', (name, snake) => {
+    const discriminator = createHash('sha256').update(`global:${snake}`).digest().subarray(0, 8)
+    const idl = { types: [], instructions: [{ name, accounts: [], args: [] }] }
+    expect(parsed(idl, [...discriminator])).toMatchObject({ instruction_name: name })
   })
 
   test('idl: the longest discriminator that fits is the one', () => {
