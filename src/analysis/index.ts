@@ -4,4 +4,4 @@
  * that it carries forward batch by batch; pure, and reads nothing live.
  */
 export { type ForecastInput, forecast } from './forecast.ts'
-export { approvalRounds, planWithForecast } from './plan-best.ts'
+export { planWithForecast } from './plan-best.ts'

@@ -1,4 +1,4 @@
-import { makePlan, type Plan, type PlanInput } from '../plan/index.ts'
+import { approvalRounds, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
 import { forecast } from './forecast.ts'
 
 /**
@@ -12,16 +12,6 @@ export function planWithForecast(input: PlanInput): ReturnType<typeof makePlan> 
   if (costOf(plan)[0]! === 0 && costOf(plan)[1]! <= 1) return { ...made, plan }
   const other = annotate(makePlan({ ...input, kindsReversed: true }).plan)
   return { ...made, plan: isLess(costOf(other), costOf(plan)) ? other : plan }
-}
-
-/** How many activities wait for people one after another, at the longest. */
-export function approvalRounds({ batches }: Pick<Plan, 'batches'>): number {
-  const rounds: number[] = []
-  for (const { after, forecast: said } of batches) {
-    const before = Math.max(0, ...after.map((one) => rounds[one]!))
-    rounds.push(before + Number(said?.outcome === 'waits'))
-  }
-  return Math.max(0, ...rounds)
 }
 
 /** Refused activities, rounds, activities that wait: fewer are better, the first counts most. */

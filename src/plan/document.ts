@@ -21,6 +21,12 @@ export interface Plan {
   /** Live and undeclared: left alone. */
   readonly unmanaged: readonly { readonly address: Address; readonly kind: KindName; readonly id: string }[]
   readonly guards: readonly Guard[]
+  /** Who gains or loses which power; absent when it was not computed. */
+  readonly access?: readonly AccessChange[]
+  /** What making the plan has cost in requests, and what applying it will at least. */
+  readonly requests?: RequestBudget
+  /** The folder of the definitions, relative to where the plan was made; not covered by the digest. */
+  readonly folder?: string
   /** ISO 8601; not covered by the digest. */
   readonly createdAt: string
   readonly digest: string
@@ -45,15 +51,61 @@ export interface LiveThing {
   readonly fields: Readonly<Record<string, Value>>
 }
 
+export interface RequestBudget {
+  readonly reads: number
+  readonly submits: number
+  /** The configured rate; absent when there is no limit of ours. */
+  readonly perSecond?: number
+}
+
+/** One power over the organization, or over one wallet, before and after the plan. */
+export interface AccessChange {
+  /** e.g. `sign transactions`. */
+  readonly power: string
+  readonly wallet?: Address
+  readonly before: Access
+  readonly after: Access
+}
+
+/** Who has a power. */
+export interface Access {
+  /** The smallest sets of people (user names) that suffice, whatever a request says; none when nobody does. */
+  readonly sets: readonly (readonly string[])[]
+  /** Says it in one when the sets are all those of `count` people out of `of`. */
+  readonly any?: { readonly count: number; readonly of: readonly string[] }
+  /** Further sets that suffice where a condition on the request holds, by policy. */
+  readonly under?: readonly {
+    readonly condition: string
+    readonly policies: readonly string[]
+    readonly sets: readonly (readonly string[])[]
+    readonly any?: { readonly count: number; readonly of: readonly string[] }
+  }[]
+  /** Why it could not be worked out, where it could not. */
+  readonly unknown?: string
+}
+
 export type ChangeAction = 'create' | 'update' | 'delete' | 'adopt'
+
+/**
+ * Why a change is there, told by what was last applied: the definition is new · what lives is not defined · the definition
+ * was changed or taken out · what lives was changed or deleted by somebody else (drift) · both · the two differ and what
+ * was applied is not known · it was there before.
+ */
+export type Cause =
+  | 'declared only'
+  | 'live only'
+  | 'definition changed'
+  | 'live changed'
+  | 'both changed'
+  | 'differs'
+  | 'adopted'
 
 /** One difference between desired and actual. */
 export interface Change {
   readonly address: Address
   readonly kind: KindName
   readonly action: ChangeAction
-  /** Why it is there: the definition is new or changed, the live thing moved, or it is live only. */
-  readonly cause: 'declared only' | 'live only' | 'differs' | 'adopted'
+  readonly cause: Cause
   /** By field; `before` is absent for what is created, `after` for what is deleted. Names stand where ids are known. */
   readonly fields: readonly { readonly field: string; readonly before?: Value; readonly after?: Value }[]
   /** The live id, for what exists. */

@@ -8,7 +8,10 @@ export { type Allowed, parseAllow } from './allow.ts'
 export { codes } from './codes.ts'
 export { digestOf } from './digest.ts'
 export {
+  type Access,
+  type AccessChange,
   type Batch,
+  type Cause,
   type Change,
   type ChangeAction,
   type Forecast,
@@ -23,8 +26,9 @@ export { checkFresh, liveDigest, movedSince } from './fresh.ts'
 export { type Creator, type Creators, type Identified, identify } from './identify.ts'
 export { extendLock, type Lock } from './lock.ts'
 export { makePlan, type PlanInput } from './make.ts'
+export { renderPlanMarkdown } from './markdown.ts'
 export { readPlan, writePlan } from './read.ts'
-export { type PlanStyles, renderForecast, renderPlanText, summarize } from './render.ts'
+export { type PlanStyles, renderPlanText } from './render.ts'
 export {
   type BatchOutline,
   type BatchState,
@@ -36,3 +40,4 @@ export {
   type PlanOutline,
   readyBatches,
 } from './walk.ts'
+export { approvalRounds, renderForecast, summarize } from './words.ts'

@@ -1,7 +1,7 @@
-import { canonicalJson } from '../encoding/index.ts'
-import type { Value } from '../resources/index.ts'
-import type { Batch, Change, Forecast, Guard, Plan } from './document.ts'
+import type { AccessChange, Batch, Change, Forecast, Guard, Plan } from './document.ts'
 import { printable } from './printable.ts'
+import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
+import { accessLines, approvalRounds, causeText, count, renderForecast, summarize } from './words.ts'
 
 /** Colours of the tree; the identity by default, terminal colours in the CLI. */
 export interface PlanStyles {
@@ -15,116 +15,136 @@ export interface PlanStyles {
 
 const SIGNS = { create: '+', update: '~', delete: '-', adopt: '=' } as const
 const COLOURS = { create: 'added', update: 'changed', delete: 'removed', adopt: 'warning' } as const
+/** Most columns of a line, but for what cannot be broken. */
+const WIDTH = 100
 
-/** One line about a plan: `9 changes in 4 activities, 2 need another approver`. */
-export function summarize(plan: Plan): string {
-  const { changes, batches } = plan
-  if (changes.length === 0) return 'No changes.'
-  const waiting = batches.filter(({ forecast }) => forecast?.outcome === 'waits').length
-  const denied = batches.filter(({ forecast }) => forecast?.outcome === 'denied').length
-  const parts = [`${count(changes.length, 'change', 'changes')} in ${count(batches.length, 'activity', 'activities')}`]
-  if (waiting > 0) parts.push(`${waiting} ${waiting === 1 ? 'needs' : 'need'} another approver`)
-  if (denied > 0) parts.push(`${denied} would be denied`)
-  return parts.join(', ')
-}
-
-/** The plan for a terminal: changes with their fields, activities with what will come of them, guards, what is left alone. */
+/**
+ * The plan for a terminal. The first line says what a reader needs; then changes with their fields, activities with what
+ * will come of them, who gains or loses what, what is left alone, and last what stops the plan. An empty plan ends with
+ * `No changes.`
+ */
 export function renderPlanText(plan: Plan, styles: PlanStyles = {}): string {
-  const { organization, actor } = plan
+  const { organization, actor, batches } = plan
   const paint = painter(styles)
-  const head = `${printable(organization.name)} ${paint('dim', `${organization.id} at ${printable(organization.baseUrl)}, as ${printable(actor.userName)}`)}`
+  const place = `${organization.id} at ${printable(organization.baseUrl)}, as ${printable(actor.userName)}`
+  const empty = plan.changes.length === 0
+  const head = empty ? printable(organization.name) : `${printable(organization.name)}: ${summarize(plan)}`
+  const rounds = approvalRounds(plan)
   const blocks = [
-    head,
+    `${paint('bold', head)}\n${paint('dim', place)}`,
     plan.changes.map((change) => renderChange(change, paint)).join('\n'),
-    plan.batches.length === 0
+    batches.length === 0
       ? ''
-      : [paint('bold', 'Activities'), ...plan.batches.map((one) => renderBatch(one, paint))].join('\n'),
+      : [
+          paint('bold', rounds > 1 ? `Activities, in ${rounds} rounds of approval` : 'Activities'),
+          ...renderBatches(batches, paint),
+        ].join('\n'),
+    plan.access && !empty ? renderAccess(plan.access, paint) : '',
+    paint('dim', asides(plan).join('\n')),
     plan.guards.map((guard) => renderGuard(guard, paint)).join('\n'),
-    plan.unmanaged.length === 0
-      ? ''
-      : paint(
-          'dim',
-          `${count(plan.unmanaged.length, 'live thing is', 'live things are')} not in the definitions and left alone`,
-        ),
-    plan.changes.length === 0 ? 'No changes.' : paint('bold', summarize(plan)),
+    empty ? 'No changes.' : '',
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
-}
-
-/** What will come of an activity, in words. */
-export function renderForecast(forecast: Forecast): string {
-  switch (forecast.outcome) {
-    case 'completes':
-      return 'completes at once'
-    case 'waits':
-      return `waits for ${renderNeeded(forecast)}`
-    case 'denied':
-      return `denied: ${printable(forecast.reason)}`
-    case 'depends':
-      return `depends: ${printable(forecast.reason)}`
-    default:
-      return forecast satisfies never
-  }
 }
 
 type Paint = (style: keyof PlanStyles, text: string) => string
 
 function painter(styles: PlanStyles): Paint {
-  return (style, text) => styles[style]?.(text) ?? text
+  return (style, text) => (text === '' ? '' : (styles[style]?.(text) ?? text))
+}
+
+/** The changes alone, without colour: what other renderings show of them. */
+export function renderChanges(changes: readonly Change[]): string {
+  return changes.map((change) => renderChange(change, painter({}))).join('\n')
 }
 
 function renderChange(change: Change, paint: Paint): string {
-  const { action, address, fields, at, id } = change
-  const colour = COLOURS[action]
-  const note = at ?? (action === 'delete' ? id : undefined)
-  const head = `${paint(colour, `${SIGNS[action]} ${printable(address)}`)}${note ? paint('dim', `  ${printable(note)}`) : ''}`
+  const { action, address, at, id } = change
+  const notes = [at ?? (action === 'delete' ? id : undefined), causeText(change)].filter((one) => one !== undefined)
+  const note = notes.length === 0 ? '' : paint('dim', `  ${notes.map(printable).join(', ')}`)
+  const head = `${paint(COLOURS[action], `${SIGNS[action]} ${printable(address)}`)}${note}`
   if (action === 'adopt') {
     const creator = change.creator == null ? 'nobody known' : printable(change.creator)
     return `${head}\n    was there before: ${id ?? ''}, created by ${paint('warning', creator)}`
   }
   if (action === 'delete') return head
-  const said = fields.filter(({ before, after }) => action === 'update' || !isEmpty(before ?? after))
-  const width = Math.max(0, ...said.map(({ field }) => field.length))
-  const lines = said.map(({ field, before, after }) => {
-    const label = `    ${printable(field).padEnd(width)}  `
-    if (action === 'create') return label + show(after)
-    const [old, now] = [show(before), show(after)]
-    if (old.length + now.length <= 80) return `${label}${paint('removed', old)} → ${paint('added', now)}`
-    return `${label}${paint('removed', `- ${old}`)}\n${' '.repeat(label.length)}${paint('added', `+ ${now}`)}`
-  })
-  return [head, ...lines].join('\n')
+  const fields = shownFields(change)
+  const width = Math.max(0, ...fields.map(({ field }) => field.length))
+  return [head, ...fields.flatMap((field) => renderField(field, action, width, paint))].join('\n')
 }
 
-function renderBatch({ index, summary, forecast, after }: Batch, paint: Paint): string {
-  const mark = `  ${String(index + 1).padStart(2)}. ${printable(summary)}`
-  const order = after.length === 0 ? '' : paint('dim', `, after ${after.map((one) => one + 1).join(', ')}`)
-  if (!forecast) return mark + order
-  const style = forecast.outcome === 'completes' ? 'dim' : forecast.outcome === 'denied' ? 'removed' : 'warning'
-  return `${mark}${order}\n      ${paint(style, renderForecast(forecast))}`
+function renderField(
+  { field, before, after }: Change['fields'][number],
+  action: 'create' | 'update',
+  width: number,
+  paint: Paint,
+): readonly string[] {
+  const label = `    ${printable(field).padEnd(width)}  `
+  const hang = ' '.repeat(label.length)
+  const room = WIDTH - label.length - 2
+  const lines = (value: typeof before) => wrapText(typeof value === 'string' ? oneText(value) : valueText(value), room)
+  if (action === 'create') return lines(after).map((line, index) => (index === 0 ? label : hang) + line)
+  const [old, now] = [valueText(before), valueText(after)]
+  if (old.length + now.length + 3 <= room) return [`${label}${paint('removed', old)} → ${paint('added', now)}`]
+  const colours = { '+': 'added', '-': 'removed', ' ': 'dim' } as const
+  const both = saysNothing(before) || saysNothing(after) ? [[old], [now]] : [lines(before), lines(after)]
+  const [had, has] = both.map((texts) => texts.flatMap((text) => wrapText(text, room)))
+  return diffLines(had!, has!).map(
+    ({ sign, text }, index) => (index === 0 ? label : hang) + paint(colours[sign], `${sign} ${text}`),
+  )
+}
+
+/** A text as it is, its lines kept; bare where it is one reference. */
+function oneText(text: string): string {
+  return text.includes('\n') ? text : valueText(text)
+}
+
+function renderBatches(batches: readonly Batch[], paint: Paint): readonly string[] {
+  const marks = batches.map(({ index, summary }) => `  ${String(index + 1).padStart(2)}. ${printable(summary)}`)
+  const width = Math.min(48, Math.max(...marks.map(({ length }) => length)))
+  return batches.flatMap(({ forecast, after }, index) => {
+    const mark = marks[index]!
+    const order = after.length === 0 ? '' : `after ${after.map((one) => one + 1).join(', ')}`
+    if (!forecast) return [order === '' ? mark : `${mark.padEnd(width)}  ${paint('dim', order)}`]
+    const style = styleOf(forecast)
+    const said = renderForecast(forecast)
+    const tail = order === '' ? '' : paint('dim', `, ${order}`)
+    const fits = mark.length <= width && width + 2 + said.length + order.length + 2 <= WIDTH
+    if (fits) return [`${mark.padEnd(width)}  ${paint(style, said)}${tail}`]
+    return [`${mark}${tail}`, ...wrapText(said, WIDTH - 6).map((line) => `      ${paint(style, line)}`)]
+  })
+}
+
+function styleOf({ outcome }: Forecast): 'dim' | 'removed' | 'warning' {
+  return outcome === 'completes' ? 'dim' : outcome === 'denied' ? 'removed' : 'warning'
+}
+
+function renderAccess(access: readonly AccessChange[], paint: Paint): string {
+  const rows = accessLines(access)
+  const lines = rows.flatMap(({ sign, text }) => {
+    const style = sign === '+' ? 'warning' : sign === '-' ? 'added' : 'dim'
+    return wrapText(text, WIDTH - 4).map((line, index) => paint(style, `  ${index === 0 ? sign : ' '} ${line}`))
+  })
+  return [paint('bold', 'Power'), ...lines].join('\n')
 }
 
 function renderGuard({ message, bypass, allowed, addresses }: Guard, paint: Paint): string {
-  const names = addresses.map((one) => printable(one)).join(', ')
   if (allowed) return paint('dim', `allowed by ${bypass}: ${message}`)
-  return `${paint('removed', 'refused:')} ${message}; raise with ${bypass}\n    ${paint('dim', names)}`
+  const names = wrapText(addresses.map((one) => printable(one)).join(', '), WIDTH - 4).map((line) => `    ${line}`)
+  return [`${paint('removed', 'refused:')} ${message}; raise with ${bypass}`, paint('dim', names.join('\n'))].join('\n')
 }
 
-function renderNeeded({ needed, any }: Extract<Forecast, { outcome: 'waits' }>): string {
-  if (any) return `any ${any.count} of ${any.of.map(printable).join(', ')}`
-  return needed.map((set) => set.map(printable).join(' and ')).join(', or ')
-}
-
-/** Left out of what is created: it says nothing. */
-function isEmpty(value: Value | undefined): boolean {
-  return value === undefined || value === null || value === ''
-}
-
-/** A value in one line: texts without references as they are, everything else as JSON. */
-function show(value: Value | undefined): string {
-  if (value === undefined || value === null) return '(none)'
-  return printable(typeof value === 'string' ? value : canonicalJson(value))
-}
-
-function count(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`
+/** What is left alone, and what it costs. */
+function asides({ unmanaged, requests }: Plan): readonly string[] {
+  const lines: string[] = []
+  if (unmanaged.length > 0) {
+    const things = count(unmanaged.length, 'live thing is', 'live things are')
+    lines.push(`${things} not in the definitions and left alone (\`quorate unmanaged\` lists them)`)
+  }
+  if (requests) {
+    const { reads, submits, perSecond } = requests
+    const rate = perSecond === undefined ? '' : ` at ${perSecond} a second`
+    lines.push(`${count(reads, 'request', 'requests')} read it, ${submits} to submit${rate}`)
+  }
+  return lines
 }

@@ -147,7 +147,7 @@ describe('forecast', () => {
         desired: newTag,
         actual: office([allow('mail', "approvers.count() == 2 && approvers.any(u, u.email == 'carol@acme.test')")]),
       },
-      expected: [[CREATE, 'waits for any 1 of carol']],
+      expected: [[CREATE, 'waits for carol']],
     },
     {
       name: 'a consensus to which the submitter adds nothing is no consensus',
@@ -157,7 +157,7 @@ describe('forecast', () => {
     {
       name: 'more than there are: the root quorum can still decide',
       given: { desired: newTag, actual: office([allow('many', 'approvers.count() >= 9')]) },
-      expected: [[CREATE, 'waits for any 3 of bob, carol, dave']],
+      expected: [[CREATE, 'waits for bob and carol and dave']],
     },
     {
       name: 'more than there are, and a quorum that cannot be met',
@@ -252,7 +252,7 @@ describe('forecast', () => {
           ['ops'],
         ),
       },
-      expected: [[CREATE, 'waits for any 1 of bob']],
+      expected: [[CREATE, 'waits for bob']],
     },
     {
       name: 'nobody who may not vote, whatever their vote would do',

@@ -1,11 +1,11 @@
 /** A forecast holds in every order that the plan allows: judged again, step by step, over an organization of its own. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { approvalRounds, forecast, planWithForecast } from '../../src/analysis/index.ts'
+import { forecast, planWithForecast } from '../../src/analysis/index.ts'
 import { outcomeOf } from '../../src/analysis/outcome.ts'
 import { actingPerson } from '../../src/analysis/people.ts'
 import { createPolicyCompiler } from '../../src/analysis/policies.ts'
-import { collectIds, type Forecast, fillParameters, makePlan, type Plan } from '../../src/plan/index.ts'
+import { approvalRounds, collectIds, type Forecast, fillParameters, makePlan, type Plan } from '../../src/plan/index.ts'
 import type { Address, Resource, Value } from '../../src/resources/index.ts'
 import { Model } from '../plan/model.ts'
 import { acme, bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref, text } from '../plan/organization.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
-import { makePlan, renderPlanText, summarize } from '../../src/plan/index.ts'
-import { formatAddress } from '../../src/resources/index.ts'
+import { makePlan, renderPlanMarkdown, renderPlanText, summarize } from '../../src/plan/index.ts'
+import { formatAddress, type Resource } from '../../src/resources/index.ts'
 import { bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref } from './organization.ts'
 import { type Given, planInput, planOf } from './planning.ts'
 
@@ -26,16 +26,16 @@ describe('render', () => {
     const input = planInput(given)
     const plan = forecast(makePlan(input).plan, input)
     expect(renderPlanText(plan)).toMatchInlineSnapshot(`
-      "acme 0a0a0a0a-0000-4000-8000-000000000001 at http://127.0.0.1:1, as alice
+      "acme: 7 changes in 5 activities, 3 need another approver, refused by 2 guards
+      0a0a0a0a-0000-4000-8000-000000000001 at http://127.0.0.1:1, as alice
 
       ~ rootQuorum
           threshold  1 → 2
-          users      ["\${user.alice}"] → ["\${user.alice}","\${user.bob}"]
+          users      alice → alice, bob
       + feature.SMS_AUTH
-      - tag.old  3ea6603c-3789-468d-850c-53353b2d3ac3
+      - tag.old  3ea6603c-3789-468d-850c-53353b2d3ac3, drift: not in the definitions
       + user.bob
           email  bob@acme.test
-          name   bob
       + apiKey.bob.k
           curve      P256
           publicKey  0281b637d8fcd2c6da6359e6963113a1170de795e4b725b84d1e0b4cfd9ec58ce9
@@ -45,28 +45,142 @@ describe('render', () => {
           condition  false → activity.resource == 'WALLET'
 
       Activities
-         1. create user bob with 1 API key
-            completes at once
-         2. update root quorum, after 1
-            completes at once
-         3. create feature SMS_AUTH, after 2
-            waits for any 1 of bob
-         4. delete tag old, after 2
-            waits for any 1 of bob
-         5. update policy ops, after 2
-            waits for any 1 of bob
+         1. create user bob with 1 API key  completes at once
+         2. update root quorum              completes at once, after 1
+         3. create feature SMS_AUTH         waits for bob, after 2
+         4. delete tag old                  waits for bob, after 2
+         5. update policy ops               waits for bob, after 2
+
+      1 live thing is not in the definitions and left alone (\`quorate unmanaged\` lists them)
 
       refused: deleting \`tag.old\` needs leave; raise with --allow-delete
           tag.old
       refused: deleting 1 of 1 tag is 100 %, over 30 %; raise with --allow deletes=1
           tag.old
       allowed by --allow adoption: \`policy.ops\` (created by \`mallory\`) was there before and would be taken as defined
-
-      1 live thing is not in the definitions and left alone
-
-      7 changes in 5 activities, 3 need another approver
       "
     `)
+  })
+
+  const long = (limit: number) =>
+    `activity.kind == 'SIGN_TRANSACTION' && wallet.id == '${idFor('wallet.stray')}' && eth.tx.value < ${limit} && eth.tx.chain_id == 1`
+  const changed: Given = {
+    desired: [
+      declare('policy.small', { ...policy('approvers.count() >= 2', long(5)), notes: '' }),
+      declare('policy.new', policy(null, long(7))),
+      declare('user.bob', { email: null, tags: [ref('tag.ops'), ref('tag.eng')] }),
+      declare('tag.ops'),
+      declare('tag.eng'),
+    ],
+    actual: [
+      ...bootstrap(),
+      live('wallet.stray'),
+      live('tag.ops'),
+      live('user.bob', { email: 'bob@acme.test', tags: [] }),
+      live('policy.small', { ...policy('approvers.count() >= 2', long(1)), notes: '' }),
+    ],
+  }
+
+  test('long policy texts are wrapped, and compared line by line; lists, references and nothing are plain words', () => {
+    const creators = { userId: idFor('user.alice'), userName: 'alice' }
+    const things = changed.actual as readonly Resource[]
+    const text = renderPlanText(
+      planOf({ ...changed, creators: Object.fromEntries(things.map(({ id }) => [id, creators])) }),
+    )
+    expect(text).toMatchInlineSnapshot(`
+      "acme: 5 changes in 5 activities
+      0a0a0a0a-0000-4000-8000-000000000001 at http://127.0.0.1:1, as alice
+
+      + tag.eng
+      ~ user.bob
+          email  bob@acme.test → (none)
+      ~ user.bob
+          tags  (none) → ops, eng
+      + policy.new
+          condition  activity.kind == 'SIGN_TRANSACTION'
+                     && wallet.id == '\${wallet.stray}'
+                     && eth.tx.value < 7
+                     && eth.tx.chain_id == 1
+          effect     allow
+      ~ policy.small
+          condition    activity.kind == 'SIGN_TRANSACTION'
+                       && wallet.id == '\${wallet.stray}'
+                     - && eth.tx.value < 1
+                     + && eth.tx.value < 5
+                       && eth.tx.chain_id == 1
+
+      Activities
+         1. update user bob
+         2. create tag eng
+         3. update user bob      after 1, 2
+         4. create policy new    after 1
+         5. update policy small  after 1
+
+      3 live things are not in the definitions and left alone (\`quorate unmanaged\` lists them)
+      "
+    `)
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
+  })
+
+  test('as Markdown: what stops it first, changes as a diff, activities as a table', () => {
+    const input = planInput(given)
+    const plan = forecast(makePlan(input).plan, input)
+    expect(renderPlanMarkdown(plan, { moved: ['`tag.old` is gone'] })).toMatchInlineSnapshot(`
+      "### acme: 7 changes in 5 activities, 3 need another approver, refused by 2 guards
+
+      > [!WARNING]
+      > - **Stale**: the organization has moved since this plan was made.
+      > - \`tag.old\` is gone
+
+      > [!CAUTION]
+      > - **Refused**: deleting \`tag.old\` needs leave; raise with \`--allow-delete\`
+      > - **Refused**: deleting 1 of 1 tag is 100 %, over 30 %; raise with \`--allow deletes=1\`
+
+      > [!IMPORTANT]
+      > - Allowed by \`--allow adoption\`: \`policy.ops\` \\(created by \`mallory\`\\) was there before and would be taken as defined
+
+      \`\`\`diff
+      ~ rootQuorum
+          threshold  1 → 2
+          users      alice → alice, bob
+      + feature.SMS_AUTH
+      - tag.old  3ea6603c-3789-468d-850c-53353b2d3ac3, drift: not in the definitions
+      + user.bob
+          email  bob@acme.test
+      + apiKey.bob.k
+          curve      P256
+          publicKey  0281b637d8fcd2c6da6359e6963113a1170de795e4b725b84d1e0b4cfd9ec58ce9
+      = policy.ops
+          was there before: e85f482a-427a-468c-851a-40bbbed0173d, created by mallory
+      ~ policy.ops
+          condition  false → activity.resource == 'WALLET'
+      \`\`\`
+
+      **Activities**
+
+      | # | activity | what will come of it | after |
+      |--:|---|---|---|
+      | 1 | create user bob with 1 API key | completes at once |  |
+      | 2 | update root quorum | completes at once | 1 |
+      | 3 | create feature SMS\\_AUTH | waits for bob | 2 |
+      | 4 | delete tag old | waits for bob | 2 |
+      | 5 | update policy ops | waits for bob | 2 |
+
+      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`6561da739d40\` of 2026-01-02T03:04:05.000Z
+      "
+    `)
+  })
+
+  test('as Markdown: names are no markup, and a long plan is folded and cut', () => {
+    const evil = '](http://x) <b>|``` @all'
+    const names = Array.from({ length: 2000 }, (_, n) => declare(formatAddress('tag', `${evil} ${n}`)))
+    const text = renderPlanMarkdown(planOf({ desired: names }))
+    expect(text).toContain('<details><summary>2000 changes</summary>')
+    expect(text).toContain('more lines; `quorate plan` shows them all')
+    expect(text).toContain('create tag \\]\\(http')
+    expect(text).not.toContain('| ](')
+    expect(text).toMatch(/\| create tag .*&#64;all/)
+    expect(text).toContain('\n````diff\n')
   })
 
   test('no change says so', () => {
