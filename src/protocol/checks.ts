@@ -67,7 +67,6 @@ export const checks = {
     holds: (value, _, { curveType }) =>
       text(value, (t) => t.length === (curveType === 'API_KEY_CURVE_ED25519' ? 64 : 66) && !/^0x/i.test(t)),
   },
-  tk_cidr: { rule: () => 'must be an address block', holds: (value) => text(value, isAddressBlock) },
   tk_max_length: {
     rule: (most) => `must have at most ${most} bytes`,
     holds: (value, most) => text(value, (t) => new TextEncoder().encode(t).length <= Number(most)),
@@ -109,12 +108,4 @@ function text(value: unknown, holds: (text: string) => boolean): boolean {
 function size(value: unknown): number {
   if (typeof value === 'string') return [...value].length
   return Array.isArray(value) ? value.length : Number(value)
-}
-
-/** An IPv4 or IPv6 block; how wide it may be is judged with the whole list, which names the rule's index. */
-function isAddressBlock(block: string): boolean {
-  const [, address, bits] = /^([0-9a-f.:]{2,45})\/([0-9]{1,3})$/i.exec(block) ?? []
-  if (address === undefined) return false
-  if (address.includes(':')) return Number(bits) <= 128 && URL.canParse(`http://[${address}]/`)
-  return Number(bits) <= 32 && /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(address)
 }

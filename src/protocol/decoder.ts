@@ -10,6 +10,7 @@ import { firstFailed } from './checks.ts'
 import { faultOf } from './fault.ts'
 import type { ActivityType, ProxyEndpointName, QueryName } from './generated/names.gen.ts'
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
+import { checkMisplaced } from './misplaced.ts'
 import { normalize, snakeCase } from './normalize.ts'
 import { closureOf, type Schema } from './schema.ts'
 import { fold, type Spelling } from './spelling.ts'
@@ -57,6 +58,7 @@ export function createDecoder(): Decoder {
   }
   const read = (name: string, value: unknown, field: string): JsonObject => {
     if (!isJsonObject(value)) throw notAnObject(field)
+    checkMisplaced(name, value)
     const { defs, validate } = readerOf(name)
     const message = normalize(name, value, defs)
     if (!validate(message)) throw faultOf(validate.errors![0]!, defs[name]!, defs)

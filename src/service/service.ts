@@ -11,6 +11,8 @@ import { checkMasterKey, OWNER_ONLY, readMasterKey } from './files.ts'
 import { handlers } from './handlers/index.ts'
 import { createHttpServer } from './http/server.ts'
 import { lockFolder } from './lock.ts'
+import { resolveHost as platformResolveHost } from './network/resolve-host.ts'
+import { createWebhookUrlCheck, type ResolveHost } from './network/webhook-url.ts'
 import { queryHandlers } from './queries/index.ts'
 import { createSealing } from './sealing.ts'
 import { openDatabase } from './store/index.ts'
@@ -30,6 +32,15 @@ export interface ServiceOptions {
   readonly logger?: Logger
   /** 32 bytes. @default `master.key` in the data folder, made with it */
   readonly masterKey?: Secret<Uint8Array>
+  /** Addresses and blocks of the proxies in front, whose `X-Forwarded-For` is taken. @default none, the socket counts */
+  readonly trustedProxies?: readonly string[]
+  /**
+   * Hosts, with a port or without, that webhooks may be sent to although they are private or speak plain http: for
+   * development. @default none
+   */
+  readonly allowedWebhookHosts?: readonly string[]
+  /** Finds the addresses of a host name. @default the machine's resolver */
+  readonly resolveHost?: ResolveHost
   /** Names in a new data folder. @default 'root' */
   readonly rootUserName?: string
   /** @default 'quorate' */
@@ -75,8 +86,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         keyName: options.keyName ?? 'root',
       })
     }
-    const engine = createEngine({ ...tools, handlers, queryHandlers, decoder: createDecoder() })
-    const server = await createHttpServer({ engine, logger, randomBytes })
+    const outside = { checkWebhookUrl: createWebhookUrlCheck(readWebhookRules(options)) }
+    const engine = createEngine({ ...tools, outside, handlers, queryHandlers, decoder: createDecoder() })
+    const { trustedProxies = [] } = options
+    const server = await createHttpServer({ engine, logger, randomBytes, trustedProxies })
     closers.push(() => server.close())
     const url = await listen(server, host, port)
     const bootstrap = await refreshBootstrap(dataDir, tools, url)
@@ -86,6 +99,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await closeAll()
     throw error
   }
+}
+
+function readWebhookRules({ resolveHost = platformResolveHost, allowedWebhookHosts = [] }: ServiceOptions) {
+  return { resolveHost, allowedHosts: allowedWebhookHosts }
 }
 
 /** The file is made here so that no other user may read it, nor the files that SQLite puts beside it. */

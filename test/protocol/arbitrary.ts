@@ -66,7 +66,6 @@ const texts: readonly (readonly [tag: string, arbitrary: fc.Arbitrary<string>])[
   ['len=2', fc.constant('12')],
   ['len=4', fc.constant('2030')],
   ['hexadecimal', fc.stringMatching(/^(0x)?[0-9a-fA-F]{1,20}$/)],
-  ['tk_cidr', fc.constantFrom('10.0.0.0/24', '2001:db8::/48')],
   ['positive', fc.integer({ min: 1 }).map(String)],
   ['numeric', fc.integer({ min: 1, max: 600 }).map(String)],
 ]

@@ -76,6 +76,8 @@ interface Readings {
   readonly emptyWhenAbsent: Readonly<Record<string, string>>
   readonly checks: Readonly<Record<string, { readonly checks: string }>>
   readonly refusals: Readonly<Record<string, { readonly invalid?: string; readonly missing?: string }>>
+  /** Words that an enum has here and not in the published schema. */
+  readonly addedWords: Readonly<Record<string, { readonly words: readonly string[] }>>
   readonly unused: Readonly<Record<string, string>>
 }
 
@@ -110,7 +112,9 @@ export function readModel(): Model {
     }
 
   const enums = new Map<string, readonly string[]>()
-  for (const [name, type] of raw) if (isEnum(type)) enums.set(name, type.enum)
+  for (const [name, type] of raw)
+    if (isEnum(type)) enums.set(name, [...type.enum, ...(readings.addedWords[name]?.words ?? [])])
+  for (const name of Object.keys(readings.addedWords)) if (!enums.has(name)) throw new Error(`${name} is no enum`)
 
   const queries = [...api.queries, ...supplement.queries]
   const requests = [

@@ -24,12 +24,14 @@ import type { ActivityRecordRow, Database } from '../store/index.ts'
 import { toWireActivity } from './activity-wire.ts'
 import { authenticate } from './authentication.ts'
 import { resolveCaller } from './caller.ts'
-import type { Handler, NotExecuted } from './handler.ts'
+import { examine } from './examination.ts'
+import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { createHandlerContext } from './handler-context.ts'
 import { createJudge } from './judgement.ts'
 import { createPolicySource } from './policy-cache.ts'
 import type { QueryHandler } from './query.ts'
 import type { QueryRequest, SubmitRequest } from './request.ts'
+import { checkSource } from './source-address.ts'
 import { submit } from './submission.ts'
 import type { EngineTools } from './tools.ts'
 import { viewActivities } from './view.ts'
@@ -40,6 +42,7 @@ export interface EngineOptions {
   readonly queryHandlers: Readonly<Record<QueryName, QueryHandler | NotExecuted>>
   readonly decoder: Decoder
   readonly sealing: Sealing
+  readonly outside: Outside
   readonly clock: () => number
   readonly randomBytes: RandomBytes
   readonly logger: Logger
@@ -50,6 +53,8 @@ export interface RawRequest {
   readonly path: string
   readonly headers: Headers
   readonly body: Uint8Array
+  /** The address that it came from, where that is known. */
+  readonly source?: string | undefined
 }
 
 /** Answers submits and queries. Both throw `ApiError`, or `StoreUnavailable` when nothing could be done or read. */
@@ -65,6 +70,9 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     async submit(raw) {
       const request = readSubmit(decoder, raw)
+      await examine(options, request, (tx) =>
+        resolveCaller(tx, request.stamp, request.organizationId, { reach: 'submit', now: clock() }),
+      )
       return database.write(async (tx) => {
         const now = clock()
         const { activity, caller } = await submit(tools, tx, request, now)
@@ -80,6 +88,7 @@ export function createEngine(options: EngineOptions): Engine {
       return database.read(async (tx) => {
         const now = clock()
         const caller = await resolveCaller(tx, stamp, organizationId, { reach: 'query', now })
+        await checkSource(tx, caller, raw.source)
         if (typeof handler !== 'function') throw apiError('notImplemented', `query ${name} (${handler.notExecuted})`)
         const context = {
           tx,
@@ -119,7 +128,7 @@ function createTools(options: EngineOptions): EngineTools {
 }
 
 /** Form first, then the stamp; nothing here touches the store. */
-function readSubmit(decoder: Decoder, { path, headers, body }: RawRequest): SubmitRequest {
+function readSubmit(decoder: Decoder, { path, headers, body, source }: RawRequest): SubmitRequest {
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
   const envelope = decoder.envelope(parseJson(body), path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
@@ -132,6 +141,7 @@ function readSubmit(decoder: Decoder, { path, headers, body }: RawRequest): Subm
     intent,
     message: decodeUtf8(body),
     fingerprint: fingerprintOf(body),
+    source,
     stamp: authenticate(headers, body),
   }
 }

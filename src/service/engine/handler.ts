@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
+import type { CheckWebhookUrl } from '../network/webhook-url.ts'
 import type { Transaction } from '../store/index.ts'
 
 /** What a handler may use. Everything happens inside the request's one transaction. */
@@ -27,8 +28,18 @@ export interface SealedPlace {
   readonly column: string
 }
 
+/** What may be asked of the world outside of the store, before a transaction is open. */
+export interface Outside {
+  readonly checkWebhookUrl: CheckWebhookUrl
+}
+
 /** How the service carries out one activity type. Throws `ApiError` (protocol) for a request it must refuse. */
 export interface Handler<Intent = JsonObject> {
+  /**
+   * Checks what only the world outside can tell, such as where a host name leads. It runs once, for a caller who is
+   * known and bytes that are not, and outside of any transaction: others must not wait for it.
+   */
+  readonly examine?: (intent: Intent, outside: Outside) => Promise<void>
   /**
    * Checks everything that can be known before anyone has decided: unknown resources, limits, policy texts. It runs
    * before authorization at each submit and again before execution, so it must not write.

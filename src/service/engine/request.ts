@@ -15,6 +15,8 @@ export interface SubmitRequest {
   /** The exact bytes, as text; their hash is `fingerprint`. */
   readonly message: string
   readonly fingerprint: string
+  /** The address that it came from, where that is known. */
+  readonly source: string | undefined
   readonly stamp: Stamp
 }
 

@@ -10,6 +10,7 @@ import { refuseDenial } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { RESOLVED_BELOW } from './readings.ts'
 import type { SubmitRequest } from './request.ts'
+import { checkSource } from './source-address.ts'
 import type { EngineTools } from './tools.ts'
 import { ballotOf, recordVote, voteByFingerprint, voteByResubmission } from './voting.ts'
 
@@ -28,6 +29,7 @@ export async function submit(
 ): Promise<Submitted> {
   const reach = RESOLVED_BELOW.has(request.row.family) ? 'submit-below' : 'submit'
   const caller = await resolveCaller(tx, request.stamp, request.organizationId, { reach, now })
+  await checkSource(tx, caller, request.source)
   const voter = { caller, request, now }
   if (request.row.resultKey === null) return { caller, activity: await voteByFingerprint(tools, tx, voter) }
   const known = await findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)

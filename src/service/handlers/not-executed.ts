@@ -14,8 +14,6 @@ const MFA = 'this version has no MFA policies'
 const PROXY = 'this version has no authentication proxy'
 const TREE = 'this version has parent organizations alone, made by their operator'
 const INVITATIONS = 'this version sends no mail, so nobody has an invitation to accept, create the user instead'
-const WEBHOOKS = 'this version delivers no webhooks'
-const NETWORK = 'this version does not judge where requests come from'
 const BILLING = 'there is nothing to pay for'
 const ONRAMP = 'there is no on-ramp provider behind this service'
 const MARKETS = 'there is no market or yield provider behind this service'
@@ -75,11 +73,6 @@ export const notExecutedReasons = {
   CREATE_SUB_ORGANIZATION: TREE,
   DELETE_SUB_ORGANIZATION: TREE,
   ACCEPT_INVITATION: INVITATIONS,
-  CREATE_WEBHOOK_ENDPOINT: WEBHOOKS,
-  UPDATE_WEBHOOK_ENDPOINT: WEBHOOKS,
-  DELETE_WEBHOOK_ENDPOINT: WEBHOOKS,
-  SET_IP_ALLOWLIST: NETWORK,
-  REMOVE_IP_ALLOWLIST: NETWORK,
   SET_PAYMENT_METHOD: BILLING,
   DELETE_PAYMENT_METHOD: BILLING,
   ACTIVATE_BILLING_TIER: BILLING,

@@ -30,20 +30,29 @@ const updateOrganizationName: TypedHandler<Wire.UpdateOrganizationNameIntent, Wi
   },
 }
 
-/** What the value of a feature must be, where it must be anything (facts: protocol §15). */
+/** Unstated: how long a value may be. A URL may have 2048 characters (facts: webhooks §9). */
+const MAX_FEATURE_VALUE = 2048
+
+/**
+ * What the value of a feature must be, where it must be anything (facts: protocol §15). The others are switches or
+ * belong to parts of the API that this service keeps and does not read: their value stays as it was sent.
+ */
 const FEATURE_VALUES: Partial<Record<Wire.FeatureName, { rule: string; holds: (value: string) => boolean }>> = {
   FEATURE_NAME_WEBAUTHN_ORIGINS: {
     rule: 'must be an origin such as `https://app.example.com`',
     holds: (value) => URL.parse(value)?.origin === value,
   },
-  FEATURE_NAME_WEBHOOK: {
-    rule: 'must be an http or https URL',
-    holds: (value) => ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? ''),
-  },
 }
 
 const setOrganizationFeature: TypedHandler<Wire.SetOrganizationFeatureIntent, Wire.SetOrganizationFeatureResult> = {
+  // The URL rules of webhook endpoints (facts: webhooks §10).
+  examine: async ({ name, value = '' }, outside) => {
+    if (name === 'FEATURE_NAME_WEBHOOK') await outside.checkWebhookUrl(value, 'value')
+  },
   async validate(_, { name, value = '' }) {
+    if (value.length > MAX_FEATURE_VALUE) {
+      throw apiError('invalidField', 'value', `must have at most ${MAX_FEATURE_VALUE} characters`)
+    }
     const check = FEATURE_VALUES[name]
     if (check && !check.holds(value)) throw apiError('invalidField', 'value', check.rule)
   },

@@ -1,6 +1,7 @@
 import { writeRefusal } from '../../policy/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
+import { listFeatures } from '../store/features.ts'
 import {
   deletePolicies as deletePolicyRows,
   insertPolicy,
@@ -8,7 +9,7 @@ import {
   updatePolicy as updatePolicyRow,
 } from '../store/policies.ts'
 import { checkLimit } from './limits.ts'
-import { timeNotEnabled } from './readings.ts'
+import { POLICY_TIME_FEATURE, timeNotEnabled } from './readings.ts'
 import { requireDistinct, requirePolicy } from './require.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
 
@@ -17,7 +18,7 @@ type NewPolicy = Wire.CreatePolicyIntentV3
 /** All or nothing: one activity has one result (facts: U-batch-create). */
 const createPolicies: TypedHandler<readonly NewPolicy[], Wire.CreatePoliciesResult> = {
   async validate(context, policies) {
-    for (const policy of policies) checkTexts(policy)
+    for (const policy of policies) await checkTexts(context, policy)
     const present = await listPolicies(context.tx, context.organizationId)
     checkLabels([...present.map(({ name }) => name), ...policies.map(({ policyName }) => policyName)])
     await checkLimit(context, 'policies', { present: present.length, added: policies.length })
@@ -38,7 +39,7 @@ const createPolicy: TypedHandler<NewPolicy, Wire.CreatePolicyResult> = {
 const updatePolicy: TypedHandler<Wire.UpdatePolicyIntentV2, Wire.UpdatePolicyResultV2> = {
   async validate(context, { policyId, policyName, policyConsensus, policyCondition, time }) {
     await requirePolicy(context, policyId)
-    checkTexts({ consensus: policyConsensus, condition: policyCondition, time })
+    await checkTexts(context, { consensus: policyConsensus, condition: policyCondition, time })
     if (!policyName) return
     const others = (await listPolicies(context.tx, context.organizationId)).filter(({ id }) => id !== policyId)
     checkLabels([...others.map(({ name }) => name), policyName])
@@ -90,14 +91,19 @@ export const policyHandlers = {
   ACTIVITY_TYPE_DELETE_POLICIES: deletePolicies,
 } satisfies HandlerRows
 
-function checkTexts(texts: {
-  readonly consensus?: string | undefined
-  readonly condition?: string | undefined
-  readonly time?: string | undefined
-}): void {
+async function checkTexts(
+  { tx, organizationId }: HandlerContext,
+  texts: {
+    readonly consensus?: string | undefined
+    readonly condition?: string | undefined
+    readonly time?: string | undefined
+  },
+): Promise<void> {
   const refusal = writeRefusal(texts)
   if (refusal !== undefined) throw apiError('requestInvalid', refusal)
-  if (texts.time) throw timeNotEnabled()
+  if (!texts.time) return
+  const features = await listFeatures(tx, organizationId)
+  if (!features.some(({ name }) => name === POLICY_TIME_FEATURE)) throw timeNotEnabled()
 }
 
 /** Names are unique among the organization's policies (facts: policy-language §1). */

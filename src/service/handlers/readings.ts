@@ -2,7 +2,7 @@
  * What the sources leave open about carrying activities out, and the reading that this service takes. The texts of
  * refusals that have no published form stand here and nowhere else.
  */
-import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
+import { ApiError, apiError, GRPC, type Wire } from '../../protocol/index.ts'
 
 /** Unstated: the refusal of a public key that a credential of the organization has already. */
 export function publicKeyTaken(publicKey: string): ApiError {
@@ -25,9 +25,12 @@ export function mentionedTwice(field: string, value: string): ApiError {
 }
 
 /**
- * `time` needs an early-access feature, and no published feature name stands for it (facts: policy-language §1): no
- * organization can have it, so a policy with a `time` is refused. An empty one means "always" and is taken as absent.
+ * Unstated: the name of the early-access feature that `time` needs (facts: policy-language §1). No published one stands
+ * for it, so this service has one of its own. Policies that have a `time` keep it when the feature is taken away.
  */
+export const POLICY_TIME_FEATURE = 'FEATURE_NAME_POLICY_TIME' satisfies Wire.FeatureName
+
+/** The refusal of a policy with a `time` without the feature. An empty one means "always" and is taken as absent. */
 export function timeNotEnabled(): ApiError {
   return apiError('invalidPolicyTime', 'the feature is not enabled for this organization')
 }
@@ -36,6 +39,30 @@ export function timeNotEnabled(): ApiError {
 export function oauth2CredentialNotFound(id: string): ApiError {
   const code = 'OAUTH2_CREDENTIAL_NOT_FOUND'
   return new ApiError(GRPC.NotFound, `oauth2 credential not found: ${id}`, { code })
+}
+
+/** Unstated: how much of webhooks there may be (facts: webhooks §9). */
+export const WEBHOOK_LIMITS = { endpoints: 20, subscriptions: 10, filterBytes: 8_000 } as const
+
+/** An event type that never fires is refused (facts: webhooks §2). */
+export function unsupportedEventType(eventType: string): ApiError {
+  return apiError('requestInvalid', `unsupported webhook event type: ${eventType}`)
+}
+
+/** Unstated: the text for a sub-organization that asks for what parents alone may have. */
+export function eventsOfParentsAlone(eventType: string): ApiError {
+  const message = `request not authorized: ${eventType} can be had by a parent organization alone`
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
+/** Unstated: the refusal of an IP allow-list in a sub-organization (facts: protocol §15). */
+export function ofParentsAlone(): ApiError {
+  return apiError('requestInvalid', 'IP allowlists are for parent organizations alone')
+}
+
+/** Unstated: the text about a rule of an IP allow-list; that it names index and value is published (facts: protocol §15). */
+export function invalidAllowlistRule(index: number, cidr: string, why: string): ApiError {
+  return apiError('requestInvalid', `invalid IP allowlist rule at index ${index}: \`${cidr}\`, ${why}`)
 }
 
 /** A feature with two names is one feature; it is listed under the name that it was last set by (facts: protocol §15). */

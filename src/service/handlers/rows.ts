@@ -3,6 +3,7 @@ import type { Handler, NotExecuted } from '../engine/handler.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { createUserHandlers } from './create-users.ts'
 import { invitationHandlers } from './invitations.ts'
+import { ipAllowlistHandlers } from './ip-allowlist.ts'
 import { notExecutedReasons, notExecutedRows } from './not-executed.ts'
 import { oauth2CredentialHandlers } from './oauth2-credentials.ts'
 import { organizationHandlers } from './organization.ts'
@@ -15,6 +16,7 @@ import { userTagHandlers } from './user-tags.ts'
 import { userHandlers } from './users.ts'
 import { walletAccountHandlers } from './wallet-accounts.ts'
 import { walletHandlers } from './wallets.ts'
+import { webhookEndpointHandlers } from './webhook-endpoints.ts'
 
 const executed = {
   ...createUserHandlers,
@@ -30,6 +32,8 @@ const executed = {
   ...smartContractInterfaceHandlers,
   ...invitationHandlers,
   ...oauth2CredentialHandlers,
+  ...webhookEndpointHandlers,
+  ...ipAllowlistHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed
 type OtherType = Exclude<ActivityType, ExecutedType>

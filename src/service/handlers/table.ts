@@ -1,9 +1,10 @@
 import type { PolicyContext } from '../../policy/index.ts'
 import type { ActivityFamily, ActivityIntents, ActivityResults, ActivityType } from '../../protocol/index.ts'
-import type { HandlerContext, NotExecuted } from '../engine/handler.ts'
+import type { HandlerContext, NotExecuted, Outside } from '../engine/handler.ts'
 
 /** A handler over an intent of its own type; the engine's `Handler` with the JSON seen through the catalogue. */
 export interface TypedHandler<Intent, Result> {
+  readonly examine?: (intent: Intent, outside: Outside) => Promise<void>
   readonly validate?: (context: HandlerContext, intent: Intent) => Promise<void>
   readonly facts?: (context: HandlerContext, intent: Intent) => Promise<Partial<PolicyContext>>
   readonly execute: (context: HandlerContext, intent: Intent) => Promise<Result>
@@ -36,8 +37,9 @@ export function mapIntent<Older, Intent, Result>(
   handler: TypedHandler<Intent, Result>,
   toIntent: (older: Older) => Intent,
 ): TypedHandler<Older, Result> {
-  const { validate, facts, execute } = handler
+  const { examine, validate, facts, execute } = handler
   return {
+    ...(examine && { examine: (older, outside) => examine(toIntent(older), outside) }),
     ...(validate && { validate: (context, older) => validate(context, toIntent(older)) }),
     ...(facts && { facts: (context, older) => facts(context, toIntent(older)) }),
     execute: (context, older) => execute(context, toIntent(older)),

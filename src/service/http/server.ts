@@ -37,6 +37,8 @@ export interface HttpOptions {
   readonly engine: Engine
   readonly logger: Logger
   readonly randomBytes: RandomBytes
+  /** Addresses and blocks of the proxies whose word about a request's source is taken. */
+  readonly trustedProxies: readonly string[]
 }
 
 /** Creates the HTTP server of the public API; the catalogue gives its routes. It does not listen yet. */
@@ -44,6 +46,8 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   const { engine, logger, randomBytes } = options
   const server = fastify({
     bodyLimit: MAX_BODY_BYTES,
+    // Anybody can write the header of a proxy: unless one is named, the socket alone says where a request comes from.
+    trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
     requestTimeout: TIMES_MS.request,
     connectionTimeout: TIMES_MS.idleConnection,
     http: { headersTimeout: TIMES_MS.headers, connectionsCheckingInterval: TIMES_MS.check },
@@ -92,7 +96,7 @@ function submitPaths(): readonly string[] {
 
 function toRaw(request: FastifyRequest) {
   const body = request.body instanceof Uint8Array ? request.body : new Uint8Array()
-  return { path: pathOf(request), headers: request.headers, body }
+  return { path: pathOf(request), headers: request.headers, body, source: request.ip || undefined }
 }
 
 /** The path alone: a query string is no part of any route. */

@@ -22,7 +22,6 @@ export const emptyLists = {
   list_suborgs: { member: 'organizationIds', madeBy: ['CREATE_SUB_ORGANIZATION'] },
   list_verified_suborgs: { member: 'organizationIds', madeBy: ['CREATE_SUB_ORGANIZATION'] },
   list_secrets: { member: 'secrets', madeBy: ['IMPORT_SECRETS'] },
-  list_webhook_endpoints: { member: 'webhookEndpoints', madeBy: ['CREATE_WEBHOOK_ENDPOINT'] },
   list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
   list_email_events: { member: 'emailEvents', madeBy: MAIL },
   list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },

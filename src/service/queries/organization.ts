@@ -3,6 +3,7 @@ import type { QueryContext } from '../engine/query.ts'
 import { listFeatures } from '../store/features.ts'
 import { readRootQuorum } from '../store/index.ts'
 import { listInvitations } from '../store/invitations.ts'
+import { findApiKeyIpAllowlist, findIpAllowlist } from '../store/ip-allowlists.ts'
 import { findOrganization } from '../store/organizations.ts'
 import { listPolicies } from '../store/policies.ts'
 import { listPrivateKeys } from '../store/private-keys.ts'
@@ -12,6 +13,7 @@ import { listTags } from '../store/tags.ts'
 import { listUsers } from '../store/users.ts'
 import { listWallets } from '../store/wallets.ts'
 import { toWireInvitation } from '../wire/invitations.ts'
+import { toWireApiKeyIpAllowlist, toWireIpAllowlist } from '../wire/ip-allowlists.ts'
 import { toWireFeature } from '../wire/organizations.ts'
 import { toWirePolicy } from '../wire/policies.ts'
 import { toWirePrivateKeys } from '../wire/private-keys.ts'
@@ -56,10 +58,11 @@ const getOrganization: QueryOf<'get_organization'> = async ({ tx, organizationId
   }
 }
 
-/** No list can be set (the activity is not carried out), and without one there are no rules and nothing is enforced. */
-const getIpAllowlist: QueryOf<'get_ip_allowlist'> = async ({ organizationId }, { publicKey }) => ({
-  allowlist: { organizationId, rules: [], ...(publicKey ? { publicKey } : { enabled: false }) },
-})
+const getIpAllowlist: QueryOf<'get_ip_allowlist'> = async ({ tx, organizationId }, { publicKey }) => {
+  if (!publicKey) return { allowlist: toWireIpAllowlist(organizationId, await findIpAllowlist(tx, organizationId)) }
+  const list = await findApiKeyIpAllowlist(tx, organizationId, publicKey.toLowerCase())
+  return { allowlist: toWireApiKeyIpAllowlist(organizationId, publicKey, list) }
+}
 
 export const organizationQueries = {
   whoami,

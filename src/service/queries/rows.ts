@@ -12,6 +12,7 @@ import { smartContractInterfaceQueries } from './smart-contract-interfaces.ts'
 import type { QueryRows } from './table.ts'
 import { userQueries } from './users.ts'
 import { walletQueries } from './wallets.ts'
+import { webhookEndpointQueries } from './webhook-endpoints.ts'
 
 const answered = {
   ...organizationQueries,
@@ -21,6 +22,7 @@ const answered = {
   ...privateKeyQueries,
   ...smartContractInterfaceQueries,
   ...oauth2CredentialQueries,
+  ...webhookEndpointQueries,
 } satisfies QueryRows
 
 /**

@@ -67,6 +67,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     queryHandlers,
     decoder: createDecoder(),
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
+    outside: { checkWebhookUrl: async () => undefined },
     clock: () => NOW,
     randomBytes,
     logger: { ...silentLogger, error: (message, fields) => void errors.push({ message, fields }) },

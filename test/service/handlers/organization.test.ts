@@ -122,6 +122,23 @@ describe('organization features', () => {
     expect((await configs()).features).toEqual([origin])
   })
 
+  test.each([
+    { name: 'FEATURE_NAME_EMAIL_RECOVERY', value: '' },
+    { name: 'FEATURE_NAME_WEBAUTHN_ORIGINS', value: 'https://app.example.com' },
+    { name: 'FEATURE_NAME_EMAIL_AUTH', value: '' },
+    { name: 'FEATURE_NAME_OTP_EMAIL_AUTH', value: '' },
+    { name: 'FEATURE_NAME_SMS_AUTH', value: '' },
+    { name: 'FEATURE_NAME_WEBHOOK', value: 'https://1.1.1.1/hook' },
+    { name: 'FEATURE_NAME_AUTH_PROXY', value: '' },
+    { name: 'FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED', value: 'true' },
+    { name: 'FEATURE_NAME_SWAP_CONFIG', value: '{"fee":1}' },
+    { name: 'FEATURE_NAME_EARN_CONFIG', value: '{}' },
+    { name: 'FEATURE_NAME_POLICY_TIME', value: '' },
+  ])('organization features: $name is kept with its value as it was sent', async (feature) => {
+    expect(await set(feature.name, feature.value)).toEqual({ features: [feature] })
+    expect((await configs()).features).toEqual([feature])
+  })
+
   test('organization features: the old name of a feature is the same feature', async () => {
     await set('FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY', 'a')
     const { features } = await set('FEATURE_NAME_EMAIL_RECOVERY', 'b')
@@ -146,9 +163,19 @@ describe('organization features', () => {
       expected: invalidField('value', 'must be an origin such as `https://app.example.com`'),
     },
     {
+      name: 'a webhook at a private address',
+      feature: { name: 'FEATURE_NAME_WEBHOOK', value: 'https://10.0.0.1/hook' },
+      expected: invalidField('value', 'must name a public host, not `10.0.0.1`'),
+    },
+    {
+      name: 'a value that is too long',
+      feature: { name: 'FEATURE_NAME_EARN_CONFIG', value: 'x'.repeat(2049) },
+      expected: invalidField('value', 'must have at most 2048 characters'),
+    },
+    {
       name: 'a webhook that is no URL',
       feature: { name: 'FEATURE_NAME_WEBHOOK', value: 'javascript:alert(1)' },
-      expected: invalidField('value', 'must be an http or https URL'),
+      expected: invalidField('value', 'must be an https URL'),
     },
   ])('organization features: $name is refused', async ({ feature, expected }) => {
     expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature))).toEqual(expected)

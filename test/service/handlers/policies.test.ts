@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ActivityType } from '../../../src/protocol/index.ts'
-import { createTestClock, startTestService, type TestService } from '../harness.ts'
+import { createTestClock, createTestUser, type Refused, startTestService, type TestService } from '../harness.ts'
 import { complete, exhausted, fresh, invalid, invalidField, missing, NOBODY, type Refusal, refusalOf } from './steps.ts'
 
 const clock = createTestClock()
@@ -192,6 +192,47 @@ describe('update_policy', () => {
     const before = await list()
     expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', given))).toEqual(expected())
     expect(await list()).toEqual(before)
+  })
+})
+
+describe('policy time', () => {
+  const feature = { name: 'FEATURE_NAME_POLICY_TIME' }
+  const time = "time.now < Timestamp('2025-07-01T00:00:00Z')"
+  const disabled = invalid('invalid policy time: the feature is not enabled for this organization')
+
+  test('policy time: with the feature it is taken, read back and changed, and stays when the feature goes', async () => {
+    await complete(service.root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature)
+    const { policyId } = await make({ time })
+    expect((await read(policyId)).time).toBe(time)
+    const later = "time.now >= Timestamp('2025-07-01T00:00:00Z')"
+    await complete(service.root, 'ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, time: later })
+    expect((await read(policyId)).time).toBe(later)
+    const wrong = refusalOf(make({ time: 'time.now' }))
+    expect(await wrong).toEqual(invalid(expect.stringMatching(/^invalid policy time: /)))
+    await complete(service.root, 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', feature)
+    expect((await read(policyId)).time).toBe(later)
+    expect(await refusalOf(make({ time }))).toEqual(disabled)
+    await complete(service.root, 'ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId, time: '' })
+    expect(await read(policyId)).not.toHaveProperty('time')
+  })
+
+  test('policy time: outside of its time a policy allows nothing, and the evaluation says so', async () => {
+    const later = createTestClock()
+    const other = await startTestService({ clock: later })
+    try {
+      const { userId, client } = await createTestUser(other, 'bob')
+      await complete(other.root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature)
+      const timed = policy({ consensus: `approvers.any(user, user.id == '${userId}')`, time })
+      const { policyId: id } = await complete(other.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', timed)
+      await complete(client, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'in time', userIds: [] })
+      later.advance(365 * 86_400_000)
+      const tag = { userTagName: 'late', userIds: [] }
+      const denied = await client.submit('ACTIVITY_TYPE_CREATE_USER_TAG', tag).catch((error: unknown) => error)
+      const [detail] = (denied as Refused).body['details'] as { policyEvaluations: unknown[] }[]
+      expect(detail!.policyEvaluations).toEqual([{ policyId: id, outcome: 'OUTCOME_TIME_INACTIVE' }])
+    } finally {
+      await other.close()
+    }
   })
 })
 

@@ -10,7 +10,6 @@ const TEXTS: readonly (readonly [check: RegExp, text: string])[] = [
   [/hexadecimal/, '04ab'],
   [/email/, 'a@acme.test'],
   [/e164/, '+15551234567'],
-  [/tk_cidr/, '10.0.0.0/24'],
   [/numeric|positive/, '6'],
 ]
 

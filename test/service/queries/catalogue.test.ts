@@ -45,6 +45,11 @@ beforeAll(async () => {
   })
   const oauth2 = { provider: 'OAUTH2_PROVIDER_X', clientId: 'c', encryptedClientSecret: '00' }
   const { oauth2CredentialId } = await complete(root, 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', oauth2)
+  const subscriptions = [{ eventType: 'ACTIVITY_UPDATES', filtersJson: '{}' }]
+  const endpoint = { url: 'https://1.1.1.1/', name: 'hook', subscriptions }
+  await complete(root, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', endpoint)
+  const rules = [{ cidr: '127.0.0.1/32', label: 'here' }]
+  await complete(root, 'ACTIVITY_TYPE_SET_IP_ALLOWLIST', { rules, enabled: true, onEvaluationError: 'DENY' })
   const { apiKeys } = await root.query('get_api_keys', { userId: userIds[0] })
   const { activities: listed } = await root.query('list_activities')
   const activityId = listed[0]!.id

@@ -1,0 +1,30 @@
+import type { ActivityType } from '../../protocol/index.ts'
+import { type Database, findActivityByFingerprint, type Transaction } from '../store/index.ts'
+import type { Caller } from './caller.ts'
+import type { Handler, NotExecuted, Outside } from './handler.ts'
+import type { SubmitRequest } from './request.ts'
+import { checkSource } from './source-address.ts'
+
+/**
+ * Lets a handler ask the world outside about a request, where it has something to ask. The caller must be known first,
+ * or anybody could make the service ask; bytes that are known need no second answer. Throws `ApiError`.
+ */
+export async function examine(
+  options: {
+    readonly database: Database
+    readonly handlers: Readonly<Record<ActivityType, Handler | NotExecuted>>
+    readonly outside: Outside
+  },
+  request: Pick<SubmitRequest, 'row' | 'intent' | 'fingerprint' | 'source'>,
+  resolve: (tx: Transaction) => Promise<Caller>,
+): Promise<void> {
+  const { database, handlers, outside } = options
+  const handler = handlers[request.row.type]
+  if (!('execute' in handler) || !handler.examine) return
+  const known = await database.read(async (tx) => {
+    const caller = await resolve(tx)
+    await checkSource(tx, caller, request.source)
+    return findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
+  })
+  if (!known) await handler.examine(request.intent, outside)
+}

@@ -1,0 +1,39 @@
+import { BlockList } from 'node:net'
+import { apiError } from '../../protocol/index.ts'
+import { parseAddress, parseBlock } from '../network/address.ts'
+import type { Transaction } from '../store/index.ts'
+import { findApiKeyIpAllowlist, findIpAllowlist } from '../store/ip-allowlists.ts'
+import type { Caller } from './caller.ts'
+
+/**
+ * Throws the refusal of a request from an address that the caller's organization does not allow (facts: protocol §15).
+ * Nothing is judged unless the organization's own list is enabled; then a key's own rules, if it has any, count alone.
+ * An enabled list without rules lets nobody in. A sub-organization has no list, so its users are exempt.
+ *
+ * Unstated: whether a parent's user who reads in a sub-organization is. Not so: the list protects the parent's keys.
+ */
+export async function checkSource(tx: Transaction, caller: Caller, source: string | undefined): Promise<void> {
+  const own = await findIpAllowlist(tx, caller.homeId)
+  if (own?.enabled !== 1) return
+  const publicKey = caller.credential.public_key
+  const ofKey = publicKey === undefined ? undefined : await findApiKeyIpAllowlist(tx, caller.homeId, publicKey)
+  const list = ofKey && cidrsOf(ofKey).length > 0 ? ofKey : own
+  const address = source === undefined ? undefined : parseAddress(source)
+  const allowed = address
+    ? isListed(cidrsOf(list), address)
+    : (list.on_evaluation_error ?? own.on_evaluation_error) === 'ALLOW'
+  if (!allowed) throw apiError('sourceAddressNotAllowed')
+}
+
+function cidrsOf({ rules }: { readonly rules: string }): string[] {
+  return (JSON.parse(rules) as { cidr: string }[]).map(({ cidr }) => cidr)
+}
+
+function isListed(cidrs: readonly string[], address: NonNullable<ReturnType<typeof parseAddress>>): boolean {
+  const list = new BlockList()
+  for (const cidr of cidrs) {
+    const { first, bits, family } = parseBlock(cidr)!
+    list.addSubnet(first, bits, family)
+  }
+  return list.check(address.address, address.family)
+}

@@ -1,0 +1,47 @@
+import { BlockList } from 'node:net'
+import { parseAddress, parseBlock } from './address.ts'
+
+/** What no webhook may reach (facts: webhooks §8; IANA's registries of special-purpose addresses). */
+const NOT_PUBLIC = [
+  ['0.0.0.0/8', 'unspecified, this network'],
+  ['10.0.0.0/8', 'private'],
+  ['100.64.0.0/10', 'shared between a carrier’s customers'],
+  ['127.0.0.0/8', 'loopback'],
+  ['169.254.0.0/16', 'link-local, the metadata service of clouds'],
+  ['172.16.0.0/12', 'private'],
+  ['192.0.0.0/24', 'protocol assignments'],
+  ['192.0.2.0/24', 'documentation'],
+  ['192.88.99.0/24', '6to4 relays'],
+  ['192.168.0.0/16', 'private'],
+  ['198.18.0.0/15', 'benchmarks'],
+  ['198.51.100.0/24', 'documentation'],
+  ['203.0.113.0/24', 'documentation'],
+  ['224.0.0.0/4', 'multicast'],
+  ['240.0.0.0/4', 'reserved, broadcast'],
+  ['::/96', 'unspecified, loopback, IPv4 in an abandoned form'],
+  ['64:ff9b::/96', 'IPv4 behind a translator'],
+  ['64:ff9b:1::/48', 'IPv4 behind a local translator'],
+  ['100::/64', 'discard'],
+  ['2001::/23', 'protocol assignments, Teredo among them'],
+  ['2001:db8::/32', 'documentation'],
+  ['2002::/16', '6to4, which carries any IPv4'],
+  ['3fff::/20', 'documentation'],
+  ['5f00::/16', 'segment routing'],
+  ['fc00::/7', 'private'],
+  ['fe80::/10', 'link-local'],
+  ['fec0::/10', 'site-local'],
+  ['ff00::/8', 'multicast'],
+] as const satisfies readonly (readonly [block: string, why: string])[]
+
+/** Creates the test of whether an address is one of the public internet; what is no address is not. */
+export function createPublicAddressTest(): (address: string) => boolean {
+  const list = new BlockList()
+  for (const [text] of NOT_PUBLIC) {
+    const { first, bits, family } = parseBlock(text)!
+    list.addSubnet(first, bits, family)
+  }
+  return (text) => {
+    const parsed = parseAddress(text)
+    return parsed !== undefined && !list.check(parsed.address, parsed.family)
+  }
+}
