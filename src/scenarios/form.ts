@@ -115,7 +115,7 @@ export const POLICY_WORDS = {
 
 export const expectKeys = {
   outcome: {
-    meaning: 'allow, deny, pending (it waits for approvals), or error (denied, and a policy erred).',
+    meaning: 'allow, deny, pending (it waits for approvals), or error (denied, and some policy erred).',
     schema: { enum: OUTCOMES },
   },
   decidedBy: {

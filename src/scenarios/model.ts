@@ -40,7 +40,7 @@ export interface ScenarioResult extends Place {
   readonly ok: boolean
   readonly why?: string
   readonly got: {
-    readonly outcome: ExpectedOutcome
+    readonly outcome: 'allow' | 'deny' | 'pending'
     readonly decidedBy: readonly string[]
     readonly errors: readonly string[]
   }

@@ -26,21 +26,26 @@ export interface FileResult {
   readonly results: readonly ScenarioResult[]
   /** Mistakes in the file; the scenarios they are in were not played. */
   readonly diagnostics: readonly Diagnostic[]
+}
+
+/** What came of some files, and what their scenarios together made of each clause. */
+export interface Played {
+  readonly files: readonly FileResult[]
+  /** Empty without coverage. */
   readonly counts: readonly PolicyCount[]
 }
 
 /** Plays the scenarios of some files, in their order. */
-export function playFiles(sources: readonly Source[], world: World, options: PlayOptions): readonly FileResult[] {
+export function playFiles(sources: readonly Source[], world: World, options: PlayOptions): Played {
   const { policies, counts } = compileAll(world, options.coverage === true)
   const stage = { policies, people: votersOf(world), nameOf: (id: string) => world.names[id] }
   const wanted = options.filter?.toLowerCase() ?? ''
   const files = sources.map((source): FileResult => {
     const { scenarios, diagnostics } = readScenarios(source, { world, readTransaction })
     const chosen = scenarios.filter(({ name }) => name.toLowerCase().includes(wanted))
-    return { path: source.path, results: chosen.map((scenario) => play(scenario, stage)), diagnostics, counts: [] }
+    return { path: source.path, results: chosen.map((scenario) => play(scenario, stage)), diagnostics }
   })
-  // Counts are of all files together, and told with the last.
-  return files.map((file, index) => (index === files.length - 1 ? { ...file, counts: counts() } : file))
+  return { files, counts: counts() }
 }
 
 /** Decodes as the service does. Interfaces of contracts are not part of definitions yet, so arguments stay undecoded. */

