@@ -3,10 +3,6 @@ import type { Codes } from '../diagnostics/index.ts'
 const FORM = 'write what the message expects; the schema named in the first line of a file lets an editor complete it'
 
 export const codes = {
-  'scenarios/unreadable': {
-    summary: 'a file of scenarios cannot be read',
-    solve: 'check that it exists and who may read it',
-  },
   'scenarios/syntax': { summary: 'a file is not YAML', solve: 'correct it at the place that is marked' },
   'scenarios/too-many-aliases': {
     summary: 'aliases of YAML multiply into too much',

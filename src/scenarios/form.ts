@@ -98,7 +98,6 @@ export const requestKeys = {
     schema: { type: 'string' },
   },
 } as const satisfies Readonly<Record<string, KeyRow>>
-export type RequestKey = keyof typeof requestKeys
 
 export const OUTCOMES = ['allow', 'deny', 'pending', 'error'] as const
 export type ExpectedOutcome = (typeof OUTCOMES)[number]
@@ -133,7 +132,6 @@ export const expectKeys = {
     schema: { type: 'array', items: oneOrMore(name) },
   },
 } as const satisfies Readonly<Record<string, KeyRow>>
-export type ExpectKey = keyof typeof expectKeys
 
 export const scenarioKeys = {
   ...requestKeys,
@@ -154,7 +152,6 @@ export const scenarioKeys = {
     },
   },
 } as const satisfies Readonly<Record<string, KeyRow>>
-export type ScenarioKey = keyof typeof scenarioKeys
 
 export const tableKeys = {
   given: { meaning: 'What every row starts from: keys of a scenario.', schema: { $ref: '#/$defs/scenario' } },
@@ -168,7 +165,6 @@ export const tableKeys = {
     schema: { type: 'array', items: { type: 'array' } },
   },
 } as const satisfies Readonly<Record<string, KeyRow>>
-export type TableKey = keyof typeof tableKeys
 
 export const fileKeys = {
   defaults: {
