@@ -5,7 +5,8 @@
  */
 export { codes } from './codes.ts'
 export type { FilledExpression, WrittenExpression } from './expressions.ts'
-export { diskReader, type FolderEntry, type FolderReader, isTestFile, LOCK_FILE } from './folder.ts'
+export { diskReader, type FolderEntry, type FolderReader, isTestFile, LOCK_FILE, readSources } from './folder.ts'
+export { type Formatted, formatPolicies } from './format.ts'
 export { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './load.ts'
 export { type Lock, readLock, writeLock } from './lock.ts'
 export { renderSchema } from './render-schema.ts'

@@ -15,6 +15,7 @@ export { compileCounted, type FieldCount, type PolicyCount } from './coverage.ts
 export { type Evaluated, evaluate } from './evaluate-text.ts'
 export { type ExplainOptions, type Explanation, explain, type FieldTrace, type PolicyTrace } from './explain.ts'
 export { checkExpression, checkText, checkText as check } from './expression.ts'
+export { type FormatOptions, formatExpression } from './format.ts'
 export { indexPolicies, type PolicyIndex } from './index-of-policies.ts'
 export type {
   Approver,

@@ -157,6 +157,7 @@ test('policy: the room exports what is listed here', () => {
       "elementType",
       "evaluate",
       "explain",
+      "formatExpression",
       "indexPolicies",
       "mayVote",
       "memberNames",

@@ -61,4 +61,13 @@ export const policyCommands: readonly CommandRow[] = [
     example: 'quorate policy explain definitions/acme --request request.yaml --why-not carol',
     load: async () => (await import('./explain.ts')).explain,
   },
+  {
+    name: 'policy fmt',
+    summary: 'format the expressions in files of definitions in place; nothing else in them changes',
+    args: '[path...]',
+    argMeanings: { path: 'folders or files of definitions (default: the current folder)' },
+    options: [{ flags: '--check', meaning: 'write nothing; list the files that are not formatted and fail' }],
+    example: 'quorate policy fmt definitions/acme --check',
+    load: async () => (await import('./fmt.ts')).fmt,
+  },
 ]
