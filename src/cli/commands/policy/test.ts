@@ -1,4 +1,4 @@
-import { statSync, watch, writeFileSync } from 'node:fs'
+import { existsSync, statSync, watch, writeFileSync } from 'node:fs'
 import { createSource, EXIT, type ExitCode, QuorateError } from '../../../diagnostics/index.ts'
 import { type Coverage, coverageOf, playSuite, worldOfDefinitions } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
@@ -11,8 +11,9 @@ import { readText } from './cases.ts'
 /** Plays the scenarios beside definitions; with `--watch` again whenever a file changes, until it is interrupted. */
 export async function test(input: CommandInput): Promise<ExitCode> {
   const folder = input.args[0] ?? '.'
-  if (input.options['watch'] !== true) return testOnce(input, folder)
-  return testOnChange(input, folder)
+  // What is not there cannot be watched; playing it once says so.
+  const watched = input.options['watch'] === true && existsSync(folder)
+  return watched ? testOnChange(input, folder) : testOnce(input, folder)
 }
 
 async function testOnce(input: CommandInput, folder: string): Promise<ExitCode> {
