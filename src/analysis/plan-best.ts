@@ -1,17 +1,33 @@
-import { approvalRounds, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
+import { approvalRounds, digestOf, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
 import { forecast } from './forecast.ts'
+
+/** What else a plan says that is not made from definitions and live state. */
+export interface PlanNotes {
+  /** Requests that reading has cost, and the configured rate. */
+  readonly requests?: { readonly reads: number; readonly perSecond?: number }
+  /** The folder of the definitions, relative to the working directory. */
+  readonly folder?: string
+}
 
 /**
  * Makes the plan with its forecast. What tightens comes first and what loosens comes last whatever happens; among
  * activities that are equally urgent, the order is taken that people have to approve in the fewest rounds.
  */
-export function planWithForecast(input: PlanInput): ReturnType<typeof makePlan> {
+export function planWithForecast(input: PlanInput, { requests, folder }: PlanNotes = {}): ReturnType<typeof makePlan> {
   const made = makePlan(input)
-  const annotate = (plan: Plan) => forecast(plan, input)
-  const plan = annotate(made.plan)
-  if (costOf(plan)[0]! === 0 && costOf(plan)[1]! <= 1) return { ...made, plan }
-  const other = annotate(makePlan({ ...input, kindsReversed: true }).plan)
-  return { ...made, plan: isLess(costOf(other), costOf(plan)) ? other : plan }
+  const best = bestOrder(input, forecast(made.plan, input))
+  const plan: Plan = {
+    ...best,
+    ...(requests ? { requests: { ...requests, submits: best.batches.length } } : {}),
+    ...(folder === undefined ? {} : { folder }),
+  }
+  return { ...made, plan: { ...plan, digest: digestOf(plan) } }
+}
+
+function bestOrder(input: PlanInput, plan: Plan): Plan {
+  if (costOf(plan)[0]! === 0 && costOf(plan)[1]! <= 1) return plan
+  const other = forecast(makePlan({ ...input, kindsReversed: true }).plan, input)
+  return isLess(costOf(other), costOf(plan)) ? other : plan
 }
 
 /** Refused activities, rounds, activities that wait: fewer are better, the first counts most. */

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
+import { relative, sep } from 'node:path'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type LoadedDefinitions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
@@ -50,20 +51,31 @@ export async function planFolder(
       next: 'correct `id:` in the definitions, or the organization id in the settings',
     })
   }
-  const actual = await readActual(client)
+  const counted = countQueries(client)
+  const actual = await readActual(counted)
   const lockFolder = place.embedded ? input.settings.dataDir : folder
   const oldLock = await readLock(lockFolder)
   if (!show(input, oldLock.diagnostics)) return undefined
-  const creators = await creatorsOf(client, actual, oldLock.lock)
-  const { plan, diagnostics, lock } = planWithForecast({
-    desired,
-    actual,
-    lock: oldLock.lock,
-    creators,
-    baseUrl: place.baseUrl,
-    allow: allowances(input),
-    now: new Date().toISOString(),
-  })
+  const creators = await creatorsOf(counted, actual, oldLock.lock)
+  const { requestsPerSecond } = input.settings
+  const { plan, diagnostics, lock } = planWithForecast(
+    {
+      desired,
+      actual,
+      lock: oldLock.lock,
+      creators,
+      baseUrl: place.baseUrl,
+      allow: allowances(input),
+      now: new Date().toISOString(),
+    },
+    {
+      requests: {
+        reads: counted.queries,
+        ...(requestsPerSecond === undefined ? {} : { perSecond: requestsPerSecond }),
+      },
+      folder: relative(process.cwd(), folder).replaceAll(sep, '/') || '.',
+    },
+  )
   if (!show(input, diagnostics)) return undefined
   return { plan, desired, actual, lock, lockFolder }
 }
@@ -71,6 +83,19 @@ export async function planFolder(
 /** Writes which live thing each name means beside the definitions, once nothing is left to do. */
 export async function saveLock({ lockFolder, lock }: Planned): Promise<void> {
   await writeLock(lockFolder, lock)
+}
+
+/** A client that says how many queries it was asked. */
+function countQueries(client: QueryClient): QueryClient & { readonly queries: number } {
+  const counted = {
+    ...client,
+    queries: 0,
+    query: ((name, request, options) => {
+      counted.queries++
+      return client.query(name, request, options)
+    }) as QueryClient['query'],
+  }
+  return counted
 }
 
 /** What `--allow-delete` and `--allow …` let pass. */

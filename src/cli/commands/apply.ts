@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { type Plan, readPlan } from '../../plan/index.ts'
 import { followApply, startApply } from '../applying.ts'
@@ -6,40 +6,81 @@ import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { planFolder, saveLock } from '../planning.ts'
 import { withApplies } from '../temporal.ts'
-import { assertAllowed, assertPermitted, showPlan } from '../views/plan.ts'
+import { createEvents, type EventStream } from '../views/events.ts'
+import { assertAllowed, assertPermitted, showPlan, writeText } from '../views/plan.ts'
 import { createProgressView, exitOf, renderResult, renderWaiting } from '../views/progress.ts'
+import { readText } from './show.ts'
 
 /** Carries out a saved plan and nothing else, or plans a folder and carries that out. */
 export async function apply(input: CommandInput): Promise<ExitCode> {
   const place = await findPlace(input)
   const named = input.args[0] ?? '.'
-  return isFile(named) ? applySaved(input, place, named) : applyFolder(input, place, named)
+  const events = input.options['events'] ? createEvents(input.io, Date.now) : undefined
+  return isFile(named) ? applySaved(input, place, named, events) : applyFolder(input, place, named, events)
 }
 
-/** A saved plan was confirmed when it was reviewed. */
-async function applySaved(input: CommandInput, place: Place, path: string): Promise<ExitCode> {
+/** A saved plan was confirmed when it was reviewed. The lock is written when its definitions are there, as they were. */
+async function applySaved(
+  input: CommandInput,
+  place: Place,
+  path: string,
+  events: EventStream | undefined,
+): Promise<ExitCode> {
   const plan = savedPlan(place, path)
+  events?.planned(plan)
   assertAllowed(plan)
   assertPermitted(plan)
-  return carryOut(input, place, plan)
+  const exit = await carryOut(input, place, plan, events)
+  if (exit === EXIT.done && !input.options['detach']) await saveLockOf(input, place, plan)
+  return exit
+}
+
+/** Nothing is wrong when it cannot be written here: the next plan from the definitions makes the lock again. */
+async function saveLockOf(input: CommandInput, place: Place, plan: Plan): Promise<void> {
+  const { folder } = plan
+  if (folder === undefined || !existsSync(folder)) return
+  const quiet = { ...input, json: false, io: { ...input.io, say: () => {}, out: () => {} } }
+  const after = await planFolder(quiet, { folder, place, client: reader(place, input.settings) }).catch(() => undefined)
+  if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan)) await saveLock(after)
+  else input.io.say(`The lock in ${folder} was not written: the definitions there are not those of this plan.\n`)
+}
+
+/** Whether nothing is left, and nothing that would be taken as defined has come up since the plan was looked at. */
+function mayLock(after: Plan, plan: Plan): boolean {
+  const given = new Set(
+    plan.guards.flatMap(({ name, addresses, allowed }) => (allowed ? addresses.map((one) => `${name} ${one}`) : [])),
+  )
+  return (
+    after.batches.length === 0 &&
+    after.guards.every(
+      ({ name, addresses, allowed }) => allowed || addresses.every((one) => given.has(`${name} ${one}`)),
+    )
+  )
 }
 
 /** A fresh plan is confirmed now. When nothing is left to do, which live thing each name means is written down. */
-async function applyFolder(input: CommandInput, place: Place, folder: string): Promise<ExitCode> {
+async function applyFolder(
+  input: CommandInput,
+  place: Place,
+  folder: string,
+  events: EventStream | undefined,
+): Promise<ExitCode> {
+  const talks = !input.json && !events
   const makePlan = () => planFolder(input, { folder, place, client: reader(place, input.settings) })
   const planned = await makePlan()
   if (!planned) return EXIT.error
   const { plan } = planned
-  if (!input.json) showPlan(input, plan)
+  events?.planned(plan)
+  if (talks) showPlan(input, plan)
   assertAllowed(plan)
   assertPermitted(plan)
   if (plan.batches.length > 0) await confirm(input, plan)
-  const exit = await carryOut(input, place, plan)
+  const exit = await carryOut(input, place, plan, events)
   if (exit !== EXIT.done) return exit
   const after = await makePlan()
   if (!after) return EXIT.error
-  if (after.plan.batches.length === 0) await saveLock(after)
-  if (!input.json) showPlan(input, after.plan)
+  if (mayLock(after.plan, plan)) await saveLock(after)
+  if (talks) showPlan(input, after.plan)
   return after.plan.batches.length === 0 ? EXIT.done : EXIT.partial
 }
 
@@ -49,7 +90,7 @@ function isFile(path: string): boolean {
 
 /** A saved plan is done as it is: an edited one is refused, and one that live state has moved away from as well. */
 function savedPlan(place: Place, path: string): Plan {
-  const plan = readPlan(readFileSync(path, 'utf8'))
+  const plan = readPlan(readText(path))
   if (plan.organization.id !== place.organizationId) {
     throw new QuorateError('cli/other-organization', 'the plan belongs to another organization', {
       facts: { plan: plan.organization.id, settings: place.organizationId, submitted: 'nothing' },
@@ -69,11 +110,22 @@ async function confirm({ io, options }: CommandInput, plan: Plan): Promise<void>
 }
 
 /** Starts the apply and follows it: to its end on a terminal, to the first wait for a person anywhere else. */
-function carryOut(input: CommandInput, place: Place, plan: Plan): Promise<ExitCode> {
+async function carryOut(
+  input: CommandInput,
+  place: Place,
+  plan: Plan,
+  events: EventStream | undefined,
+): Promise<ExitCode> {
   const { io, json, options } = input
+  const data = (progress: object) => {
+    const text = `${JSON.stringify(progress, null, 2)}\n`
+    if (json && !events) io.out(text)
+    if (typeof options['jsonInto'] === 'string') writeText(options['jsonInto'], text)
+  }
   if (plan.batches.length === 0) {
-    if (json) io.out(`${JSON.stringify({ planDigest: plan.digest, state: 'done', batches: [] }, null, 2)}\n`)
-    return Promise.resolve(EXIT.done)
+    data({ planDigest: plan.digest, state: 'done', batches: [] })
+    events?.ended('done', EXIT.done)
+    return EXIT.done
   }
   return withApplies(input, place, async (applies) => {
     const handle = await startApply(applies, plan)
@@ -81,10 +133,11 @@ function carryOut(input: CommandInput, place: Place, plan: Plan): Promise<ExitCo
       io.say('The apply goes on in the background; follow it with `quorate status --follow`.\n')
       return EXIT.done
     }
-    const view = createProgressView(io)
+    const view = events?.progress ?? createProgressView(io)
     const progress = await followApply(handle, view, ({ state }) => state === 'waiting' && !io.terminal)
-    if (json) io.out(`${JSON.stringify(progress, null, 2)}\n`)
-    else io.out(renderResult(progress, io.style, Date.now()))
+    data(progress)
+    events?.ended(progress.state, exitOf(progress))
+    if (!json && !events) io.out(renderResult(progress, io.style, Date.now()))
     if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
     return exitOf(progress)
   })

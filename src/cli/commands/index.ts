@@ -18,6 +18,12 @@ const guards: readonly OptionRow[] = [
   },
 ]
 
+const jsonInto: OptionRow = { flags: '--json-into <file>', meaning: 'write the data as JSON into a file as well' }
+const markdown: OptionRow = {
+  flags: '--markdown <file>',
+  meaning: 'write the plan as Markdown, for a pull request; `-` prints it instead',
+}
+
 /** Every command, in the order in which help lists them. */
 export const commands: readonly CommandRow[] = [
   {
@@ -61,6 +67,8 @@ export const commands: readonly CommandRow[] = [
       ...values,
       ...guards,
       { flags: '--out <file>', meaning: 'save the plan, to be applied as it is with `quorate apply FILE`' },
+      markdown,
+      jsonInto,
       { flags: '--detailed-exitcode', meaning: 'exit with 2 when there are changes' },
     ],
     example: 'quorate plan definitions/acme --out plan.json',
@@ -78,9 +86,29 @@ export const commands: readonly CommandRow[] = [
       ...guards,
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       { flags: '--detach', meaning: 'start it and return at once; follow it with `quorate status`' },
+      { flags: '--events', meaning: 'print one JSON event a line as it goes; the first names the version' },
+      jsonInto,
     ],
     example: 'quorate apply plan.json',
     load: async () => (await import('./apply.ts')).apply,
+  },
+  {
+    name: 'show',
+    summary: 'show a saved plan and say whether the live organization has moved since',
+    args: '<plan>',
+    argMeanings: { plan: 'plan saved by `quorate plan --out`' },
+    options: [markdown, jsonInto, { flags: '--offline', meaning: 'do not compare it with the live organization' }],
+    example: 'quorate show plan.json',
+    load: async () => (await import('./show.ts')).show,
+  },
+  {
+    name: 'unmanaged',
+    summary: 'list what is live and in no definition',
+    args: '[folder]',
+    argMeanings: folder,
+    options: [...values],
+    example: 'quorate unmanaged definitions/acme',
+    load: async () => (await import('./unmanaged.ts')).unmanaged,
   },
   {
     name: 'status',

@@ -1,10 +1,41 @@
+import { writeFileSync } from 'node:fs'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
-import { type Plan, renderPlanText } from '../../plan/index.ts'
+import { type Plan, renderPlanMarkdown, renderPlanText, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 
 /** Shows a plan: the document itself as JSON, or the tree for people. */
 export function showPlan({ io, json }: Pick<CommandInput, 'io' | 'json'>, plan: Plan): void {
-  io.out(json ? `${JSON.stringify(plan, null, 2)}\n` : renderPlanText(plan, { ...io.style, bold: io.style.strong }))
+  io.out(json ? writePlan(plan) : renderPlanText(plan, { ...io.style, bold: io.style.strong }))
+}
+
+/** Shows a plan and writes it wherever the options say: `--markdown FILE|-`, `--json-into FILE`. */
+export function presentPlan(
+  { io, json, options }: Pick<CommandInput, 'io' | 'json' | 'options'>,
+  plan: Plan,
+  moved: readonly string[] = [],
+): void {
+  const markdown = options['markdown']
+  const toStdout = markdown === '-' && !json
+  if (!toStdout) showPlan({ io, json }, plan)
+  if (typeof markdown === 'string') {
+    const text = renderPlanMarkdown(plan, { moved })
+    if (toStdout) io.out(text)
+    else if (markdown !== '-') writeText(markdown, text)
+  }
+  if (typeof options['jsonInto'] === 'string') writeText(options['jsonInto'], writePlan(plan))
+}
+
+/** Writes a file that its owner alone may read. Throws `cli/unwritable`. */
+export function writeText(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600 })
+  } catch (cause) {
+    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
+      facts: { file: path, submitted: 'nothing' },
+      next: 'make room or choose another file, and run it again',
+      cause,
+    })
+  }
 }
 
 /** Throws `cli/refused` when a guard stops the plan that no bypass lets pass. */

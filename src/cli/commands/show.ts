@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { readActual } from '../../live/index.ts'
+import { movedSince, type Plan, readPlan } from '../../plan/index.ts'
+import { askBackground } from '../background/control.ts'
+import type { CommandInput } from '../command.ts'
+import { findPlace, reader } from '../connect.ts'
+import { presentPlan, writeText } from '../views/plan.ts'
+
+/**
+ * Shows a saved plan, however old, and says whether it is stale. It refuses nothing: that is for `apply`. Without an
+ * API that can be asked, or with `--offline`, it shows the plan all the same and says that it was not compared.
+ */
+export async function show(input: CommandInput): Promise<ExitCode> {
+  const { io, json, options } = input
+  const path = input.args[0]!
+  const plan = readPlan(readText(path))
+  const { moved, why } = await comparedWithLive(input, plan)
+  if (json) {
+    const text = `${JSON.stringify({ stale: moved ? moved.length > 0 : null, moved: moved ?? null, plan }, null, 2)}\n`
+    io.out(text)
+    if (typeof options['jsonInto'] === 'string') writeText(options['jsonInto'], text)
+    return EXIT.done
+  }
+  presentPlan(input, plan, moved ?? [])
+  if (!moved) io.say(`Not compared with the live organization: ${why}.\n`)
+  else if (moved.length === 0) io.say('The live organization is as it was when this plan was made.\n')
+  else {
+    const lines = moved.map((one) => `  ${one}\n`).join('')
+    io.say(`${io.style.warning('Stale:')} the organization has moved since this plan was made:\n${lines}`)
+  }
+  return EXIT.done
+}
+
+/** What has moved since the plan was made; absent when that cannot be found out, with the reason. */
+async function comparedWithLive(
+  input: CommandInput,
+  plan: Plan,
+): Promise<{ readonly moved?: readonly string[]; readonly why?: string }> {
+  const { settings, options } = input
+  if (options['offline']) return { why: '--offline was given' }
+  // Looking at a file must not bring up a service.
+  if (settings.baseUrl === undefined && !(await askBackground(settings.dataDir, 'status')))
+    return { why: 'no API is configured and nothing runs in the background' }
+  const place = await findPlace(input)
+  if (place.organizationId !== plan.organization.id) return { why: 'the settings name another organization' }
+  try {
+    return { moved: movedSince(plan, await readActual(reader(place, settings))) }
+  } catch (error) {
+    if (error instanceof QuorateError) return { why: error.message }
+    throw error
+  }
+}
+
+/** Throws `cli/unreadable`. */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new QuorateError('cli/unreadable', `\`${path}\` cannot be read: ${(cause as Error).message}`, {
+      facts: { file: path, submitted: 'nothing' },
+      next: 'name a plan that `quorate plan --out` has written',
+      cause,
+    })
+  }
+}

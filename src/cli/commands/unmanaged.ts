@@ -1,0 +1,20 @@
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import type { CommandInput } from '../command.ts'
+import { findPlace, reader } from '../connect.ts'
+import { planFolder } from '../planning.ts'
+
+/** Lists what is live and in no definition: left alone, and yet able to act. */
+export async function unmanaged(input: CommandInput): Promise<ExitCode> {
+  const { io, json, settings, args } = input
+  const place = await findPlace(input)
+  const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place, settings) })
+  if (!planned) return EXIT.error
+  const rows = planned.plan.unmanaged
+  if (json) io.out(`${JSON.stringify({ organizationId: place.organizationId, unmanaged: rows }, null, 2)}\n`)
+  else if (rows.length === 0) io.out('Everything that is live is in the definitions.\n')
+  else {
+    const width = Math.max(...rows.map(({ address }) => address.length))
+    io.out(rows.map(({ address, id }) => `${address.padEnd(width)}  ${io.style.dim(id)}\n`).join(''))
+  }
+  return EXIT.done
+}

@@ -1,0 +1,140 @@
+/** Plans as they are shown, saved, shown again and carried out, as separate processes against a real service. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { readPlan } from '../../src/plan/index.ts'
+import { startTestService } from '../service/harness.ts'
+import { testTemporalAddress } from '../temporal.ts'
+import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
+
+// Each test runs the CLI several times, and each run is a process that starts from nothing.
+vi.setConfig({ testTimeout: 240_000 })
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+const definitions = `organization: acme
+id: \${env.ACME_ORGANIZATION_ID}
+tags: { treasury: {} }
+policies: { no-exports: { effect: deny, condition: activity.action == 'EXPORT' } }
+`
+
+async function scene(more: Readonly<Record<string, string>> = {}) {
+  const service = await startTestService()
+  onTestFinished(() => service.close())
+  const folder = testFolder()
+  const env = environmentOf(service, folder, service.root.privateKey, more)
+  const defs = writeFiles(join(folder, 'defs'), { 'acme.yaml': definitions })
+  return { service, folder, env, defs }
+}
+
+describe('plan', () => {
+  test('the first line says what a reader needs; as JSON and in files it is the plan document, which is read again', async () => {
+    const { service, folder, env, defs } = await scene()
+    const [out, into, markdown] = ['out.json', 'into.json', 'plan.md'].map((name) => join(folder, name))
+    const shown = await quorate(['plan', defs, '--out', out!, '--json-into', into!, '--markdown', markdown!], { env })
+    expect(shown.stdout.split('\n')[0]).toBe('acme: 2 changes in 2 activities')
+    expect(shown.exit).toBe(0)
+    const saved = readPlan(readFileSync(out!, 'utf8'))
+    expect(saved.requests).toEqual({ reads: expect.any(Number), submits: 2 })
+    expect(readPlan(readFileSync(into!, 'utf8'))).toEqual(saved)
+    expect(readFileSync(markdown!, 'utf8')).toContain('### acme: 2 changes in 2 activities')
+
+    const json = await quorate(['plan', defs, '--json'], { env })
+    expect(readPlan(json.stdout).digest).toBe(saved.digest)
+    const dash = await quorate(['plan', defs, '--markdown', '-'], { env })
+    expect(dash.stdout.split('\n')[0]).toBe('### acme: 2 changes in 2 activities')
+    expect(await countActivities(service)).toBe(0)
+  })
+
+  test('a file that cannot be written is an error that names it', async () => {
+    const { folder, env, defs } = await scene()
+    const ran = await quorate(['plan', defs, '--out', join(folder, 'nowhere', 'plan.json')], { env })
+    expect(ran.stderr).toContain('error cli/unwritable')
+    expect(ran.exit).toBe(1)
+  })
+})
+
+describe('show', () => {
+  test('any saved plan is shown, and marked when the organization has moved; only apply refuses', async () => {
+    const { service, folder, env, defs } = await scene()
+    const file = join(folder, 'plan.json')
+    await quorate(['plan', defs, '--out', file], { env })
+    const fresh = await quorate(['show', file], { env })
+    expect(fresh.stdout).toContain('+ policy.no-exports')
+    expect(fresh.stderr).toContain('is as it was')
+    await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'treasury', userIds: [] })
+    const stale = await quorate(['show', file], { env })
+    expect(stale.stdout).toBe(fresh.stdout)
+    expect(stale.stderr).toContain(
+      'Stale: the organization has moved since this plan was made:\n  `tag.treasury` is live now',
+    )
+    expect(stale.exit).toBe(0)
+    const json = await quorate(['show', file, '--json'], { env })
+    expect(JSON.parse(json.stdout)).toMatchObject({ stale: true, moved: ['`tag.treasury` is live now'] })
+  })
+
+  test('without an API the plan is shown all the same, and nothing is started', async () => {
+    const { folder, env, defs } = await scene()
+    const file = join(folder, 'plan.json')
+    await quorate(['plan', defs, '--out', file], { env })
+    const ran = await quorate(['show', file], { env: { QUORATE_DATA_DIR: join(folder, 'other') } })
+    expect(ran.stdout).toContain('+ tag.treasury')
+    expect(ran.stderr).toContain('Not compared with the live organization: no API is configured')
+    expect(ran.exit).toBe(0)
+    expect(existsSync(join(folder, 'other'))).toBe(false)
+  })
+
+  test('what is no plan is refused', async () => {
+    const { folder, env } = await scene()
+    const missing = await quorate(['show', join(folder, 'none.json')], { env })
+    expect(missing.stderr).toContain('error cli/unreadable')
+    const other = writeFiles(folder, { 'x.json': '{}' })
+    expect((await quorate(['show', join(other, 'x.json')], { env })).stderr).toContain('error plan/foreign-format')
+  })
+})
+
+describe('unmanaged', () => {
+  test('what is live and in no definition is listed with its id', async () => {
+    const { service, env, defs } = await scene()
+    await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'stray', userIds: [] })
+    const ran = await quorate(['unmanaged', defs], { env })
+    expect(ran.stdout).toMatch(/^tag\.stray +[0-9a-f-]{36}$/m)
+    expect(ran.exit).toBe(0)
+    const json = await quorate(['unmanaged', defs, '--json'], { env })
+    expect(JSON.parse(json.stdout).unmanaged).toContainEqual(expect.objectContaining({ address: 'tag.stray' }))
+  })
+})
+
+describe('apply', () => {
+  test('events are one JSON object a line, the version first; a saved plan writes the lock beside its definitions', async () => {
+    const { service, folder, env, defs } = await scene({ TEMPORAL_ADDRESS: await testTemporalAddress() })
+    const worker = spawn(process.execPath, [main, 'worker', '--json'], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(async () => {
+      const exit = once(worker, 'exit')
+      worker.kill('SIGTERM')
+      await exit
+    })
+    await once(worker.stdout!, 'data')
+    const file = join(folder, 'plan.json')
+    await quorate(['plan', 'defs', '--out', file], { env, cwd: folder })
+    expect(readPlan(readFileSync(file, 'utf8')).folder).toBe('defs')
+
+    const ran = await quorate(['apply', file, '--events'], { env, cwd: folder })
+    const events = ran.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(events[0]).toMatchObject({ event: 'version', version: 'quorate.events/1' })
+    expect(events[1]).toMatchObject({ event: 'plan', changes: 2 })
+    const done = events.filter(({ event, state }) => event === 'activity' && state === 'completed')
+    expect(done.map(({ index }) => index).sort()).toEqual([0, 1])
+    expect(events.at(-1)).toMatchObject({ event: 'end', state: 'done', exit: 0 })
+    const { userTags } = await service.root.query('list_user_tags')
+    expect(readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')).toContain(`tag.treasury: ${userTags[0]!.tagId}`)
+  })
+})
