@@ -13,6 +13,8 @@ import { createHttpServer } from './http/server.ts'
 import { lockFolder } from './lock.ts'
 import { resolveHost as platformResolveHost } from './network/resolve-host.ts'
 import { createWebhookUrlCheck, type ResolveHost } from './network/webhook-url.ts'
+import { createDocumentFetch } from './oidc/fetch-document.ts'
+import { createOidcVerifier } from './oidc/verifier.ts'
 import { queryHandlers } from './queries/index.ts'
 import { createSealing } from './sealing.ts'
 import { openDatabase } from './store/index.ts'
@@ -47,6 +49,11 @@ export interface ServiceOptions {
   readonly organizationName?: string
   /** @default 'root' */
   readonly keyName?: string
+  /**
+   * Origins of OIDC issuers that may speak plain http and stand on a private address, such as `http://localhost:8080`.
+   * @default none: an issuer is asked by https at public addresses alone
+   */
+  readonly privateIssuers?: readonly string[]
 }
 
 /** A service that answers. */
@@ -87,7 +94,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       })
     }
     const outside = { checkWebhookUrl: createWebhookUrlCheck(readWebhookRules(options)) }
-    const engine = createEngine({ ...tools, outside, handlers, queryHandlers, decoder: createDecoder() })
+    const fetchDocument = createDocumentFetch({ privateOrigins: options.privateIssuers ?? [] })
+    const oidc = createOidcVerifier({ fetchDocument, clock, logger })
+    const engine = createEngine({ ...tools, outside, oidc, handlers, queryHandlers, decoder: createDecoder() })
     const { trustedProxies = [] } = options
     const server = await createHttpServer({ engine, logger, randomBytes, trustedProxies })
     closers.push(() => server.close())

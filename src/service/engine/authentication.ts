@@ -1,5 +1,24 @@
 import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
-import { type Headers, readStamp, type Stamp, StampError, type StampFault, verifyStamp } from '../../stamp/index.ts'
+import {
+  type Headers,
+  readStamp,
+  type Stamp,
+  StampError,
+  type StampFault,
+  type Stamps,
+  verifyStamp,
+  type WebAuthnStamp,
+} from '../../stamp/index.ts'
+
+/** An API key's stamp, verified, or a passkey's, which can be once its key has been found. Whose it is comes later. */
+export type Proof = Stamp | PasskeyProof
+
+/** A passkey's stamp and the bytes that it is to be verified over. */
+export interface PasskeyProof {
+  readonly kind: 'passkey'
+  readonly stamp: WebAuthnStamp
+  readonly body: Uint8Array
+}
 
 /** What each fault of a stamp is on the wire (facts: protocol §9). */
 const FAULTS: Readonly<Record<StampFault, (error: StampError) => ApiError>> = {
@@ -9,18 +28,17 @@ const FAULTS: Readonly<Record<StampFault, (error: StampError) => ApiError>> = {
   unsupported: (error) => new ApiError(GRPC.Unimplemented, error.message),
 }
 
-/**
- * Reads a request's stamp and checks that it signs these very bytes. Whose key it is comes later. Throws `ApiError`.
- */
-export function authenticate(headers: Headers, body: Uint8Array): Stamp {
+/** Reads a request's stamp and, where the stamp names its own key, checks that it signs these very bytes. Throws `ApiError`. */
+export function authenticate(headers: Headers, body: Uint8Array): Proof {
   const stamp = readStampOrRefuse(headers)
+  if (stamp.kind === 'webauthn') return { kind: 'passkey', stamp, body }
   if (!verifyStamp(stamp, body)) throw apiError('apiKeyNotVerified')
   return stamp
 }
 
-function readStampOrRefuse(headers: Headers): Stamp {
+function readStampOrRefuse(headers: Headers): Stamps['api-key' | 'webauthn'] {
   try {
-    return readStamp(headers)
+    return readStamp(headers, { accept: ['api-key', 'webauthn'] })
   } catch (error) {
     if (error instanceof StampError) throw FAULTS[error.reason](error)
     throw error

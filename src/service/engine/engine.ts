@@ -19,14 +19,16 @@ import {
 } from '../../protocol/index.ts'
 import type { Headers } from '../../stamp/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
+import type { OidcVerifier } from '../oidc/verifier.ts'
 import type { Sealing } from '../sealing.ts'
 import type { ActivityRecordRow, Database } from '../store/index.ts'
 import { toWireActivity } from './activity-wire.ts'
-import { authenticate } from './authentication.ts'
+import { authenticate, type Proof } from './authentication.ts'
 import { resolveCaller } from './caller.ts'
 import { examine } from './examination.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { createHandlerContext } from './handler-context.ts'
+import { findTokens, type IdentityOf, identityOfRecorded, verifyTokens } from './identities.ts'
 import { createJudge } from './judgement.ts'
 import { createPolicySource } from './policy-cache.ts'
 import type { QueryHandler } from './query.ts'
@@ -42,6 +44,7 @@ export interface EngineOptions {
   readonly queryHandlers: Readonly<Record<QueryName, QueryHandler | NotExecuted>>
   readonly decoder: Decoder
   readonly sealing: Sealing
+  readonly oidc: OidcVerifier
   readonly outside: Outside
   readonly clock: () => number
   readonly randomBytes: RandomBytes
@@ -69,9 +72,10 @@ export function createEngine(options: EngineOptions): Engine {
   const tools = createTools(options)
   return {
     async submit(raw) {
-      const request = readSubmit(decoder, raw)
+      const form = readSubmit(decoder, raw)
+      const request = { ...form, identityOf: await verifyIdentities(options, raw, form, form.intent) }
       await examine(options, request, (tx) =>
-        resolveCaller(tx, request.stamp, request.organizationId, { reach: 'submit', now: clock() }),
+        resolveCaller(tx, request.proof, request.organizationId, { reach: 'submit', now: clock() }),
       )
       return database.write(async (tx) => {
         const now = clock()
@@ -83,11 +87,13 @@ export function createEngine(options: EngineOptions): Engine {
       })
     },
     async query(raw) {
-      const { name, organizationId, request, stamp } = readQuery(decoder, raw)
+      const form = readQuery(decoder, raw)
+      const { name, organizationId, request, proof } = form
+      const identityOf = await verifyIdentities(options, raw, form, request)
       const handler = options.queryHandlers[name]
       return database.read(async (tx) => {
         const now = clock()
-        const caller = await resolveCaller(tx, stamp, organizationId, { reach: 'query', now })
+        const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now })
         await checkSource(tx, caller, raw.source)
         if (typeof handler !== 'function') throw apiError('notImplemented', `query ${name} (${handler.notExecuted})`)
         const context = {
@@ -95,6 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
           organizationId: caller.organizationId,
           caller: { userId: caller.userId, organizationId: caller.homeId },
           now,
+          identityOf,
           viewActivities: async (activities: readonly ActivityRecordRow[]) => {
             const views = await viewActivities(tools, tx, activities, { caller, now })
             return views.map((view) => toWireActivity(view, { nestedCopy: false }))
@@ -122,13 +129,38 @@ function createTools(options: EngineOptions): EngineTools {
       const row = findActivity(activity.type)?.row
       if (!row || 'notExecuted' in handlers[row.type]) return undefined
       const intent = JSON.parse(activity.intent) as JsonObject
-      return prepareCase(tx, row, intent, { organizationId: activity.organization_id, submitterId, now })
+      return prepareCase(tx, row, intent, {
+        organizationId: activity.organization_id,
+        submitterId,
+        now,
+        identityOf: identityOfRecorded,
+      })
     },
   }
 }
 
+/** Verifies the OIDC tokens of a request, if it has any, for a caller who may ask from where the request came. */
+async function verifyIdentities(
+  { database, oidc, clock }: EngineOptions,
+  { source }: RawRequest,
+  { organizationId, proof }: { readonly organizationId: string; readonly proof: Proof },
+  request: JsonObject,
+): Promise<IdentityOf> {
+  const tokens = findTokens(request)
+  if (tokens.length > 0) {
+    await database.read(async (tx) => {
+      const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now: clock() })
+      await checkSource(tx, caller, source)
+    })
+  }
+  return verifyTokens(oidc, tokens)
+}
+
+/** A request before its tokens have been looked at. */
+type Form<Request> = Omit<Request, 'identityOf'>
+
 /** Form first, then the stamp; nothing here touches the store. */
-function readSubmit(decoder: Decoder, { path, headers, body, source }: RawRequest): SubmitRequest {
+function readSubmit(decoder: Decoder, { path, headers, body, source }: RawRequest): Form<SubmitRequest> {
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
   const envelope = decoder.envelope(parseJson(body), path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
@@ -142,14 +174,14 @@ function readSubmit(decoder: Decoder, { path, headers, body, source }: RawReques
     message: decodeUtf8(body),
     fingerprint: fingerprintOf(body),
     source,
-    stamp: authenticate(headers, body),
+    proof: authenticate(headers, body),
   }
 }
 
-function readQuery(decoder: Decoder, { path, headers, body }: RawRequest): QueryRequest {
+function readQuery(decoder: Decoder, { path, headers, body }: RawRequest): Form<QueryRequest> {
   const row = findQueryByPath(path)
   if (!row) throw apiError('notFound', 'path', path)
   const request = decoder.query(row.name, parseJson(body))
   const organizationId = String(request['organizationId']).toLowerCase()
-  return { name: row.name, organizationId, request, stamp: authenticate(headers, body) }
+  return { name: row.name, organizationId, request, proof: authenticate(headers, body) }
 }

@@ -2,6 +2,7 @@ import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { Sealing } from '../sealing.ts'
 import type { Transaction } from '../store/index.ts'
 import type { HandlerContext } from './handler.ts'
+import type { IdentityOf } from './identities.ts'
 
 /** What handlers may use besides the transaction. */
 export interface HandlerTools {
@@ -17,6 +18,7 @@ export function createHandlerContext(
     readonly organizationId: string
     readonly submitterId: string
     readonly now: number
+    readonly identityOf: IdentityOf
   },
 ): HandlerContext {
   const { randomBytes, sealing } = tools
@@ -29,5 +31,6 @@ export function createHandlerContext(
     newId: () => newUuid(randomBytes),
     seal: sealing.seal,
     unseal: sealing.unseal,
+    identityOf: request.identityOf,
   }
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
 import type { CheckWebhookUrl } from '../network/webhook-url.ts'
 import type { Transaction } from '../store/index.ts'
+import type { IdentityOf } from './identities.ts'
 
 /** What a handler may use. Everything happens inside the request's one transaction. */
 export interface HandlerContext {
@@ -19,6 +20,8 @@ export interface HandlerContext {
   /** Seals bytes at rest, bound to the row they stand in, and opens them again. */
   readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
   readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
+  /** Whom an OIDC token in the intent names. */
+  readonly identityOf: IdentityOf
 }
 
 /** Where a sealed value stands; part of the seal, so that sealed values cannot be swapped between rows. */

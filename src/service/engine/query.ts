@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../encoding/index.ts'
 import type { ActivityRecordRow, Transaction } from '../store/index.ts'
+import type { IdentityOf } from './identities.ts'
 
 /** What a query may use: one consistent view of the store, in which nothing can be written. */
 export interface QueryContext {
@@ -10,6 +11,8 @@ export interface QueryContext {
   readonly caller: { readonly userId: string; readonly organizationId: string }
   /** Trusted time of this request, in milliseconds since the epoch. */
   readonly now: number
+  /** Whom an OIDC token in the request names. */
+  readonly identityOf: IdentityOf
   /** Writes activities as the caller sees them, with votes and with what the caller may do about them. */
   readonly viewActivities: (activities: readonly ActivityRecordRow[]) => Promise<JsonObject[]>
 }

@@ -1,5 +1,6 @@
 import type { ActivityRow, JsonObject, QueryName, Spelling } from '../../protocol/index.ts'
-import type { Stamp } from '../../stamp/index.ts'
+import type { Proof } from './authentication.ts'
+import type { IdentityOf } from './identities.ts'
 
 /** A submit whose form has been checked and whose stamp signs its bytes. Whose stamp it is is not known yet. */
 export interface SubmitRequest {
@@ -17,7 +18,8 @@ export interface SubmitRequest {
   readonly fingerprint: string
   /** The address that it came from, where that is known. */
   readonly source: string | undefined
-  readonly stamp: Stamp
+  readonly proof: Proof
+  readonly identityOf: IdentityOf
 }
 
 /** A query whose form has been checked and whose stamp signs its bytes. */
@@ -25,5 +27,6 @@ export interface QueryRequest {
   readonly name: QueryName
   readonly organizationId: string
   readonly request: JsonObject
-  readonly stamp: Stamp
+  readonly proof: Proof
+  readonly identityOf: IdentityOf
 }

@@ -3,6 +3,7 @@
  * caller → vote? → known bytes? → liveness → handler → checks → decision → record → execution.
  */
 import { newTimeOrderedUuid } from '../../crypto/index.ts'
+import { setSignCount } from '../store/authenticators.ts'
 import { type ActivityRecordRow, findActivityByFingerprint, insertActivity, type Transaction } from '../store/index.ts'
 import { type Caller, resolveCaller } from './caller.ts'
 import { execute } from './execution.ts'
@@ -28,8 +29,9 @@ export async function submit(
   now: number,
 ): Promise<Submitted> {
   const reach = RESOLVED_BELOW.has(request.row.family) ? 'submit-below' : 'submit'
-  const caller = await resolveCaller(tx, request.stamp, request.organizationId, { reach, now })
+  const caller = await resolveCaller(tx, request.proof, request.organizationId, { reach, now })
   await checkSource(tx, caller, request.source)
+  if (caller.counted) await setSignCount(tx, caller.counted.authenticator, caller.counted.signCount)
   const voter = { caller, request, now }
   if (request.row.resultKey === null) return { caller, activity: await voteByFingerprint(tools, tx, voter) }
   const known = await findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
@@ -49,6 +51,7 @@ async function start(
     organizationId: caller.organizationId,
     submitterId: caller.userId,
     now,
+    identityOf: request.identityOf,
   })
   await item.handler.validate?.(item.context, item.intent)
   const decision = await tools.judge.decide(item, [ballotOf(caller)])

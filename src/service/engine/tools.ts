@@ -2,6 +2,7 @@ import type { RandomBytes } from '../../crypto/index.ts'
 import type { ActivityRow, JsonObject } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Transaction } from '../store/index.ts'
+import type { IdentityOf } from './identities.ts'
 import type { Case, Judge } from './judgement.ts'
 import type { ViewTools } from './view.ts'
 
@@ -15,6 +16,11 @@ export interface EngineTools extends ViewTools {
     tx: Transaction,
     row: ActivityRow,
     intent: JsonObject,
-    request: { readonly organizationId: string; readonly submitterId: string; readonly now: number },
+    request: {
+      readonly organizationId: string
+      readonly submitterId: string
+      readonly now: number
+      readonly identityOf: IdentityOf
+    },
   ) => Case
 }

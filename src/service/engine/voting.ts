@@ -125,7 +125,6 @@ export async function recordVote(
   { caller, request }: Voter,
   vote: { readonly selection: Selection; readonly castAt: number; readonly decision?: Decision },
 ): Promise<void> {
-  const { stamp } = request
   const row = await insertVote(tx, {
     id: newUuid(tools.randomBytes),
     organization_id: activity.organization_id,
@@ -135,9 +134,7 @@ export async function recordVote(
     credential: JSON.stringify(caller.credential),
     selection: vote.selection,
     message: request.message,
-    public_key: stamp.publicKey,
-    signature: stamp.signature,
-    scheme: stamp.scheme,
+    ...caller.signed,
     created_at: vote.castAt,
   })
   const evaluations = (vote.decision?.policies ?? []).map(({ policyId, outcome }) => ({ policyId, outcome }))

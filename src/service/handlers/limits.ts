@@ -4,6 +4,7 @@ import { findOrganization } from '../store/organizations.ts'
 
 /** The limits that an organization's own list may reach, and what the refusal calls them. */
 const THINGS = {
+  subOrganizations: 'sub-organizations',
   users: 'users',
   policies: 'policies',
   wallets: 'wallets',

@@ -6,7 +6,7 @@ const SIGNING = 'this version does not sign'
 const SENDING = 'this version sends no transactions'
 const TRANSFER = 'this version neither exports nor imports keys'
 const SECRETS = 'this version keeps no secrets of clients'
-const PASSKEYS = 'this version registers no passkeys'
+const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
 const OAUTH = 'this version has no OAuth login'
 const CODES = 'this version sends neither mail nor messages'
 const SESSIONS = 'this version has no login sessions'
@@ -42,11 +42,7 @@ export const notExecutedReasons = {
   INIT_IMPORT_SECRETS: SECRETS,
   IMPORT_SECRETS: SECRETS,
   EXPORT_SECRETS: SECRETS,
-  CREATE_AUTHENTICATORS: PASSKEYS,
-  DELETE_AUTHENTICATORS: PASSKEYS,
-  UPDATE_ALLOWED_ORIGINS: PASSKEYS,
-  CREATE_OAUTH_PROVIDERS: OAUTH,
-  DELETE_OAUTH_PROVIDERS: OAUTH,
+  UPDATE_ALLOWED_ORIGINS: ORIGINS,
   OAUTH2_AUTHENTICATE: OAUTH,
   OAUTH: OAUTH,
   OAUTH_LOGIN: OAUTH,
@@ -70,8 +66,6 @@ export const notExecutedReasons = {
   UPDATE_AUTH_PROXY_CONFIG: PROXY,
   CREATE_ORGANIZATION: TREE,
   DELETE_ORGANIZATION: TREE,
-  CREATE_SUB_ORGANIZATION: TREE,
-  DELETE_SUB_ORGANIZATION: TREE,
   ACCEPT_INVITATION: INVITATIONS,
   SET_PAYMENT_METHOD: BILLING,
   DELETE_PAYMENT_METHOD: BILLING,

@@ -9,6 +9,31 @@ export function publicKeyTaken(publicKey: string): ApiError {
   return new ApiError(GRPC.AlreadyExists, `api key with public key ${publicKey} already exists in this organization`)
 }
 
+/** Unstated: the refusal of a passkey that the organization has already. */
+export function authenticatorTaken(credentialId: string): ApiError {
+  return new ApiError(
+    GRPC.AlreadyExists,
+    `authenticator with credential ID ${credentialId} already exists in this organization`,
+  )
+}
+
+/** Unstated: the text and the number of the refusal of an OAuth identity that the organization has already. */
+export function oauthProviderTaken({
+  issuer,
+  audience,
+}: {
+  readonly issuer: string
+  readonly audience: string
+}): ApiError {
+  const message = `oauth provider with issuer ${issuer} and audience ${audience} already exists for this subject in this organization`
+  return new ApiError(GRPC.AlreadyExists, message, { code: 'OAUTH_PROVIDER_ALREADY_EXISTS' })
+}
+
+/** Unstated: the refusal to delete a parent as if it were a sub-organization. */
+export function notASubOrganization(organizationId: string): ApiError {
+  return apiError('requestInvalid', `organization ${organizationId} is not a sub-organization`)
+}
+
 /** Unstated: the refusal to delete a member of the root quorum (facts: policy-language §12). */
 export function userInQuorum(userId: string): ApiError {
   return apiError('requestInvalid', `user ${userId} is in the root quorum and must leave it before being deleted`)
@@ -75,6 +100,17 @@ export const LOGIN_FEATURES = {
   email: ['FEATURE_NAME_EMAIL_AUTH', 'FEATURE_NAME_OTP_EMAIL_AUTH'],
   phone_number: ['FEATURE_NAME_SMS_AUTH'],
 } as const
+
+/** The login features that a sub-organization is made with, each unless its switch is given (facts: protocol §15). */
+export const LOGIN_SWITCHES = [
+  { feature: 'FEATURE_NAME_EMAIL_RECOVERY', disabledBy: 'disableEmailRecovery' },
+  { feature: 'FEATURE_NAME_EMAIL_AUTH', disabledBy: 'disableEmailAuth' },
+  { feature: 'FEATURE_NAME_OTP_EMAIL_AUTH', disabledBy: 'disableOtpEmailAuth' },
+  { feature: 'FEATURE_NAME_SMS_AUTH', disabledBy: 'disableSmsAuth' },
+] as const
+
+/** Unstated: the name of the root user that the first version of `create_sub_organization` makes from a passkey alone. */
+export const FIRST_ROOT_USER_NAME = 'Root user'
 
 /** Unstated: how long a mnemonic is that nobody asked to be longer (facts: chain §1). */
 export const DEFAULT_WORD_COUNT = 12

@@ -1,16 +1,19 @@
 import type { ActivityFamily, ActivityType } from '../../protocol/index.ts'
 import type { Handler, NotExecuted } from '../engine/handler.ts'
 import { apiKeyHandlers } from './api-keys.ts'
+import { authenticatorHandlers } from './authenticators.ts'
 import { createUserHandlers } from './create-users.ts'
 import { invitationHandlers } from './invitations.ts'
 import { ipAllowlistHandlers } from './ip-allowlist.ts'
 import { notExecutedReasons, notExecutedRows } from './not-executed.ts'
+import { oauthProviderHandlers } from './oauth-providers.ts'
 import { oauth2CredentialHandlers } from './oauth2-credentials.ts'
 import { organizationHandlers } from './organization.ts'
 import { policyHandlers } from './policies.ts'
 import { privateKeyTagHandlers } from './private-key-tags.ts'
 import { privateKeyHandlers } from './private-keys.ts'
 import { smartContractInterfaceHandlers } from './smart-contract-interfaces.ts'
+import { subOrganizationHandlers } from './sub-organizations.ts'
 import type { FamilyOf, HandlerRows } from './table.ts'
 import { userTagHandlers } from './user-tags.ts'
 import { userHandlers } from './users.ts'
@@ -23,6 +26,9 @@ const executed = {
   ...userHandlers,
   ...userTagHandlers,
   ...apiKeyHandlers,
+  ...authenticatorHandlers,
+  ...oauthProviderHandlers,
+  ...subOrganizationHandlers,
   ...policyHandlers,
   ...organizationHandlers,
   ...walletHandlers,

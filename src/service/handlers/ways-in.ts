@@ -1,11 +1,13 @@
 /**
- * Every user must keep at least one way in: an API key that has not expired, or a contact whose login feature is on
- * (facts: protocol §15). Passkeys and OAuth providers cannot be registered here.
+ * Every user must keep at least one way in: an API key that has not expired, a passkey, an OAuth provider, or a contact
+ * whose login feature is on (facts: protocol §15).
  */
 import { apiError } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { listApiKeys } from '../store/api-keys.ts'
+import { listAuthenticators } from '../store/authenticators.ts'
 import { listFeatures } from '../store/features.ts'
+import { listOauthProviders } from '../store/oauth-providers.ts'
 import type { ApiKeyRow, UserRow } from '../store/schema.ts'
 import { LOGIN_FEATURES } from './readings.ts'
 
@@ -28,6 +30,8 @@ export async function readFeatureNames(context: HandlerContext): Promise<Set<str
 /** What a request is about to take from users. */
 export interface Loss {
   readonly apiKeyIds?: readonly string[]
+  readonly authenticatorIds?: readonly string[]
+  readonly oauthProviderIds?: readonly string[]
   readonly contact?: keyof Contacts
   readonly features?: readonly string[]
 }
@@ -36,16 +40,36 @@ export interface Loss {
 export async function checkWaysIn(context: HandlerContext, users: readonly UserRow[], loss: Loss): Promise<void> {
   const before = await readFeatureNames(context)
   const after = new Set([...before].filter((name) => !loss.features?.includes(name)))
-  const ids = users.map(({ id }) => id)
-  const keys = Map.groupBy(await listApiKeys(context.tx, context.organizationId, ids), (key) => key.user_id)
+  const lost = new Set([...(loss.apiKeyIds ?? []), ...(loss.authenticatorIds ?? []), ...(loss.oauthProviderIds ?? [])])
+  const credentials = await readCredentials(context, users)
   for (const user of users) {
-    const valid = (keys.get(user.id) ?? []).filter((key) => isValid(key, context.now))
-    const left = valid.filter((key) => !loss.apiKeyIds?.includes(key.id))
+    const held = credentials.get(user.id) ?? []
+    const left = held.filter(({ id }) => !lost.has(id))
     const contacts = loss.contact === undefined ? user : { ...user, [loss.contact]: null }
-    const hadOne = valid.length > 0 || isContactWayIn(user, before)
+    const hadOne = held.length > 0 || isContactWayIn(user, before)
     if (hadOne && left.length === 0 && !isContactWayIn(contacts, after))
       throw apiError('userWithoutCredential', user.id)
   }
+}
+
+interface HeldCredential {
+  readonly id: string
+  readonly user_id: string
+}
+
+/** Reads the credentials that let these users in, by user. */
+async function readCredentials(
+  { tx, organizationId, now }: HandlerContext,
+  users: readonly UserRow[],
+): Promise<Map<string, HeldCredential[]>> {
+  const ids = users.map(({ id }) => id)
+  const keys = await listApiKeys(tx, organizationId, ids)
+  const held: readonly HeldCredential[] = [
+    ...keys.filter((key) => isValid(key, now)),
+    ...(await listAuthenticators(tx, organizationId, ids)),
+    ...(await listOauthProviders(tx, organizationId, ids)),
+  ]
+  return Map.groupBy(held, ({ user_id }) => user_id)
 }
 
 function isValid(key: ApiKeyRow, now: number): boolean {

@@ -19,15 +19,11 @@ interface EmptyList {
 const MAIL = ['EMAIL_AUTH', 'INIT_OTP', 'INIT_OTP_AUTH', 'INIT_USER_EMAIL_RECOVERY'] as const
 
 export const emptyLists = {
-  list_suborgs: { member: 'organizationIds', madeBy: ['CREATE_SUB_ORGANIZATION'] },
-  list_verified_suborgs: { member: 'organizationIds', madeBy: ['CREATE_SUB_ORGANIZATION'] },
   list_secrets: { member: 'secrets', madeBy: ['IMPORT_SECRETS'] },
   list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
   list_email_events: { member: 'emailEvents', madeBy: MAIL },
   list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
   get_session_profiles: { member: 'sessionProfiles', madeBy: ['CREATE_SESSION_PROFILE'] },
-  get_authenticators: { member: 'authenticators', madeBy: ['CREATE_AUTHENTICATORS'], about: 'userId' },
-  get_oauth_providers: { member: 'oauthProviders', madeBy: ['CREATE_OAUTH_PROVIDERS'], about: 'userId' },
   get_mfa_policies: { member: 'mfaPolicies', madeBy: ['CREATE_MFA_POLICY'], about: 'userId' },
   get_mfa_status: { member: 'mfaStatuses', madeBy: ['CREATE_MFA_POLICY'], about: 'activityId' },
 } as const satisfies Partial<Record<QueryName, EmptyList>>

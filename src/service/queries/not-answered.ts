@@ -7,7 +7,6 @@ const MARKETS = { notExecuted: 'there is no market or yield provider behind this
 const ENCLAVES = { notExecuted: 'there are no enclaves behind this service' }
 const PROOFS = { notExecuted: 'this version makes no app proofs' }
 const ONRAMP = { notExecuted: 'there is no on-ramp provider behind this service' }
-const PASSKEYS = { notExecuted: 'this version registers no passkeys' }
 const MFA = { notExecuted: 'this version has no MFA policies' }
 const SESSIONS = { notExecuted: 'this version has no login sessions' }
 
@@ -39,7 +38,6 @@ export const notAnswered = {
   get_boot_proof: PROOFS,
   get_latest_boot_proof: PROOFS,
   list_app_proofs: PROOFS,
-  get_authenticator: PASSKEYS,
   get_mfa_policy: MFA,
   get_session_profile: SESSIONS,
 } as const satisfies Partial<Record<QueryName, NotExecuted>>

@@ -2,6 +2,7 @@ import type { QueryName } from '../../protocol/index.ts'
 import type { NotExecuted } from '../engine/handler.ts'
 import type { QueryHandler } from '../engine/query.ts'
 import { getActivity, getPolicyEvaluations, listActivities } from './activities.ts'
+import { credentialQueries } from './credentials.ts'
 import { answerEmpty, emptyLists } from './empty.ts'
 import { notAnswered } from './not-answered.ts'
 import { oauth2CredentialQueries } from './oauth2-credentials.ts'
@@ -9,6 +10,7 @@ import { organizationQueries } from './organization.ts'
 import { policyQueries } from './policies.ts'
 import { privateKeyQueries } from './private-keys.ts'
 import { smartContractInterfaceQueries } from './smart-contract-interfaces.ts'
+import { subOrganizationQueries } from './sub-organizations.ts'
 import type { QueryRows } from './table.ts'
 import { userQueries } from './users.ts'
 import { walletQueries } from './wallets.ts'
@@ -22,6 +24,8 @@ const answered = {
   ...privateKeyQueries,
   ...smartContractInterfaceQueries,
   ...oauth2CredentialQueries,
+  ...credentialQueries,
+  ...subOrganizationQueries,
   ...webhookEndpointQueries,
 } satisfies QueryRows
 

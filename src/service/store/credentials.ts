@@ -20,6 +20,7 @@ export async function lockOrganization(
     .selectFrom('organizations')
     .select(['id', 'parent_id'])
     .where('id', '=', organizationId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst()
   return row && { id: row.id, parentId: row.parent_id ?? undefined }
 }
@@ -62,6 +63,13 @@ export async function listStandingCredentials(
     .select('id')
     .where('organization_id', '=', organizationId)
     .where('id', 'in', credentialIds)
+    .union(
+      tx
+        .selectFrom('authenticators')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', credentialIds),
+    )
     .execute()
   return new Set(rows.map((row) => row.id))
 }

@@ -35,7 +35,7 @@ export async function insertFirstOrganization(tx: Transaction, first: FirstOrgan
   const made = { created_at: now, updated_at: now }
   await tx
     .insertInto('organizations')
-    .values({ id: first.id, parent_id: null, name: first.name, quorum_threshold: 1, ...made })
+    .values({ id: first.id, parent_id: null, name: first.name, quorum_threshold: 1, deleted_at: null, ...made })
     .execute()
   await tx
     .insertInto('users')

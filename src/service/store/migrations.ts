@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Migration } from './migrations/migration.ts'
+import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
@@ -107,6 +108,7 @@ const MIGRATIONS: readonly Migration[] = [
     ],
   },
   privateKeysAndRest,
+  passkeysAndProviders,
 ]
 
 /**

@@ -2,13 +2,24 @@ import type { OrganizationRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 /** Adds an organization. Its quorum's members are written by `setQuorum`, once their users are there. */
-export async function insertOrganization(tx: Transaction, organization: OrganizationRow): Promise<void> {
-  await tx.insertInto('organizations').values(organization).execute()
+export async function insertOrganization(
+  tx: Transaction,
+  organization: Omit<OrganizationRow, 'deleted_at'>,
+): Promise<void> {
+  await tx
+    .insertInto('organizations')
+    .values({ ...organization, deleted_at: null })
+    .execute()
 }
 
-/** Reads an organization. */
+/** Reads an organization; a deleted one is not there. */
 export async function findOrganization(tx: Transaction, organizationId: string): Promise<OrganizationRow | undefined> {
-  return tx.selectFrom('organizations').selectAll().where('id', '=', organizationId).executeTakeFirst()
+  return tx
+    .selectFrom('organizations')
+    .selectAll()
+    .where('id', '=', organizationId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
 }
 
 /** Gives an organization another name. */

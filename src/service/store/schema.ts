@@ -28,6 +28,9 @@ export interface Schema {
   policy_versions: PolicyVersionRow
   service_keys: ServiceKeyRow
   settings: SettingRow
+  authenticators: AuthenticatorRow
+  oauth_providers: OauthProviderRow
+  verified_contacts: VerifiedContactRow
 }
 
 export interface OrganizationRow {
@@ -38,6 +41,8 @@ export interface OrganizationRow {
   quorum_threshold: number
   created_at: number
   updated_at: number
+  /** Null while it stands; of a deleted one only the row and its activities stay, for audit. */
+  deleted_at: number | null
 }
 
 export interface QuorumMemberRow {
@@ -306,4 +311,53 @@ export interface ServiceKeyRow {
 export interface SettingRow {
   name: string
   value: string
+}
+
+/** A passkey, as its registration showed it (facts: auth §8). */
+export interface AuthenticatorRow {
+  id: string
+  organization_id: string
+  user_id: string
+  name: string
+  /** Base64url without padding. Unique in an organization. */
+  credential_id: string
+  /** The COSE key, base64url. */
+  public_key: string
+  /** JSON list of AUTHENTICATOR_TRANSPORT_…. */
+  transports: string
+  /** The format of the attestation statement: none, packed, …. */
+  attestation_type: string
+  /** Base64url of 16 bytes. */
+  aaguid: string
+  model: string
+  /** Base64url; the same in every assertion. */
+  rp_id_hash: string
+  backup_eligible: number
+  /** As last told; it refuses nothing. */
+  sign_count: number
+  created_at: number
+  updated_at: number
+}
+
+/** Who a user is at an OIDC issuer. Issuer, audience and subject together are unique in an organization. */
+export interface OauthProviderRow {
+  id: string
+  organization_id: string
+  user_id: string
+  name: string
+  issuer: string
+  audience: string
+  subject: string
+  created_at: number
+  updated_at: number
+}
+
+/** A contact that a user has proved to have; it says nothing of another one that the user has taken since. */
+export interface VerifiedContactRow {
+  organization_id: string
+  user_id: string
+  /** EMAIL or PHONE_NUMBER. */
+  type: string
+  /** E-mail addresses in lower case. */
+  contact: string
 }

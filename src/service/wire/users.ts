@@ -1,10 +1,14 @@
 import { toTimestamp, type Wire } from '../../protocol/index.ts'
 import { listApiKeys } from '../store/api-keys.ts'
+import { listAuthenticators } from '../store/authenticators.ts'
 import type { Transaction } from '../store/index.ts'
+import { listOauthProviders } from '../store/oauth-providers.ts'
 import type { UserRow } from '../store/schema.ts'
 import { listTagMembers } from '../store/tags.ts'
 import { listUsers } from '../store/users.ts'
 import { toWireApiKey } from './api-keys.ts'
+import { toWireAuthenticator } from './authenticators.ts'
+import { toWireOauthProvider } from './oauth-providers.ts'
 
 /** Reads one user as the API writes it, or gives nothing for an id that the organization does not have. */
 export async function toWireUser(
@@ -16,7 +20,7 @@ export async function toWireUser(
   return user
 }
 
-/** Writes users of one organization, in the order given, with three reads however many they are. */
+/** Writes users of one organization, in the order given, with five reads however many they are. */
 export async function toWireUsers(
   tx: Transaction,
   organizationId: string,
@@ -24,19 +28,21 @@ export async function toWireUsers(
 ): Promise<Wire.User[]> {
   const userIds = users.map(({ id }) => id)
   const keys = Map.groupBy(await listApiKeys(tx, organizationId, userIds), (key) => key.user_id)
+  const passkeys = Map.groupBy(await listAuthenticators(tx, organizationId, userIds), (row) => row.user_id)
+  const providers = Map.groupBy(await listOauthProviders(tx, organizationId, userIds), (row) => row.user_id)
   const tags = Map.groupBy(await listTagMembers(tx, organizationId, { memberIds: userIds }), (tag) => tag.memberId)
   return users.map((user) => ({
     userId: user.id,
     userName: user.name,
     ...(user.email === null ? {} : { userEmail: user.email }),
     ...(user.phone_number === null ? {} : { userPhoneNumber: user.phone_number }),
-    // Nobody can register a passkey, an OAuth provider or an MFA policy: those activities are not carried out.
-    authenticators: [],
+    authenticators: (passkeys.get(user.id) ?? []).map(toWireAuthenticator),
     apiKeys: (keys.get(user.id) ?? []).map(toWireApiKey),
     userTags: (tags.get(user.id) ?? []).map(({ tagId }) => tagId),
-    oauthProviders: [],
+    oauthProviders: (providers.get(user.id) ?? []).map(toWireOauthProvider),
     createdAt: toTimestamp(user.created_at),
     updatedAt: toTimestamp(user.updated_at),
+    // Nobody can make one: the activity is not carried out.
     mfaPolicies: [],
   }))
 }

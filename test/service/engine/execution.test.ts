@@ -66,6 +66,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     handlers: { ...handlers, [TYPE]: { ...handler, execute } },
     queryHandlers,
     decoder: createDecoder(),
+    oidc: { verify: async () => undefined },
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
     outside: { checkWebhookUrl: async () => undefined },
     clock: () => NOW,

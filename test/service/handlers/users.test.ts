@@ -111,12 +111,12 @@ describe('create_users', () => {
     {
       name: 'an authenticator',
       user: () => newUser({ authenticators: [{ authenticatorName: 'a', challenge: 'c', attestation }] }),
-      expected: () => [501, 12, 'registering authenticators with a user is not implemented by this service', ''],
+      expected: () => invalid('invalid authenticator attestation'),
     },
     {
       name: 'an OAuth provider',
       user: () => newUser({ oauthProviders: [{ providerName: 'google', oidcToken: 'x' }] }),
-      expected: () => [501, 12, 'registering oauthProviders with a user is not implemented by this service', ''],
+      expected: () => [400, 3, 'invalid OIDC token', 'INVALID_OIDC_TOKEN'],
     },
     {
       name: 'no way in',

@@ -6,6 +6,7 @@ import { queryHandlers } from '../../../src/service/queries/index.ts'
 import { sampleOf } from '../handlers/sample.ts'
 import { complete, newPrivateKey, newUser, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
+import { createPasskey } from '../passkey.ts'
 import { shapeFaults } from './shape.ts'
 
 const rows: Readonly<Record<QueryName, unknown>> = queryHandlers
@@ -45,6 +46,13 @@ beforeAll(async () => {
   })
   const oauth2 = { provider: 'OAUTH2_PROVIDER_X', clientId: 'c', encryptedClientSecret: '00' }
   const { oauth2CredentialId } = await complete(root, 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', oauth2)
+  const { authenticatorIds } = await complete(root, 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', {
+    userId: userIds[0],
+    authenticators: [createPasskey().register()],
+  })
+  const { userTags: _, ...rootUser } = newUser()
+  const suborg = { subOrganizationName: 's', rootUsers: [rootUser], rootQuorumThreshold: 1 }
+  await complete(root, 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8', suborg)
   const subscriptions = [{ eventType: 'ACTIVITY_UPDATES', filtersJson: '{}' }]
   const endpoint = { url: 'https://1.1.1.1/', name: 'hook', subscriptions }
   await complete(root, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', endpoint)
@@ -65,6 +73,7 @@ beforeAll(async () => {
     get_activity: { activityId },
     get_policy_evaluations: { activityId },
     get_mfa_status: { activityId },
+    get_authenticator: { authenticatorId: authenticatorIds[0] },
     get_authenticators: { userId: userIds[0] },
     get_mfa_policies: { userId: userIds[0] },
     list_email_events: { email: 'a@acme.test' },
@@ -76,7 +85,7 @@ describe('catalogue of queries', () => {
   test('catalogue of queries: each of the 66 has a row', () => {
     expect(names).toHaveLength(66)
     expect(Object.keys(queryHandlers).sort()).toEqual([...names].sort())
-    expect(answered).toHaveLength(37)
+    expect(answered).toHaveLength(38)
   })
 
   test.each(answered)('catalogue of queries: %s answers in its published shape', async (name) => {

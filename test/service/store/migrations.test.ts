@@ -61,7 +61,7 @@ describe('migrations', () => {
   test('migrations: every change of a policy, and nothing else, gives the organization a new policy version', () => {
     const database = new DatabaseSync(':memory:', { enableForeignKeyConstraints: true })
     migrate(database, 1)
-    database.exec("insert into organizations values ('o', null, 'o', 1, 0, 0), ('p', null, 'p', 1, 0, 0)")
+    database.exec("insert into organizations values ('o', null, 'o', 1, 0, 0, null), ('p', null, 'p', 1, 0, 0, null)")
     const version = () =>
       database.prepare("select version from policy_versions where organization_id = 'o'").get()?.['version']
     const steps = [

@@ -1,0 +1,47 @@
+/**
+ * Whom the OIDC tokens in a request name. Verifying one may ask its issuer over the network, which must not happen
+ * while the store is held: so it is done before, and the outcome is looked up where it is needed. Nobody can make the
+ * service ask issuers without a credential of the organization.
+ */
+import { apiError, type JsonObject } from '../../protocol/index.ts'
+import type { OidcIdentity } from '../oidc/identity.ts'
+import { type OidcVerifier, readVerifiedIdentity } from '../oidc/verifier.ts'
+
+/** Says whom a token of the request names. Throws `ApiError` for one that names nobody. */
+export type IdentityOf = (oidcToken: string) => Promise<OidcIdentity>
+
+/** More tokens than this in one request are not looked at: it would wait for too many issuers. */
+const MAX_TOKENS = 32
+
+/** Finds the tokens in a request: every `oidcToken`, and what an account is looked up by. */
+export function findTokens(request: JsonObject): readonly string[] {
+  const found = new Set<string>()
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, member] of Object.entries(value)) {
+      if (name === 'oidcToken' && typeof member === 'string' && member !== '') found.add(member)
+      else visit(member)
+    }
+  }
+  visit(request)
+  if (request['filterType'] === 'OIDC_TOKEN') found.add(String(request['filterValue'] ?? ''))
+  return [...found].slice(0, MAX_TOKENS)
+}
+
+/** Verifies the tokens of a new request, one after the other. */
+export async function verifyTokens(verifier: OidcVerifier, tokens: readonly string[]): Promise<IdentityOf> {
+  const identities = new Map<string, OidcIdentity | undefined>()
+  for (const token of tokens) identities.set(token, await verifier.verify(token))
+  return async (token) => orRefuse(identities.get(token))
+}
+
+/**
+ * Reads the tokens of an activity that has been recorded. INVARIANT: it was only because they verified; by now they may
+ * have expired, and the approval of others is no reason to ask again.
+ */
+export const identityOfRecorded: IdentityOf = async (token) => orRefuse(await readVerifiedIdentity(token))
+
+function orRefuse(identity: OidcIdentity | undefined): OidcIdentity {
+  if (!identity) throw apiError('invalidOidcToken')
+  return identity
+}

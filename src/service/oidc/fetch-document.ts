@@ -1,0 +1,71 @@
+import { lookup as resolve } from 'node:dns'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { decodeUtf8 } from '../../encoding/index.ts'
+import { createPublicAddressTest } from '../network/public-address.ts'
+
+/** Fetches a JSON document. Throws when it may not or cannot be had. */
+export type FetchDocument = (url: string) => Promise<unknown>
+
+/** An issuer's documents are a few kB; nobody may make the service read more, or wait longer. */
+const MAX_BYTES = 262_144
+const TIMEOUT_MS = 5_000
+
+/**
+ * Creates a fetch for documents that strangers name: https alone, no address but public ones, no redirect, bounded in
+ * size and time (facts: auth §4).
+ * @param options.privateOrigins origins that may speak plain http and stand on any address
+ */
+export function createDocumentFetch(options: { readonly privateOrigins: readonly string[] }): FetchDocument {
+  const isPublic = createPublicAddressTest()
+  return async (text) => {
+    const url = new URL(text)
+    const free = options.privateOrigins.includes(url.origin)
+    if (!free && url.protocol !== 'https:') throw new Error(`expected an https URL, got \`${url.protocol}\``)
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    // An address that stands in the URL itself is never looked up.
+    if (!free && isIP(host) !== 0 && !isPublic(host)) throw new Error('the address is not public')
+    return read(await open(url, free ? {} : { lookup: publicLookup(isPublic) }))
+  }
+}
+
+/** The check and the connection use one answer of the resolver, so that the name cannot mean something else in between. */
+function publicLookup(isPublic: (address: string) => boolean): LookupFunction {
+  return (hostname, lookupOptions, done) => {
+    resolve(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
+      const [first] = addresses ?? []
+      if (error) return done(error, '', 0)
+      if (!first || !addresses.every(({ address }) => isPublic(address))) {
+        return done(new Error('the name does not lead to public addresses alone'), '', 0)
+      }
+      return lookupOptions.all ? done(null, addresses) : done(null, first.address, first.family)
+    })
+  }
+}
+
+function open(url: URL, options: { readonly lookup?: LookupFunction }): Promise<IncomingMessage> {
+  return new Promise((done, fail) => {
+    const request = url.protocol === 'https:' ? requestHttps : requestHttp
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    request(url, { ...options, agent: false, signal, headers: { accept: 'application/json' } }, done)
+      .on('error', fail)
+      .end()
+  })
+}
+
+async function read(response: IncomingMessage): Promise<unknown> {
+  if (response.statusCode !== 200) {
+    response.destroy()
+    throw new Error(`expected status 200, got ${response.statusCode}`)
+  }
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response) {
+    length += (chunk as Uint8Array).length
+    // Leaving the loop destroys the response.
+    if (length > MAX_BYTES) throw new Error(`expected at most ${MAX_BYTES} bytes`)
+    chunks.push(chunk as Uint8Array)
+  }
+  return JSON.parse(decodeUtf8(Buffer.concat(chunks)))
+}

@@ -1,0 +1,140 @@
+/**
+ * Reads what a browser says of a new passkey (WebAuthn Level 3 §7.1, from step 7 on; facts: auth §8). Unstated: which
+ * statements are believed. Every format is taken and its statement is not verified: who made an authenticator decides
+ * nothing here. The relying party's id is whatever the passkey was made for; it is kept and asked for again.
+ */
+import { type Cbor, parseCoseKey, readCbor } from '../../crypto/index.ts'
+import { decodeBase64, decodeUtf8, encodeBase64Url, encodeUtf8, equalBytes } from '../../encoding/index.ts'
+import { apiError } from '../../protocol/index.ts'
+import { parseAuthenticatorData } from '../../stamp/index.ts'
+
+/** The algorithms that a passkey may be registered with (facts: auth §8). */
+const ALGORITHMS: readonly string[] = ['ES256', 'RS256']
+
+/** Where the attested credential stands in authenticator data, and the lengths of its parts (WebAuthn §6.5.1). */
+const ATTESTED = { start: 37, aaguid: 16, idLength: 2, longestId: 1023 }
+const FLAGS = { attested: 0x40, extensions: 0x80 }
+
+/** A registration as clients send it; what is base64 may be so in either alphabet. */
+export interface RegistrationParams {
+  readonly challenge: string
+  readonly credentialId: string
+  readonly clientDataJson: string
+  readonly attestationObject: string
+}
+
+/** What is kept of a registration; bytes are base64url without padding. */
+export interface Registration {
+  readonly credentialId: string
+  /** The COSE key as the authenticator wrote it. */
+  readonly publicKey: string
+  readonly attestationType: string
+  readonly aaguid: string
+  readonly rpIdHash: string
+  readonly backupEligible: boolean
+  readonly signCount: number
+}
+
+/**
+ * Verifies a registration. Throws `ApiError`: the API's text for an attestation that cannot be taken.
+ * @param options.allowedOrigins exact origins. @default any
+ */
+export function verifyRegistration(
+  params: RegistrationParams,
+  options: { readonly allowedOrigins?: readonly string[] | undefined } = {},
+): Registration {
+  checkClientData(params, options.allowedOrigins)
+  const { format, authData } = readAttestationObject(params.attestationObject)
+  const head = parseAuthenticatorData(authData)
+  if (!head?.userPresent || (head.backedUp && !head.backupEligible)) throw apiError('invalidAttestation')
+  const { aaguid, credentialId, publicKey } = readAttestedCredential(authData)
+  if (!equalBytes(credentialId, decode(params.credentialId))) throw apiError('invalidAttestation')
+  if (!ALGORITHMS.includes(parseCoseKey(publicKey)?.algorithm ?? '')) throw apiError('invalidAttestation')
+  return {
+    credentialId: encodeBase64Url(credentialId),
+    publicKey: encodeBase64Url(publicKey),
+    attestationType: format,
+    aaguid: encodeBase64Url(aaguid),
+    rpIdHash: encodeBase64Url(head.rpIdHash),
+    backupEligible: head.backupEligible,
+    signCount: head.signCount,
+  }
+}
+
+function checkClientData(params: RegistrationParams, allowedOrigins: readonly string[] | undefined): void {
+  const { type, challenge, origin } = readClientData(params.clientDataJson)
+  const allowed = typeof origin === 'string' && (allowedOrigins === undefined || allowedOrigins.includes(origin))
+  if (type !== 'webauthn.create' || !allowed || !isChallenge(challenge, params.challenge)) {
+    throw apiError('invalidAttestation')
+  }
+}
+
+/** Web clients send the challenge in base64url, mobile ones as the text whose bytes were the challenge (facts: auth §8). */
+function isChallenge(signed: unknown, sent: string): boolean {
+  if (typeof signed !== 'string') return false
+  const bytes = decode(signed)
+  const decoded = tryDecode(sent)
+  return equalBytes(bytes, encodeUtf8(sent)) || (decoded !== undefined && equalBytes(bytes, decoded))
+}
+
+function readClientData(base64: string): Readonly<Record<string, unknown>> {
+  try {
+    const json: unknown = JSON.parse(decodeUtf8(decode(base64)))
+    if (typeof json === 'object' && json !== null) return json as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw apiError('invalidAttestation')
+}
+
+function readAttestationObject(base64: string): { readonly format: string; readonly authData: Uint8Array } {
+  const object = readItem(decode(base64), 0)
+  if (!(object.value instanceof Map)) throw apiError('invalidAttestation')
+  const members: ReadonlyMap<unknown, Cbor> = object.value
+  const [format, authData] = [members.get('fmt'), members.get('authData')]
+  if (authData === undefined) throw apiError('missingAttestationData')
+  if (typeof format !== 'string' || !(authData instanceof Uint8Array)) throw apiError('invalidAttestation')
+  return { format, authData }
+}
+
+/** Reads the attested credential, which must be there, and makes sure that nothing unannounced follows it. */
+function readAttestedCredential(authData: Uint8Array) {
+  const flags = authData[32]!
+  const idStart = ATTESTED.start + ATTESTED.aaguid + ATTESTED.idLength
+  if (!(flags & FLAGS.attested) || authData.length < idStart) throw apiError('invalidAttestation')
+  const idLength = new DataView(authData.buffer, authData.byteOffset).getUint16(idStart - ATTESTED.idLength)
+  const keyStart = idStart + idLength
+  if (idLength === 0 || idLength > ATTESTED.longestId) throw apiError('invalidAttestation')
+  const { end: keyEnd } = readItem(authData, keyStart, 'more')
+  const end = flags & FLAGS.extensions ? readItem(authData, keyEnd, 'more').end : keyEnd
+  if (end !== authData.length) throw apiError('invalidAttestation')
+  return {
+    aaguid: authData.slice(ATTESTED.start, ATTESTED.start + ATTESTED.aaguid),
+    credentialId: authData.slice(idStart, keyStart),
+    publicKey: authData.slice(keyStart, keyEnd),
+  }
+}
+
+function readItem(bytes: Uint8Array, start: number, after: 'nothing' | 'more' = 'nothing') {
+  try {
+    const item = readCbor(bytes, start)
+    if (after === 'more' || item.end === bytes.length) return item
+  } catch {
+    // Said below: what the decoder found is of no use to who sent it.
+  }
+  throw apiError('invalidAttestation')
+}
+
+function decode(base64: string): Uint8Array {
+  const bytes = tryDecode(base64)
+  if (!bytes) throw apiError('invalidAttestation')
+  return bytes
+}
+
+function tryDecode(base64: string): Uint8Array | undefined {
+  try {
+    return decodeBase64(base64)
+  } catch {
+    return undefined
+  }
+}
