@@ -18,8 +18,10 @@ import { type OrganizationState, thingsOf } from './state.ts'
 export interface Effect {
   /** The quorum, one of its members, or the acting user: no decision is independent of it. */
   readonly everything: boolean
-  /** Who there is to approve, under which name and address, with which credential. */
+  /** Who there is to approve, under which name, with which credential. */
   readonly people: boolean
+  /** Somebody's e-mail address. */
+  readonly email: boolean
   /** Tags that somebody gains or loses. */
   readonly tags: ReadonlySet<string>
   /** Policies, by id. */
@@ -29,6 +31,7 @@ export interface Effect {
 /** What a decision reads. */
 export interface Sensitivity {
   readonly people: boolean
+  readonly email: boolean
   readonly tags: 'all' | ReadonlySet<string>
   readonly policies: ReadonlySet<string>
 }
@@ -39,6 +42,7 @@ export function effectOf(before: OrganizationState, after: OrganizationState, ac
   const central = new Set([actorId, ...quorumOf(before).userIds, ...quorumOf(after).userIds])
   let everything = false
   let people = false
+  let email = false
   const tags = new Set<string>()
   const policies = new Set<string>()
   for (const { old, now } of touched) {
@@ -49,7 +53,8 @@ export function effectOf(before: OrganizationState, after: OrganizationState, ac
       everything ||= central.has(parentId!)
     } else if (kind === 'user') {
       for (const tag of changedTags(old, now)) tags.add(tag)
-      const known = old && now && old.name === now.name && same(old, now, ['email'])
+      const known = old && now && old.name === now.name
+      email ||= !known || !same(old, now, ['email'])
       people ||= !known
       everything ||= !known && central.has(id!)
     } else if (kind === 'policy') {
@@ -57,8 +62,8 @@ export function effectOf(before: OrganizationState, after: OrganizationState, ac
       if (!known || !same(old, now, ['effect', 'consensus', 'condition', 'time'])) policies.add(id!)
     }
   }
-  if (!everything && !people && tags.size === 0 && policies.size === 0) return undefined
-  return { everything, people, tags, policies }
+  if (!everything && !people && !email && tags.size === 0 && policies.size === 0) return undefined
+  return { everything, people, email, tags, policies }
 }
 
 /** Makes the question of what the decision about a request reads, given every version of every policy that there will be. */
@@ -73,15 +78,17 @@ export function createSensitivity(versions: readonly PolicyText[]): (context: Po
       compiled: compilePolicy({ ...rest, effect: 'EFFECT_ALLOW' }),
       personal,
       people: personal || (consensus !== undefined && consensus !== null),
+      email: /\bemail\b/.test(text),
       tags: tagsIn(text),
     }
   })
   return (context) => {
     if (findActivity(context.activity.type)?.row.rootOnly)
-      return { people: false, tags: new Set(), policies: new Set() }
+      return { people: false, email: false, tags: new Set(), policies: new Set() }
     const relevant = rows.filter(({ compiled, personal }) => personal || mayHold(compiled, context))
     return {
       people: relevant.some(({ people }) => people),
+      email: relevant.some(({ email }) => email),
       tags: relevant.some(({ tags }) => tags === 'all')
         ? 'all'
         : new Set(relevant.flatMap(({ tags }) => [...(tags as ReadonlySet<string>)])),
@@ -91,9 +98,9 @@ export function createSensitivity(versions: readonly PolicyText[]): (context: Po
 }
 
 /** Whether carrying out one batch could change what comes of another. */
-export function influences(effect: Effect | undefined, { people, tags, policies }: Sensitivity): boolean {
+export function influences(effect: Effect | undefined, { people, email, tags, policies }: Sensitivity): boolean {
   if (!effect) return false
-  if (effect.everything || (effect.people && people)) return true
+  if (effect.everything || (effect.people && people) || (effect.email && email)) return true
   if ([...effect.tags].some((tag) => tags === 'all' || tags.has(tag))) return true
   return [...effect.policies].some((id) => policies.has(id))
 }

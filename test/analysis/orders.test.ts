@@ -1,10 +1,13 @@
 /** A forecast holds in every order that the plan allows: judged again, step by step, over an organization of its own. */
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { forecast, planWithForecast } from '../../src/analysis/index.ts'
 import { outcomeOf } from '../../src/analysis/outcome.ts'
 import { actingPerson } from '../../src/analysis/people.ts'
 import { createPolicyCompiler } from '../../src/analysis/policies.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { loadDefinitions } from '../../src/definitions/index.ts'
 import { approvalRounds, collectIds, type Forecast, fillParameters, makePlan, type Plan } from '../../src/plan/index.ts'
 import type { Address, Resource, Value } from '../../src/resources/index.ts'
 import { Model } from '../plan/model.ts'
@@ -16,7 +19,12 @@ const PEOPLE = ['bob', 'carol', 'dave'] as const
 const RESOURCES = ['USER', 'POLICY', 'WALLET', 'CREDENTIAL'] as const
 
 interface World {
-  readonly people: readonly { readonly name: string; readonly tags: readonly string[]; readonly hasKey: boolean }[]
+  readonly people: readonly {
+    readonly name: string
+    readonly tags: readonly string[]
+    readonly hasKey: boolean
+    readonly mail: string
+  }[]
   readonly aliceTags: readonly string[]
   readonly policies: readonly {
     readonly name: string
@@ -32,7 +40,16 @@ interface World {
 const subset = <T>(of: readonly T[], minLength = 0) => fc.subarray([...of], { minLength })
 const worlds: fc.Arbitrary<World> = fc.record({
   people: subset(PEOPLE).chain((names) =>
-    fc.tuple(...names.map((name) => fc.record({ name: fc.constant(name), tags: subset(TAGS), hasKey: fc.boolean() }))),
+    fc.tuple(
+      ...names.map((name) =>
+        fc.record({
+          name: fc.constant(name),
+          tags: subset(TAGS),
+          hasKey: fc.boolean(),
+          mail: fc.constantFrom('acme.test', 'bank.test'),
+        }),
+      ),
+    ),
   ),
   aliceTags: subset(TAGS),
   policies: subset(['p1', 'p2', 'p3', 'p4']).chain((names) =>
@@ -41,7 +58,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
         fc.record({
           name: fc.constant(name),
           effect: fc.constantFrom('allow', 'allow', 'allow', 'deny'),
-          who: fc.nat(5),
+          who: fc.nat(6),
           what: fc.nat(4),
         }),
       ),
@@ -62,6 +79,7 @@ function consensus(who: number, tag: (name: string) => Value, person: (name: str
     some('eng'),
     text("approvers.filter(u, u.tags.contains('", tag('ops'), "')).count() >= 2"),
     text("approvers.any(u, u.id == '", person('bob'), "')"),
+    "approvers.any(u, u.email == 'bob@acme.test')",
   ]
   return choices[who]!
 }
@@ -89,8 +107,8 @@ function liveThings(world: World): readonly Resource[] {
     ...TAGS.map((name) => live(`tag.${name}`)),
     live('user.alice', { email: 'alice@acme.test', tags: world.aliceTags.map(tag) }),
     live('apiKey.alice.laptop', key('alice laptop')),
-    ...world.people.flatMap(({ name, tags, hasKey }) => [
-      live(`user.${name}`, { email: `${name}@acme.test`, tags: tags.map(tag) }),
+    ...world.people.flatMap(({ name, tags, hasKey, mail }) => [
+      live(`user.${name}`, { email: `${name}@${mail}`, tags: tags.map(tag) }),
       ...(hasKey ? [live(`apiKey.${name}.k`, key(name))] : []),
     ]),
     ...world.policies.map(({ name, effect, who, what }) =>
@@ -111,8 +129,8 @@ function declarations(world: World, gone: World): readonly Resource[] {
     ...TAGS.map((name) => declare(`tag.${name}`)),
     declare('user.alice', { tags: world.aliceTags.map(tag) }),
     declare('apiKey.alice.laptop', key('alice laptop')),
-    ...world.people.flatMap(({ name, tags, hasKey }) => [
-      declare(`user.${name}`, { email: `${name}@acme.test`, tags: tags.map(tag) }),
+    ...world.people.flatMap(({ name, tags, hasKey, mail }) => [
+      declare(`user.${name}`, { email: `${name}@${mail}`, tags: tags.map(tag) }),
       ...(hasKey ? [declare(`apiKey.${name}.k`, key(name))] : []),
     ]),
     ...left.map(({ name }) => declare(`user.${name}`, {}, { tombstone: true })),
@@ -210,6 +228,18 @@ describe('forecast', () => {
     for (let seed = 0; seed < 50; seed++) check(plan, bootstrap(), seed)
     const quorum = plan.batches.find(({ type }) => type.endsWith('ROOT_QUORUM'))!.index
     for (const { index, after } of plan.batches) if (index > quorum) expect(after).not.toEqual([])
+    expect(approvalRounds(plan)).toBe(2)
+  })
+
+  test('definitions/acme: after the quorum, everything is approved in two rounds', async () => {
+    const keys = ['alice', 'bob', 'carol'].map((name) => [`${name}PublicKey`, generateP256KeyPair().publicKey])
+    const folder = join(import.meta.dirname, '../../definitions/acme')
+    const { desired } = await loadDefinitions(folder, {
+      env: { ACME_ORGANIZATION_ID: ORGANIZATION },
+      vars: Object.fromEntries(keys),
+    })
+    const { plan } = planWithForecast({ ...planInput({}), desired: desired! })
+    expect(plan.batches.filter(({ forecast: said }) => said!.outcome === 'waits')).toHaveLength(6)
     expect(approvalRounds(plan)).toBe(2)
   })
 
