@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { QuorateError } from '../src/diagnostics/index.ts'
 import { readActual } from '../src/live/index.ts'
-import { type Batch, checkFresh, type Plan } from '../src/plan/index.ts'
+import { type Batch, checkFresh, kindsOf, type Plan } from '../src/plan/index.ts'
 import { activities as catalogue } from '../src/protocol/index.ts'
 import type { Logger } from '../src/telemetry/index.ts'
 import { reduceActivity } from './activity-state.ts'
@@ -70,7 +70,7 @@ export function createActivities(deps: ActivityDependencies): Activities {
       async checkPlanFresh({ planDigest }) {
         const plan = await planStore.getPlan(planDigest)
         const client = await deps.clientFor(plan.organization.id)
-        const actual = await readActual(client)
+        const actual = await readActual(client, { mentioned: kindsOf(plan) })
         try {
           checkFresh(plan, actual)
           return { fresh: true }

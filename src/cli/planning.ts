@@ -4,7 +4,7 @@ import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type LoadedDefinitions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors, QuorateError, renderDiagnostics } from '../diagnostics/index.ts'
-import { creatorsOf, readActual } from '../live/index.ts'
+import { creatorsOf, kindsMentioned, readActual } from '../live/index.ts'
 import type { Lock, Plan } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import type { CommandInput } from './command.ts'
@@ -52,7 +52,7 @@ export async function planFolder(
     })
   }
   const counted = countQueries(client)
-  const actual = await readActual(counted)
+  const actual = await readActual(counted, { mentioned: kindsMentioned(desired) })
   const lockFolder = place.embedded ? input.settings.dataDir : folder
   const oldLock = await readLock(lockFolder)
   if (!show(input, oldLock.diagnostics)) return undefined

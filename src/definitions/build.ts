@@ -11,6 +11,7 @@ import {
   type Value,
 } from '../resources/index.ts'
 import { fieldValue, type Use } from './field-value.ts'
+import type { NamedFiles } from './files.ts'
 import { checkName, checkTaken, type WrittenName } from './names.ts'
 import { childOf, entryOf, type MapEntry, type MapTree, type ScalarTree, type Tree, textOf } from './tree.ts'
 
@@ -21,17 +22,22 @@ export interface Draft {
   readonly uses: readonly Use[]
   readonly expressions: Readonly<Record<string, ScalarTree>>
   readonly renamedFromSpan?: Span
+  /** Each written field, for places inside it. */
+  readonly trees: Readonly<Record<string, Tree>>
 }
 
 /**
  * Builds the resources of all files, which are given sorted by path. What has the wrong shape is reported by the schema's
  * check and left out here, so that the rest can be looked at as well.
  */
-export function buildResources(files: readonly Tree[]): {
+export function buildResources(
+  files: readonly Tree[],
+  texts: NamedFiles = new Map(),
+): {
   readonly drafts: readonly Draft[]
   readonly diagnostics: readonly Diagnostic[]
 } {
-  const builder = new Builder()
+  const builder = new Builder(texts)
   for (const kind of KINDS.map((name) => kinds[name]).filter(({ parent }) => !parent)) {
     const sections = files.flatMap((file) => entryOf(file, kind.form.key) ?? [])
     builder.addSections(kind, sections, undefined)
@@ -41,13 +47,20 @@ export function buildResources(files: readonly Tree[]): {
 
 /** The section a resource stands in, for one parent. */
 interface Parent {
-  readonly name: string
+  /** The names in its address. */
+  readonly names: readonly string[]
   readonly address: Address
+  readonly fields: Readonly<Record<string, Value>>
 }
 
 class Builder {
   readonly drafts: Draft[] = []
   readonly diagnostics: Diagnostic[] = []
+  readonly #texts: NamedFiles
+
+  constructor(texts: NamedFiles) {
+    this.#texts = texts
+  }
 
   addSections(kind: ResourceKind, sections: readonly MapEntry[], parent: Parent | undefined): void {
     const taken: WrittenName[] = []
@@ -119,9 +132,9 @@ class Builder {
     parent: Parent | undefined,
     flag?: 'tombstone',
   ): void {
-    const { values, spans, uses, expressions } = this.#fields(kind, body, true)
+    const { values, spans, uses, expressions, trees } = this.#fields(kind, body, true)
     const names = [
-      ...(parent ? [parent.name] : []),
+      ...(parent?.names ?? []),
       ...(kind.form.shape === 'one' || kind.form.shape === 'value' ? [] : [name]),
     ]
     const address = formatAddress(kind.kind, ...names)
@@ -129,17 +142,19 @@ class Builder {
     const tombstone = flag === 'tombstone' || (removed?.kind === 'scalar' && removed.value === true)
     const renamedFrom = entryOf(body, 'renamedFrom')
     const formerName = textOf(renamedFrom?.value)
+    const fields = inRowOrder(kind, {
+      ...keyField(kind, name),
+      ...inheritedFields(kind, parent),
+      ...(tombstone ? {} : absentFields(kind, body)),
+      ...values,
+    })
     this.drafts.push({
       resource: {
         address,
         kind: kind.kind,
         name,
         ...(parent ? { parent: parent.address } : {}),
-        fields: inRowOrder(kind, {
-          ...keyField(kind, name),
-          ...(tombstone ? {} : absentFields(kind, body)),
-          ...values,
-        }),
+        fields,
         ...(tombstone ? { tombstone } : {}),
         ...(formerName === undefined ? {} : { renamedFrom: formerName }),
         span,
@@ -147,11 +162,12 @@ class Builder {
       },
       uses,
       expressions,
+      trees,
       ...(formerName === undefined ? {} : { renamedFromSpan: renamedFrom!.value.span }),
     })
     // What a tombstone holds goes with it.
     if (tombstone) return
-    const self = { name, address }
+    const self = { names, address, fields }
     for (const child of KINDS.map((one) => kinds[one]).filter((one) => one.parent === kind.kind)) {
       const section = entryOf(body, child.form.key)
       if (section) this.addSections(child, [section], self)
@@ -163,17 +179,27 @@ class Builder {
     const spans: Record<string, Span> = {}
     const uses: Use[] = []
     const expressions: Record<string, ScalarTree> = {}
+    const trees: Record<string, Tree> = {}
     for (const [name, row] of Object.entries(kind.fields)) {
       const tree = row.schema ? childOf(body, name) : undefined
       if (!tree) continue
       const found = fieldValue(row, tree)
       if (report) this.diagnostics.push(...found.diagnostics)
       spans[name] = tree.span
+      trees[name] = tree
+      const text = row.fileOf !== undefined && tree.kind === 'scalar' ? this.#texts.get(tree) : undefined
+      if (report && row.fileOf !== undefined && trees[row.fileOf]) {
+        const message = `\`${name}\` and \`${row.fileOf}\` both say what it is`
+        this.diagnostics.push(
+          diagnostic('definitions/duplicate-key', message, tree.span, { help: 'remove one of them' }),
+        )
+      }
+      if (text !== undefined) values[row.fileOf!] = kind.fields[row.fileOf!]!.normal?.(text) ?? text
       uses.push(...found.uses)
       if (found.expression) expressions[name] = found.expression
       if (found.value !== undefined) values[name] = row.normal ? row.normal(found.value) : found.value
     }
-    return { values, spans, uses, expressions }
+    return { values, spans, uses, expressions, trees }
   }
 }
 
@@ -193,6 +219,14 @@ function absentFields(kind: ResourceKind, body: MapTree): Readonly<Record<string
   const rows: readonly [string, FieldRow][] = Object.entries(kind.fields)
   return Object.fromEntries(
     rows.flatMap(([name, row]) => (row.absent !== undefined && !entryOf(body, name) ? [[name, row.absent]] : [])),
+  )
+}
+
+/** Fields that the holder says. */
+function inheritedFields(kind: ResourceKind, parent: Parent | undefined): Readonly<Record<string, Value>> {
+  const names = Object.keys(kind.fields).filter((name) => kind.fields[name]!.inherited)
+  return Object.fromEntries(
+    names.flatMap((name) => (parent?.fields[name] === undefined ? [] : [[name, parent.fields[name]]])),
   )
 }
 
@@ -221,12 +255,24 @@ export function managedKinds(files: readonly Tree[]): ReadonlySet<KindName> {
   return new Set(KINDS.filter((kind) => keys.has(kinds[kind].form.key)))
 }
 
-/** What is wrong with a field in itself, as its kind says. */
-export function checkDraft({ resource }: Draft): readonly Diagnostic[] {
+/** What is wrong with a field in itself, as its kind says; a tombstone only says what goes. */
+export function checkDraft({ resource, trees }: Draft): readonly Diagnostic[] {
   const problems = kinds[resource.kind].check?.(resource) ?? []
-  return problems.map(({ field, code, message, help }) =>
-    diagnostic(code, message, (field === undefined ? undefined : resource.fieldSpans[field]) ?? resource.span, {
-      help,
-    }),
-  )
+  return problems.flatMap(({ field, at, code, message, help, missing = [] }) => {
+    if (missing.length > 0 && (resource.tombstone || missing.some((name) => trees[name]))) return []
+    const inside = field === undefined ? undefined : placeIn(trees[field], at ?? [])
+    return [diagnostic(code, message, inside ?? resource.span, { help })]
+  })
+}
+
+/** The place of a part of a field, as far as the definition has it. */
+function placeIn(tree: Tree | undefined, at: readonly (string | number)[]): Span | undefined {
+  let part = tree
+  for (const key of at) {
+    const inner: Tree | undefined =
+      part?.kind === 'list' && typeof key === 'number' ? part.items[key] : childOf(part, String(key))
+    if (!inner) break
+    part = inner
+  }
+  return part?.span
 }

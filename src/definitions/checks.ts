@@ -78,22 +78,27 @@ export function checkRenames(drafts: readonly Draft[]): readonly Diagnostic[] {
   })
 }
 
-/** Checks that no two API keys share a public key: the API would take the two for one. */
-export function checkSharedKeys(drafts: readonly Draft[]): readonly Diagnostic[] {
+/** Checks that no two credentials are one: the API would take the two for one. */
+export function checkSharedCredentials(drafts: readonly Draft[]): readonly Diagnostic[] {
   const first = new Map<string, Draft>()
   return drafts.flatMap((draft) => {
-    const { publicKey } = draft.resource.fields
-    if (draft.resource.kind !== 'apiKey' || typeof publicKey !== 'string' || publicKey === '') return []
-    const other = first.get(publicKey)
+    const { address, kind, fields, fieldSpans, tombstone } = draft.resource
+    const { credential, identity, one } = kinds[kind]
+    if (!credential || tombstone || !fields[credential.field]) return []
+    const key = `${kind} ${identity(draft.resource)}`
+    const other = first.get(key)
     if (!other) {
-      first.set(publicKey, draft)
+      first.set(key, draft)
       return []
     }
-    const there = other.resource.fieldSpans['publicKey']!
+    const there = other.resource.fieldSpans[credential.field]!
     const { path, line, column } = toSpanJson(there)
-    const message = `\`${draft.resource.address}\` has the public key of \`${other.resource.address}\` at ${path}:${line}:${column}`
-    const related = [{ message: 'the same key is here', span: there }]
-    const help = 'make a key pair for each: with a shared key two people are one'
-    return [diagnostic('definitions/shared-key', message, draft.resource.fieldSpans['publicKey']!, { related, help })]
+    const message = `\`${address}\` has the ${credential.words} of \`${other.resource.address}\` at ${path}:${line}:${column}`
+    const isKey = kind === 'apiKey'
+    const related = [{ message: isKey ? 'the same key is here' : `the same ${one} is here`, span: there }]
+    const help = isKey
+      ? 'make a key pair for each: with a shared key two people are one'
+      : 'register one for each: with a shared one two people are one'
+    return [diagnostic('definitions/shared-key', message, fieldSpans[credential.field]!, { related, help })]
   })
 }

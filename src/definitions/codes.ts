@@ -7,6 +7,14 @@ export const codes = {
     summary: 'a file or folder of definitions cannot be read',
     solve: 'check that it exists and who may read it; nothing was read in its place',
   },
+  'definitions/unreadable-file': {
+    summary: 'a file that a definition names cannot be read',
+    solve: 'correct the path; it is written from the file that names it, and leads to no place outside the definitions',
+  },
+  'definitions/early-access': {
+    summary: 'a definition uses what the API opens to some organizations only',
+    solve: 'once the organization has it, say so under `earlyAccess:`; until then, leave it out',
+  },
   'definitions/not-text': { summary: 'a file of definitions is not UTF-8', solve: 'save it as UTF-8' },
   'definitions/empty-folder': {
     summary: 'a folder holds no definitions',
@@ -83,8 +91,8 @@ export const codes = {
     solve: 'rename through a name that is not in use, one apply after the other',
   },
   'definitions/shared-key': {
-    summary: 'two API keys have the same public key',
-    solve: 'make a key pair for each: a shared key makes two people one',
+    summary: 'two credentials are the same: API keys with one public key, or passkeys or providers with one identity',
+    solve: 'make one for each: a shared credential makes two people one',
   },
   'definitions/malformed-lock': {
     summary: 'the lock file cannot be used',

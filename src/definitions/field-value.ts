@@ -3,6 +3,7 @@ import {
   type Address,
   type FieldRow,
   formatAddress,
+  kinds,
   parseAddress,
   type Reference,
   type Value,
@@ -28,10 +29,36 @@ const NOTHING: FieldValue = { uses: [], diagnostics: [] }
 
 /** Reads one field: names become references, an expression a text with references, anything else stays what it is. */
 export function fieldValue(row: FieldRow, tree: Tree): FieldValue {
-  if (row.names) return nameList(row, tree)
-  if (tree.kind !== 'scalar') return NOTHING
+  if (row.names) return tree.kind === 'scalar' ? singleName(row, tree) : nameList(row, tree)
+  if (tree.kind !== 'scalar') return hasType(row, TYPE_OF[tree.kind]) ? structure(tree) : NOTHING
   if (tree.missing) return NOTHING
   if (row.expression) return expression(row, tree)
+  return plain(tree)
+}
+
+const TYPE_OF = { list: 'array', map: 'object' } as const
+
+/** Whether the row's schema lets a list or a map stand there. */
+function hasType(row: FieldRow, type: 'array' | 'object'): boolean {
+  return [row.schema?.['type']].flat().includes(type)
+}
+
+/** A list or a map with all that is in it; left out when a part of it is missing. */
+function structure(tree: Tree): FieldValue {
+  if (tree.kind === 'scalar') return tree.missing ? NOTHING : plain(tree)
+  const keys = tree.kind === 'list' ? tree.items.map((_, index) => index) : tree.entries.map(({ key }) => key)
+  const parts = (tree.kind === 'list' ? tree.items : tree.entries.map(({ value }) => value)).map((part) =>
+    part.kind === 'scalar' && part.value === null ? { ...NOTHING, value: null } : structure(part),
+  )
+  const diagnostics = parts.flatMap((part) => part.diagnostics)
+  if (parts.some(({ value }) => value === undefined)) return { ...NOTHING, diagnostics }
+  const values = parts.map(({ value }) => value!)
+  const value = tree.kind === 'list' ? values : Object.fromEntries(keys.map((key, index) => [key, values[index]!]))
+  return { ...NOTHING, value, diagnostics }
+}
+
+/** A scalar that stands for itself. */
+function plain(tree: ScalarTree): FieldValue {
   if (typeof tree.value !== 'string') return tree.value === null ? NOTHING : { ...NOTHING, value: tree.value }
   const pieces = parseTemplate(tree.value)
   const reference = pieces.find(({ kind }) => kind === 'reference')
@@ -45,6 +72,27 @@ export function fieldValue(row: FieldRow, tree: Tree): FieldValue {
   return { ...NOTHING, value: pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('') }
 }
 
+/** One name of a kind: bare, or as a reference to that kind. */
+function singleName(row: FieldRow, tree: ScalarTree): FieldValue {
+  const text = textOf(tree)
+  if (text === undefined || tree.missing || !hasText(row)) return NOTHING
+  const address = nameIn(text, row)
+  return address === undefined
+    ? { ...NOTHING, diagnostics: [noName(text, row, tree)] }
+    : { value: { $ref: address }, uses: [{ address, span: tree.span }], diagnostics: [] }
+}
+
+function hasText(row: FieldRow): boolean {
+  return row.schema?.['type'] === 'string'
+}
+
+function noName(text: string, row: FieldRow, { span }: Tree): Diagnostic {
+  const message = `expected the name of a ${kinds[row.names!].one}, got \`${text}\``
+  return diagnostic('definitions/wrong-value', message, span, {
+    help: `write the name, or \`\${${row.names}.name}\``,
+  })
+}
+
 /** A list of names of one kind: bare, or as a reference to that kind. */
 function nameList(row: FieldRow, tree: Tree): FieldValue {
   if (tree.kind !== 'list') return NOTHING
@@ -55,9 +103,7 @@ function nameList(row: FieldRow, tree: Tree): FieldValue {
     if (text === undefined || (item.kind === 'scalar' && item.missing)) continue
     const address = nameIn(text, row)
     if (address === undefined) {
-      const message = `expected the name of a ${row.names}, got \`${text}\``
-      const help = `write the name, or \`\${${row.names}.name}\``
-      diagnostics.push(diagnostic('definitions/wrong-value', message, item.span, { help }))
+      diagnostics.push(noName(text, row, item))
     } else if (uses.some((use) => use.address === address)) {
       diagnostics.push(diagnostic('definitions/listed-twice', `\`${text}\` is in this list twice`, item.span))
     } else {

@@ -4,8 +4,10 @@ import { canonicalJson } from '../encoding/index.ts'
 import { type Desired, KINDS, type KindName, type Resource } from '../resources/index.ts'
 import { buildResources, checkDraft, type Draft, managedKinds } from './build.ts'
 import { createSchemaCheck } from './check-schema.ts'
-import { checkRenames, checkSharedKeys, checkUses } from './checks.ts'
+import { checkRenames, checkSharedCredentials, checkUses } from './checks.ts'
+import { checkEarlyAccess } from './early-access.ts'
 import { checkExpressions, type WrittenExpression, writtenExpressions } from './expressions.ts'
+import { type NamedFiles, readNamedFiles } from './files.ts'
 import { diskReader, type FolderReader, readSources } from './folder.ts'
 import { readOrganization, readVars } from './organization.ts'
 import { parseYaml } from './parse.ts'
@@ -33,7 +35,8 @@ export interface LoadedDefinitions {
 
 /** Loads the definitions of one organization from a folder. Never throws for what people wrote or for unreadable files. */
 export async function loadDefinitions(folder: string, options: LoadOptions): Promise<LoadedDefinitions> {
-  const read = await readSources(folder, options.readFolder ?? diskReader)
+  const reader = options.readFolder ?? diskReader
+  const read = await readSources(folder, reader)
   const parsed = read.sources.map(parseYaml)
   const sources = parsed.map(({ source }) => source)
   const diagnostics = [...read.diagnostics, ...parsed.flatMap((one) => one.diagnostics)]
@@ -51,8 +54,10 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     diagnostics.push(...(options.policiesOnly ? withoutKeys(tree, unset) : unset), ...checkSchema(filled))
     return filled
   })
-  const { desired, drafts, diagnostics: found } = assemble(files, complete, options.policiesOnly === true)
-  diagnostics.push(...found)
+  const named = await readNamedFiles(files, { folder, reader })
+  const policiesOnly = options.policiesOnly === true
+  const { desired, drafts, diagnostics: found } = assemble(files, { texts: named.texts, complete, policiesOnly })
+  diagnostics.push(...named.diagnostics, ...found)
   return {
     ...(hasErrors(diagnostics) || !desired ? {} : { desired }),
     diagnostics: sortDiagnostics(diagnostics),
@@ -75,10 +80,13 @@ function withoutKeys(tree: Tree, unset: readonly Diagnostic[]): readonly Diagnos
 /** From checked files to desired state. Names are looked up only when no file is missing, lest every use of it be reported. */
 function assemble(
   files: readonly Tree[],
-  complete: boolean,
-  policiesOnly: boolean,
+  {
+    texts,
+    complete,
+    policiesOnly,
+  }: { readonly texts: NamedFiles; readonly complete: boolean; readonly policiesOnly: boolean },
 ): { desired?: Desired; drafts: readonly Draft[]; diagnostics: readonly Diagnostic[] } {
-  const { drafts, diagnostics: faults } = buildResources(files)
+  const { drafts, diagnostics: faults } = buildResources(files, texts)
   const diagnostics = [...faults, ...drafts.flatMap(checkDraft), ...drafts.flatMap(checkExpressions)]
   if (!complete) return { drafts, diagnostics }
   const organization = readOrganization(files)
@@ -86,7 +94,8 @@ function assemble(
     ...organization.diagnostics.filter(({ code }) => !policiesOnly || code !== 'definitions/missing-key'),
     ...checkUses(drafts),
     ...checkRenames(drafts),
-    ...checkSharedKeys(drafts),
+    ...checkSharedCredentials(drafts),
+    ...(policiesOnly ? [] : checkEarlyAccess(drafts, files)),
   )
   const { name, id } = policiesOnly ? { name: '', id: '', ...defined(organization) } : organization
   if (name === undefined || id === undefined) return { drafts, diagnostics }

@@ -1,14 +1,9 @@
 import { type JsonSchema, KINDS, kinds, type ResourceKind } from '../resources/index.ts'
+import { EARLY_ACCESS } from './early-access.ts'
 
 /** Sections that the format will have and this version does not. */
 export const LATER_SECTIONS: Readonly<Record<string, string>> = {
-  privateKeys: 'private keys',
-  smartContractInterfaces: 'smart contract interfaces',
-  oauthProviders: 'OAuth providers',
-  oauthCredentials: 'OAuth credentials',
-  webhooks: 'webhook endpoints',
   subOrganizations: 'sub-organizations',
-  authenticators: 'authenticators',
 }
 
 /** Kinds whose undeclared resources a definition may ask to delete, by the key of their section. */
@@ -41,6 +36,13 @@ export function makeSchema(): JsonSchema {
         type: ['object', 'null'],
         description: 'Values of `${var.…}` where none are given with --var.',
         additionalProperties: { type: 'string' },
+      },
+      earlyAccess: {
+        type: ['array', 'null'],
+        description: `What the API has opened to this organization. ${Object.entries(EARLY_ACCESS)
+          .map(([name, meaning]) => `\`${name}\`: ${meaning}`)
+          .join(' ')}`,
+        items: { enum: Object.keys(EARLY_ACCESS) },
       },
       manage: {
         type: ['object', 'null'],
@@ -90,6 +92,7 @@ function fieldsOf(kind: ResourceKind): JsonSchema {
   const shape = { type: required.length > 0 ? 'object' : ['object', 'null'], additionalProperties: false, properties }
   if (required.length === 0) return shape
   // A tombstone needs no more than what tells the resource from others; for one in a list or of a parent, that is its fields.
-  if (kind.parent || !kind.remove) return { ...shape, required }
+  const toldByFields = kind.parent && kind.form.shape !== 'one'
+  if (toldByFields || !kind.remove) return { ...shape, required }
   return { ...shape, if: { properties: { delete: { const: true } }, required: ['delete'] }, else: { required } }
 }

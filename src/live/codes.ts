@@ -18,6 +18,10 @@ export const codes = {
     solve: 'run again; nothing was used of what was read',
     retryable: true,
   },
+  'live/unreadable-kind': {
+    summary: 'the service does not tell of a kind that definitions mention, so it cannot be compared',
+    solve: 'take the kind out of the definitions, or use a service that has it',
+  },
   'live/endless-list': {
     summary: 'a list did not end',
     solve: 'report it to the service: its pages lead on for ever',

@@ -1,17 +1,22 @@
-import type { Resource, Value } from '../resources/index.ts'
+import { type KindName, kinds, type Resource, type Value } from '../resources/index.ts'
 import { LiveError } from './error.ts'
+
+/** Fields of live things that hold ids of other live things, one or a list of them. */
+const NAMING: readonly { readonly kind: KindName; readonly field: string; readonly of: KindName }[] = [
+  { kind: 'rootQuorum', field: 'users', of: 'user' },
+  { kind: 'user', field: 'tags', of: 'tag' },
+  { kind: 'privateKey', field: 'tags', of: 'privateKeyTag' },
+]
 
 /**
  * Checks that what the lists say of each other is there: every member of the quorum is a user, every tag of a user a tag.
  * Lists are read one after another, and a change between two of them would otherwise look like a change to make.
  */
-export function checkConsistent(resources: readonly Resource[]): void {
-  const ids = (kind: string) => new Set(resources.filter((one) => one.kind === kind).map(({ id }) => id))
-  const users = ids('user')
-  const tags = ids('tag')
-  for (const { address, kind, fields } of resources) {
-    if (kind === 'rootQuorum') demand(address, 'user', users, fields['users'])
-    if (kind === 'user') demand(address, 'tag', tags, fields['tags'])
+export function checkConsistent(resources: readonly Resource[], unread: readonly KindName[] = []): void {
+  for (const { kind, field, of } of NAMING) {
+    if (unread.includes(of)) continue
+    const known = new Set(resources.filter((one) => one.kind === of).map(({ id }) => id))
+    for (const one of resources) if (one.kind === kind) demand(one.address, of, known, one.fields[field])
   }
   const seen = new Map<string, string>()
   for (const { address, kind, id } of resources) {
@@ -25,11 +30,12 @@ export function checkConsistent(resources: readonly Resource[]): void {
   }
 }
 
-function demand(address: string, kind: string, known: ReadonlySet<string | undefined>, ids: Value | undefined): void {
+function demand(address: string, of: KindName, known: ReadonlySet<string | undefined>, ids: Value | undefined): void {
   const missing = (ids as readonly string[]).find((id) => !known.has(id))
   if (missing === undefined) return
-  throw new LiveError('live/dangling-id', `\`${address}\` names a ${kind} that the list of ${kind}s does not have`, {
-    facts: { [`${kind}Id`]: missing },
+  const { one, many } = kinds[of]
+  throw new LiveError('live/dangling-id', `\`${address}\` names a ${one} that the list of ${many} does not have`, {
+    facts: { [`${of}Id`]: missing },
     next: 'run again: the organization changed while it was read',
   })
 }

@@ -1,8 +1,17 @@
 import type { QueryClient, RequestOptions } from '../client/index.ts'
 import { type ActivityType, activities, type QueryTypes } from '../protocol/index.ts'
-import { type Actual, takeList, takeRecord, takeText, takeTexts, type WireRecord } from '../resources/index.ts'
+import {
+  type Actual,
+  type KindName,
+  takeList,
+  takeRecord,
+  takeText,
+  takeTexts,
+  type WireRecord,
+} from '../resources/index.ts'
 import { readAnswer } from './error.ts'
 import { PAGE_LIMIT, readPages } from './pages.ts'
+import { recordsOf } from './records.ts'
 
 /** Who submitted the activity that created a live thing. */
 export interface Creator {
@@ -17,13 +26,23 @@ type Lock = Readonly<Record<string, Readonly<Record<string, string>>>>
  * Activities that create, by family, and where their results name what they made. No other id in a result counts: the
  * result of `create_user_tag` also lists users, who were there before. Sub-organizations are not in their own list.
  */
-const CREATING: readonly { readonly family: RegExp; readonly ids: string }[] = [
+const CREATING: readonly { readonly family: RegExp; readonly ids: string; readonly of?: string }[] = [
   { family: /^ACTIVITY_TYPE_CREATE_(API_ONLY_)?USERS(_V\d+)?$/, ids: 'userIds' },
   { family: /^ACTIVITY_TYPE_CREATE_USER_TAG$/, ids: 'userTagId' },
   { family: /^ACTIVITY_TYPE_CREATE_API_KEYS(_V\d+)?$/, ids: 'apiKeyIds' },
   { family: /^ACTIVITY_TYPE_CREATE_POLICY(_V\d+)?$/, ids: 'policyId' },
   { family: /^ACTIVITY_TYPE_CREATE_POLICIES$/, ids: 'policyIds' },
   { family: /^ACTIVITY_TYPE_(CREATE|IMPORT)_WALLET$/, ids: 'walletId' },
+  { family: /^ACTIVITY_TYPE_CREATE_AUTHENTICATORS(_V\d+)?$/, ids: 'authenticatorIds' },
+  { family: /^ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS(_V\d+)?$/, ids: 'providerIds' },
+  { family: /^ACTIVITY_TYPE_CREATE_INVITATIONS$/, ids: 'invitationIds' },
+  { family: /^ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL$/, ids: 'oauth2CredentialId' },
+  { family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG$/, ids: 'privateKeyTagId' },
+  { family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEYS$/, ids: 'privateKeyIds' },
+  { family: /^ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2$/, ids: 'privateKeyId', of: 'privateKeys' },
+  { family: /^ACTIVITY_TYPE_IMPORT_PRIVATE_KEY$/, ids: 'privateKeyId' },
+  { family: /^ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE$/, ids: 'smartContractInterfaceId' },
+  { family: /^ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT$/, ids: 'endpointId' },
 ]
 
 /**
@@ -64,8 +83,22 @@ export async function creatorsOf(
   return creators
 }
 
-/** Kinds that one adopts by name; a key or an account comes with what it belongs to. */
-const CREATED_KINDS: ReadonlySet<string> = new Set(['user', 'apiKey', 'tag', 'policy', 'wallet'])
+/** Kinds that such activities make; an account comes with its wallet, and what has no id of its own is nobody's. */
+const CREATED_KINDS: ReadonlySet<string> = new Set<KindName>([
+  'user',
+  'apiKey',
+  'authenticator',
+  'oauthProvider',
+  'invitation',
+  'oauth2Credential',
+  'tag',
+  'policy',
+  'privateKeyTag',
+  'privateKey',
+  'wallet',
+  'smartContractInterface',
+  'webhook',
+])
 
 function request(before: string | undefined): Omit<QueryTypes['list_activities']['request'], 'organizationId'> {
   return {
@@ -88,7 +121,9 @@ function readCreated(activity: WireRecord): readonly [string, Creator][] {
   if (!row) return []
   const result = takeRecord(activity['result'], '`result` of an activity')
   const made = Object.entries(result).find(([key]) => /Result(V\d+)?$/.test(key))?.[1]
-  return idsIn(takeRecord(made, 'the result of an activity'), row.ids).map((id) => [id, creator])
+  const results = takeRecord(made, 'the result of an activity')
+  const parts = row.of === undefined ? [results] : recordsOf(results, row.of)
+  return parts.flatMap((part) => idsIn(part, row.ids)).map((id) => [id, creator])
 }
 
 function rowOf(type: string): (typeof CREATING)[number] | undefined {

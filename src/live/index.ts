@@ -5,4 +5,5 @@
 export { codes, type LiveCode } from './codes.ts'
 export { type Creator, creatorsOf } from './creators.ts'
 export { LiveError } from './error.ts'
-export { readActual } from './read-actual.ts'
+export type { Reach } from './later-lists.ts'
+export { kindsMentioned, readActual } from './read-actual.ts'

@@ -2,13 +2,16 @@ import type { QueryClient, RequestOptions } from '../client/index.ts'
 import {
   type Actual,
   apiKeyFromWire,
+  authenticatorFromWire,
+  type Desired,
   featureFromWire,
+  type KindName,
+  oauthProviderFromWire,
   organizationFromWire,
   policyFromWire,
   type Resource,
   rootQuorumFromWire,
   tagFromWire,
-  takeList,
   takeRecord,
   takeText,
   userFromWire,
@@ -18,14 +21,16 @@ import {
 } from '../resources/index.ts'
 import { checkConsistent } from './consistent.ts'
 import { LiveError, readAnswer } from './error.ts'
+import { type Reach, readLater } from './later-lists.ts'
 import { PAGE_LIMIT, readPages } from './pages.ts'
+import { recordsOf as records } from './records.ts'
 
 /**
  * Reads an organization: all or nothing. A request that fails, an answer of the wrong shape, a page that repeats or lists
  * that contradict each other throw; a part of an organization must never pass for all of it. Requests go one after
  * another, so that the rate limit of the smallest plan is not used up at once. Throws `LiveError` and `ClientError`.
  */
-export async function readActual(client: QueryClient, options: RequestOptions = {}): Promise<Actual> {
+export async function readActual(client: QueryClient, options: Reach & RequestOptions = {}): Promise<Actual> {
   const whoami = readAnswer('whoami', asRecord(await client.query('whoami', {}, options)))
   const organization = readAnswer('whoami', () => organizationFromWire(whoami))
   if (organization.id !== client.organizationId) {
@@ -51,11 +56,14 @@ export async function readActual(client: QueryClient, options: RequestOptions = 
   for (const wallet of readAnswer('list_wallets', () => records(wallets, 'wallets').map(walletFromWire))) {
     resources.push(wallet, ...(await readAccounts(client, wallet, options)))
   }
-  checkConsistent(resources)
+  const later = await readLater(client, resources, options)
+  resources.push(...later.resources)
+  checkConsistent(resources, later.unread)
   return {
     organizationId: client.organizationId,
     organizationName: String(organization.fields['name']),
     resources,
+    unread: later.unread,
     actor: readAnswer('whoami', () => ({
       userId: takeText(whoami, 'userId', 'caller'),
       userName: takeText(whoami, 'username', 'caller'),
@@ -64,17 +72,19 @@ export async function readActual(client: QueryClient, options: RequestOptions = 
   }
 }
 
+/** The kinds that definitions mention: `mentioned` for reading what they are compared with. */
+export function kindsMentioned({
+  resources,
+  manageAll,
+}: Pick<Desired, 'resources' | 'manageAll'>): ReadonlySet<KindName> {
+  return new Set([...resources.map(({ kind }) => kind), ...manageAll])
+}
+
 function asRecord(answer: unknown): () => WireRecord {
   return () => takeRecord(answer, 'the answer')
 }
 
-function records(answer: unknown, list: string): readonly WireRecord[] {
-  return takeList(takeRecord(answer, 'the answer'), list, 'answer').map((one) =>
-    takeRecord(one, `a record of \`${list}\``),
-  )
-}
-
-/** Private keys have tags of their own kind, which are not managed yet. */
+/** Private keys have tags of their own kind, in a list of their own. */
 function isUserTag(record: WireRecord): boolean {
   return record['tagType'] !== 'TAG_TYPE_PRIVATE_KEY'
 }
@@ -92,7 +102,12 @@ function readConfigs(answer: unknown): readonly Resource[] {
 
 function readUser(record: WireRecord): readonly Resource[] {
   const user = userFromWire(record)
-  return [user, ...records(record, 'apiKeys').flatMap((key) => apiKeyFromWire(key, user) ?? [])]
+  return [
+    user,
+    ...records(record, 'apiKeys').flatMap((key) => apiKeyFromWire(key, user) ?? []),
+    ...records(record, 'authenticators').map((one) => authenticatorFromWire(one, user)),
+    ...records(record, 'oauthProviders').map((one) => oauthProviderFromWire(one, user)),
+  ]
 }
 
 async function readAccounts(

@@ -2,10 +2,9 @@
  * The one place where the plan names kinds: those that decide who may act. Everything else here is generic over the
  * catalogue; guards and the order of a quorum's change cannot be, because they are about authority itself.
  */
-import type { Actual, KindName, Resource, Value } from '../resources/index.ts'
+import { type Actual, type KindName, kinds, type Resource, type Value } from '../resources/index.ts'
 
 export const QUORUM = { kind: 'rootQuorum', members: 'users', threshold: 'threshold' } as const
-export const CREDENTIAL = { kind: 'apiKey', publicKey: 'publicKey' } as const
 export const MEMBER_KIND: KindName = 'user'
 
 /** Which fields of which kinds a forecast reads, whether or not definitions mention them (policy-language §9-§12). */
@@ -31,13 +30,14 @@ export function quorumOf(resource: Resource | undefined, memberKey: (member: Val
   }
 }
 
+/** Whether it lets its user in. */
 export function isCredential({ kind }: Pick<Resource, 'kind'>): boolean {
-  return kind === CREDENTIAL.kind
+  return kinds[kind].credential !== undefined
 }
 
 /** Whether this is the acting user, or the very credential in use. */
 export function isActor(resource: Resource, actor: Actual['actor']): boolean {
   if (resource.kind === MEMBER_KIND) return resource.id === actor.userId
   if (!isCredential(resource)) return false
-  return String(resource.fields[CREDENTIAL.publicKey]).toLowerCase() === actor.publicKey.toLowerCase()
+  return String(resource.fields[kinds[resource.kind].credential!.field]).toLowerCase() === actor.publicKey.toLowerCase()
 }

@@ -78,7 +78,10 @@ function foldsOf(nodes: readonly Node[]): ReadonlyMap<string, readonly number[]>
     const { type, carries } = templateOf(difference)
     const { kind, action, address, input } = difference
     const parent = input.desired?.parent ?? input.actual?.parentId ?? ''
-    const share = { all: '', parent, one: `${address} ${input.actual?.id ?? ''}` }[carries]
+    const share =
+      typeof carries === 'object'
+        ? carries.about
+        : { all: '', parent, one: `${address} ${input.actual?.id ?? ''}` }[carries]
     const key = JSON.stringify([kind, action, type, share])
     folds.set(key, [...(folds.get(key) ?? []), index])
   })

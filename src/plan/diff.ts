@@ -63,7 +63,7 @@ export function pairUp(
     const goes = parentFate === 'managed' && desired.manageAll.has(kind) && !kinds[kind].deleteNeedsTombstone
     fate.set(live.id!, goes ? 'deleted' : 'unmanaged')
     // What always exists (the organization, its quorum) is nothing that somebody added.
-    if (!goes && kinds[kind].create) unmanaged.push(live)
+    if (!goes && kinds[kind].remove) unmanaged.push(live)
     pairs.push({ address, kind, actual: live, ...(goes ? {} : { desired: live }) })
   }
   return { pairs, unmanaged: unmanaged.sort(byAddressAndId) }
@@ -91,7 +91,11 @@ export function diff(
       const children = [...created.values()].filter((one) => ridesWith(one) === address).map((one) => one.desired!)
       const parent = ridesWith(pair)
       const input = { desired, actual, fields: [], children: children.sort(byAddressAndId) }
-      return [{ address, kind, action: 'create', input, ...(parent === undefined ? {} : { ridesWith: parent }) }]
+      const late = kinds[kind].afterCreation?.(desired!) ?? []
+      return [
+        { address, kind, action: 'create', input, ...(parent === undefined ? {} : { ridesWith: parent }) },
+        ...(late.length > 0 ? [{ address, kind, action: 'update' as const, input: { ...input, fields: late } }] : []),
+      ]
     }
     const fields = changedFields(desired!, actual, ids)
     for (const field of fields) {
@@ -102,8 +106,9 @@ export function diff(
     }
     if (fields.length === 0 || fields.some((field) => kinds[kind].fields[field]?.immutable !== undefined)) return []
     const whole = { desired, actual, fields, children: [] }
-    const parts = kinds[kind].split?.(whole) ?? [fields]
-    return parts.map((part) => ({ address, kind, action: 'update', input: { ...whole, fields: part } }))
+    const known = { ...desired!, fields: resolveValue(desired!.fields, ids) as Resource['fields'] }
+    const parts = kinds[kind].split?.({ ...whole, desired: known }) ?? [{ fields }]
+    return parts.map((part) => ({ address, kind, action: 'update', input: { ...whole, ...part } }))
   })
   for (const difference of differences) {
     const fault = unsupported(difference)
@@ -136,8 +141,11 @@ function changedFields(desired: Resource, actual: Resource, ids: Readonly<Record
 function unsupported({ kind, action, address, input }: Difference): Diagnostic | undefined {
   const row = kinds[kind]
   const can = { create: row.create, update: row.update, delete: row.remove }[action]
-  if (can) return undefined
   const what = (input.desired ?? input.actual)!
+  const why = action === 'create' ? row.uncreatable?.(what) : undefined
+  if (why !== undefined)
+    return diagnostic('plan/cannot-change', `\`${address}\` cannot be created: ${why}`, spanOf(what))
+  if (can) return undefined
   return diagnostic('plan/cannot-change', `the API has no activity to ${action} \`${address}\``, spanOf(what))
 }
 

@@ -5,12 +5,14 @@ import {
   type Address,
   type Comparison,
   type Desired,
+  type FieldRow,
   KINDS,
+  type KindName,
   kinds,
   type Resource,
   type Value,
 } from '../resources/index.ts'
-import { CREDENTIAL, DECISIVE_FIELDS, isCredential, QUORUM, quorumOf } from './authority.ts'
+import { DECISIVE_FIELDS, isCredential, QUORUM, quorumOf } from './authority.ts'
 import { managedFields } from './diff.ts'
 import { digestLive } from './digest.ts'
 import type { LivePart, LiveThing, Plan } from './document.ts'
@@ -29,7 +31,7 @@ export function livePart(desired: Desired, actual: Actual, matches: ReadonlyMap<
     const declared = wanted.get(live)
     const fields = new Set([...(DECISIVE_FIELDS[live.kind] ?? []), ...(declared?.fields ?? [])])
     const memberCredential = isCredential(live) && members.has(live.parentId!)
-    if (memberCredential) fields.add(CREDENTIAL.publicKey)
+    if (memberCredential) fields.add(kinds[live.kind].credential!.field)
     const covered = declared || memberCredential || DECISIVE_FIELDS[live.kind] || desired.manageAll.has(live.kind)
     if (!covered) continue
     const { kind } = live
@@ -70,6 +72,11 @@ export function checkFresh(plan: Plan, actual: Actual): void {
     next: 'make the plan again and look at it',
     exit: EXIT.stale,
   })
+}
+
+/** The kinds that a plan leans on: what must be read to tell whether it is stale. */
+export function kindsOf({ live: { every, things } }: Pick<Plan, 'live'>): ReadonlySet<KindName> {
+  return new Set([...every, ...things].map(({ kind }) => kind))
 }
 
 /** What has moved, one short sentence each, in the order of addresses. */
@@ -113,7 +120,7 @@ function managedOf(desired: Desired, address: Address): readonly string[] {
 function everyOf(desired: Desired, members: ReadonlySet<string>): LivePart['every'] {
   return KINDS.flatMap((kind) => {
     if (DECISIVE_FIELDS[kind] || desired.manageAll.has(kind)) return [{ kind }]
-    return kind === CREDENTIAL.kind ? [{ kind, parentIds: [...members].sort(compareText) }] : []
+    return isCredential({ kind }) ? [{ kind, parentIds: [...members].sort(compareText) }] : []
   })
 }
 
@@ -124,8 +131,12 @@ function comparable(live: Resource, fields: Iterable<string>): Readonly<Record<s
   return Object.fromEntries(
     [...new Set(fields)]
       .sort(compareText)
-      .map((field) => [field, normal(values[field] ?? null, rows[field]?.compare ?? 'exact')]),
+      .map((field) => [field, normal(brief(rows[field], values[field] ?? null), rows[field]?.compare ?? 'exact')]),
   )
+}
+
+function brief(row: FieldRow | undefined, value: Value): Value {
+  return row?.brief && value !== null ? row.brief(value) : value
 }
 
 function normal(value: Value, compare: Comparison): Value {

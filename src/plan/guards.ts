@@ -9,7 +9,7 @@ import {
   type Value,
 } from '../resources/index.ts'
 import type { Allowed } from './allow.ts'
-import { CREDENTIAL, isActor, isCredential, MEMBER_KIND, QUORUM, type QuorumState, quorumOf } from './authority.ts'
+import { isActor, isCredential, MEMBER_KIND, QUORUM, type QuorumState, quorumOf } from './authority.ts'
 import type { Difference } from './diff.ts'
 import { GUARDS, type Guard, type GuardName } from './document.ts'
 import type { Identified } from './identify.ts'
@@ -94,9 +94,8 @@ function lockOut(input: GuardInput): readonly Finding[] {
   const able = credentialHolders(input)
   const ready = members.filter((member) => able.has(member))
   if (ready.length >= threshold && threshold > 0) return []
-  const { many } = kinds[CREDENTIAL.kind]
   const message =
-    `afterwards ${ready.length} of ${members.length} quorum members would have ${many}, ` +
+    `afterwards ${ready.length} of ${members.length} quorum members would have credentials, ` +
     `and the root quorum needs ${threshold}: nobody could act for the organization`
   return [{ message, addresses: touching.map(({ address }) => address) }]
 }

@@ -145,7 +145,7 @@ class Search {
 
 /** Whether a live thing has an id of its own; the quorum, a feature and the organization stand by their name. */
 function hasOwnId({ kind, id, name }: Resource): boolean {
-  return kinds[kind].create !== undefined && id !== name
+  return kinds[kind].remove !== undefined && id !== name
 }
 
 function creatorOf(creators: Creators, id: string): Creator | undefined {

@@ -22,7 +22,7 @@ export {
   type LiveThing,
   type Plan,
 } from './document.ts'
-export { checkFresh, liveDigest, movedSince } from './fresh.ts'
+export { checkFresh, kindsOf, liveDigest, movedSince } from './fresh.ts'
 export { type Creator, type Creators, type Identified, identify } from './identify.ts'
 export { extendLock, type Lock } from './lock.ts'
 export { makePlan, type PlanInput } from './make.ts'

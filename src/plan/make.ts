@@ -4,6 +4,7 @@ import {
   type Address,
   type Desired,
   KINDS,
+  kinds,
   nameValue,
   type Resource,
   referencesOf,
@@ -101,7 +102,12 @@ function changesOf(
       ...(span ? { at: placeOf(span) } : {}),
     }),
   )
-  const made = differences.map((difference): Change => {
+  // Parts that share a field are one difference, shown once, with the first of the activities that carry it.
+  const shown = differences.filter(
+    ({ address, input }, index) =>
+      input.part === undefined || differences.findIndex((other) => other.address === address) === index,
+  )
+  const made = shown.map((difference): Change => {
     const { address, kind, action, input } = difference
     const number = carriedBy.get(difference)
     return {
@@ -125,14 +131,17 @@ function changesOf(
   )
 }
 
-function fieldsOf({ action, input }: Difference, namesById: ReadonlyMap<string, string>): Change['fields'] {
+function fieldsOf({ kind, action, input }: Difference, namesById: ReadonlyMap<string, string>): Change['fields'] {
   const { desired, actual } = input
   const before = actual ? managedFields(actual) : {}
   const after = desired && action !== 'delete' ? managedFields(desired) : {}
   const shown = action === 'update' ? input.fields : Object.keys(action === 'create' ? after : before).sort(compareText)
-  const side = (name: 'before' | 'after', value: Value | undefined) =>
-    value === undefined ? {} : { [name]: nameValue(value, namesById) }
-  return shown.map((field) => ({ field, ...side('before', before[field]), ...side('after', after[field]) }))
+  return shown.map((field) => {
+    const brief = kinds[kind].fields[field]?.brief ?? ((value: Value) => value)
+    const side = (name: 'before' | 'after', value: Value | undefined) =>
+      value === undefined ? {} : { [name]: nameValue(value === null ? null : brief(value), namesById) }
+    return { field, ...side('before', before[field]), ...side('after', after[field]) }
+  })
 }
 
 /** References to what neither lives nor is made by a batch. */

@@ -76,7 +76,10 @@ function referencesFirst(all: readonly Difference[], carried: readonly Differenc
   })
   for (const { address, ridesWith } of all) if (ridesWith !== undefined) maker.set(address, maker.get(ridesWith)!)
   carried.forEach((difference, index) => {
-    for (const address of referencesOf(templateOf(difference).parameters([difference.input]))) {
+    // What holds it comes first, also where the API names that otherwise than by its id.
+    const parent = difference.action === 'create' ? (difference.input.desired?.parent ?? []) : []
+    const references = referencesOf(templateOf(difference).parameters([difference.input]))
+    for (const address of references.concat(parent)) {
       const earlier = maker.get(address)
       if (earlier !== undefined) add(index, earlier)
     }

@@ -1,16 +1,26 @@
 import { type Address, KINDS, type KindName } from './model.ts'
 
-/** How many names follow the kind in an address. */
-const NAMES: Readonly<Record<KindName, 0 | 1 | 2>> = {
-  organization: 0,
-  rootQuorum: 0,
-  feature: 1,
-  tag: 1,
-  user: 1,
-  apiKey: 2,
-  policy: 1,
-  wallet: 1,
-  walletAccount: 2,
+/** How many names follow the kind in an address, and the kind that the names but the last lead to. */
+const SHAPES: Readonly<Record<KindName, { readonly names: 0 | 1 | 2; readonly parent?: KindName }>> = {
+  organization: { names: 0 },
+  rootQuorum: { names: 0 },
+  feature: { names: 1 },
+  ipAllowlist: { names: 0 },
+  tag: { names: 1 },
+  user: { names: 1 },
+  apiKey: { names: 2, parent: 'user' },
+  apiKeyIpAllowlist: { names: 2, parent: 'apiKey' },
+  authenticator: { names: 2, parent: 'user' },
+  oauthProvider: { names: 2, parent: 'user' },
+  invitation: { names: 1 },
+  oauth2Credential: { names: 1 },
+  policy: { names: 1 },
+  privateKeyTag: { names: 1 },
+  privateKey: { names: 1 },
+  wallet: { names: 1 },
+  walletAccount: { names: 2, parent: 'wallet' },
+  smartContractInterface: { names: 1 },
+  webhook: { names: 1 },
 }
 
 /** Makes an address: `formatAddress('apiKey', 'alice', 'laptop')` is `apiKey.alice.laptop`. */
@@ -26,7 +36,7 @@ export function parseAddress(text: string): { readonly kind: KindName; readonly 
   const kind = KINDS.find((known) => known === head)
   if (!kind) return undefined
   const names = parseNames(text.slice(head.length))
-  return names?.length === NAMES[kind] ? { kind, names } : undefined
+  return names?.length === SHAPES[kind].names ? { kind, names } : undefined
 }
 
 /** The names in `.alice["my laptop"]`, or undefined when it is written otherwise. */
@@ -44,9 +54,8 @@ export function parseNames(text: string): readonly string[] | undefined {
 /** The address of the resource that holds this one, e.g. `user.alice` for `apiKey.alice.laptop`. */
 export function parentOf(address: Address): Address | undefined {
   const parsed = parseAddress(address)
-  if (parsed?.kind === 'apiKey') return formatAddress('user', parsed.names[0]!)
-  if (parsed?.kind === 'walletAccount') return formatAddress('wallet', parsed.names[0]!)
-  return undefined
+  const parent = parsed && SHAPES[parsed.kind].parent
+  return parent && formatAddress(parent, ...parsed.names.slice(0, SHAPES[parent].names))
 }
 
 /** The name of an account within its wallet: `m/44'/60'/0'/0/0 ethereum`. */

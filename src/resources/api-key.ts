@@ -90,4 +90,5 @@ export const apiKey: ResourceKind = {
     }),
   },
   power: (_change, action) => (action === 'delete' ? 'tightens' : 'loosens'),
+  credential: { field: 'publicKey', words: 'public key' },
 }

@@ -29,4 +29,36 @@ export const codes = {
     summary: 'the address format of a wallet account does not exist on its curve',
     solve: 'write the curve of the format: secp256k1 for Ethereum and Bitcoin, ed25519 for Solana',
   },
+  'resources/bad-contract-address': {
+    summary: 'the address of a smart contract interface is no address of its chain',
+    solve: 'write the address of the contract, not its name, and the `type` of its chain',
+  },
+  'resources/bad-interface': {
+    summary: 'a smart contract interface is no ABI or IDL that the API takes, or is longer than 400,000 bytes',
+    solve: 'write the JSON array of an ABI, or an Anchor IDL with `instructions` and `types`',
+  },
+  'resources/no-interface': {
+    summary: 'a smart contract interface says neither what it is nor which file holds it',
+    solve: 'write the JSON under `interface:`, or the path of its file under `interfaceFile:`',
+  },
+  'resources/bad-url': {
+    summary: 'the address of a webhook endpoint is none that events can be posted to',
+    solve: 'write a whole https address without user name and password',
+  },
+  'resources/bad-subscription': {
+    summary: 'a webhook endpoint subscribes to what is no event, twice to one, or with filters that are too long',
+    solve: 'correct the event; the reference lists them',
+  },
+  'resources/incomplete-attestation': {
+    summary: 'what is written of a passkey is not enough to register it, or names an unknown transport',
+    solve: 'write what the authenticator answered, with the challenge; or have its user register it',
+  },
+  'resources/bad-encrypted-secret': {
+    summary: "a client secret is not encrypted to the service's key",
+    solve: 'encrypt it as the API asks, and give the result by an environment variable',
+  },
+  'resources/bad-cidr': {
+    summary: 'an IP allow-list holds a block that the API does not take, one twice, or too many',
+    solve: 'write blocks such as `203.0.113.0/24`: at most 10 of IPv4, /20 wide or less, and 10 of IPv6, /48 or less',
+  },
 } as const satisfies Codes

@@ -28,14 +28,34 @@ export {
   type TemplateText,
   type Value,
 } from './model.ts'
-export { isReference, isTemplateText, type Lookup, nameValue, referencesOf, resolveValue, sameValue } from './value.ts'
+export {
+  isPlainRecord,
+  isReference,
+  isTemplateText,
+  type Lookup,
+  listOf,
+  nameValue,
+  referencesOf,
+  resolveValue,
+  sameValue,
+} from './value.ts'
+export { WEBHOOK_EVENTS } from './webhook.ts'
 export { fromWire as apiKeyFromWire } from './wire/api-key.ts'
+export { fromWire as authenticatorFromWire } from './wire/authenticator.ts'
 export { fromWire as featureFromWire } from './wire/feature.ts'
+export { fromWire as invitationFromWire } from './wire/invitation.ts'
+export { fromWire as ipAllowlistFromWire } from './wire/ip-allowlist.ts'
+export { fromWire as oauthProviderFromWire } from './wire/oauth-provider.ts'
+export { fromWire as oauth2CredentialFromWire } from './wire/oauth2-credential.ts'
 export { fromWire as organizationFromWire } from './wire/organization.ts'
 export { fromWire as policyFromWire, normalExpression } from './wire/policy.ts'
+export { fromWire as privateKeyFromWire } from './wire/private-key.ts'
+export { fromWire as privateKeyTagFromWire } from './wire/private-key-tag.ts'
 export { takeList, takeRecord, takeText, takeTexts, type WireRecord } from './wire/record.ts'
 export { fromWire as rootQuorumFromWire } from './wire/root-quorum.ts'
+export { fromWire as smartContractInterfaceFromWire } from './wire/smart-contract-interface.ts'
 export { fromWire as tagFromWire } from './wire/tag.ts'
 export { fromWire as userFromWire } from './wire/user.ts'
 export { fromWire as walletFromWire } from './wire/wallet.ts'
 export { fromWire as walletAccountFromWire } from './wire/wallet-account.ts'
+export { fromWire as webhookFromWire } from './wire/webhook.ts'

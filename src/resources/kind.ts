@@ -28,11 +28,21 @@ export interface FieldRow {
   readonly names?: KindName
   /** It is one of a policy's three expressions. */
   readonly expression?: PolicyField
+  /** Taken from the field of this name of what holds it; a definition does not write it again. */
+  readonly inherited?: true
+  /** Its text is the path of a file beside the definition; the file's text is the value of the field named here. */
+  readonly fileOf?: string
+  /** How a value is shown and remembered where it is too long for either; different values stay different. */
+  readonly brief?: (value: Value) => Value
 }
 
 /** Something wrong with a desired resource that its schema cannot say; about its name when no field is given. */
 export interface FieldProblem {
   readonly field?: string
+  /** Where inside the field: keys and indices, as far as the definition has them. */
+  readonly at?: readonly (string | number)[]
+  /** It is that none of these fields is there; nothing to say where one is written, however badly. */
+  readonly missing?: readonly string[]
   readonly code: `resources/${string}`
   readonly message: string
   readonly help?: string
@@ -62,10 +72,10 @@ export interface ActivityTemplate {
   /** The activity type to submit, latest version. */
   readonly type: string
   /**
-   * How many changes one activity carries: `all` of the plan's, all of those with the same `parent`, or `one`.
-   * Changes that share an activity are given together, in address order.
+   * How many changes one activity carries: `all` of the plan's, all of those with the same `parent`, all of those about
+   * the same other thing (`about`), or `one`. Changes that share an activity are given together, in address order.
    */
-  readonly carries: 'all' | 'parent' | 'one'
+  readonly carries: 'all' | 'parent' | 'one' | { readonly about: string }
   /** Most changes in one activity. @default 100 */
   readonly most?: number
   readonly parameters: (changes: readonly ChangeInput[]) => Value
@@ -86,6 +96,8 @@ export interface ChangeInput {
   readonly fields: readonly string[]
   /** Desired children that ride in their parent's creation (`rides`), e.g. the API keys of a new user. */
   readonly children: readonly Resource[]
+  /** Which part of an update this is, in the kind's own terms, where several activities share one field (`split`). */
+  readonly part?: Value
 }
 
 /**
@@ -117,8 +129,20 @@ export interface ResourceKind {
   readonly check?: (resource: Resource) => readonly FieldProblem[]
   readonly create?: ActivityTemplate
   readonly update?: (change: ChangeInput) => ActivityTemplate
-  /** Fields of an update that no single activity can carry together, one list an activity. @default all in one */
-  readonly split?: (change: ChangeInput) => readonly (readonly string[])[]
+  /**
+   * What of an update no single activity can carry together, one an activity; ids that are known stand in the desired
+   * fields. @default all in one
+   */
+  readonly split?: (change: ChangeInput) => readonly Pick<ChangeInput, 'fields' | 'part'>[]
+  /** Fields that a creation cannot set: an update sets them as soon as it is made. */
+  readonly afterCreation?: (desired: Resource) => readonly string[]
+  /** Why this one, which does not live yet, cannot be made by an apply; undefined when it can. */
+  readonly uncreatable?: (desired: Resource) => string | undefined
   readonly remove?: ActivityTemplate
   readonly power: (change: ChangeInput, action: 'create' | 'update' | 'delete', actual: Actual) => Power
+  /**
+   * It lets its user in: the field that a plan remembers it by, and what its identity is called. No two users share one,
+   * and those of root quorum members are exclusive.
+   */
+  readonly credential?: { readonly field: string; readonly words: string }
 }

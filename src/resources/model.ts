@@ -5,12 +5,22 @@ export const KINDS = [
   'organization',
   'rootQuorum',
   'feature',
+  'ipAllowlist',
   'tag',
   'user',
   'apiKey',
+  'apiKeyIpAllowlist',
+  'authenticator',
+  'oauthProvider',
+  'invitation',
+  'oauth2Credential',
   'policy',
+  'privateKeyTag',
+  'privateKey',
   'wallet',
   'walletAccount',
+  'smartContractInterface',
+  'webhook',
 ] as const
 export type KindName = (typeof KINDS)[number]
 
@@ -85,6 +95,8 @@ export interface Actual {
   readonly organizationId: string
   readonly organizationName: string
   readonly resources: readonly Resource[]
+  /** Kinds of which nothing was read: the service cannot tell of them, or nobody asked. They are not known to be empty. */
+  readonly unread?: readonly KindName[]
   /** Who reads and would submit. */
   readonly actor: { readonly userId: string; readonly userName: string; readonly publicKey: string }
 }

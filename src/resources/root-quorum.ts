@@ -1,6 +1,6 @@
 import type { ChangeInput, FieldProblem, Power, ResourceKind } from './kind.ts'
-import type { Resource, Value } from './model.ts'
-import { sameValue } from './value.ts'
+import type { Resource } from './model.ts'
+import { listOf, sameValue } from './value.ts'
 
 /** Who may do everything, and how many of them it takes. There is one and it always exists. */
 export const rootQuorum: ResourceKind = {
@@ -56,11 +56,7 @@ function quorumPower({ desired, actual }: ChangeInput): Power {
   const before = Number(actual?.fields['threshold'] ?? 0)
   const after = Number(desired?.fields['threshold'] ?? before)
   if (after !== before) return after > before ? 'tightens' : 'loosens'
-  const old = list(actual?.fields['users'])
-  const joins = list(desired?.fields['users']).some((user) => !old.some((one) => sameValue(one, user, 'exact')))
+  const old = listOf(actual?.fields['users'])
+  const joins = listOf(desired?.fields['users']).some((user) => !old.some((one) => sameValue(one, user, 'exact')))
   return joins ? 'loosens' : 'tightens'
-}
-
-function list(value: Value | undefined): readonly Value[] {
-  return Array.isArray(value) ? (value as readonly Value[]) : []
 }

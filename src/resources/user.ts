@@ -1,16 +1,19 @@
 import type { ChangeInput, Power, ResourceKind } from './kind.ts'
-import type { Value } from './model.ts'
-import { sameValue } from './value.ts'
+import { listOf, sameValue } from './value.ts'
 import * as wire from './wire/user.ts'
 
-/** Activities for one field alone. They say less than `update_user`, and only they take an address away. */
+/**
+ * Activities for one field alone. The decision which one carries an update is here: one `update_user` where several fields
+ * or the tags change, so that people are asked once; the single one where one field changes alone, so that a policy may
+ * allow no more than that, and where an address goes, which only they can take away.
+ */
 const SINGLE = [
   { field: 'name', type: 'ACTIVITY_TYPE_UPDATE_USER_NAME' },
   { field: 'email', type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL' },
   { field: 'phone', type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER' },
 ] as const
 
-/** A person or a machine with credentials. New users come with their API keys. */
+/** A person or a machine with credentials. New users come with their API keys and passkeys. */
 export const user: ResourceKind = {
   kind: 'user',
   one: 'user',
@@ -71,7 +74,7 @@ export const user: ResourceKind = {
   split: ({ desired, fields }) => {
     const taken = fields.filter((field) => (field === 'email' || field === 'phone') && desired!.fields[field] === null)
     const rest = fields.filter((field) => !taken.includes(field))
-    return [...(rest.length > 0 ? [rest] : []), ...taken.map((field) => [field])]
+    return [...(rest.length > 0 ? [{ fields: rest }] : []), ...taken.map((field) => ({ fields: [field] }))]
   },
   remove: {
     type: 'ACTIVITY_TYPE_DELETE_USERS',
@@ -89,11 +92,7 @@ function updatePower({ desired, actual, fields }: ChangeInput): Power {
   const addresses = fields.filter((field) => field === 'email' || field === 'phone')
   if (addresses.some((field) => desired?.fields[field] !== null)) return 'loosens'
   if (!fields.includes('tags')) return addresses.length > 0 ? 'tightens' : 'neutral'
-  const before = list(actual?.fields['tags'])
-  const gained = list(desired?.fields['tags']).some((one) => !before.some((old) => sameValue(old, one, 'exact')))
+  const before = listOf(actual?.fields['tags'])
+  const gained = listOf(desired?.fields['tags']).some((one) => !before.some((old) => sameValue(old, one, 'exact')))
   return gained ? 'loosens' : 'tightens'
-}
-
-function list(value: Value | undefined): readonly Value[] {
-  return Array.isArray(value) ? (value as readonly Value[]) : []
 }

@@ -57,6 +57,16 @@ export function sameValue(a: Value | undefined, b: Value | undefined, compare: C
   return normalForm(a ?? null, compare) === normalForm(b ?? null, compare)
 }
 
+/** The elements of a value that is a list; none of any other. */
+export function listOf(value: Value | undefined): readonly Value[] {
+  return value !== undefined && isList(value) ? value : []
+}
+
+/** Whether a value is a map that stands for itself: neither a list nor a reference nor a text with references. */
+export function isPlainRecord(value: Value): value is { readonly [member: string]: Value } {
+  return isObject(value) && !isReference(value) && !isTemplateText(value)
+}
+
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 
 function normalForm(value: Value, compare: Exclude<Comparison, 'never'>): string {

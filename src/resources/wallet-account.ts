@@ -72,7 +72,6 @@ export const walletAccount: ResourceKind = {
     name: {
       compare: 'exact',
       meaning: 'A label of its own.',
-      immutable: 'this version does not rename wallet accounts',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     },
   },
@@ -90,6 +89,11 @@ export const walletAccount: ResourceKind = {
       accounts: changes.map(({ desired }) => wire.toIntent(desired!)),
     }),
   },
+  update: () => ({
+    type: 'ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME',
+    carries: 'one',
+    parameters: ([change]) => ({ walletAccountId: change!.actual!.id!, name: change!.desired!.fields['name']! }),
+  }),
   remove: {
     type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',
     carries: 'all',

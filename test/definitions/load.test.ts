@@ -29,8 +29,7 @@ describe('the folder', () => {
     const { desired, diagnostics } = await loadDefinitions(acme, acmeOutside)
     expect(renderDiagnostics(diagnostics)).toBe('')
     const count = (kind: string) => desired!.resources.filter((one) => one.kind === kind).length
-    expect(KINDS.map((kind) => [kind, count(kind)])).toEqual([
-      ['organization', 0],
+    expect(KINDS.map((kind) => [kind, count(kind)]).filter(([, found]) => found !== 0)).toEqual([
       ['rootQuorum', 1],
       ['feature', 1],
       ['tag', 3],

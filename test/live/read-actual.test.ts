@@ -151,6 +151,11 @@ describe('faults', () => {
       'list_policies',
       'list_wallets',
       ...Array(3).fill('list_wallet_accounts'),
+      'list_private_key_tags',
+      'list_private_keys',
+      'list_smart_contract_interfaces',
+      'list_webhook_endpoints',
+      'list_oauth2_credentials',
     ])
   })
 

@@ -93,7 +93,7 @@ describe('guards', () => {
       name: 'a quorum that could not be met locks the organization out',
       given: { desired: [quorum(2, 'alice', 'bob'), declare('user.bob', { email: 'bob@acme.test' })] },
       expected: [
-        'lock-out: afterwards 1 of 2 quorum members would have API keys, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
+        'lock-out: afterwards 1 of 2 quorum members would have credentials, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
         'exclusive-credentials: `apiKey.alice.laptop` lets quorum members in and is not in the definitions [--allow exclusive-credentials]',
       ],
     },
@@ -123,7 +123,7 @@ describe('guards', () => {
       },
       expected: [
         'deletes allowed: deleting 2 of 3 API keys is 67 %, over 30 % [--allow deletes=2]',
-        'lock-out: afterwards 1 of 3 quorum members would have API keys, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
+        'lock-out: afterwards 1 of 3 quorum members would have credentials, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
       ],
     },
     {
@@ -138,7 +138,7 @@ describe('guards', () => {
       },
       expected: [
         'deletes allowed: deleting 2 of 3 users is 67 %, over 30 % [--allow deletes=2]',
-        'lock-out: afterwards 1 of 3 quorum members would have API keys, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
+        'lock-out: afterwards 1 of 3 quorum members would have credentials, and the root quorum needs 2: nobody could act for the organization [--allow lock-out]',
       ],
     },
     {

@@ -166,7 +166,7 @@ describe('render', () => {
       | 4 | delete tag old | waits for bob | 2 |
       | 5 | update policy ops | waits for bob | 2 |
 
-      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`6561da739d40\` of 2026-01-02T03:04:05.000Z
+      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`fd323fa8a3f9\` of 2026-01-02T03:04:05.000Z
       "
     `)
   })

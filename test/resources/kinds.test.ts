@@ -259,7 +259,8 @@ describe('activities', () => {
         resource(kind, 'x', {}, { parent: 'user.alice' }),
         resource(kind, 'x', {}, { id: 'I', parentId: 'U' }),
       )
-      for (const template of [create, update?.(any), remove]) {
+      const part = { tag: 'T', gained: true }
+      for (const template of [create, update?.({ ...any, part }), remove]) {
         if (template) expect(Object.keys(activities)).toContain(template.type)
       }
       for (const { at } of create?.produces?.([any]) ?? []) {

@@ -31,6 +31,25 @@ export function takeList(record: WireRecord, member: string, what: string): read
   throw malformed(`\`${member}\` of a ${what}`, 'a list', value)
 }
 
+/** Takes a list that may be absent or null: then undefined. Only where the API says that absent is none. */
+export function takeOptionalList(record: WireRecord, member: string, what: string): readonly unknown[] | undefined {
+  const value = own(record, member)
+  return value === undefined || value === null ? undefined : takeList(record, member, what)
+}
+
+/** Takes `true` or `false`. */
+export function takeBoolean(record: WireRecord, member: string, what: string): boolean {
+  const value = own(record, member)
+  if (typeof value === 'boolean') return value
+  throw malformed(`\`${member}\` of a ${what}`, '`true` or `false`', value)
+}
+
+/** Takes `true` or `false`, or nothing. */
+export function takeOptionalBoolean(record: WireRecord, member: string, what: string): boolean | undefined {
+  const value = own(record, member)
+  return value === undefined || value === null ? undefined : takeBoolean(record, member, what)
+}
+
 /** Takes a list of texts that must be there. */
 export function takeTexts(record: WireRecord, member: string, what: string): readonly string[] {
   return takeList(record, member, what).map((value) => {

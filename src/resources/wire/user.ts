@@ -1,9 +1,10 @@
 import { formatAddress } from '../address.ts'
 import type { Resource, Value } from '../model.ts'
 import * as apiKey from './api-key.ts'
+import * as authenticator from './authenticator.ts'
 import { takeOptionalText, takeText, takeTexts, type WireRecord } from './record.ts'
 
-/** A user out of the list of users; their API keys are resources of their own. */
+/** A user out of the list of users; their credentials are resources of their own. */
 export function fromWire(record: WireRecord): Resource {
   const name = takeText(record, 'userName', 'user')
   const email = takeOptionalText(record, 'userEmail', 'user')
@@ -22,15 +23,15 @@ export function fromWire(record: WireRecord): Resource {
   }
 }
 
-/** One entry of `create_users` (V4), API keys included. */
-export function toIntent(user: Resource, apiKeys: readonly Resource[]): Value {
+/** One entry of `create_users` (V4), API keys and passkeys included. */
+export function toIntent(user: Resource, credentials: readonly Resource[]): Value {
   const { email, phone, tags } = user.fields
   return {
     userName: user.name,
     ...(email === undefined || email === null ? {} : { userEmail: email }),
     ...(phone === undefined || phone === null ? {} : { userPhoneNumber: phone }),
-    apiKeys: apiKeys.map(apiKey.toIntent),
-    authenticators: [],
+    apiKeys: credentials.filter(({ kind }) => kind === 'apiKey').map(apiKey.toIntent),
+    authenticators: credentials.filter(({ kind }) => kind === 'authenticator').map(authenticator.toIntent),
     oauthProviders: [],
     userTags: tags ?? [],
   }

@@ -1,0 +1,159 @@
+/**
+ * Kinds that an older service may not tell of. One that answers a query with Unimplemented (gRPC 12) makes the kind
+ * *unread*: an error when definitions mention it, since it cannot be compared, and otherwise nothing to stop for.
+ */
+import { ClientError, type QueryClient, type RequestOptions } from '../client/index.ts'
+import type { QueryName } from '../protocol/index.ts'
+import {
+  invitationFromWire,
+  ipAllowlistFromWire,
+  type KindName,
+  kinds,
+  oauth2CredentialFromWire,
+  privateKeyFromWire,
+  privateKeyTagFromWire,
+  type Resource,
+  smartContractInterfaceFromWire,
+  takeRecord,
+  type WireRecord,
+  webhookFromWire,
+} from '../resources/index.ts'
+import { LiveError, readAnswer } from './error.ts'
+import { recordsOf } from './records.ts'
+
+export interface Reach {
+  /** Kinds that definitions mention: each must be read. */
+  readonly mentioned?: ReadonlySet<KindName>
+  /** Reads kinds that are otherwise read only when they are mentioned, as far as the service tells of them. @default false */
+  readonly everything?: boolean
+}
+
+interface Row {
+  readonly kind: KindName
+  readonly query: QueryName
+  /** Costs a request for each of many things, or asks what few services tell: read only when it is wanted. */
+  readonly onDemand?: true
+  readonly read: (reading: Reading) => Promise<readonly Resource[]>
+}
+
+/** What one row's reading has at hand. */
+interface Reading {
+  readonly ask: (name: QueryName, request?: object) => Promise<unknown>
+  readonly known: readonly Resource[]
+}
+
+function listOf(
+  kind: KindName,
+  query: QueryName,
+  list: string,
+  read: (record: WireRecord) => Resource | undefined,
+): Row {
+  return {
+    kind,
+    query,
+    read: async ({ ask }) => {
+      const answer = await ask(query)
+      return readAnswer(query, () => recordsOf(answer, list).flatMap((record) => read(record) ?? []))
+    },
+  }
+}
+
+const isKeyTag = (record: WireRecord) => record['tagType'] !== 'TAG_TYPE_USER'
+
+/** In the order in which they are read; tags before what carries them. */
+const ROWS: readonly Row[] = [
+  listOf('privateKeyTag', 'list_private_key_tags', 'privateKeyTags', (record) =>
+    isKeyTag(record) ? privateKeyTagFromWire(record) : undefined,
+  ),
+  listOf('privateKey', 'list_private_keys', 'privateKeys', privateKeyFromWire),
+  listOf(
+    'smartContractInterface',
+    'list_smart_contract_interfaces',
+    'smartContractInterfaces',
+    smartContractInterfaceFromWire,
+  ),
+  listOf('webhook', 'list_webhook_endpoints', 'webhookEndpoints', webhookFromWire),
+  listOf('oauth2Credential', 'list_oauth2_credentials', 'oauth2Credentials', oauth2CredentialFromWire),
+  {
+    // Parents alone have one (facts: protocol §15), so nobody is asked without a reason.
+    kind: 'ipAllowlist',
+    query: 'get_ip_allowlist',
+    onDemand: true,
+    read: async ({ ask }) => readAllowlist(await ask('get_ip_allowlist')),
+  },
+  {
+    kind: 'apiKeyIpAllowlist',
+    query: 'get_ip_allowlist',
+    onDemand: true,
+    read: async ({ ask, known }) => {
+      const found: Resource[] = []
+      for (const key of known.filter(({ kind }) => kind === 'apiKey')) {
+        const answer = await ask('get_ip_allowlist', { publicKey: key.fields['publicKey'] })
+        found.push(...readAllowlist(answer, key))
+      }
+      return found
+    },
+  },
+  {
+    // No published query lists them; this one is in the API's schema all the same (facts: protocol §2).
+    kind: 'invitation',
+    query: 'get_organization',
+    onDemand: true,
+    read: async ({ ask }) => {
+      const answer = await ask('get_organization')
+      return readAnswer('get_organization', () => {
+        const data = takeRecord(takeRecord(answer, 'the answer')['organizationData'], '`organizationData`')
+        return recordsOf(data, 'invitations').flatMap((record) => invitationFromWire(record) ?? [])
+      })
+    },
+  },
+]
+
+function readAllowlist(answer: unknown, apiKey?: Resource): readonly Resource[] {
+  return readAnswer('get_ip_allowlist', () => {
+    const list = takeRecord(takeRecord(answer, 'the answer')['allowlist'], '`allowlist`')
+    return [ipAllowlistFromWire(list, apiKey) ?? []].flat()
+  })
+}
+
+/** Reads what the rows above tell; `known` is what was read before. Throws `LiveError` and `ClientError`. */
+export async function readLater(
+  client: QueryClient,
+  known: readonly Resource[],
+  { mentioned = new Set(), everything = false, ...options }: Reach & RequestOptions,
+): Promise<{ readonly resources: readonly Resource[]; readonly unread: readonly KindName[] }> {
+  const ask: Reading['ask'] = (name, request = {}) => client.query(name, request as never, options)
+  const resources: Resource[] = []
+  const unread: KindName[] = []
+  for (const { kind, query, onDemand = false, read } of ROWS) {
+    const needed = mentioned.has(kind)
+    if (onDemand && !needed && !everything) {
+      unread.push(kind)
+      continue
+    }
+    try {
+      resources.push(...(await read({ ask, known })))
+    } catch (cause) {
+      if (!isUntold(cause, onDemand)) throw cause
+      if (needed) throw untold(kind, query, cause)
+      unread.push(kind)
+    }
+  }
+  return { resources, unread }
+}
+
+/** Whether the service says that it does not tell of this; for what is read on demand, also that it does not tell us. */
+function isUntold(cause: unknown, onDemand: boolean): boolean {
+  if (!(cause instanceof ClientError)) return false
+  const refused = cause.code === 'client/denied' || cause.code === 'client/invalid' || cause.code === 'client/not-found'
+  return cause.code === 'client/not-supported' || (onDemand && refused)
+}
+
+function untold(kind: KindName, query: QueryName, cause: unknown): LiveError {
+  const { many } = kinds[kind]
+  return new LiveError('live/unreadable-kind', `the service does not tell of ${many}, which the definitions mention`, {
+    cause,
+    facts: { query },
+    next: `take the ${many} out of the definitions, or use a service that has them`,
+  })
+}

@@ -1,0 +1,41 @@
+import type { ResourceKind } from './kind.ts'
+
+/** A tag of private keys: a group that policies name. Who is in it is a field of the private keys. */
+export const privateKeyTag: ResourceKind = {
+  kind: 'privateKeyTag',
+  one: 'private key tag',
+  many: 'private key tags',
+  form: { key: 'privateKeyTags', shape: 'map', renamable: true },
+  fields: {
+    name: { compare: 'exact', meaning: 'Its name.' },
+  },
+  referable: true,
+  deleteNeedsTombstone: false,
+  rides: false,
+  identity: ({ name }) => name,
+  create: {
+    type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG',
+    carries: 'one',
+    parameters: ([change]) => ({ privateKeyTagName: change!.desired!.name, privateKeyIds: [] }),
+    produces: ([change]) => [
+      { address: change!.desired!.address, at: ['createPrivateKeyTagResult', 'privateKeyTagId'] },
+    ],
+  },
+  update: () => ({
+    type: 'ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG',
+    carries: 'one',
+    parameters: ([change]) => ({
+      privateKeyTagId: change!.actual!.id!,
+      newPrivateKeyTagName: change!.desired!.name,
+      addPrivateKeyIds: [],
+      removePrivateKeyIds: [],
+    }),
+  }),
+  remove: {
+    type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS',
+    carries: 'all',
+    parameters: (changes) => ({ privateKeyTagIds: changes.map(({ actual }) => actual!.id!) }),
+  },
+  // A tag that goes takes its keys out of ALLOW and DENY policies alike, so which way it works is unknown.
+  power: (_change, action) => (action === 'delete' ? 'loosens' : 'neutral'),
+}
