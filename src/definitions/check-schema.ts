@@ -8,7 +8,15 @@ export type SchemaCheck = (tree: Tree) => readonly Diagnostic[]
 
 /** Makes the check; compiling the schema takes some milliseconds, so once a load. */
 export function createSchemaCheck(): SchemaCheck {
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, allowUnionTypes: true, strictRequired: false })
+  // That the schema is one is for tests: compiling the schema of schemas takes longer than all the rest.
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    allowUnionTypes: true,
+    strictRequired: false,
+    validateSchema: false,
+    meta: false,
+  })
   const validate = ajv.compile(makeSchema())
   return (tree) => {
     if (validate(toPlain(tree))) return []

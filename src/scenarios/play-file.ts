@@ -7,6 +7,7 @@ import {
   type PolicyContext,
   type PolicyCount,
 } from '../policy/index.ts'
+import { createLocate } from './lines.ts'
 import type { ScenarioResult } from './model.ts'
 import { play } from './play.ts'
 import type { TransactionReader } from './read-request.ts'
@@ -42,8 +43,9 @@ export function playFiles(sources: readonly Source[], world: World, options: Pla
   const wanted = options.filter?.toLowerCase() ?? ''
   const files = sources.map((source): FileResult => {
     const { scenarios, diagnostics } = readScenarios(source, { world, readTransaction })
+    const locate = createLocate(source)
     const chosen = scenarios.filter(({ name }) => name.toLowerCase().includes(wanted))
-    return { path: source.path, results: chosen.map((scenario) => play(scenario, stage)), diagnostics }
+    return { path: source.path, results: chosen.map((scenario) => play(scenario, { ...stage, locate })), diagnostics }
   })
   return { files, counts: counts() }
 }

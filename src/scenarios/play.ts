@@ -1,5 +1,5 @@
 /** Plays scenarios: decides each and compares what came of it with what it expects. */
-import { type Span, toSpanJson } from '../diagnostics/index.ts'
+import type { Span } from '../diagnostics/index.ts'
 import {
   authorize,
   type CompiledPolicy,
@@ -14,13 +14,15 @@ import {
 import { wordOf } from './cases/run-case.ts'
 import { describeTrace } from './describe.ts'
 import { POLICY_WORDS } from './form.ts'
-import type { Difference, Expectation, Place, Scenario, ScenarioResult } from './model.ts'
+import type { Locate } from './lines.ts'
+import type { Difference, Expectation, Scenario, ScenarioResult } from './model.ts'
 import { sortSets } from './read-scenarios.ts'
 
 export interface Stage {
   readonly policies: readonly CompiledPolicy[]
   readonly people: readonly Voter[]
   readonly nameOf: (id: string) => string | undefined
+  readonly locate: Locate
 }
 
 /** Plays one scenario. The reasons are looked for only when it fails. */
@@ -34,7 +36,7 @@ export function play({ name, span, why, context, expected }: Scenario, stage: St
   }
   const differences: Difference[] = []
   const compare = (what: string, at: Span, wanted: string, found: string) => {
-    if (wanted !== found) differences.push({ what, expected: wanted, got: found, ...placeOf(at) })
+    if (wanted !== found) differences.push({ what, expected: wanted, got: found, ...stage.locate(at) })
   }
   const { outcome, policies = [], needs } = expected
   if (outcome) {
@@ -52,7 +54,7 @@ export function play({ name, span, why, context, expected }: Scenario, stage: St
   return {
     name,
     ok,
-    ...placeOf(span),
+    ...stage.locate(span),
     ...(why === undefined ? {} : { why }),
     got,
     differences,
@@ -110,9 +112,4 @@ function showSets(sets: readonly (readonly string[])[]): string {
 
 function list(names: readonly string[]): string {
   return names.length === 0 ? 'none' : [...names].sort().join(', ')
-}
-
-function placeOf(span: Span): Place {
-  const { path, line, column } = toSpanJson(span)
-  return { path, line, column }
 }

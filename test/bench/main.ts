@@ -3,6 +3,7 @@
 /** Each loads only when asked for. */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
   policy: () => import('./policy.ts'),
+  scenarios: () => import('./scenarios.ts'),
   stamp: () => import('./stamp.ts'),
 }
 
