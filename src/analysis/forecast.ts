@@ -1,6 +1,7 @@
 import { type Batch, digestOf, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
 import type { PolicyContext } from '../policy/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
+import { accessChanges } from './access.ts'
 import { createSensitivity, type Effect, effectOf, influences, policyVersions, requestKey } from './influence.ts'
 import { contextOf, outcomeOf } from './outcome.ts'
 import { actingPerson } from './people.ts'
@@ -32,23 +33,26 @@ interface Judged {
  * every order in which the plan may be walked.
  */
 export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: ForecastInput): Plan {
-  const { judged, states } = judgeAll(plan, { desired, actual, now })
+  const ids = standIns(plan, desired)
+  const { judged, states } = judgeAll(plan, { desired, actual, now, ids })
   const after = ordered(plan.batches, judged, states)
   const batches = plan.batches.map(
     (batch, index): Batch => ({ ...batch, after: after[index]!, forecast: judged[index]!.forecast }),
   )
-  const annotated: Plan = { ...plan, batches }
+  const namesById = new Map(Object.entries(ids).map(([address, id]) => [id, address]))
+  for (const { id, address } of actual.resources) if (!namesById.has(id!)) namesById.set(id!, address)
+  const access = accessChanges(states[0]!, states.at(-1)!, { now: nanoseconds(now), namesById })
+  const annotated: Plan = { ...plan, batches, ...(plan.batches.length > 0 ? { access } : {}) }
   return { ...annotated, digest: digestOf(annotated) }
 }
 
 /** Walks the batches in the order of the plan. */
 function judgeAll(
   plan: Plan,
-  { desired, actual, now }: Required<ForecastInput>,
+  { desired, actual, now, ids }: Required<ForecastInput> & { readonly ids: ReturnType<typeof standIns> },
 ): { readonly judged: readonly Judged[]; readonly states: readonly OrganizationState[] } {
-  const ids = standIns(plan, desired)
   const carryOut = createCarrier({ plan, desired, ids })
-  const judge = createJudge(plan.actor, BigInt(Date.parse(now)) * 1_000_000n)
+  const judge = createJudge(plan.actor, nanoseconds(now))
   const judged: Judged[] = []
   let state = startState(actual)
   const states = [state]
@@ -70,7 +74,12 @@ function judgeAll(
     if (effect) states.push(next)
     state = next
   }
+  if (states.at(-1) !== state) states.push(state)
   return { judged, states }
+}
+
+function nanoseconds(time: string): bigint {
+  return BigInt(Date.parse(time)) * 1_000_000n
 }
 
 interface Judge {

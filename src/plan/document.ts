@@ -67,18 +67,23 @@ export interface AccessChange {
   readonly after: Access
 }
 
-/** Who has a power. */
-export interface Access {
-  /** The smallest sets of people (user names) that suffice, whatever a request says; none when nobody does. */
+/** Sets of people (user names) of one size that suffice, and from which nobody can be left out. */
+export interface Ways {
+  /** At most 20. */
   readonly sets: readonly (readonly string[])[]
   /** Says it in one when the sets are all those of `count` people out of `of`. */
   readonly any?: { readonly count: number; readonly of: readonly string[] }
-  /** Further sets that suffice where a condition on the request holds, by policy. */
+}
+
+/** Who has a power. */
+export interface Access {
+  /** Whatever a request says; none when nobody has it so. */
+  readonly ways: readonly Ways[]
+  /** Where a condition on the request holds, and by which policies. */
   readonly under?: readonly {
     readonly condition: string
     readonly policies: readonly string[]
-    readonly sets: readonly (readonly string[])[]
-    readonly any?: { readonly count: number; readonly of: readonly string[] }
+    readonly ways: readonly Ways[]
   }[]
   /** Why it could not be worked out, where it could not. */
   readonly unknown?: string

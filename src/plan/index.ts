@@ -21,6 +21,7 @@ export {
   type LivePart,
   type LiveThing,
   type Plan,
+  type Ways,
 } from './document.ts'
 export { checkFresh, kindsOf, liveDigest, movedSince } from './fresh.ts'
 export { type Creator, type Creators, type Identified, identify } from './identify.ts'

@@ -1,5 +1,5 @@
 /** What a plan's parts are called, for every rendering of it. */
-import type { Access, AccessChange, Change, Forecast, Plan } from './document.ts'
+import type { Access, AccessChange, Change, Forecast, Plan, Ways } from './document.ts'
 import { printable } from './printable.ts'
 
 /** One line about a plan: `9 changes in 4 activities, 2 need another approver`. */
@@ -63,30 +63,55 @@ export function causeText({ cause, action }: Change): string | undefined {
   }
 }
 
-/** One line a power: gained (`+`), lost (`-`), changed (`~`), or one that says that nothing is. */
+/** Lines about power: gained (`+`), lost (`-`), changed (`~`), or one that says that nothing is. What is alike shares a line. */
 export function accessLines(
   access: readonly AccessChange[],
 ): readonly { readonly sign: '+' | '-' | '~' | ' '; readonly text: string }[] {
-  const lines = access.flatMap(({ power, wallet, before, after }) => {
+  const nobody = accessText({ ways: [] })
+  const rows = access.flatMap(({ power, wallet, before, after }) => {
     const [had, has] = [accessText(before), accessText(after)]
     if (had === has) return []
-    const what = `${power}${wallet === undefined ? '' : ` of ${printable(wallet)}`}`
-    const nobody = accessText({ sets: [] })
     const sign = had === nobody ? ('+' as const) : has === nobody ? ('-' as const) : ('~' as const)
-    return [{ sign, text: sign === '+' ? `${what}: ${has}` : `${what}: ${had} → ${has}` }]
+    return [{ power, wallet, sign, said: sign === '+' ? has : `${had} → ${has}` }]
   })
-  return lines.length > 0 ? lines : [{ sign: ' ', text: 'nobody gains or loses the power to sign, export or decide' }]
+  if (rows.length === 0)
+    return [{ sign: ' ', text: 'nobody gains or loses the power to sign, export or change the rules' }]
+  const perWallet = Map.groupBy(rows, ({ wallet, sign, said }) => JSON.stringify([wallet ?? null, sign, said]))
+  const alike = Map.groupBy(perWallet.values(), (some) =>
+    JSON.stringify([some.map(({ power }) => power), some[0]!.sign, some[0]!.said, some[0]!.wallet === undefined]),
+  )
+  return [...alike.values()].map((groups) => {
+    const { sign, said, wallet } = groups[0]![0]!
+    const powers = listText(groups[0]!.map(({ power }) => power))
+    const of = wallet === undefined ? '' : ` of ${listText(groups.map(([first]) => printable(first!.wallet!)))}`
+    return { sign, text: `${powers}${of}: ${said}` }
+  })
+}
+
+/** `a, b and c`; of a long list the first five and how many more. */
+function listText(texts: readonly string[]): string {
+  const shown = texts.slice(0, 5)
+  const more = texts.length - shown.length
+  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined
+  return last === undefined ? shown.join(', ') : `${shown.join(', ')} and ${last}`
 }
 
 /** `any 2 of alice, bob, carol; under eth.tx.value < 5: alice`. */
-function accessText({ unknown, under = [], ...ways }: Access): string {
-  const always = ways.sets.length === 0 ? [] : [setsText(ways)]
-  const open = under.map(({ condition, ...rest }) => `${setsText(rest)} under condition \`${printable(condition)}\``)
+function accessText({ ways, unknown, under = [] }: Access): string {
+  const always = ways.length === 0 ? [] : [waysText(ways)]
+  const open = under.map(
+    (one) =>
+      `under condition \`${printable(one.condition)}\`: ${one.ways.length === 0 ? 'nobody' : waysText(one.ways)}`,
+  )
   const parts = [...always, ...open, ...(unknown === undefined ? [] : [`unknown: ${unknown}`])]
   return parts.length === 0 ? 'nobody' : parts.join('; ')
 }
 
-function setsText({ sets, any }: Pick<Access, 'sets' | 'any'>): string {
+function waysText(ways: readonly Ways[]): string {
+  return ways.map(setsText).join(', or ')
+}
+
+function setsText({ sets, any }: Ways): string {
   if (any)
     return any.of.length === any.count
       ? any.of.map(printable).join(' and ')

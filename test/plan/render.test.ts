@@ -51,6 +51,11 @@ describe('render', () => {
          4. delete tag old                  waits for bob, after 2
          5. update policy ops               waits for bob, after 2
 
+      Power
+        ~ sign transactions and sign raw payloads of wallet.stray: alice → alice and bob
+        ~ export of wallet.stray: alice → any 1 of alice, bob
+        ~ add policies, change policies, delete policies and change the root quorum: alice → alice and bob
+
       1 live thing is not in the definitions and left alone (\`quorate unmanaged\` lists them)
 
       refused: deleting \`tag.old\` needs leave; raise with --allow-delete
@@ -166,7 +171,13 @@ describe('render', () => {
       | 4 | delete tag old | waits for bob | 2 |
       | 5 | update policy ops | waits for bob | 2 |
 
-      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`fd323fa8a3f9\` of 2026-01-02T03:04:05.000Z
+      **Power**
+
+      - \`~\` sign transactions and sign raw payloads of wallet.stray: alice → alice and bob
+      - \`~\` export of wallet.stray: alice → any 1 of alice, bob
+      - \`~\` add policies, change policies, delete policies and change the root quorum: alice → alice and bob
+
+      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`cd0f858e55b8\` of 2026-01-02T03:04:05.000Z
       "
     `)
   })

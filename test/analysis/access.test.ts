@@ -1,0 +1,211 @@
+/** Who gains and who loses which power: by table, and by trying every set of people. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { accessChanges } from '../../src/analysis/access.ts'
+import { planWithForecast } from '../../src/analysis/index.ts'
+import { peopleOf, quorumOf } from '../../src/analysis/people.ts'
+import { createPolicyCompiler } from '../../src/analysis/policies.ts'
+import { readPlan, renderPlanText, writePlan } from '../../src/plan/index.ts'
+import { authorize, mayVote, type PolicyContext } from '../../src/policy/index.ts'
+import type { Resource } from '../../src/resources/index.ts'
+import { bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref, text } from '../plan/organization.ts'
+import { type Given, planInput } from '../plan/planning.ts'
+
+const OPS = idFor('tag.ops')
+const person = (name: string, tags: readonly string[] = []) => [
+  live(`user.${name}`, { tags: tags.map((tag) => idFor(`tag.${tag}`)) }),
+  live(`apiKey.${name}.k`, key(name)),
+]
+const quorum = (threshold: number, ...names: readonly string[]) =>
+  live('rootQuorum', { threshold, users: names.map((name) => idFor(`user.${name}`)) })
+const [organization, , , aliceKey] = bootstrap() as [Resource, Resource, Resource, Resource]
+const office: readonly Resource[] = [
+  organization,
+  quorum(2, 'alice', 'bob', 'carol'),
+  live('user.alice', { tags: [] }),
+  aliceKey,
+  ...person('bob', ['ops']),
+  ...person('carol', ['ops']),
+  ...person('dave', ['ops']),
+  live('tag.ops'),
+  live('wallet.cold'),
+  live('wallet.hot'),
+]
+
+/** The lines about power that a plan is shown with. */
+function power(given: Given): readonly string[] {
+  const actual = (given.actual ?? office) as readonly Resource[]
+  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, id!])) }
+  const { plan } = planWithForecast(planInput({ lock, ...given, actual }))
+  expect(readPlan(writePlan(plan))).toEqual(plan)
+  const lines = renderPlanText(plan).split('\n')
+  const from = lines.indexOf('Power')
+  return lines.slice(from + 1, lines.indexOf('', from)).map((line) => line.trimEnd())
+}
+
+const someOps = text("approvers.any(u, u.tags.contains('", ref('tag.ops'), "'))")
+const signs = (wallet: string, rest = '') =>
+  text("activity.kind == 'SIGN_TRANSACTION' && wallet.id == '", ref(`wallet.${wallet}`), `'${rest}`)
+const held = [declare('tag.ops'), declare('wallet.cold')]
+
+describe('access', () => {
+  const cases: readonly { name: string; given: Given; expected: readonly string[] }[] = [
+    {
+      name: 'no change is said',
+      given: { desired: [declare('tag.new')] },
+      expected: ['    nobody gains or loses the power to sign, export or change the rules'],
+    },
+    {
+      name: 'a policy for one wallet: who may sign with it alone, and who still may together',
+      given: { desired: [...held, declare('policy.sign', policy(someOps, signs('cold')))] },
+      expected: ['  ~ sign transactions of wallet.cold: any 2 of alice, bob, carol → any 1 of bob, carol, dave'],
+    },
+    {
+      name: 'a condition on the transaction is left open, by itself',
+      given: { desired: [...held, declare('policy.sign', policy(someOps, signs('cold', ' && eth.tx.value < 5')))] },
+      expected: [
+        '  ~ sign transactions of wallet.cold: any 2 of alice, bob, carol → any 2 of alice, bob, carol; under',
+        '    condition `eth.tx.value < 5`: any 1 of bob, carol, dave',
+      ],
+    },
+    {
+      name: 'a DENY takes power from everybody: the quorum cannot gather votes on what is refused at once',
+      given: {
+        desired: [declare('policy.freeze', policy(null, "activity.kind == 'SIGN_TRANSACTION'", 'deny'))],
+        actual: [...office, live('policy.sign', policy(`approvers.any(u, u.tags.contains('${OPS}'))`, null))],
+      },
+      expected: [
+        '  - sign transactions of wallet.cold and wallet.hot: any 1 of bob, carol, dave → nobody',
+      ],
+    },
+    {
+      name: 'a new wallet is somebody’s, and a deleted one nobody’s',
+      given: { desired: [declare('wallet.new'), declare('wallet.hot', {}, { tombstone: true })] },
+      expected: [
+        '  - sign transactions, sign raw payloads and export of wallet.hot: any 2 of alice, bob, carol →',
+        '    nobody',
+        '  + sign transactions, sign raw payloads and export of wallet.new: any 2 of alice, bob, carol',
+      ],
+    },
+    {
+      name: 'a quorum that is raised changes every power',
+      given: {
+        desired: [
+          declare('rootQuorum', { threshold: 3, users: ['alice', 'bob', 'carol'].map((n) => ref(`user.${n}`)) }),
+        ],
+      },
+      expected: [
+        '  ~ sign transactions, sign raw payloads and export of wallet.cold and wallet.hot: any 2 of alice,',
+        '    bob, carol → alice and bob and carol',
+        '  ~ add policies, change policies, delete policies and change the root quorum: any 2 of alice, bob,',
+        '    carol → alice and bob and carol',
+      ],
+    },
+    {
+      name: 'somebody who gains power only together with others gains it all the same',
+      given: {
+        desired: [...held, declare('policy.sign', policy('approvers.count() >= 3', signs('cold')))],
+        actual: [...office.filter(({ kind }) => kind !== 'rootQuorum'), quorum(1, 'alice'), ...person('eve')],
+      },
+      expected: ['  ~ sign transactions of wallet.cold: alice → alice, or any 3 of bob, carol, dave, eve'],
+    },
+  ]
+  test.each(cases)('$name', ({ given, expected }) => {
+    expect(power(given)).toEqual(expected)
+  })
+
+  const CONSENSUS = [
+    null,
+    'approvers.count() >= 2',
+    `approvers.any(u, u.tags.contains('${OPS}'))`,
+    `approvers.filter(u, u.tags.contains('${OPS}')).count() >= 2`,
+    `approvers.any(u, u.id == '${idFor('user.bob')}') && approvers.count() >= 2`,
+  ]
+  const CONDITION = [
+    null,
+    "activity.kind == 'SIGN_TRANSACTION'",
+    "activity.resource == 'POLICY' && activity.action == 'CREATE'",
+    `wallet.id == '${idFor('wallet.cold')}'`,
+    `activity.action == 'SIGN' && wallet.label == 'hot'`,
+  ]
+  const TYPES = {
+    'sign transactions': 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+    'sign raw payloads': 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
+    export: 'ACTIVITY_TYPE_EXPORT_WALLET',
+    'add policies': 'ACTIVITY_TYPE_CREATE_POLICIES',
+    'change the root quorum': 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',
+  } as const
+  const people = ['alice', 'bob', 'carol', 'dave', 'eve'] as const
+  const worlds = fc.record({
+    tagged: fc.subarray([...people]),
+    members: fc.subarray([...people], { minLength: 1 }),
+    threshold: fc.integer({ min: 1, max: 4 }),
+    policies: fc.array(
+      fc.record({ who: fc.nat(4), what: fc.nat(4), effect: fc.constantFrom('allow', 'allow', 'deny') }),
+      { maxLength: 4 },
+    ),
+  })
+
+  test('every set of people that suffices, and from which nobody can be left out, is found, and no other', () => {
+    fc.assert(
+      fc.property(worlds, ({ tagged, members, threshold, policies }) => {
+        const things: readonly Resource[] = [
+          quorum(threshold, ...members),
+          ...people.flatMap((name) => person(name, tagged.includes(name) ? ['ops'] : [])),
+          ...policies.map(({ who, what, effect }, index) =>
+            live(`policy.p${index}`, policy(CONSENSUS[who]!, CONDITION[what]!, effect)),
+          ),
+          live('wallet.cold'),
+          live('wallet.hot'),
+        ]
+        const now = 0n
+        const found = accessChanges({ things: [] }, { things }, { now, namesById: new Map() })
+        for (const [name, type] of Object.entries(TYPES)) {
+          const perWallet = /sign|export/.test(name)
+          for (const wallet of perWallet ? ['cold', 'hot'] : [undefined]) {
+            const row = found.find((one) => one.power === name && one.wallet === (wallet && `wallet.${wallet}`))
+            expect(row?.after.under).toBeUndefined()
+            const sets = (row?.after.ways ?? []).flatMap((way) => way.sets).map((set) => set.join(' '))
+            expect(new Set(sets)).toEqual(new Set(bruteForce(things, type, wallet)))
+          }
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+/** Tries all 31 sets of five people. */
+function bruteForce(things: readonly Resource[], type: string, wallet: string | undefined): readonly string[] {
+  const state = { things }
+  const policies = createPolicyCompiler()(state)
+  const all = peopleOf(state)
+  const context = (some: typeof all): PolicyContext => ({
+    now: 0n,
+    activity: { type, params: {} },
+    approvers: some.map(({ approver }) => approver),
+    credentials: some.map(({ credential }) => credential),
+    rootQuorum: quorumOf(state),
+    ...(wallet === undefined ? {} : { wallet: { id: idFor(`wallet.${wallet}`), label: wallet } }),
+  })
+  const works = (some: typeof all) =>
+    authorize(policies, context(some)).outcome === 'OUTCOME_ALLOW' &&
+    some.some((first) => {
+      const { outcome } = authorize(policies, context([first]))
+      return (
+        outcome === 'OUTCOME_ALLOW' ||
+        (outcome === 'OUTCOME_REQUIRES_CONSENSUS' &&
+          some.every((one) => one === first || mayVote(policies, context([first]), one.approver, one.credential)))
+      )
+    })
+  const sets = Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => bits & (1 << index)))
+  const good = sets.filter((some) => some.length > 0 && works(some))
+  return good
+    .filter((some) => !good.some((other) => other.length < some.length && other.every((one) => some.includes(one))))
+    .map((some) =>
+      some
+        .map(({ name }) => name)
+        .sort()
+        .join(' '),
+    )
+}
