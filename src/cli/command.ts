@@ -19,6 +19,8 @@ export interface CommandInput {
   readonly options: Readonly<Record<string, unknown>>
   /** Whether data goes out as JSON. */
   readonly json: boolean
+  /** The command table itself. */
+  readonly commands: readonly CommandRow[]
 }
 
 /** One row of the command table: everything help says about it, and where its code is. */

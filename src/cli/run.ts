@@ -1,5 +1,6 @@
 import { readSettings, takeEnvironment } from '../config/index.ts'
 import { EXIT, QuorateError, renderError, toErrorJson } from '../diagnostics/index.ts'
+import { commands } from './commands/index.ts'
 import { createIo, type Io } from './io.ts'
 import { readCommandLine } from './program.ts'
 import { version } from './version.ts'
@@ -20,7 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     json = options['json'] === true
     const settings = readSettings(environment, flags)
     const run = await row.load()
-    process.exitCode = await run({ settings, environment, io, args, options, json })
+    process.exitCode = await run({ settings, environment, io, args, options, json, commands })
   } catch (error) {
     report(error, io, json)
     process.exitCode = error instanceof QuorateError ? error.exit : EXIT.error

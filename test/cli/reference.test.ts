@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { allCodes, renderErrorReference } from '../../src/cli/reference/errors.ts'
+import { commands } from '../../src/cli/commands/index.ts'
+import { allCodes } from '../../src/cli/reference/errors.ts'
+import { pages } from '../../src/cli/reference/pages.ts'
+import { settingRows } from '../../src/config/index.ts'
+import { KINDS, kinds } from '../../src/resources/index.ts'
 
 const root = join(import.meta.dirname, '../..')
 const sources = ['src', 'activities', 'workflows'].flatMap((folder) =>
@@ -11,11 +15,38 @@ const sources = ['src', 'activities', 'workflows'].flatMap((folder) =>
 )
 const families = [...new Set(Object.keys(allCodes).map((code) => code.split('/')[0]))]
 
-describe('reference: errors', () => {
-  test('the page is what the tables say', () => {
-    expect(readFileSync(join(root, 'docs/errors.md'), 'utf8')).toBe(renderErrorReference())
+const read = (page: string) => readFileSync(join(root, 'docs', page), 'utf8')
+
+describe('reference', () => {
+  test.for(Object.keys(pages))('%s is what the tables say', (page) => {
+    expect(read(page)).toBe(pages[page]!())
   })
 
+  test('commands: every command, option and setting is on the page, and nothing that is hidden', () => {
+    const page = read('cli.md')
+    for (const { name, hidden, options = [], example } of commands) {
+      expect(page.includes(`## quorate ${name}\n`), name).toBe(!hidden)
+      if (!hidden) for (const text of [example, ...options.map(({ flags }) => flags)]) expect(page).toContain(text)
+    }
+    for (const { flag, environment } of Object.values(settingRows)) {
+      expect(page).toContain(`\`${flag} `)
+      expect(page).toContain(environment)
+    }
+  })
+
+  test('definitions: every kind is on the page with every field that may be written', () => {
+    const page = read('definitions.md')
+    for (const kind of KINDS) {
+      const { form, fields } = kinds[kind]
+      const section = page.split(/^## /m).find((one) => one.split('\n')[0]!.split('.').at(-1) === form.key)
+      expect(section, kind).toBeDefined()
+      for (const [name, row] of Object.entries(fields))
+        if (row.schema) expect(page, `${kind} ${name}`).toContain(`| \`${name}\` |`)
+    }
+  })
+})
+
+describe('reference: errors', () => {
   test('every code that is used has a row', () => {
     const used = sources.flatMap((text) => [
       ...text.matchAll(new RegExp(`'((?:${families.join('|')})/[a-z][a-z-]+)'`, 'g')),

@@ -174,6 +174,14 @@ export const commands: readonly CommandRow[] = [
   },
   ...policyCommands,
   {
+    name: 'completion',
+    summary: 'print the completion script of a shell, made from the table of commands',
+    args: '<shell>',
+    argMeanings: { shell: 'bash, zsh or fish' },
+    example: 'quorate completion bash',
+    load: async () => (await import('./completion.ts')).completion,
+  },
+  {
     name: 'background',
     summary: 'what `up` runs in the background',
     hidden: true,

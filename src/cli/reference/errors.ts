@@ -12,6 +12,7 @@ import { SERVICE_CODES } from '../../service/index.ts'
 import { stampCodes } from '../../stamp/index.ts'
 import { workerCodes } from '../../worker/index.ts'
 import { cliCodes } from '../codes.ts'
+import { cell } from './cell.ts'
 
 /** Every code that quorate may print, of every room. */
 export const allCodes: Codes = {
@@ -44,8 +45,4 @@ Generated from the code tables of all rooms by \`npm run generate\`. A code is s
 |---|---|---|---|---|
 ${lines.join('\n')}
 `
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|')
 }

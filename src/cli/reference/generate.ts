@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { renderErrorReference } from './errors.ts'
+import { pages } from './pages.ts'
 
 // Writes the reference pages that are made from tables. A test renders them again and expects no difference.
 const docs = new URL('../../../docs/', import.meta.url)
 mkdirSync(docs, { recursive: true })
-writeFileSync(new URL('errors.md', docs), renderErrorReference())
+for (const [name, render] of Object.entries(pages)) writeFileSync(new URL(name, docs), render())

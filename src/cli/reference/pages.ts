@@ -1,0 +1,10 @@
+import { renderCliReference } from './cli.ts'
+import { renderDefinitionReference } from './definitions.ts'
+import { renderErrorReference } from './errors.ts'
+
+/** The reference pages under `docs/`, each with what renders it. */
+export const pages: Readonly<Record<string, () => string>> = {
+  'cli.md': renderCliReference,
+  'definitions.md': renderDefinitionReference,
+  'errors.md': renderErrorReference,
+}

@@ -1,0 +1,61 @@
+/** The completion scripts, run by the shell they are for. */
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { commands } from '../../src/cli/commands/index.ts'
+import { completedOption, renderCompletion, SHELLS } from '../../src/cli/views/completion.ts'
+import { quorate, testFolder, writeFiles } from './harness.ts'
+
+const script = renderCompletion('bash', commands, [completedOption('--json', 'print data as JSON')])
+
+/** What bash offers after the words of a line, the last of which is being typed. */
+function offered(words: readonly string[], cwd = '.'): readonly string[] {
+  const typed = ['quorate', ...words].map((word) => `'${word}'`).join(' ')
+  const run = `${script}\nCOMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _quorate; printf '%s\\n' "\${COMPREPLY[@]}"`
+  return execFileSync('bash', ['--norc', '-c', run], { encoding: 'utf8', cwd }).split('\n').filter(Boolean)
+}
+
+describe('completion: bash', () => {
+  test.for([
+    { line: ['pl'], expected: ['plan'] },
+    {
+      line: ['policy', ''],
+      expected: commands.flatMap(({ name }) => (name.startsWith('policy ') ? [name.slice(7)] : [])),
+    },
+    { line: ['policy', 'te'], expected: ['test'] },
+    { line: ['plan', '--det'], expected: ['--detailed-exitcode'] },
+    {
+      line: ['policy', 'test', '--cov'],
+      expected: ['--coverage', '--coverage-threshold', '--coverage-lcov', '--coverage-html'],
+    },
+    { line: ['plan', 'definitions', '--js'], expected: ['--json-into', '--json'] },
+    { line: ['completion', ''], expected: [...SHELLS] },
+    { line: ['backg'], expected: [] },
+    { line: ['nonsense', 'pl'], expected: ['plan'] },
+  ])('$line is completed to $expected', ({ line, expected }) => {
+    expect(offered(line)).toEqual(expected)
+  })
+
+  test('files are offered where a folder or the value of an option belongs', () => {
+    const folder = writeFiles(testFolder(), { 'acme.yaml': '', 'other.yaml': '' })
+    expect(offered(['plan', 'ac'], folder)).toEqual(['acme.yaml'])
+    expect(offered(['plan', '--out', 'ot'], folder)).toEqual(['other.yaml'])
+  })
+})
+
+describe('completion', () => {
+  test('every command that is shown is in every script, and the hidden one in none', () => {
+    for (const shell of SHELLS) {
+      const text = renderCompletion(shell, commands, [])
+      for (const { name, hidden } of commands) expect(text.includes(`'${name}'`), `${shell} ${name}`).toBe(!hidden)
+    }
+  })
+
+  test('the command prints the script, and refuses a shell that it does not know', async () => {
+    const printed = await quorate(['completion', 'bash'])
+    expect(printed.exit).toBe(0)
+    expect(execFileSync('bash', ['-n'], { input: printed.stdout, encoding: 'utf8' })).toBe('')
+    const refused = await quorate(['completion', 'tcsh'])
+    expect(refused.exit).toBe(1)
+    expect(refused.stderr).toContain('name one of bash, zsh, fish')
+  }, 60_000)
+})
