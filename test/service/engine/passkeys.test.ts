@@ -70,10 +70,12 @@ describe('passkey stamps', () => {
       consensus,
       condition: "activity.type == 'ACTIVITY_TYPE_DELETE_USER_TAGS'",
     })
-    const { userTagId } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_USER_TAG', {
-      userTagName: 't',
-      userIds: [],
-    })
+    const made = { userTagName: 't', userIds: [] }
+    const { userTagId } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_USER_TAG', made)
+    const { userTagId: another } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_USER_TAG', made)
+    const counting = service.body('ACTIVITY_TYPE_DELETE_USER_TAGS', { userTagIds: [another] })
+    const first = (await send(passkey, counting)).body as JsonObject & { activity: Wire.Activity }
+    expect((await bob.client.approve(first.activity.fingerprint)).status).toBe('ACTIVITY_STATUS_COMPLETED')
     const body = service.body('ACTIVITY_TYPE_DELETE_USER_TAGS', { userTagIds: [userTagId] })
     const { activity } = (await send(passkey, body)).body as JsonObject & { activity: Wire.Activity }
     expect(activity.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')

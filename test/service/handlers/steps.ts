@@ -96,8 +96,8 @@ export interface Tenant {
 }
 
 /**
- * Adds an organization with one root user, in the service's own database while the service is down: no activity makes
- * one yet.
+ * Adds an organization with one root user, in the service's own database while the service is down: no activity makes a
+ * second parent.
  */
 export async function addTenant(service: TestService, options: { readonly parentId?: string } = {}): Promise<Tenant> {
   await service.service.close()

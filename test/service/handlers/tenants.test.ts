@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ActivityType, QueryName } from '../../../src/protocol/index.ts'
 import { startTestService, type TestService } from '../harness.ts'
+import { createPasskey } from '../passkey.ts'
 import {
   addTenant,
   complete,
@@ -41,7 +42,8 @@ let ids: Record<
   | 'privateKeyTagId'
   | 'smartContractInterfaceId'
   | 'invitationId'
-  | 'oauth2CredentialId',
+  | 'oauth2CredentialId'
+  | 'authenticatorId',
   string
 >
 beforeAll(async () => {
@@ -69,7 +71,16 @@ beforeAll(async () => {
   const invitation = invitationFrom(userId)
   const { invitationIds } = await complete(root, 'ACTIVITY_TYPE_CREATE_INVITATIONS', { invitations: [invitation] })
   const { oauth2CredentialId } = await complete(root, 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', oauth2)
-  const others = { smartContractInterfaceId, invitationId: invitationIds[0]!, oauth2CredentialId }
+  const { authenticatorIds } = await complete(root, 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', {
+    userId,
+    authenticators: [createPasskey().register()],
+  })
+  const others = {
+    authenticatorId: authenticatorIds[0]!,
+    smartContractInterfaceId,
+    invitationId: invitationIds[0]!,
+    oauth2CredentialId,
+  }
   ids = { userId, apiKeyId, userTagId, policyId, walletId, walletAccountId, privateKeyId, privateKeyTagId, ...others }
 })
 afterAll(() => service.close())
@@ -83,9 +94,31 @@ const noCredential = () => [
 ]
 const gone = (what: string, id: keyof typeof ids) => () => missing(`${what} not found: ${ids[id]}`)
 
+const noAuthenticator = () => [
+  404,
+  5,
+  'webauthn authenticator not found in organization or parent organization',
+  'CREDENTIAL_NOT_FOUND',
+]
+
 describe('tenants', () => {
   test.each<{ type: ActivityType; parameters: () => object; expected: () => unknown }>([
     { type: 'ACTIVITY_TYPE_UPDATE_USER', parameters: () => ({ userId: ids.userId }), expected: noUser },
+    {
+      type: 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2',
+      parameters: () => ({ userId: ids.userId, authenticators: [createPasskey().register()] }),
+      expected: noUser,
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
+      parameters: () => ({ userId: other.userId, authenticatorIds: [ids.authenticatorId] }),
+      expected: noAuthenticator,
+    },
+    {
+      type: 'ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS',
+      parameters: () => ({ userId: ids.userId, providerIds: [] }),
+      expected: noUser,
+    },
     {
       type: 'ACTIVITY_TYPE_UPDATE_USER_NAME',
       parameters: () => ({ userId: ids.userId, userName: 'x' }),
@@ -255,6 +288,11 @@ describe('tenants', () => {
       name: 'get_smart_contract_interface',
       id: () => ({ smartContractInterfaceId: ids.smartContractInterfaceId }),
       expected: gone('smart contract interface', 'smartContractInterfaceId'),
+    },
+    {
+      name: 'get_authenticator',
+      id: () => ({ authenticatorId: ids.authenticatorId }),
+      expected: noAuthenticator,
     },
     {
       name: 'get_oauth2_credential',

@@ -85,6 +85,7 @@ describe('create_oauth_providers', () => {
     { name: 'of an issuer without https', token: () => issuer.token({ iss: 'http://example.com' }) },
     { name: 'of an issuer that is no URL', token: () => issuer.token({ iss: 'someone' }) },
     { name: 'of a path that is not the issuer’s', token: () => issuer.token({ iss: `${issuer.url}/other` }) },
+    { name: 'of an issuer who calls himself otherwise', token: () => issuer.token({ iss: `${issuer.url}/` }) },
     { name: 'unsigned', token: async () => unsigned(await issuer.token()) },
     { name: 'that is none', token: async () => 'a.b.c' },
   ])('create_oauth_providers: a token $name is refused', async ({ token }) => {
@@ -164,15 +165,17 @@ describe('create_oauth_providers', () => {
 
   test('create_oauth_providers: nobody without a credential makes the service ask an issuer', async () => {
     const unknown = await startIssuer()
-    const stranger = service.client('11'.repeat(32))
+    const asking = await startTestService({ privateIssuers: [unknown.url] })
     const oauthProviders = [{ providerName: 'p', oidcToken: await unknown.token() }]
-    const sent = stranger.submit(V2, { userId: service.rootUserId, oauthProviders })
-    expect((await refusalOf(sent))[3]).toBe('PUBLIC_KEY_NOT_FOUND')
+    const parameters = { userId: asking.rootUserId, oauthProviders }
+    const refusal = await refusalOf(asking.client('11'.repeat(32)).submit(V2, parameters))
+    expect([refusal[3], unknown.fetches()]).toEqual(['PUBLIC_KEY_NOT_FOUND', 0])
     // A port that is not listed is another origin.
-    expect(await refusalOf(service.root.submit(V2, { userId: service.rootUserId, oauthProviders }))).toEqual(
-      notVerified,
-    )
+    expect(await refusalOf(service.root.submit(V2, { ...parameters, userId: service.rootUserId }))).toEqual(notVerified)
     expect(unknown.fetches()).toBe(0)
+    await complete(asking.root, V2, parameters)
+    expect(unknown.fetches()).toBe(1)
+    await asking.close()
     await unknown.close()
   })
 })
