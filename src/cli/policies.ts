@@ -13,10 +13,10 @@ import { parseVars } from './values.ts'
 import { toDiagnosticJson } from './views/diagnostics.ts'
 
 /**
- * Loads a folder of definitions, or one file of them, for what their policies decide; shows what is wrong, and gives
- * nothing when any of it is an error. Neither an id nor public keys are needed, and nothing is asked of anybody.
+ * Loads a folder of definitions, or one file of them, for what their policies decide. Neither an id nor public keys are
+ * needed, and nothing is asked of anybody.
  */
-export async function loadPolicies(input: CommandInput, path: string): Promise<LoadedDefinitions | undefined> {
+export async function readPolicies({ environment, options }: CommandInput, path: string): Promise<LoadedDefinitions> {
   if (!existsSync(path)) {
     throw new QuorateError(
       'cli/no-definitions',
@@ -26,14 +26,19 @@ export async function loadPolicies(input: CommandInput, path: string): Promise<L
       },
     )
   }
-  const { io, json, environment, options } = input
   const isFolder = statSync(path).isDirectory()
-  const loaded = await loadDefinitions(isFolder ? path : dirname(path), {
+  return loadDefinitions(isFolder ? path : dirname(path), {
     env: environment,
     vars: parseVars((options['var'] as string[] | undefined) ?? []),
     policiesOnly: true,
     ...(isFolder ? {} : { readFolder: oneFile(path) }),
   })
+}
+
+/** Loads them and shows what is wrong; gives nothing when any of it is an error. */
+export async function loadPolicies(input: CommandInput, path: string): Promise<LoadedDefinitions | undefined> {
+  const { io, json } = input
+  const loaded = await readPolicies(input, path)
   const failed = hasErrors(loaded.diagnostics)
   if (failed && json) io.out(`${JSON.stringify({ diagnostics: loaded.diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
   else if (!json) io.say(renderDiagnostics(loaded.diagnostics, io.style))

@@ -34,6 +34,8 @@ export const diskReader: FolderReader = {
 }
 
 export const LOCK_FILE = 'quorate.lock.yaml'
+/** The configuration of the linter. */
+export const LINT_FILE = 'quorate.lint.yaml'
 
 /** Files of scenarios stand beside the definitions that they try out, and define nothing. */
 export function isTestFile(name: string): boolean {
@@ -95,8 +97,16 @@ export async function readSources(
   return { sources, diagnostics }
 }
 
+const OTHER_FILES: readonly string[] = [LOCK_FILE, LINT_FILE]
+
 function isDefinition({ name, kind }: FolderEntry): boolean {
-  return kind === 'file' && /\.ya?ml$/.test(name) && !name.startsWith('.') && name !== LOCK_FILE && !isTestFile(name)
+  return (
+    kind === 'file' &&
+    /\.ya?ml$/.test(name) &&
+    !name.startsWith('.') &&
+    !OTHER_FILES.includes(name) &&
+    !isTestFile(name)
+  )
 }
 
 function decode(bytes: Uint8Array): string | undefined {

@@ -5,8 +5,18 @@
  */
 export { codes } from './codes.ts'
 export type { FilledExpression, WrittenExpression } from './expressions.ts'
-export { diskReader, type FolderEntry, type FolderReader, isTestFile, LOCK_FILE, readSources } from './folder.ts'
+export {
+  diskReader,
+  type FolderEntry,
+  type FolderReader,
+  isTestFile,
+  LINT_FILE,
+  LOCK_FILE,
+  readSources,
+} from './folder.ts'
 export { type Formatted, formatPolicies } from './format.ts'
+export { type Fix, type Linted, lintDefinitions } from './lint.ts'
+export { readLintFile } from './lint-file.ts'
 export { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './load.ts'
 export { type Lock, readLock, writeLock } from './lock.ts'
 export { renderSchema } from './render-schema.ts'

@@ -17,6 +17,7 @@ export { type ExplainOptions, type Explanation, explain, type FieldTrace, type P
 export { checkExpression, checkText, checkText as check } from './expression.ts'
 export { type FormatOptions, formatExpression } from './format.ts'
 export { indexPolicies, type PolicyIndex } from './index-of-policies.ts'
+export { type Advice, lint, lintCodes, readForLint, type Severities } from './lint.ts'
 export type {
   Approver,
   CredentialFacts,
@@ -32,6 +33,8 @@ export { print } from './print.ts'
 export type { PolicyProblem } from './problem.ts'
 export { type Reading, readings } from './readings.ts'
 export { writeRefusal } from './refusal.ts'
+export { rules } from './rules/index.ts'
+export type { LintExpression, LintInput, LintSeverity, Rule } from './rules/rule.ts'
 export { elementType, memberNames, memberType, rootType } from './shape.ts'
 export { type SmallestSets, smallestSets } from './smallest-sets.ts'
 export type { Clause, ShownValue } from './trace.ts'

@@ -1,0 +1,113 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Fix, LINT_FILE, lintDefinitions, readLintFile } from '../../../definitions/index.ts'
+import {
+  createSource,
+  type Diagnostic,
+  EXIT,
+  type ExitCode,
+  QuorateError,
+  renderDiagnostics,
+  type Severity,
+  sortDiagnostics,
+} from '../../../diagnostics/index.ts'
+import { type LintSeverity, rules, type Severities } from '../../../policy/index.ts'
+import type { CommandInput } from '../../command.ts'
+import { readPolicies } from '../../policies.ts'
+import { version } from '../../version.ts'
+import { toDiagnosticJson } from '../../views/diagnostics.ts'
+import { toGithubAnnotation } from '../../views/github.ts'
+import { toSarif } from '../../views/sarif.ts'
+
+/** Lints the policies of a folder of definitions. Fails on errors, and on more warnings than are allowed. */
+export async function lint(input: CommandInput): Promise<ExitCode> {
+  const { io, json, args, options } = input
+  const folder = args[0] ?? '.'
+  const configured = readConfiguration(folder, options)
+  const loaded = await readPolicies(input, folder)
+  const linted = lintDefinitions(loaded, configured.severities)
+  const fixed = options['fix'] === true ? applyFixes(linted.fixes) : []
+  const diagnostics = sortDiagnostics([
+    ...configured.diagnostics,
+    ...loaded.diagnostics,
+    ...linted.diagnostics.filter((one) => !fixed.some(({ solves }) => solves === one)),
+  ])
+  if (typeof options['sarif'] === 'string') {
+    writeFile(options['sarif'], `${JSON.stringify(toSarif(diagnostics, { rules, version }), null, 2)}\n`)
+  }
+  const counts = countOf(diagnostics)
+  if (json)
+    io.out(
+      `${JSON.stringify({ ...counts, fixed: fixed.length, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`,
+    )
+  else if (options['github'] === true) io.out(diagnostics.map(toGithubAnnotation).join(''))
+  else {
+    io.out(renderDiagnostics(diagnostics, io.style))
+    io.say(
+      `${counts.errors} errors, ${counts.warnings} warnings, ${counts.infos} remarks${fixed.length > 0 ? `, ${fixed.length} fixed` : ''}\n`,
+    )
+  }
+  return counts.errors > 0 || counts.warnings > mostWarnings(options) ? EXIT.error : EXIT.done
+}
+
+/** The severities of the file beside the definitions, and those of the command line over them. */
+function readConfiguration(
+  folder: string,
+  options: CommandInput['options'],
+): { readonly severities: Severities; readonly diagnostics: readonly Diagnostic[] } {
+  const path = join(existsSync(folder) && statSync(folder).isDirectory() ? folder : dirname(folder), LINT_FILE)
+  const file = existsSync(path)
+    ? readLintFile(createSource(path, readFileSync(path, 'utf8')))
+    : { severities: {}, diagnostics: [] }
+  const given = ((options['rule'] as string[] | undefined) ?? []).map((text): [string, LintSeverity] => {
+    const [name = '', severity = ''] = text.split('=')
+    if (!rules.some((rule) => rule.name === name) || !isSeverity(severity))
+      throw new QuorateError('cli/usage', `expected \`--rule\` to be a rule and a severity, got \`${text}\``, {
+        next: 'write it as `--rule unused-tag=off`; severities are off, info, warning and error',
+      })
+    return [name, severity]
+  })
+  return { severities: { ...file.severities, ...Object.fromEntries(given) }, diagnostics: file.diagnostics }
+}
+
+function isSeverity(text: string): text is LintSeverity {
+  return ['off', 'info', 'warning', 'error'].includes(text)
+}
+
+function mostWarnings({ maxWarnings }: CommandInput['options']): number {
+  if (maxWarnings === undefined) return Number.POSITIVE_INFINITY
+  if (typeof maxWarnings === 'string' && /^\d+$/.test(maxWarnings)) return Number(maxWarnings)
+  throw new QuorateError('cli/usage', `expected \`--max-warnings\` to be a number, got \`${String(maxWarnings)}\``, {
+    next: 'write it as `--max-warnings 0`',
+  })
+}
+
+/** Writes fixes into their files, and gives those that were written. */
+function applyFixes(fixes: readonly Fix[]): readonly Fix[] {
+  for (const path of new Set(fixes.map(({ span }) => span.source.path))) {
+    let text = readFileSync(path, 'utf8')
+    const own = fixes.filter(({ span }) => span.source.path === path)
+    // From the end, so that the places of the others stay.
+    for (const { span, text: fixed } of own.toSorted((a, b) => b.span.start - a.span.start))
+      text = text.slice(0, span.start) + fixed + text.slice(span.end)
+    writeFile(path, text)
+  }
+  return fixes
+}
+
+function writeFile(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (cause) {
+    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
+      facts: { file: path },
+      next: 'choose another file, or check who may write it',
+      cause,
+    })
+  }
+}
+
+function countOf(diagnostics: readonly Diagnostic[]) {
+  const count = (severity: Severity) => diagnostics.filter((one) => one.severity === severity).length
+  return { errors: count('error'), warnings: count('warning'), infos: count('info') }
+}

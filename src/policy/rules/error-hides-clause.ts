@@ -1,0 +1,41 @@
+import { findingAt, nodesOf } from './clauses.ts'
+import type { Rule } from './rule.ts'
+import { allWorlds, verdict, verdictOf } from './worlds.ts'
+
+export const errorHidesClause: Rule = {
+  name: 'error-hides-clause',
+  severity: 'warning',
+  summary: 'one side of an `||` errs on requests that the other side is meant for',
+  why: 'Both sides of `||` are always evaluated, and an error on either makes the whole policy an error: a DENY that errs does not deny.',
+  solve: 'make two policies, one for each side',
+  bad: `export:
+  effect: deny
+  condition: activity.action == 'EXPORT' || wallet.label == 'vault'`,
+  good: `export:
+  effect: deny
+  condition: activity.action == 'EXPORT'
+vault:
+  effect: deny
+  condition: wallet.label == 'vault'`,
+  check(input) {
+    const worlds = allWorlds()
+    return [...nodesOf(input)].flatMap((met) => {
+      const { node, expression, field, policy } = met
+      if (field !== 'condition' || node.kind !== 'logic' || node.operator !== '||') return []
+      const lost = worlds.find((world) => {
+        const verdicts = node.operands.map((operand) => verdict(operand, world, expression))
+        return verdicts.includes('error') && verdicts.includes('true')
+      })
+      // Where the policy errs everywhere, that is said already.
+      const isDead = worlds.every((world) => ['error', 'false'].includes(verdictOf(policy, world)))
+      if (lost === undefined || isDead) return []
+      const unreadable = node.operands.find((operand) => verdict(operand, lost, expression) === 'error')!
+      const text = expression.text.slice(unreadable.start, unreadable.end)
+      return [
+        findingAt(met, `on \`${lost.row.kind}\` this is an error, because \`${text}\` cannot be read there`, {
+          help: 'make two policies, one for each side',
+        }),
+      ]
+    })
+  },
+}

@@ -1,0 +1,56 @@
+import { findingAt } from './clauses.ts'
+import type { Finding, LintInput, Rule } from './rule.ts'
+import { allWorlds, verdict } from './worlds.ts'
+
+export const deadDeny: Rule = {
+  name: 'deny-never-applies',
+  severity: 'error',
+  summary: 'a DENY is an error or false on every request',
+  why: 'A policy that errs takes no part in the decision. A DENY that can only err denies nothing, and looks as if it did.',
+  solve: 'split it, so that each policy reads only what its requests have',
+  bad: `protected:
+  effect: deny
+  condition: wallet.id == 'a' || private_key.id == 'b'`,
+  good: `protected-wallet:
+  effect: deny
+  condition: wallet.id == 'a'
+protected-key:
+  effect: deny
+  condition: private_key.id == 'b'`,
+  check: (input) => neverApplying(input, 'deny'),
+}
+
+export const deadAllow: Rule = {
+  name: 'allow-never-applies',
+  severity: 'warning',
+  summary: 'an ALLOW is an error or false on every request',
+  why: 'It allows nothing, and whoever reads it thinks that it does.',
+  solve: 'read only what the requests it is about have, or remove it',
+  bad: `wallets:
+  effect: allow
+  consensus: approvers.count() >= 2
+  condition: activity.kind == 'CREATE_WALLET' && wallet.label == 'a'`,
+  good: `wallets:
+  effect: allow
+  consensus: approvers.count() >= 2
+  condition: activity.kind == 'EXPORT_WALLET' && wallet.label == 'a'`,
+  check: (input) => neverApplying(input, 'allow'),
+}
+
+function neverApplying({ policies }: LintInput, effect: 'allow' | 'deny'): readonly Finding[] {
+  const worlds = allWorlds()
+  return policies.flatMap((policy) => {
+    const { condition } = policy.fields
+    if (policy.effect !== effect || condition === undefined) return []
+    const verdicts = new Set(worlds.map((world) => verdict(condition.tree, world, condition)))
+    if (verdicts.has('true') || verdicts.has('open')) return []
+    const message = verdicts.has('error')
+      ? `\`${policy.name}\` never applies: wherever it is not false, something that it reads is not there`
+      : `\`${policy.name}\` never applies: it is false for every activity`
+    return [
+      findingAt({ policy, field: 'condition', node: condition.tree }, message, {
+        help: 'nothing stops early: each root that it reads must be there on every request that it is about',
+      }),
+    ]
+  })
+}

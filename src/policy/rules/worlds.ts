@@ -1,0 +1,176 @@
+/**
+ * What a condition comes to for each kind of request. A *world* is what is known of a request from its activity type
+ * alone: which roots are defined, and the words for the activity (facts: policy-language §4, §13, §14; U-root-def). In a
+ * world a condition is true, false, an error, or open: it depends on the request.
+ */
+import { type ActivityRow, activities } from '../../protocol/catalogue.ts'
+import { paramNames } from '../activity-params.ts'
+import type { Expression } from '../ast.ts'
+import { foldActivityName } from '../load.ts'
+import { textComparison } from './clauses.ts'
+import type { LintExpression, LintPolicy } from './rule.ts'
+
+export interface World {
+  readonly row: ActivityRow
+  /** Roots, and of `eth` the fields below it, that have a value. */
+  readonly defined: ReadonlySet<string>
+  /** Parameters whose text is known, by name. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** `error` outweighs everything, for nothing stops early. */
+export type Verdict = 'true' | 'false' | 'error' | 'open'
+
+const holders = [['wallet', 'wallet_account'], ['private_key']] as const
+
+const transactions: readonly (readonly [string, string])[] = [
+  ['eth.tx', 'TRANSACTION_TYPE_ETHEREUM'],
+  ['solana', 'TRANSACTION_TYPE_SOLANA'],
+  ['tron', 'TRANSACTION_TYPE_TRON'],
+  ['bitcoin', 'TRANSACTION_TYPE_BITCOIN'],
+  ['tempo', 'TRANSACTION_TYPE_TEMPO'],
+]
+
+const encodings: readonly (readonly [string | undefined, string])[] = [
+  [undefined, 'PAYLOAD_ENCODING_HEXADECIMAL'],
+  [undefined, 'PAYLOAD_ENCODING_TEXT_UTF8'],
+  ['eth.eip_712', 'PAYLOAD_ENCODING_EIP712'],
+  ['eth.eip_7702_authorization', 'PAYLOAD_ENCODING_EIP7702_AUTHORIZATION'],
+]
+
+/** Activities that several roots come with; the rest of signing has its holder, and any other activity none. */
+function worldsOf(row: ActivityRow): readonly World[] {
+  const world = (roots: readonly (string | undefined)[], params: World['params'] = {}): World => ({
+    row,
+    defined: new Set(roots.filter((root) => root !== undefined)),
+    params,
+  })
+  const held = (roots: readonly (string | undefined)[], params?: World['params']) =>
+    holders.map((holder) => world([...holder, ...roots], params))
+  switch (row.kind) {
+    case 'SIGN_TRANSACTION':
+      return transactions.flatMap(([root, type]) => held([root], { type }))
+    case 'SIGN_RAW_PAYLOAD':
+    case 'SIGN_RAW_PAYLOADS':
+      return encodings.flatMap(([root, encoding]) => held([root], { encoding }))
+    case 'ETH_SEND_TRANSACTION':
+      return held(['eth.tx'])
+    case 'SOL_SEND_TRANSACTION':
+      return held(['solana'])
+    case 'EXPORT_WALLET':
+      return [world(['wallet'])]
+    case 'EXPORT_WALLET_ACCOUNT':
+      return [world(['wallet', 'wallet_account'])]
+    case 'EXPORT_PRIVATE_KEY':
+      return [world(['private_key'])]
+    case 'DELETE_WALLETS':
+      return [world(['wallets'])]
+    case 'EXPORT_SECRETS':
+      return [world(['secret'])]
+    default:
+      return row.action === 'SIGN' ? held([]) : [world([])]
+  }
+}
+
+/** Every world in which policies are asked: not for votes, nor for what the root quorum alone may do. */
+export function allWorlds(): readonly World[] {
+  return Object.values(activities)
+    .filter(({ rootOnly, family }) => !rootOnly && family !== 'APPROVE_ACTIVITY' && family !== 'REJECT_ACTIVITY')
+    .flatMap(worldsOf)
+}
+
+/** What the condition of a policy comes to in a world; one that is absent holds. */
+export function verdictOf(policy: LintPolicy, world: World): Verdict {
+  const { condition } = policy.fields
+  return condition === undefined ? 'true' : verdict(condition.tree, world, condition)
+}
+
+/** What an expression comes to in a world. */
+export function verdict(node: Expression, world: World, expression: LintExpression): Verdict {
+  switch (node.kind) {
+    case 'bool':
+      return node.value ? 'true' : 'false'
+    case 'not': {
+      const inner = verdict(node.operand, world, expression)
+      return inner === 'true' ? 'false' : inner === 'false' ? 'true' : inner
+    }
+    case 'logic': {
+      const settled = node.operator === '||' ? 'true' : 'false'
+      const verdicts = node.operands.map((operand) => verdict(operand, world, expression))
+      if (verdicts.includes('error')) return 'error'
+      if (verdicts.includes(settled)) return settled
+      return verdicts.includes('open') ? 'open' : settled === 'true' ? 'false' : 'true'
+    }
+    default:
+      break
+  }
+  if (isUnreadable(node, world)) return 'error'
+  const comparison = textComparison(node)
+  const known = comparison && knownText(comparison.value, world)
+  if (comparison === undefined || known === undefined) return 'open'
+  const same = comparison.texts.some(({ value }) => foldActivityName(value) === known)
+  return same === comparison.equal ? 'true' : 'false'
+}
+
+/** Whether reading it faults for certain in a world. What is inside of a predicate may never be read. */
+function isUnreadable(node: Expression, world: World): boolean {
+  switch (node.kind) {
+    case 'bool':
+    case 'int':
+    case 'string':
+      return false
+    case 'name':
+      return !isDefined([node.name], world)
+    case 'member': {
+      const path = pathOf(node)
+      return path === undefined ? isUnreadable(node.target, world) : !isDefined(path, world)
+    }
+    case 'quantifier':
+      return isUnreadable(node.target, world)
+    case 'list':
+      return node.items.some((item) => isUnreadable(item, world))
+    case 'struct':
+      return node.fields.some(({ value }) => isUnreadable(value, world))
+    case 'call':
+      return false
+    case 'method':
+      return [node.target, ...node.args].some((each) => isUnreadable(each, world))
+    case 'index':
+      return [node.target, node.index].some((each) => isUnreadable(each, world))
+    case 'slice':
+      return isUnreadable(node.target, world)
+    case 'not':
+      return isUnreadable(node.operand, world)
+    case 'compare':
+      return isUnreadable(node.left, world) || isUnreadable(node.right, world)
+    case 'logic':
+      return node.operands.some((operand) => isUnreadable(operand, world))
+    default:
+      return node satisfies never
+  }
+}
+
+/** The names of a chain of fields; undefined when something else is in it. */
+function pathOf(node: Expression): readonly string[] | undefined {
+  if (node.kind === 'name') return [node.name]
+  if (node.kind !== 'member') return undefined
+  const above = pathOf(node.target)
+  return above && [...above, node.name.text]
+}
+
+function isDefined([root = '', field, param]: readonly string[], { row, defined }: World): boolean {
+  if (root === 'activity') {
+    if (field === 'kind' || field === 'resource' || field === 'action') return row[field] !== undefined
+    return field !== 'params' || param === undefined || paramNames(row.type).includes(param)
+  }
+  if (root === 'eth') return field === undefined || defined.has(`eth.${field}`)
+  return defined.has(root)
+}
+
+/** The text of `activity.kind` and the like in a world. */
+function knownText(node: Expression, { row, params }: World): string | undefined {
+  const [root, field, param] = pathOf(node) ?? []
+  if (root !== 'activity') return undefined
+  if (field === 'type' || field === 'kind' || field === 'resource' || field === 'action') return row[field]
+  return field === 'params' && param !== undefined ? params[param] : undefined
+}
