@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { LOCK_FILE, loadDefinitions, makeSchema, renderSchema } from '../../src/definitions/index.ts'
@@ -53,6 +54,10 @@ describe('the folder', () => {
   test('schema: the published schema is what its script makes', () => {
     const published = readFileSync(join(import.meta.dirname, '../../src/definitions/quorate.schema.json'), 'utf8')
     expect(published).toBe(renderSchema())
+  })
+
+  test('schema: the published schema is one', () => {
+    expect(new Ajv2020({ allowUnionTypes: true, strictRequired: false }).validateSchema(makeSchema())).toBe(true)
   })
 
   test('folder: the lock, hidden files, other files and folders without definitions are passed over', async () => {
