@@ -6,7 +6,7 @@ import { childOf, entryOf, type Tree, toPlain } from './tree.ts'
 /** Checks the shape of one file. */
 export type SchemaCheck = (tree: Tree) => readonly Diagnostic[]
 
-/** Makes the check; compiling the schema takes some milliseconds, so once a load. That it is a schema is held by a test. */
+/** Makes the check; compiling the schema takes some milliseconds, so once a load. */
 export function createSchemaCheck(): SchemaCheck {
   // That the schema is one is for tests: compiling the schema of schemas takes longer than all the rest.
   const ajv = new Ajv2020({
@@ -16,6 +16,7 @@ export function createSchemaCheck(): SchemaCheck {
     strictRequired: false,
     validateSchema: false,
     meta: false,
+    code: { optimize: false },
   })
   const validate = ajv.compile(makeSchema())
   return (tree) => {

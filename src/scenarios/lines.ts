@@ -1,5 +1,6 @@
-import type { Source, Span } from '../diagnostics/index.ts'
+import type { Span } from '../diagnostics/index.ts'
 import type { Place } from './model.ts'
+import type { Part } from './split.ts'
 
 /** Says where a span starts, as reports say it. */
 export type Locate = (span: Span) => Place
@@ -8,7 +9,7 @@ export type Locate = (span: Span) => Place
  * Finds places in one file, for which its lines are counted once: a file of ten thousand scenarios asks for as many
  * places, and counting from its start for each is most of the time of playing it.
  */
-export function createLocate({ path, text }: Source): Locate {
+export function createLocate({ source: { path, text }, lines }: Part): Locate {
   const starts = [0]
   for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1)
   return ({ start }) => {
@@ -19,6 +20,6 @@ export function createLocate({ path, text }: Source): Locate {
       if (starts[middle]! <= start) low = middle
       else high = middle - 1
     }
-    return { path, line: low + 1, column: [...text.slice(starts[low], start)].length + 1 }
+    return { path, line: lines?.[low] ?? low + 1, column: [...text.slice(starts[low], start)].length + 1 }
   }
 }

@@ -1,5 +1,5 @@
 import { readTransactionFacts } from '../chain/index.ts'
-import type { Diagnostic, Source } from '../diagnostics/index.ts'
+import type { Diagnostic } from '../diagnostics/index.ts'
 import {
   type CompiledPolicy,
   compileCounted,
@@ -12,6 +12,7 @@ import type { ScenarioResult } from './model.ts'
 import { play } from './play.ts'
 import type { TransactionReader } from './read-request.ts'
 import { readScenarios } from './read-scenarios.ts'
+import type { Part } from './split.ts'
 import { votersOf, type World } from './world.ts'
 
 export interface PlayOptions {
@@ -36,14 +37,15 @@ export interface Played {
   readonly counts: readonly PolicyCount[]
 }
 
-/** Plays the scenarios of some files, in their order. */
-export function playFiles(sources: readonly Source[], world: World, options: PlayOptions): Played {
+/** Plays the scenarios of some files or parts of them, in their order. */
+export function playFiles(parts: readonly Part[], world: World, options: PlayOptions): Played {
   const { policies, counts } = compileAll(world, options.coverage === true)
   const stage = { policies, people: votersOf(world), nameOf: (id: string) => world.names[id] }
   const wanted = options.filter?.toLowerCase() ?? ''
-  const files = sources.map((source): FileResult => {
+  const files = parts.map((part): FileResult => {
+    const { source } = part
     const { scenarios, diagnostics } = readScenarios(source, { world, readTransaction })
-    const locate = createLocate(source)
+    const locate = createLocate(part)
     const chosen = scenarios.filter(({ name }) => name.toLowerCase().includes(wanted))
     return { path: source.path, results: chosen.map((scenario) => play(scenario, { ...stage, locate })), diagnostics }
   })

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Source } from '../diagnostics/index.ts'
 import type { PolicyCount } from '../policy/index.ts'
 import { type FileResult, type Played, type PlayOptions, playFiles } from './play-file.ts'
+import { type Part, splitFile } from './split.ts'
 import type { World } from './world.ts'
 
 export interface SuiteResult {
@@ -25,45 +26,74 @@ const WORTH_A_THREAD = 100_000
 
 /** What another thread is given. */
 export interface Share {
-  readonly sources: readonly Source[]
+  readonly parts: readonly Part[]
   readonly world: World
   readonly options: PlayOptions
 }
 
-/** Plays files of scenarios, over several threads when they are large. */
+/** Plays files of scenarios, over several threads when they are large; a large file's scenarios are shared out too. */
 export async function playSuite(
   sources: readonly Source[],
   world: World,
   { threads = availableParallelism(), ...options }: SuiteOptions = {},
 ): Promise<SuiteResult> {
   const size = sources.reduce((sum, { text }) => sum + text.length, 0)
-  const most = Math.min(threads, sources.length, 1 + Math.floor(size / WORTH_A_THREAD))
-  const [own = [], ...others] = shares(sources, most)
-  const elsewhere = others.map((share) => playElsewhere({ sources: share, world, options }))
-  const here = playFiles(own, world, options)
-  const played = [here, ...(await Promise.all(elsewhere))]
-  const byPath = new Map(played.flatMap((part) => part.files).map((file) => [file.path, file]))
-  const files = sources.map(({ path }) => byPath.get(path)!)
+  const most = Math.min(threads, 1 + Math.floor(size / WORTH_A_THREAD))
+  // Pieces are small enough that threads end at about the same time.
+  const piece = Math.max(WORTH_A_THREAD / 2, size / (4 * most))
+  const split = sources.map((source) => splitFile(source, most < 2 ? 1 : Math.ceil(source.text.length / piece)))
+  const played = await playParts(split, world, { most, options })
+  const { files, counts } = played.files.some((file, i) => split[i]!.length > 1 && file.diagnostics.length > 0)
+    ? // A mistake is told as it stands in the whole file.
+      await playParts(
+        sources.map((source) => [{ source }]),
+        world,
+        { most, options },
+      )
+    : played
   const results = files.flatMap((file) => file.results)
   const passed = results.filter(({ ok }) => ok).length
   const mistakes = files.flatMap(({ diagnostics }) => diagnostics).filter(({ severity }) => severity === 'error').length
+  return { files, passed, failed: results.length - passed + mistakes, counts }
+}
+
+/** Plays the parts of files, and puts what came of them together again, a result a file. */
+async function playParts(
+  files: readonly (readonly Part[])[],
+  world: World,
+  { most, options }: { readonly most: number; readonly options: PlayOptions },
+): Promise<Played> {
+  const parts = files.flat()
+  const [own = [], ...others] = shares(parts, Math.min(most, parts.length))
+  const elsewhere = others.map((share) => playElsewhere({ parts: share, world, options }))
+  const here = playFiles(own, world, options)
+  const played = [here, ...(await Promise.all(elsewhere))]
+  const found = new Map([own, ...others].flatMap((share, s) => share.map((part, i) => [part, played[s]!.files[i]!])))
   return {
-    files,
-    passed,
-    failed: results.length - passed + mistakes,
+    files: files.map((ofFile) => {
+      const results = ofFile.map((part) => found.get(part)!)
+      return {
+        path: ofFile[0]!.source.path,
+        results: results.flatMap((one) => one.results),
+        diagnostics: results.flatMap((one) => one.diagnostics),
+      }
+    }),
     counts: addCounts(played.map(({ counts }) => counts)),
   }
 }
 
-/** Splits files into shares of about the same size, the largest files first. */
-function shares(sources: readonly Source[], count: number): readonly (readonly Source[])[] {
-  const parts = Array.from({ length: Math.max(1, count) }, () => ({ size: 0, sources: [] as Source[] }))
-  for (const source of [...sources].sort((a, b) => b.text.length - a.text.length)) {
-    const smallest = parts.reduce((least, part) => (part.size < least.size ? part : least))
-    smallest.sources.push(source)
-    smallest.size += source.text.length
+/** Splits parts into shares that end at about the same time, the largest first; this thread need not be started. */
+function shares(all: readonly Part[], count: number): readonly (readonly Part[])[] {
+  const taken = Array.from({ length: Math.max(1, count) }, (_, i) => ({
+    size: i === 0 ? 0 : WORTH_A_THREAD,
+    parts: [] as Part[],
+  }))
+  for (const part of [...all].sort((a, b) => b.source.text.length - a.source.text.length)) {
+    const smallest = taken.reduce((least, one) => (one.size < least.size ? one : least))
+    smallest.parts.push(part)
+    smallest.size += part.source.text.length
   }
-  return parts.map((part) => part.sources)
+  return taken.map(({ parts }) => parts).filter((parts, i) => i === 0 || parts.length > 0)
 }
 
 function playElsewhere(share: Share): Promise<Played> {

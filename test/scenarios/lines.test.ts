@@ -12,7 +12,7 @@ test('lines: places are those that diagnostics give, for any text and offset', (
       const source = createSource('t.yaml', written)
       const span = spanAt(source, start)
       const { path, line, column } = toSpanJson(span)
-      expect(createLocate(source)(span)).toEqual({ path, line, column })
+      expect(createLocate({ source })(span)).toEqual({ path, line, column })
     }),
   )
 })
