@@ -3,19 +3,24 @@ import { type ActivityType, activities } from '../../src/protocol/index.ts'
 import {
   type Actual,
   apiKeyFromWire,
+  authenticatorFromWire,
   type ChangeInput,
   featureFromWire,
+  invitationFromWire,
+  ipAllowlistFromWire,
   KINDS,
   type KindName,
   kinds,
   type Power,
   policyFromWire,
   type Resource,
+  smartContractInterfaceFromWire,
   tagFromWire,
   userFromWire,
   type Value,
   walletAccountFromWire,
   walletFromWire,
+  webhookFromWire,
 } from '../../src/resources/index.ts'
 
 const NOBODY: Actual = {
@@ -53,6 +58,30 @@ const open = resource('policy', 'open', {
   condition: 'true && true',
   time: null,
 })
+
+const yubikey = resource(
+  'authenticator',
+  'yubikey',
+  {
+    credentialId: 'AbCd',
+    challenge: 'Yw',
+    attestation: { clientDataJson: 'e30', attestationObject: 'oA', transports: ['usb'] },
+  },
+  { parent: 'user.alice' },
+)
+const login = resource('oauth2Credential', 'login', { provider: 'x', clientId: 'c', encryptedClientSecret: '00ff' })
+const reserve = resource('privateKey', 'reserve', {
+  curve: 'secp256k1',
+  formats: ['ethereum'],
+  tags: [{ $ref: 'privateKeyTag.hot' }],
+})
+const ops = resource('webhook', 'ops', {
+  url: 'https://o.test',
+  isActive: false,
+  subscriptions: [{ event: 'ACTIVITY_UPDATES', filters: { b: [], a: [1] }, isActive: false }],
+})
+const allowlist = (cidrs: string[], enabled: boolean, onEvaluationError = 'deny') =>
+  resource('ipAllowlist', 'ipAllowlist', { enabled, rules: cidrs.map((cidr) => ({ cidr })), onEvaluationError })
 
 /** What each activity of each kind carries. */
 const intents: {
@@ -239,6 +268,250 @@ const intents: {
         },
       ],
     },
+  },
+  {
+    name: 'a user comes with their passkeys',
+    kind: 'user',
+    action: 'create',
+    change: change(resource('user', 'alice', {}), undefined, [], [yubikey]),
+    type: 'ACTIVITY_TYPE_CREATE_USERS_V4',
+    parameters: {
+      users: [
+        {
+          userName: 'alice',
+          apiKeys: [],
+          authenticators: [
+            {
+              authenticatorName: 'yubikey',
+              challenge: 'Yw',
+              attestation: {
+                credentialId: 'AbCd',
+                clientDataJson: 'e30',
+                attestationObject: 'oA',
+                transports: ['AUTHENTICATOR_TRANSPORT_USB'],
+              },
+            },
+          ],
+          oauthProviders: [],
+          userTags: [],
+        },
+      ],
+    },
+  },
+  {
+    name: 'a passkey is added to a user that exists, with no transports where none are known',
+    kind: 'authenticator',
+    action: 'create',
+    change: change({
+      ...yubikey,
+      fields: { ...yubikey.fields, attestation: { clientDataJson: 'e30', attestationObject: 'oA' } },
+    }),
+    type: 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2',
+    parameters: {
+      userId: { $ref: 'user.alice' },
+      authenticators: [
+        {
+          authenticatorName: 'yubikey',
+          challenge: 'Yw',
+          attestation: { credentialId: 'AbCd', clientDataJson: 'e30', attestationObject: 'oA', transports: [] },
+        },
+      ],
+    },
+  },
+  {
+    name: 'a passkey is deleted from the user who has it',
+    kind: 'authenticator',
+    action: 'remove',
+    change: change(undefined, { ...yubikey, id: 'A', parentId: 'U' }),
+    type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
+    parameters: { userId: 'U', authenticatorIds: ['A'] },
+  },
+  {
+    name: 'an OAuth provider is deleted from the user who has it',
+    kind: 'oauthProvider',
+    action: 'remove',
+    change: change(undefined, resource('oauthProvider', 'google', {}, { id: 'P', parentId: 'U' })),
+    type: 'ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS',
+    parameters: { userId: 'U', providerIds: ['P'] },
+  },
+  {
+    name: 'somebody is invited',
+    kind: 'invitation',
+    action: 'create',
+    change: change(resource('invitation', 'dave', { email: 'd@b.c', access: 'web', sender: { $ref: 'user.alice' } })),
+    type: 'ACTIVITY_TYPE_CREATE_INVITATIONS',
+    parameters: {
+      invitations: [
+        {
+          receiverUserName: 'dave',
+          receiverUserEmail: 'd@b.c',
+          receiverUserTags: [],
+          accessType: 'ACCESS_TYPE_WEB',
+          senderUserId: { $ref: 'user.alice' },
+        },
+      ],
+    },
+  },
+  {
+    name: 'an invitation is taken back',
+    kind: 'invitation',
+    action: 'remove',
+    change: change(undefined, resource('invitation', 'dave', {}, { id: 'I' })),
+    type: 'ACTIVITY_TYPE_DELETE_INVITATION',
+    parameters: { invitationId: 'I' },
+  },
+  {
+    name: 'an OAuth 2.0 credential is made',
+    kind: 'oauth2Credential',
+    action: 'create',
+    change: change(login),
+    type: 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL',
+    parameters: { provider: 'OAUTH2_PROVIDER_X', clientId: 'c', encryptedClientSecret: '00ff' },
+  },
+  {
+    name: 'an OAuth 2.0 credential is given whole, whatever of it differs',
+    kind: 'oauth2Credential',
+    action: 'update',
+    change: change(login, { ...login, id: 'O' }, ['encryptedClientSecret']),
+    type: 'ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL',
+    parameters: {
+      oauth2CredentialId: 'O',
+      provider: 'OAUTH2_PROVIDER_X',
+      clientId: 'c',
+      encryptedClientSecret: '00ff',
+    },
+  },
+  {
+    name: 'a private key tag is created without keys',
+    kind: 'privateKeyTag',
+    action: 'create',
+    change: change(resource('privateKeyTag', 'hot', {})),
+    type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG',
+    parameters: { privateKeyTagName: 'hot', privateKeyIds: [] },
+  },
+  {
+    name: 'a private key tag is renamed and keeps its keys',
+    kind: 'privateKeyTag',
+    action: 'update',
+    change: change(resource('privateKeyTag', 'hot', {}), resource('privateKeyTag', 'warm', {}, { id: 'T' }), ['name']),
+    type: 'ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG',
+    parameters: { privateKeyTagId: 'T', newPrivateKeyTagName: 'hot', addPrivateKeyIds: [], removePrivateKeyIds: [] },
+  },
+  {
+    name: 'a private key comes with its tags and addresses',
+    kind: 'privateKey',
+    action: 'create',
+    change: change(reserve),
+    type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
+    parameters: {
+      privateKeys: [
+        {
+          privateKeyName: 'reserve',
+          curve: 'CURVE_SECP256K1',
+          privateKeyTags: [{ $ref: 'privateKeyTag.hot' }],
+          addressFormats: ['ADDRESS_FORMAT_ETHEREUM'],
+        },
+      ],
+    },
+  },
+  {
+    name: 'a private key gains a tag by way of the tag',
+    kind: 'privateKey',
+    action: 'update',
+    change: {
+      ...change(reserve, { ...reserve, id: 'K' }, ['tags']),
+      part: { tag: { $ref: 'privateKeyTag.hot' }, gained: true },
+    },
+    type: 'ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG',
+    parameters: {
+      privateKeyTagId: { $ref: 'privateKeyTag.hot' },
+      addPrivateKeyIds: ['K'],
+      removePrivateKeyIds: [],
+    },
+  },
+  {
+    name: 'a private key is deleted without export only where that is written',
+    kind: 'privateKey',
+    action: 'remove',
+    change: change(resource('privateKey', 'reserve', { withoutExport: true }), { ...reserve, id: 'K' }),
+    type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEYS',
+    parameters: { privateKeyIds: ['K'], deleteWithoutExport: true },
+  },
+  {
+    name: 'a wallet account gets another name',
+    kind: 'walletAccount',
+    action: 'update',
+    change: change({ ...ethereum, fields: { ...ethereum.fields, name: 'Main' } }, { ...ethereum, id: 'A' }, ['name']),
+    type: 'ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME',
+    parameters: { walletAccountId: 'A', name: 'Main' },
+  },
+  {
+    name: 'a contract interface is made of its JSON',
+    kind: 'smartContractInterface',
+    action: 'create',
+    change: change(resource('smartContractInterface', 'usdc', { address: '0xab', type: 'ethereum', interface: '[]' })),
+    type: 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE',
+    parameters: {
+      smartContractAddress: '0xab',
+      smartContractInterface: '[]',
+      type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+      label: 'usdc',
+      notes: '',
+    },
+  },
+  {
+    name: 'a webhook endpoint comes with its subscriptions, filters as a text of JSON',
+    kind: 'webhook',
+    action: 'create',
+    change: change(ops),
+    type: 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT',
+    parameters: {
+      url: 'https://o.test',
+      name: 'ops',
+      subscriptions: [{ eventType: 'ACTIVITY_UPDATES', filtersJson: '{"a":[1],"b":[]}', isActive: false }],
+    },
+  },
+  {
+    name: 'a webhook endpoint is changed in what differs alone',
+    kind: 'webhook',
+    action: 'update',
+    change: change(ops, { ...ops, id: 'E' }, ['isActive', 'name']),
+    type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
+    parameters: { endpointId: 'E', name: 'ops', isActive: false },
+  },
+  {
+    name: 'a webhook endpoint that is to be paused is paused once it is there',
+    kind: 'webhook',
+    action: 'update',
+    change: change(ops, undefined, ['isActive']),
+    type: 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT',
+    parameters: { endpointId: { $ref: 'webhook.ops' }, isActive: false },
+  },
+  {
+    name: 'an allow-list is set whole',
+    kind: 'ipAllowlist',
+    action: 'update',
+    change: change(allowlist(['203.0.113.0/24'], true), allowlist([], true), ['rules']),
+    type: 'ACTIVITY_TYPE_SET_IP_ALLOWLIST',
+    parameters: { enabled: true, rules: [{ cidr: '203.0.113.0/24' }], onEvaluationError: 'DENY' },
+  },
+  {
+    name: 'the allow-list of a key says which',
+    kind: 'apiKeyIpAllowlist',
+    action: 'create',
+    change: change(
+      resource('apiKeyIpAllowlist', 'laptop', { publicKey: '02ab', rules: [], onEvaluationError: 'allow' }),
+    ),
+    type: 'ACTIVITY_TYPE_SET_IP_ALLOWLIST',
+    parameters: { publicKey: '02ab', rules: [], onEvaluationError: 'ALLOW' },
+  },
+  {
+    name: 'the allow-list of the organization is removed without naming a key',
+    kind: 'ipAllowlist',
+    action: 'remove',
+    change: change(undefined, allowlist([], true)),
+    type: 'ACTIVITY_TYPE_REMOVE_IP_ALLOWLIST',
+    parameters: {},
   },
 ]
 
@@ -450,6 +723,113 @@ const powers: {
     change: change(resource('wallet', 'w', {})),
     expected: 'neutral',
   },
+  { name: 'a new passkey', kind: 'authenticator', action: 'create', change: change(yubikey), expected: 'loosens' },
+  {
+    name: 'a passkey that goes',
+    kind: 'authenticator',
+    action: 'delete',
+    change: change(undefined, yubikey),
+    expected: 'tightens',
+  },
+  {
+    name: 'an OAuth provider that goes',
+    kind: 'oauthProvider',
+    action: 'delete',
+    change: change(undefined, resource('oauthProvider', 'g', {})),
+    expected: 'tightens',
+  },
+  {
+    name: 'an invitation',
+    kind: 'invitation',
+    action: 'create',
+    change: change(resource('invitation', 'd', {})),
+    expected: 'loosens',
+  },
+  {
+    name: 'an invitation that is taken back',
+    kind: 'invitation',
+    action: 'delete',
+    change: change(undefined, resource('invitation', 'd', {})),
+    expected: 'tightens',
+  },
+  {
+    name: 'an OAuth 2.0 credential',
+    kind: 'oauth2Credential',
+    action: 'update',
+    change: change(login, login),
+    expected: 'loosens',
+  },
+  {
+    name: 'an allow-list',
+    kind: 'ipAllowlist',
+    action: 'create',
+    change: change(allowlist(['a'], true)),
+    expected: 'tightens',
+  },
+  {
+    name: 'an allow-list that is not enabled',
+    kind: 'ipAllowlist',
+    action: 'create',
+    change: change(allowlist(['a'], false)),
+    expected: 'neutral',
+  },
+  {
+    name: 'an allow-list that goes',
+    kind: 'ipAllowlist',
+    action: 'delete',
+    change: change(undefined, allowlist(['a'], true)),
+    expected: 'loosens',
+  },
+  {
+    name: 'a block that an allow-list gains',
+    kind: 'ipAllowlist',
+    action: 'update',
+    change: change(allowlist(['a', 'b'], true), allowlist(['a'], true), ['rules']),
+    expected: 'loosens',
+  },
+  {
+    name: 'a block that an allow-list loses',
+    kind: 'ipAllowlist',
+    action: 'update',
+    change: change(allowlist(['a'], true), allowlist(['a', 'b'], true), ['rules']),
+    expected: 'tightens',
+  },
+  {
+    name: 'an allow-list that is no longer enforced',
+    kind: 'ipAllowlist',
+    action: 'update',
+    change: change(allowlist(['a'], false), allowlist(['a'], true), ['enabled']),
+    expected: 'loosens',
+  },
+  {
+    name: 'an allow-list that lets through what it cannot tell',
+    kind: 'ipAllowlist',
+    action: 'update',
+    change: change(allowlist(['a'], true, 'allow'), allowlist(['a'], true), ['onEvaluationError']),
+    expected: 'loosens',
+  },
+  {
+    name: 'a new private key',
+    kind: 'privateKey',
+    action: 'create',
+    change: change(reserve),
+    expected: 'neutral',
+  },
+  {
+    name: 'another tag of a private key',
+    kind: 'privateKey',
+    action: 'update',
+    change: change(reserve, reserve, ['tags']),
+    expected: 'loosens',
+  },
+  {
+    name: 'a contract interface',
+    kind: 'smartContractInterface',
+    action: 'create',
+    change: change(resource('smartContractInterface', 'u', {})),
+    expected: 'loosens',
+  },
+  { name: 'a webhook endpoint', kind: 'webhook', action: 'create', change: change(ops), expected: 'neutral' },
 ]
 
 describe('power', () => {
@@ -458,6 +838,62 @@ describe('power', () => {
       expect(kinds[kind].power(change, action, NOBODY)).toBe(expected)
     })
   }
+})
+
+describe('parts of a change', () => {
+  const tags = (...names: string[]) => names.map((name) => ({ $ref: `privateKeyTag.${name}` }))
+  test('parts: the tags that a private key gains and loses are parts of their own, about the tag', () => {
+    const desired = { ...reserve, fields: { ...reserve.fields, tags: ['T1', ...tags('new')] } }
+    const actual = { ...reserve, id: 'K', fields: { ...reserve.fields, tags: ['T1', 'T2'] } }
+    const whole = change(desired, actual, ['tags'])
+    const parts = kinds.privateKey.split!(whole)
+    expect(parts).toEqual([
+      { fields: ['tags'], part: { tag: { $ref: 'privateKeyTag.new' }, gained: true } },
+      { fields: ['tags'], part: { tag: 'T2', gained: false } },
+    ])
+    const about = parts.map((part) => kinds.privateKey.update!({ ...whole, ...part }).carries)
+    expect(about).toEqual([{ about: 'privateKeyTag.new' }, { about: 'T2' }])
+  })
+
+  test('parts: keys that gain and lose one tag share its activity', () => {
+    const one = (id: string, gained: boolean) => ({
+      ...change(reserve, { ...reserve, id }, ['tags']),
+      part: { tag: 'T', gained },
+    })
+    const changes = [one('K1', true), one('K2', false), one('K3', true)]
+    expect(kinds.privateKey.update!(changes[0]!).parameters(changes)).toEqual({
+      privateKeyTagId: 'T',
+      addPrivateKeyIds: ['K1', 'K3'],
+      removePrivateKeyIds: ['K2'],
+    })
+  })
+
+  test('parts: only an endpoint that is made paused needs something afterwards', () => {
+    expect(kinds.webhook.afterCreation!(ops)).toEqual(['isActive'])
+    expect(kinds.webhook.afterCreation!(resource('webhook', 'ops', { isActive: true }))).toEqual([])
+    expect(kinds.webhook.afterCreation!(resource('webhook', 'ops', {}))).toEqual([])
+  })
+
+  test('parts: a passkey without attestation and an OAuth provider cannot be made, and why is said', () => {
+    expect(kinds.authenticator.uncreatable!(yubikey)).toBeUndefined()
+    expect(kinds.authenticator.uncreatable!(resource('authenticator', 'y', { credentialId: 'A' }))).toMatch(
+      /^only its user can register a passkey/,
+    )
+    expect(kinds.oauthProvider.uncreatable!(resource('oauthProvider', 'g', {}))).toMatch(/^it takes a token/)
+  })
+})
+
+describe('long values', () => {
+  test('long values: an interface and a secret are shown by their digest, another for another', () => {
+    const brief = (kind: KindName, field: string, value: Value) => kinds[kind].fields[field]!.brief!(value)
+    expect(brief('smartContractInterface', 'interface', '[]')).toBe(
+      'sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945 (2 bytes)',
+    )
+    expect(brief('smartContractInterface', 'interface', '[1]')).not.toBe(
+      brief('smartContractInterface', 'interface', '[]'),
+    )
+    expect(brief('oauth2Credential', 'encryptedClientSecret', '00ff')).not.toContain('00ff')
+  })
 })
 
 const record = { createdAt: { seconds: '1', nanos: '0' } }
@@ -502,6 +938,90 @@ describe('records of the API', () => {
       format: 'ADDRESS_FORMAT_NEW',
     })
     expect(featureFromWire({ name: 'FEATURE_NAME_NEW' })).toMatchObject({ name: 'NEW', fields: { value: '' } })
+  })
+
+  test('records: an invitation that was taken back is none', () => {
+    const invitation = {
+      invitationId: 'I',
+      receiverUserName: 'dave',
+      receiverUserEmail: 'd@b.c',
+      receiverUserTags: [],
+      accessType: 'ACCESS_TYPE_ALL',
+      senderUserId: 'U',
+    }
+    expect(invitationFromWire({ ...invitation, status: 'INVITATION_STATUS_REVOKED' })).toBeUndefined()
+    expect(invitationFromWire({ ...invitation, status: 'INVITATION_STATUS_ACCEPTED' })).toMatchObject({
+      fields: { access: 'all', sender: 'U' },
+    })
+  })
+
+  test('records: an allow-list without rules is none, unless it is enforced and so lets nobody in', () => {
+    const empty = { organizationId: 'O', rules: [] }
+    expect(ipAllowlistFromWire(empty)).toBeUndefined()
+    expect(ipAllowlistFromWire({ ...empty, rules: null, enabled: false })).toBeUndefined()
+    expect(ipAllowlistFromWire({ ...empty, enabled: true })).toMatchObject({ fields: { enabled: true, rules: [] } })
+    const key = { ...laptop, address: 'apiKey.alice["my laptop"]', id: 'K' }
+    expect(ipAllowlistFromWire({ ...empty, publicKey: '02ab', enabled: true }, key)).toBeUndefined()
+    const rules = [{ cidr: '198.51.100.7/24', label: '', createdAt: '1' }]
+    expect(ipAllowlistFromWire({ ...empty, rules, onEvaluationError: 'ALLOW' }, key)).toEqual({
+      address: 'apiKeyIpAllowlist.alice["my laptop"]',
+      kind: 'apiKeyIpAllowlist',
+      name: '02ab',
+      parent: 'apiKey.alice["my laptop"]',
+      parentId: 'K',
+      id: '02ab',
+      fields: { publicKey: '02ab', rules: [{ cidr: '198.51.100.0/24' }], onEvaluationError: 'allow' },
+    })
+  })
+
+  test('records: an endpoint and its subscriptions are active unless they say otherwise', () => {
+    const endpoint = { endpointId: 'E', name: 'ops', url: 'https://o.test', isActive: false }
+    expect(webhookFromWire(endpoint).fields).toEqual({
+      name: 'ops',
+      url: 'https://o.test',
+      subscriptions: [],
+      isActive: false,
+    })
+    const subscriptions = [
+      { eventType: 'A' },
+      { eventType: 'B', isActive: false, filtersJson: '{"a":1}' },
+      { eventType: 'C', filtersJson: 'no JSON' },
+    ]
+    expect(webhookFromWire({ ...endpoint, subscriptions }).fields['subscriptions']).toEqual([
+      { event: 'A', isActive: true },
+      { event: 'B', isActive: false, filters: { a: 1 } },
+      { event: 'C', isActive: true, filters: 'no JSON' },
+    ])
+    expect(() => webhookFromWire({ ...endpoint, isActive: 'yes' })).toThrow(
+      expect.objectContaining({
+        message: 'expected `isActive` of a webhook endpoint to be `true` or `false`, got a string',
+      }),
+    )
+  })
+
+  test('records: layout, the order of members and the case of an Ethereum address are no difference', () => {
+    const one = {
+      smartContractInterfaceId: 'S',
+      label: 'usdc',
+      type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+      smartContractAddress: '0xAB',
+      smartContractInterface: '[ {"type": "function", "name": "pay"} ]',
+      notes: '',
+    }
+    const other = {
+      ...one,
+      smartContractAddress: '0xab',
+      smartContractInterface: '[{"name":"pay","type":"function"}]',
+    }
+    expect(smartContractInterfaceFromWire(one).fields).toEqual(smartContractInterfaceFromWire(other).fields)
+    const solana = { ...one, type: 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA', smartContractAddress: 'ToKen' }
+    expect(smartContractInterfaceFromWire(solana).fields).toMatchObject({ type: 'solana', address: 'ToKen' })
+  })
+
+  test('records: a passkey is known by its id however base64 is written', () => {
+    const user = resource('user', 'alice', {}, { id: 'U' })
+    const passkey = { authenticatorId: 'A', authenticatorName: 'y', credentialId: 'a+b/cw==' }
+    expect(authenticatorFromWire(passkey, user)).toMatchObject({ parentId: 'U', fields: { credentialId: 'a-b_cw' } })
   })
 
   const malformed: { name: string; read: () => unknown; message: string }[] = [

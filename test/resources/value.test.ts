@@ -61,6 +61,7 @@ describe('address', () => {
   test('address: the parent of a key is its user and of an account its wallet', () => {
     expect(parentOf('apiKey["a b"].laptop')).toBe('user["a b"]')
     expect(parentOf('walletAccount.hot["m/0 solana"]')).toBe('wallet.hot')
+    expect(parentOf('apiKeyIpAllowlist["a b"].laptop')).toBe('apiKey["a b"].laptop')
     expect(parentOf('user.alice')).toBeUndefined()
   })
 })
