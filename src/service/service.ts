@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { randomBytes as platformRandomBytes, type RandomBytes } from '../crypto/index.ts'
+import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
 import { createDecoder } from '../protocol/index.ts'
 import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } from './bootstrap.ts'
@@ -71,7 +71,7 @@ export interface Service {
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { dataDir, host = '127.0.0.1', port = 0 } = options
-  const { clock = Date.now, randomBytes = platformRandomBytes, logger = silentLogger } = options
+  const { clock = Date.now, randomBytes = createPooledRandomBytes(), logger = silentLogger } = options
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockFolder(dataDir)
   const closers: (() => Promise<void> | void)[] = [() => lock.release()]

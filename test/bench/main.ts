@@ -5,6 +5,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>>
   policy: () => import('./policy.ts'),
   scenarios: () => import('./scenarios.ts'),
   stamp: () => import('./stamp.ts'),
+  submit: () => import('./submit.ts'),
 }
 
 const asked = process.argv[2]

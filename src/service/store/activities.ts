@@ -1,3 +1,4 @@
+import { prepare } from './prepared.ts'
 import type { ActivityRecordRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -30,19 +31,30 @@ export async function findActivityById(
     .executeTakeFirst()
 }
 
+const byFingerprint = prepare((tx, of: { organizationId: string; fingerprint: string }) =>
+  tx
+    .selectFrom('activities')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('fingerprint', '=', of.fingerprint),
+)
+
 /** Reads the activity that was made from the body with this fingerprint. */
 export async function findActivityByFingerprint(
   tx: Transaction,
   organizationId: string,
   fingerprint: string,
 ): Promise<ActivityRecordRow | undefined> {
-  return tx
-    .selectFrom('activities')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('fingerprint', '=', fingerprint)
-    .executeTakeFirst()
+  return (await byFingerprint(tx, { organizationId, fingerprint }))[0]
 }
+
+const lastPosition = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('activities')
+    .select(({ fn }) => fn.max('position').as('position'))
+    .where('organization_id', '=', of.organizationId),
+)
+const insert = prepare((tx, row: ActivityRecordRow) => tx.insertInto('activities').values(row))
 
 /** Records a new activity at the next position of its organization and returns the row. */
 export async function insertActivity(
@@ -50,29 +62,25 @@ export async function insertActivity(
   activity: Omit<ActivityRecordRow, 'position'>,
 ): Promise<ActivityRecordRow> {
   // INVARIANT: the organization's row is locked, so nobody else can take the same position.
-  const last = await tx
-    .selectFrom('activities')
-    .select((of) => of.fn.max('position').as('position'))
-    .where('organization_id', '=', activity.organization_id)
-    .executeTakeFirst()
+  const [last] = await lastPosition(tx, { organizationId: activity.organization_id })
   const row = { ...activity, position: (last?.position ?? 0) + 1 }
-  await tx.insertInto('activities').values(row).execute()
+  await insert(tx, row)
   return row
 }
+
+const update = prepare(
+  (tx, { organizationId, id, ...columns }: ActivityUpdate & { organizationId: string; id: string }) =>
+    tx.updateTable('activities').set(columns).where('organization_id', '=', organizationId).where('id', '=', id),
+)
 
 /** Writes what became of an activity and returns the row as it is now. */
 export async function updateActivity(
   tx: Transaction,
   activity: ActivityRecordRow,
-  update: ActivityUpdate,
+  change: ActivityUpdate,
 ): Promise<ActivityRecordRow> {
-  await tx
-    .updateTable('activities')
-    .set(update)
-    .where('organization_id', '=', activity.organization_id)
-    .where('id', '=', activity.id)
-    .execute()
-  return { ...activity, ...update }
+  await update(tx, { ...change, organizationId: activity.organization_id, id: activity.id })
+  return { ...activity, ...change }
 }
 
 /** Lists activities newest first (facts: protocol §10). */

@@ -1,4 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
+import { prepare } from './prepared.ts'
 import type { ApiKeyRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -7,6 +8,22 @@ export async function insertApiKey(tx: Transaction, key: ApiKeyRow): Promise<voi
   await tx.insertInto('api_keys').values(key).execute()
 }
 
+const all = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .orderBy(inCreationOrder('api_keys')),
+)
+const ofUsers = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('user_id', 'in', of.userIds)
+    .orderBy(inCreationOrder('api_keys')),
+)
+
 /** Reads the API keys of the organization, all or those of `userIds`, in the order of their creation. */
 export async function listApiKeys(
   tx: Transaction,
@@ -14,9 +31,7 @@ export async function listApiKeys(
   userIds?: readonly string[],
 ): Promise<ApiKeyRow[]> {
   if (userIds?.length === 0) return []
-  let query = tx.selectFrom('api_keys').selectAll().where('organization_id', '=', organizationId)
-  if (userIds) query = query.where('user_id', 'in', userIds)
-  return query.orderBy(inCreationOrder('api_keys')).execute()
+  return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }
 
 /** Reads one API key by its id. */

@@ -1,4 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
+import { prepare } from './prepared.ts'
 import type { AuthenticatorRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -7,6 +8,22 @@ export async function insertAuthenticator(tx: Transaction, authenticator: Authen
   await tx.insertInto('authenticators').values(authenticator).execute()
 }
 
+const all = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('authenticators')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .orderBy(inCreationOrder('authenticators')),
+)
+const ofUsers = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('authenticators')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('user_id', 'in', of.userIds)
+    .orderBy(inCreationOrder('authenticators')),
+)
+
 /** Reads the passkeys of the organization, all or those of `userIds`, in the order of their creation. */
 export async function listAuthenticators(
   tx: Transaction,
@@ -14,9 +31,7 @@ export async function listAuthenticators(
   userIds?: readonly string[],
 ): Promise<AuthenticatorRow[]> {
   if (userIds?.length === 0) return []
-  let query = tx.selectFrom('authenticators').selectAll().where('organization_id', '=', organizationId)
-  if (userIds) query = query.where('user_id', 'in', userIds)
-  return query.orderBy(inCreationOrder('authenticators')).execute()
+  return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }
 
 /** Reads one passkey by its id. */

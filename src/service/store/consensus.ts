@@ -1,3 +1,4 @@
+import { prepare } from './prepared.ts'
 import type { Transaction } from './transaction.ts'
 
 /** What policies may ask about a user who approves. */
@@ -8,6 +9,35 @@ export interface ApproverFacts {
   readonly tagIds: readonly string[]
 }
 
+const usersAmong = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('users')
+    .select(['id', 'name', 'email'])
+    .where('organization_id', '=', of.organizationId)
+    .where('id', 'in', of.userIds),
+)
+const tagsOf = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('tag_members')
+    .select(['tag_id', 'member_id'])
+    .where('organization_id', '=', of.organizationId)
+    .where('member_id', 'in', of.userIds)
+    .orderBy('tag_id'),
+)
+const threshold = prepare((tx, of: { organizationId: string }) =>
+  tx.selectFrom('organizations').select('quorum_threshold').where('id', '=', of.organizationId),
+)
+const quorumMembers = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('quorum_members')
+    .select('user_id')
+    .where('organization_id', '=', of.organizationId)
+    .orderBy('position'),
+)
+const policyVersion = prepare((tx, of: { organizationId: string }) =>
+  tx.selectFrom('policy_versions').select('version').where('organization_id', '=', of.organizationId),
+)
+
 /** Reads the users of the organization among `userIds`, in that order; who is not there any more is left out. */
 export async function listApprovers(
   tx: Transaction,
@@ -15,19 +45,8 @@ export async function listApprovers(
   userIds: readonly string[],
 ): Promise<ApproverFacts[]> {
   if (userIds.length === 0) return []
-  const users = await tx
-    .selectFrom('users')
-    .select(['id', 'name', 'email'])
-    .where('organization_id', '=', organizationId)
-    .where('id', 'in', userIds)
-    .execute()
-  const tags = await tx
-    .selectFrom('tag_members')
-    .select(['tag_id', 'member_id'])
-    .where('organization_id', '=', organizationId)
-    .where('member_id', 'in', userIds)
-    .orderBy('tag_id')
-    .execute()
+  const users = await usersAmong(tx, { organizationId, userIds })
+  const tags = await tagsOf(tx, { organizationId, userIds })
   return userIds.flatMap((id) => {
     const user = users.find((row) => row.id === id)
     if (!user) return []
@@ -41,26 +60,13 @@ export async function readRootQuorum(
   tx: Transaction,
   organizationId: string,
 ): Promise<{ userIds: string[]; threshold: number }> {
-  const organization = await tx
-    .selectFrom('organizations')
-    .select('quorum_threshold')
-    .where('id', '=', organizationId)
-    .executeTakeFirstOrThrow()
-  const members = await tx
-    .selectFrom('quorum_members')
-    .select('user_id')
-    .where('organization_id', '=', organizationId)
-    .orderBy('position')
-    .execute()
-  return { userIds: members.map((row) => row.user_id), threshold: organization.quorum_threshold }
+  const [organization] = await threshold(tx, { organizationId })
+  const members = await quorumMembers(tx, { organizationId })
+  return { userIds: members.map((row) => row.user_id), threshold: organization!.quorum_threshold }
 }
 
 /** Reads the version of the organization's policies: it differs whenever any of them does. */
 export async function readPolicyVersion(tx: Transaction, organizationId: string): Promise<string> {
-  const row = await tx
-    .selectFrom('policy_versions')
-    .select('version')
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirst()
+  const [row] = await policyVersion(tx, { organizationId })
   return row?.version ?? 'none'
 }

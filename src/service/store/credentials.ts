@@ -1,3 +1,4 @@
+import { prepare } from './prepared.ts'
 import type { ApiKeyRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -6,6 +7,21 @@ export interface OrganizationPlace {
   readonly id: string
   readonly parentId: string | undefined
 }
+
+const placeOf = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('organizations')
+    .select(['id', 'parent_id'])
+    .where('id', '=', of.organizationId)
+    .where('deleted_at', 'is', null),
+)
+const keyByPublicKey = prepare((tx, of: { organizationId: string; publicKey: string }) =>
+  tx
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('public_key', '=', of.publicKey),
+)
 
 /**
  * Takes the organization's row before anything else is read or written. INVARIANT: every write goes through here
@@ -16,12 +32,7 @@ export async function lockOrganization(
   tx: Transaction,
   organizationId: string,
 ): Promise<OrganizationPlace | undefined> {
-  const row = await tx
-    .selectFrom('organizations')
-    .select(['id', 'parent_id'])
-    .where('id', '=', organizationId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
+  const [row] = await placeOf(tx, { organizationId })
   return row && { id: row.id, parentId: row.parent_id ?? undefined }
 }
 
@@ -31,12 +42,7 @@ export async function findApiKeyByPublicKey(
   organizationId: string,
   publicKey: string,
 ): Promise<ApiKeyRow | undefined> {
-  return tx
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('public_key', '=', publicKey)
-    .executeTakeFirst()
+  return (await keyByPublicKey(tx, { organizationId, publicKey }))[0]
 }
 
 /** Reads the API keys with this public key in the sub-organizations of a parent: two at most, since two are too many. */

@@ -1,9 +1,14 @@
+import { prepare } from './prepared.ts'
 import type { ApiKeyIpAllowlistRow, IpAllowlistRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
+const ownList = prepare((tx, of: { organizationId: string }) =>
+  tx.selectFrom('ip_allowlists').selectAll().where('organization_id', '=', of.organizationId),
+)
+
 /** Reads the organization's own list. */
 export async function findIpAllowlist(tx: Transaction, organizationId: string): Promise<IpAllowlistRow | undefined> {
-  return tx.selectFrom('ip_allowlists').selectAll().where('organization_id', '=', organizationId).executeTakeFirst()
+  return (await ownList(tx, { organizationId }))[0]
 }
 
 /** Reads the list of one API key (lower-case hex). */

@@ -1,4 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
+import { prepare } from './prepared.ts'
 import type { OauthProviderRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -10,6 +11,22 @@ export async function insertOauthProvider(tx: Transaction, provider: OauthProvid
   await tx.insertInto('oauth_providers').values(provider).execute()
 }
 
+const all = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('oauth_providers')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .orderBy(inCreationOrder('oauth_providers')),
+)
+const ofUsers = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('oauth_providers')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('user_id', 'in', of.userIds)
+    .orderBy(inCreationOrder('oauth_providers')),
+)
+
 /** Reads the OAuth providers of the organization, all or those of `userIds`, in the order of their creation. */
 export async function listOauthProviders(
   tx: Transaction,
@@ -17,9 +34,7 @@ export async function listOauthProviders(
   userIds?: readonly string[],
 ): Promise<OauthProviderRow[]> {
   if (userIds?.length === 0) return []
-  let query = tx.selectFrom('oauth_providers').selectAll().where('organization_id', '=', organizationId)
-  if (userIds) query = query.where('user_id', 'in', userIds)
-  return query.orderBy(inCreationOrder('oauth_providers')).execute()
+  return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }
 
 /** Says whether somebody in the organization is this one already. */

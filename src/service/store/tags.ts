@@ -1,4 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
+import { prepare } from './prepared.ts'
 import type { TagRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -41,24 +42,29 @@ export async function deleteTags(tx: Transaction, organizationId: string, tagIds
   await tx.deleteFrom('tags').where('organization_id', '=', organizationId).where('id', 'in', tagIds).execute()
 }
 
+const membershipsBy = (column: 'tag_members.tag_id' | 'tag_members.member_id') =>
+  prepare((tx, of: { organizationId: string; ids: readonly string[] }) =>
+    tx
+      .selectFrom('tag_members')
+      .innerJoin('tags', 'tags.id', 'tag_members.tag_id')
+      .select(['tag_members.tag_id as tagId', 'tag_members.member_id as memberId'])
+      .where('tag_members.organization_id', '=', of.organizationId)
+      .where(column, 'in', of.ids)
+      .orderBy(inCreationOrder('tags'))
+      .orderBy('tag_members.member_id'),
+  )
+const membersOfTags = membershipsBy('tag_members.tag_id')
+const tagsOfMembers = membershipsBy('tag_members.member_id')
+
 /** Reads who bears these tags: pairs of tag and member, tags in the order of their creation. */
 export async function listTagMembers(
   tx: Transaction,
   organizationId: string,
   of: { readonly tagIds: readonly string[] } | { readonly memberIds: readonly string[] },
 ): Promise<{ tagId: string; memberId: string }[]> {
-  const [column, ids] =
-    'tagIds' in of ? (['tag_members.tag_id', of.tagIds] as const) : (['tag_members.member_id', of.memberIds] as const)
+  const ids = 'tagIds' in of ? of.tagIds : of.memberIds
   if (ids.length === 0) return []
-  return tx
-    .selectFrom('tag_members')
-    .innerJoin('tags', 'tags.id', 'tag_members.tag_id')
-    .select(['tag_members.tag_id as tagId', 'tag_members.member_id as memberId'])
-    .where('tag_members.organization_id', '=', organizationId)
-    .where(column, 'in', ids)
-    .orderBy(inCreationOrder('tags'))
-    .orderBy('tag_members.member_id')
-    .execute()
+  return ('tagIds' in of ? membersOfTags : tagsOfMembers)(tx, { organizationId, ids })
 }
 
 /** Gives tags to members; who bears one already keeps it. */

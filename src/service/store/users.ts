@@ -1,4 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
+import { prepare } from './prepared.ts'
 import type { UserRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -10,6 +11,18 @@ export async function insertUser(tx: Transaction, user: UserRow): Promise<void> 
   await tx.insertInto('users').values(user).execute()
 }
 
+const all = prepare((tx, of: { organizationId: string }) =>
+  tx.selectFrom('users').selectAll().where('organization_id', '=', of.organizationId).orderBy(inCreationOrder('users')),
+)
+const among = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('users')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('id', 'in', of.userIds)
+    .orderBy(inCreationOrder('users')),
+)
+
 /** Reads the users of the organization, all or those among `userIds`, in the order of their creation. */
 export async function listUsers(
   tx: Transaction,
@@ -17,9 +30,7 @@ export async function listUsers(
   userIds?: readonly string[],
 ): Promise<UserRow[]> {
   if (userIds?.length === 0) return []
-  let query = tx.selectFrom('users').selectAll().where('organization_id', '=', organizationId)
-  if (userIds) query = query.where('id', 'in', userIds)
-  return query.orderBy(inCreationOrder('users')).execute()
+  return userIds ? among(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }
 
 /** Counts the users of the organization. */
@@ -32,6 +43,13 @@ export async function countUsers(tx: Transaction, organizationId: string): Promi
   return Number(count)
 }
 
+const update = prepare(
+  (
+    tx,
+    { organizationId, userId, ...columns }: UserChange & { organizationId: string; userId: string; updated_at: number },
+  ) => tx.updateTable('users').set(columns).where('organization_id', '=', organizationId).where('id', '=', userId),
+)
+
 /** Changes a user. */
 export async function updateUser(
   tx: Transaction,
@@ -40,12 +58,7 @@ export async function updateUser(
   change: UserChange & { readonly now: number },
 ): Promise<void> {
   const { now, ...columns } = change
-  await tx
-    .updateTable('users')
-    .set({ ...columns, updated_at: now })
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', userId)
-    .execute()
+  await update(tx, { organizationId, userId, ...columns, updated_at: now })
 }
 
 /** Deletes users, with their keys and their memberships of tags. Members of the root quorum cannot be deleted. */

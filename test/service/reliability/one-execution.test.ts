@@ -97,5 +97,5 @@ describe('one execution', () => {
       accounts: ROUNDS,
       votes: ROUNDS,
     })
-  }, 120_000)
+  }, 240_000)
 })

@@ -1,0 +1,186 @@
+/**
+ * Submits a second: one organization with 100 policies, an ordinary user whom the last of them allows, each request
+ * stamped, judged, executed and on disk before it is answered. Beside it the floor: Fastify and an asynchronous
+ * signature check alone, in the same process, with the same requests. The load comes from a process of its own, on the same cores.
+ * The aim is 0.6 of the floor.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { createPublicKey, verify } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { fastify } from 'fastify'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { encodeUtf8 } from '../../src/encoding/index.ts'
+import { type ActivityType, activities } from '../../src/protocol/index.ts'
+import { createService } from '../../src/service/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
+
+const AIM = 0.6
+const POLICIES = 100
+const ROUNDS = 5
+/** Requests in a round of one contender. */
+const REQUESTS = 2_000
+const CONNECTIONS = 32
+
+/** What the loading process is told, and what it answers: milliseconds. */
+export interface Load {
+  readonly url: string
+  readonly path: string
+  readonly connections: number
+  /** Bodies with their stamps. */
+  readonly requests: readonly (readonly [body: string, stamp: string])[]
+}
+
+/** Runs both in turns and prints their medians. */
+export async function run(): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quorate-bench-'))
+  const service = await createService({ dataDir })
+  const loader = fork(new URL('./submit-load.ts', import.meta.url))
+  const floor = await startFloor()
+  try {
+    const { organizationId, apiPrivateKey } = service.bootstrap
+    const root = createApiKeyStamper({ privateKey: apiPrivateKey! })
+    const key = generateP256KeyPair()
+    const user = createApiKeyStamper({ privateKey: new Secret(key.privateKey) })
+    let bodies = 0
+    const bodyOf = (type: ActivityType, parameters: object) =>
+      JSON.stringify({ type, timestampMs: String(Date.now() + (bodies++ % 100_000)), organizationId, parameters })
+    const send = async (type: ActivityType, parameters: object) => {
+      const body = bodyOf(type, parameters)
+      const { name, value } = await root.stamp(encodeUtf8(body))
+      const response = await fetch(`${service.url}${activities[type].path}`, {
+        method: 'POST',
+        body,
+        headers: { [name]: value },
+      })
+      const { activity } = (await response.json()) as { activity: { result: Record<string, never> } }
+      return activity.result
+    }
+    const { createUsersResult } = (await send('ACTIVITY_TYPE_CREATE_USERS_V3', {
+      users: [
+        { userName: 'ann', apiKeys: [{ apiKeyName: 'k', publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }] },
+      ],
+    })) as unknown as { createUsersResult: { userIds: string[] } }
+    const userId = createUsersResult.userIds[0]!
+    await send('ACTIVITY_TYPE_CREATE_POLICIES', { policies: policiesFor(userId) })
+
+    // What is executed is a small write: the name that the user has.
+    const type = 'ACTIVITY_TYPE_UPDATE_USER_NAME'
+    const { path } = activities[type]
+    const rates: Record<'service' | 'floor', Rate[]> = { service: [], floor: [] }
+    for (let round = 0; round <= ROUNDS; round++) {
+      const requests: [string, string][] = []
+      for (let i = 0; i < REQUESTS; i++) {
+        const body = bodyOf(type, { userId, userName: `ann ${round} ${i}` })
+        requests.push([body, (await user.stamp(encodeUtf8(body))).value])
+      }
+      for (const [name, url] of [
+        ['floor', floor.url],
+        ['service', service.url],
+      ] as const) {
+        const rate = await measure(loader, { url, path, connections: CONNECTIONS, requests })
+        if (round > 0) rates[name].push(rate)
+      }
+    }
+    console.log(
+      `${POLICIES} policies, ${CONNECTIONS} connections, medians of ${ROUNDS} rounds in turns; aim ${AIM} of the floor`,
+    )
+    print('requests a second, load generator on the same cores', rates, ({ perSecond }) => perSecond)
+    print('requests a second of CPU time of the serving process', rates, ({ perCpuSecond }) => perCpuSecond)
+  } finally {
+    loader.kill()
+    await floor.close()
+    await service.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** The floor: the raw body, the stamp's signature checked off the main thread with a parsed key, and a small answer. */
+async function startFloor(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = fastify()
+  const check = promisify(verify)
+  const keys = new Map<string, ReturnType<typeof createPublicKey>>()
+  const keyOf = (hex: string) => {
+    let known = keys.get(hex)
+    if (!known) {
+      // RFC 5480: an uncompressed-or-compressed point of prime256v1 in a SubjectPublicKeyInfo.
+      const der = Buffer.from(`3039301306072a8648ce3d020106082a8648ce3d030107032200${hex}`, 'hex')
+      known = createPublicKey({ format: 'der', type: 'spki', key: der })
+      keys.set(hex, known)
+    }
+    return known
+  }
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.post('/*', async (request, reply) => {
+    const stamp = JSON.parse(Buffer.from(String(request.headers['x-stamp']), 'base64url').toString())
+    const ok = await check(
+      'sha256',
+      request.body as Buffer,
+      keyOf(stamp.publicKey),
+      Buffer.from(stamp.signature, 'hex'),
+    )
+    return reply.code(ok ? 200 : 401).send({ ok })
+  })
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = server.server.address() as { port: number }
+  return { url: `http://127.0.0.1:${port}`, close: async () => void (await server.close()) }
+}
+
+/** As an organization has them: by user, tag, kind and parameter, one of which allows what the bench does. */
+function policiesFor(userId: string): object[] {
+  const others = Array.from({ length: POLICIES - 1 }, (_, i) => ({
+    policyName: `policy ${i}`,
+    effect: i % 10 === 0 ? 'EFFECT_DENY' : 'EFFECT_ALLOW',
+    consensus: `approvers.any(user, user.tags.contains('00000000-0000-4000-8000-${String(i).padStart(12, '0')}'))`,
+    condition: `activity.kind == 'SIGN_TRANSACTION' && wallet.id == '00000000-0000-4000-8000-${String(i).padStart(12, '1')}'`,
+    notes: '',
+  }))
+  const allowed = {
+    policyName: 'names',
+    effect: 'EFFECT_ALLOW',
+    consensus: `approvers.any(user, user.id == '${userId}')`,
+    condition: "activity.kind == 'UPDATE_USER_NAME'",
+    notes: '',
+  }
+  return [...others, allowed]
+}
+
+/** How fast one round went, by the clock and by this process's CPU time, which others on the machine do not change. */
+interface Rate {
+  readonly perSecond: number
+  readonly perCpuSecond: number
+}
+
+async function measure(loader: ChildProcess, load: Load): Promise<Rate> {
+  const before = process.cpuUsage()
+  loader.send(load)
+  const [answer] = (await once(loader, 'message')) as [{ ms: number; refused: number }]
+  if (answer.refused > 0) throw new Error(`${answer.refused} of ${load.requests.length} were refused`)
+  const { user, system } = process.cpuUsage(before)
+  const { length } = load.requests
+  return { perSecond: length / (answer.ms / 1000), perCpuSecond: length / ((user + system) / 1e6) }
+}
+
+function print(
+  title: string,
+  rates: Readonly<Record<'service' | 'floor', readonly Rate[]>>,
+  of: (rate: Rate) => number,
+) {
+  const bare = median(rates.floor.map(of))
+  const line = (name: string, rate: number) =>
+    console.log(
+      `  ${name.padEnd(44)}${Math.round(rate).toLocaleString('en-US').padStart(8)}/s  ${(rate / bare).toFixed(3)}`,
+    )
+  console.log(`\n${title}`)
+  line('Fastify and asynchronous verify alone', bare)
+  line('stamp, 100 policies, durable commit', median(rates.service.map(of)))
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
