@@ -76,10 +76,12 @@ function referencesFirst(all: readonly Difference[], carried: readonly Differenc
   })
   for (const { address, ridesWith } of all) if (ridesWith !== undefined) maker.set(address, maker.get(ridesWith)!)
   carried.forEach((difference, index) => {
+    const { action, kind, input } = difference
     // What holds it comes first, also where the API names that otherwise than by its id.
-    const parent = difference.action === 'create' ? (difference.input.desired?.parent ?? []) : []
-    const references = referencesOf(templateOf(difference).parameters([difference.input]))
-    for (const address of references.concat(parent)) {
+    const parent = action === 'create' ? (input.desired?.parent ?? []) : []
+    const needed = action !== 'delete' && input.desired ? (kinds[kind].needs?.(input.desired) ?? []) : []
+    const references = referencesOf(templateOf(difference).parameters([input]))
+    for (const address of references.concat(parent, needed)) {
       const earlier = maker.get(address)
       if (earlier !== undefined) add(index, earlier)
     }

@@ -18,7 +18,12 @@ export const FEATURES = {
   SOLANA_RENT_PREFUND_ENABLED: { meaning: 'Rent of new Solana accounts is paid in advance.' },
   SWAP_CONFIG: { meaning: 'Swaps, by their settings.' },
   EARN_CONFIG: { meaning: 'Earning, by its settings.' },
+  POLICY_TIME: {
+    meaning: 'Policies may say when they apply. The published API opens that by hand, without a feature.',
+  },
 } as const satisfies Record<string, { meaning: string; value?: true; restricts?: true }>
+/** The feature behind `time` of policies (facts: policy-language §1). */
+export const POLICY_TIME = 'POLICY_TIME' satisfies FeatureShortName
 export type FeatureShortName = keyof typeof FEATURES
 
 const PREFIX = 'FEATURE_NAME_'

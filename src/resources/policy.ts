@@ -1,3 +1,5 @@
+import { formatAddress } from './address.ts'
+import { POLICY_TIME } from './feature.ts'
 import type { ChangeInput, Power, ResourceKind } from './kind.ts'
 import * as wire from './wire/policy.ts'
 
@@ -36,7 +38,7 @@ export const policy: ResourceKind = {
     },
     time: {
       compare: 'exact',
-      meaning: 'When it applies. Left out: always.',
+      meaning: 'When it applies. Left out: always. It works where the feature `POLICY_TIME` is.',
       expression: 'time',
       absent: null,
       normal: wire.normalExpression,
@@ -48,6 +50,7 @@ export const policy: ResourceKind = {
   deleteNeedsTombstone: false,
   rides: false,
   identity: ({ name }) => name,
+  needs: ({ fields: { time = null } }) => (time === null ? [] : [formatAddress('feature', POLICY_TIME)]),
   create: {
     type: 'ACTIVITY_TYPE_CREATE_POLICIES',
     carries: 'all',

@@ -137,6 +137,19 @@ describe('plans of the other kinds', () => {
     ])
   })
 
+  test('policies: one with a time comes after the feature that it needs', async () => {
+    const time = "time.now > Timestamp('2025-01-01T00:00:00Z')"
+    const { batches, faults } = await planOf(createMemoryApi(), {
+      features: { POLICY_TIME: true },
+      policies: { office: { effect: 'deny', time }, always: { effect: 'allow', condition: "activity.type == 'X'" } },
+    })
+    expect(faults).toEqual([])
+    expect(batches).toEqual([
+      'SET_ORGANIZATION_FEATURE: create feature POLICY_TIME []',
+      'CREATE_POLICIES: create 2 policies [0]',
+    ])
+  })
+
   test('allow-lists: the plan shows what a write removes, and that of a new key comes after the key', async () => {
     const api = createMemoryApi()
     const rules = [{ cidr: '198.51.100.0/24', label: 'old office' }, { cidr: '192.0.2.0/24' }]
