@@ -43,6 +43,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'crypto',
   ],
   workflows: [],
+  lsp: ['definitions', 'policy', 'resources', 'diagnostics'],
   // The service: answers.
   service: spine,
   // The doors: nobody but a door imports a door.

@@ -4,6 +4,7 @@
  * nothing else: environment and variables arrive as arguments.
  */
 export { codes } from './codes.ts'
+export { emptyFieldAt, expressionAt, nameAt } from './cursor.ts'
 export type { FilledExpression, WrittenExpression } from './expressions.ts'
 export {
   diskReader,

@@ -3,8 +3,8 @@ import type { CodeRow } from '../diagnostics/index.ts'
 import { checkTree } from './check.ts'
 import type { PolicyField } from './model.ts'
 import { parse } from './parser.ts'
-import { rules } from './rules/index.ts'
 import type { Finding, LintExpression, LintInput, LintSeverity, Rule } from './rules/rule.ts'
+import { rules } from './rules/table.ts'
 
 /** A finding with the rule that found it. */
 export interface Advice extends Finding {

@@ -5,7 +5,7 @@ import { codes as definitionsCodes } from '../../definitions/index.ts'
 import type { CodeRow, Codes } from '../../diagnostics/index.ts'
 import { codes as liveCodes } from '../../live/index.ts'
 import { codes as planCodes } from '../../plan/index.ts'
-import { policyCodes } from '../../policy/index.ts'
+import { lintCodes, policyCodes } from '../../policy/index.ts'
 import { codes as resourcesCodes } from '../../resources/index.ts'
 import { codes as scenariosCodes } from '../../scenarios/index.ts'
 import { SERVICE_CODES } from '../../service/index.ts'
@@ -22,6 +22,7 @@ export const allCodes: Codes = {
   ...definitionsCodes,
   ...resourcesCodes,
   ...policyCodes,
+  ...lintCodes,
   ...scenariosCodes,
   ...clientCodes,
   ...liveCodes,

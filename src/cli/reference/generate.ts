@@ -3,5 +3,8 @@ import { pages } from './pages.ts'
 
 // Writes the reference pages that are made from tables. A test renders them again and expects no difference.
 const docs = new URL('../../../docs/', import.meta.url)
-mkdirSync(docs, { recursive: true })
-for (const [name, render] of Object.entries(pages)) writeFileSync(new URL(name, docs), render())
+for (const [name, render] of Object.entries(pages)) {
+  const page = new URL(name, docs)
+  mkdirSync(new URL('.', page), { recursive: true })
+  writeFileSync(page, render())
+}

@@ -70,4 +70,31 @@ export const policyCommands: readonly CommandRow[] = [
     example: 'quorate policy fmt definitions/acme --check',
     load: async () => (await import('./fmt.ts')).fmt,
   },
+  {
+    name: 'policy lint',
+    summary: 'advise on policies: what can be lost, what does not work, what should be tidied',
+    args: '[definitions]',
+    argMeanings: { definitions: 'folder of definitions, or one of its files (default: the current folder)' },
+    options: [
+      ...values,
+      {
+        flags: '--rule <rule=severity>',
+        meaning: 'severity of a rule: off, info, warning or error; may be repeated, and outweighs quorate.lint.yaml',
+        repeatable: true,
+      },
+      { flags: '--max-warnings <n>', meaning: 'fail when there are more warnings than this' },
+      { flags: '--fix', meaning: 'write what keeps the meaning of a policy into its file' },
+      { flags: '--sarif <file>', meaning: 'write a SARIF log' },
+      { flags: '--github', meaning: 'print annotations for GitHub Actions' },
+    ],
+    example: 'quorate policy lint definitions/acme --max-warnings 0',
+    load: async () => (await import('./lint.ts')).lint,
+  },
+  {
+    name: 'policy lsp',
+    summary: 'serve editors: a language server for definitions over stdin and stdout',
+    options: [...values],
+    example: 'quorate policy lsp',
+    load: async () => (await import('./lsp.ts')).lsp,
+  },
 ]

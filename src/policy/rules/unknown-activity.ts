@@ -1,0 +1,44 @@
+import { suggest } from '../../diagnostics/index.ts'
+import { activities, activityActions, activityKinds, activityResources, activityRow } from '../../protocol/catalogue.ts'
+import { findingAt, nodesOf, textComparison } from './clauses.ts'
+import type { Rule } from './rule.ts'
+
+const words: Readonly<Record<string, readonly string[]>> = {
+  type: Object.keys(activities),
+  kind: activityKinds,
+  resource: activityResources,
+  action: activityActions,
+}
+
+export const unknownActivity: Rule = {
+  name: 'unknown-activity',
+  severity: 'error',
+  summary: 'the activity is compared with a word that no activity has',
+  why: 'The comparison is false for every request. An ALLOW allows nothing; a DENY denies nothing.',
+  solve: 'write a word of the activity table',
+  bad: `export:
+  effect: deny
+  condition: activity.kind == 'EXPORT_WALLETS'`,
+  good: `export:
+  effect: deny
+  condition: activity.kind == 'EXPORT_WALLET'`,
+  check: (input) =>
+    [...nodesOf(input)].flatMap((met) => {
+      const comparison = textComparison(met.node)
+      if (comparison?.value.kind !== 'member' || comparison.value.target.kind !== 'name') return []
+      const { target, name } = comparison.value
+      if (target.kind !== 'name' || target.name !== 'activity' || !Object.hasOwn(words, name.text)) return []
+      const known = words[name.text]!
+      const isKnown = (word: string) =>
+        known.includes(word) ||
+        (name.text === 'type' ? activityRow(word) : activityRow(`ACTIVITY_TYPE_${word}`)) !== undefined
+      return comparison.texts
+        .filter(({ value }) => !isKnown(value))
+        .map((node) => {
+          const near = suggest(node.value, known, 3).map((word) => `\`${word}\``)
+          return findingAt({ ...met, node }, `no activity has the ${name.text} \`${node.value}\``, {
+            ...(near.length === 0 ? {} : { help: `did you mean ${near.join(' or ')}?` }),
+          })
+        })
+    }),
+}

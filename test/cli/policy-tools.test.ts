@@ -1,0 +1,145 @@
+/** `policy fmt`, `policy lint`: as processes, on files. */
+import { chmodSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { quorate, testFolder, writeFiles } from './harness.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const people = 'organization: acme\nusers: { alice: { email: alice@acme.test }, bob: { email: bob@acme.test } }\n'
+const crooked = "policies:\n  a:\n    effect: deny # always\n    condition: wallet.id=='w'\n"
+const straight = crooked.replace('==', ' == ')
+
+function folderWith(policies: string, more: Readonly<Record<string, string>> = {}): string {
+  return writeFiles(testFolder(), { 'people.yaml': people, 'policies.yaml': policies, ...more })
+}
+
+describe('policy fmt', () => {
+  test('policy fmt: writes the files that change, and says which', async () => {
+    const folder = folderWith(crooked)
+    const file = join(folder, 'policies.yaml')
+    const ran = await quorate(['policy', 'fmt', folder])
+    expect(ran).toMatchObject({ exit: 0, stdout: `${file}\n` })
+    expect(readFileSync(file, 'utf8')).toBe(straight)
+    expect(await quorate(['policy', 'fmt', folder])).toMatchObject({ exit: 0, stdout: '' })
+  })
+
+  test('policy fmt: --check writes nothing, lists files and fails', async () => {
+    const folder = folderWith(crooked)
+    const file = join(folder, 'policies.yaml')
+    expect(await quorate(['policy', 'fmt', folder, '--check'])).toMatchObject({
+      exit: 1,
+      stdout: `not formatted: ${file}\n`,
+    })
+    expect(readFileSync(file, 'utf8')).toBe(crooked)
+    expect(await quorate(['policy', 'fmt', '--check', join(folder, 'people.yaml')])).toMatchObject({ exit: 0 })
+  })
+
+  test('policy fmt: what does not parse is said at its place, and the rest is formatted', async () => {
+    const folder = folderWith(`${crooked}  b:\n    effect: deny\n    condition: wallet.id == \n    consensus: 1 <\n`)
+    const ran = await quorate(['policy', 'fmt', folder])
+    expect(ran.exit).toBe(1)
+    expect(ran.stderr).toContain('policies.yaml:8:')
+    expect(ran.stderr).toContain('policy/unexpected-end')
+    expect(readFileSync(join(folder, 'policies.yaml'), 'utf8')).toContain("wallet.id == 'w'")
+  })
+
+  test('policy fmt: a folder that is not there is said, and a file that cannot be written', async () => {
+    expect(await quorate(['policy', 'fmt', '/no/such/folder'])).toMatchObject({ exit: 1 })
+    const folder = folderWith(crooked)
+    chmodSync(join(folder, 'policies.yaml'), 0o400)
+    const ran = await quorate(['policy', 'fmt', folder])
+    // Root may write everything.
+    if (process.getuid?.() !== 0) expect(ran.stderr).toContain('cli/unwritable')
+  })
+})
+
+const advised = `policies:
+  a:
+    effect: allow
+    condition: eth.tx.to == '0xAB'
+  b: { effect: allow }
+`
+
+describe('policy lint', () => {
+  test('policy lint: says what it finds as text, and fails on errors', async () => {
+    const ran = await quorate(['policy', 'lint', folderWith(advised)])
+    expect(ran.exit).toBe(1)
+    expect(ran.stdout).toContain('policies.yaml:4:29: warning lint/mixed-case-hex: `0xAB` has upper-case letters')
+    expect(ran.stdout).toContain('policies.yaml:5:3: error lint/allow-everything: `b` lets every user do everything')
+    expect(ran.stderr).toContain('2 errors, 2 warnings')
+  })
+
+  test('policy lint: warnings alone pass, up to as many as are allowed', async () => {
+    const folder = folderWith(advised.replace(/ {2}b.*\n/, ''))
+    expect(await quorate(['policy', 'lint', folder])).toMatchObject({ exit: 0 })
+    expect(await quorate(['policy', 'lint', folder, '--max-warnings', '2'])).toMatchObject({ exit: 0 })
+    expect(await quorate(['policy', 'lint', folder, '--max-warnings', '1'])).toMatchObject({ exit: 1 })
+    expect(await quorate(['policy', 'lint', folder, '--max-warnings', 'none'])).toMatchObject({ exit: 1 })
+  })
+
+  test('policy lint: severities come from the file beside the definitions, and from the command line over it', async () => {
+    const folder = folderWith(advised, {
+      'quorate.lint.yaml': 'rules:\n  allow-everything: warning\n  raw-signing-bypass: off\n  mixed-case-hex: off\n',
+    })
+    const ran = await quorate(['policy', 'lint', folder])
+    expect(ran).toMatchObject({ exit: 0 })
+    expect(ran.stdout).not.toContain('mixed-case-hex')
+    expect(await quorate(['policy', 'lint', folder, '--rule', 'mixed-case-hex=error'])).toMatchObject({ exit: 1 })
+    const wrong = await quorate(['policy', 'lint', folder, '--rule', 'mixed-hex=error'])
+    expect(wrong).toMatchObject({ exit: 1 })
+    expect(wrong.stderr).toContain('cli/usage')
+  })
+
+  test('policy lint: --fix writes what keeps the meaning, and finds no more of it', async () => {
+    const folder = folderWith(advised)
+    expect((await quorate(['policy', 'lint', folder, '--fix'])).stderr).toContain('1 fixed')
+    expect(readFileSync(join(folder, 'policies.yaml'), 'utf8')).toBe(advised.replace('0xAB', '0xab'))
+  })
+
+  test('policy lint: JSON, SARIF and annotations of GitHub say the same', async () => {
+    const folder = folderWith(advised)
+    const log = join(folder, 'log.sarif')
+    const { stdout } = await quorate(['policy', 'lint', folder, '--json', '--sarif', log])
+    const said = JSON.parse(stdout) as { errors: number; diagnostics: { code: string; line: number; column: number }[] }
+    const sarif = JSON.parse(readFileSync(log, 'utf8'))
+    const [run] = sarif.runs
+    expect(sarif.version).toBe('2.1.0')
+    expect(said.errors).toBe(2)
+    expect(said.diagnostics.length).toBe(4)
+    expect(
+      run.results.map(
+        (one: { ruleId: string; ruleIndex: number; locations: { physicalLocation: { region: object } }[] }) => {
+          expect(run.tool.driver.rules[one.ruleIndex].id).toBe(one.ruleId)
+          return { code: one.ruleId, ...one.locations[0]!.physicalLocation.region }
+        },
+      ),
+    ).toMatchObject(said.diagnostics.map(({ code, line, column }) => ({ code, startLine: line, startColumn: column })))
+    const github = await quorate(['policy', 'lint', folder, '--github'])
+    const lines = github.stdout.trimEnd().split('\n')
+    expect(lines.length).toBe(4)
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /^::warning file=.*policies\.yaml,line=4,endLine=4,col=29,endColumn=35,title=lint\/mixed-case-hex::`0xAB` has upper-case letters%0Awrite/,
+      ),
+    )
+  })
+
+  test('policy lint: definitions with mistakes are not advised on, and their mistakes are told', async () => {
+    const ran = await quorate([
+      'policy',
+      'lint',
+      folderWith('policies: { a: { effect: allow, condition: wallet.idd } }\n'),
+    ])
+    expect(ran.exit).toBe(1)
+    expect(ran.stdout).toContain('policy/unknown-field')
+    expect(ran.stdout).not.toContain('lint/')
+  })
+
+  test('policy lint: the example is clean', async () => {
+    expect(await quorate(['policy', 'lint', 'definitions/acme', '--max-warnings', '0'])).toMatchObject({
+      exit: 0,
+      stdout: '',
+    })
+  })
+})
