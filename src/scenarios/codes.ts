@@ -25,6 +25,10 @@ export const codes = {
     summary: 'the bytes of a transaction cannot be decoded',
     solve: 'give the unsigned transaction as the request would carry it, or its fields',
   },
+  'scenarios/bad-interface': {
+    summary: 'the interface of a contract is none, or its file cannot be read',
+    solve: 'give the JSON of an ABI for `ethereum`, of an Anchor IDL for `solana`, as the compiler writes it',
+  },
   'scenarios/failed': {
     summary: 'something else came of a scenario than it expects',
     solve: 'change the policy or the expectation; `quorate policy explain` shows what made the difference',

@@ -72,7 +72,11 @@ export const requestKeys = {
     schema: { type: 'object' },
   },
   wallet: { meaning: 'The wallet that signs or is exported, by name.', schema: name },
-  account: { meaning: 'The address of the wallet account that signs.', schema: { type: 'string' } },
+  account: {
+    meaning:
+      'The address of the wallet account that signs, which policies read as `wallet_account`. Left out, that is missing, also for a wallet with one account: the service derives addresses, and definitions do not know them.',
+    schema: { type: 'string' },
+  },
   privateKey: {
     meaning: 'The stand-alone private key that signs or is exported: `{ label, tags, imported, exported }`.',
     schema: { type: 'object' },
@@ -84,6 +88,27 @@ export const requestKeys = {
   calls: {
     meaning: 'The calls of a request with several; each is decided by itself.',
     schema: { type: 'array', minItems: 1, items: transaction },
+  },
+  interfaces: {
+    meaning:
+      'Interfaces of contracts beside those of the definitions, so that calls in the bytes of a transaction are read; of several for one address the last counts.',
+    schema: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['address', 'type'],
+        properties: {
+          address: { ...name, description: 'The address of the contract or program.' },
+          type: { enum: ['ethereum', 'solana'], description: 'An ABI for `ethereum`, an Anchor IDL for `solana`.' },
+          interface: {
+            type: ['array', 'object', 'string'],
+            description: 'The ABI or IDL itself, as YAML or as a text of JSON.',
+          },
+          file: { ...name, description: 'The JSON file that holds it, from this file; instead of `interface`.' },
+        },
+      },
+    },
   },
   typedData: {
     meaning: 'EIP-712 typed data: `{ primary_type, domain, message }`.',

@@ -52,9 +52,8 @@ export function playFiles(parts: readonly Part[], world: World, options: PlayOpt
   return { files, counts: counts() }
 }
 
-/** Decodes as the service does. Interfaces of contracts are not part of definitions yet, so arguments stay undecoded. */
-export const readTransaction: TransactionReader = (request) =>
-  readTransactionFacts({ ...request, interfaces: [] }) as Partial<PolicyContext>
+/** Decodes as the service does. */
+export const readTransaction: TransactionReader = (request) => readTransactionFacts(request) as Partial<PolicyContext>
 
 function compileAll(
   { policies }: World,

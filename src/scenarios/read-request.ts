@@ -1,3 +1,4 @@
+import type { SmartContractInterface } from '../chain/index.ts'
 import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
 import {
   type Approver,
@@ -22,11 +23,13 @@ export type TransactionReader = (request: {
   readonly type: string
   readonly unsignedTransaction: string
   readonly signer?: string
+  readonly interfaces: readonly SmartContractInterface[]
 }) => Partial<PolicyContext>
 
 export interface RequestTools {
   readonly world: World
   readonly readTransaction: TransactionReader
+  readonly readInterfaces: (tree: Tree | undefined) => readonly SmartContractInterface[]
   readonly report: (fault: Diagnostic) => void
 }
 
@@ -232,10 +235,16 @@ function readTransaction(
     return { type, facts: { [root]: { tx: typed(entry.value, memberType(rootType(root), 'tx'), tools) } } }
   const unsignedTransaction = wordOf(entry.value) ?? ''
   const signer = wordOf(childOf(request, 'account'))
+  const interfaces = [...tools.world.interfaces, ...tools.readInterfaces(childOf(request, 'interfaces'))]
   try {
     return {
       type,
-      facts: tools.readTransaction({ type, unsignedTransaction, ...(signer === undefined ? {} : { signer }) }),
+      facts: tools.readTransaction({
+        type,
+        unsignedTransaction,
+        interfaces,
+        ...(signer === undefined ? {} : { signer }),
+      }),
     }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)

@@ -1,4 +1,5 @@
 /** A file of scenarios → scenarios ready to be played, with the places of what they expect. */
+import type { SmartContractInterface } from '../chain/index.ts'
 import { type Diagnostic, diagnostic, type Source, type Span, suggest } from '../diagnostics/index.ts'
 import {
   type ExpectedOutcome,
@@ -11,11 +12,12 @@ import {
   tableKeys,
 } from './form.ts'
 import type { Expectation, Placed, Scenario } from './model.ts'
+import { readInterfaces } from './read-interfaces.ts'
 import { didYouMean, type RequestTools, readRequest, unknownName } from './read-request.ts'
 import { readYaml } from './read-yaml.ts'
 import { childOf, entriesOf, isNull, itemsOf, type MapEntry, type Tree, toPlain, withPath, wordOf } from './tree.ts'
 
-type Tools = Omit<RequestTools, 'report'>
+type Tools = Pick<RequestTools, 'world' | 'readTransaction'>
 
 /** What decides where no policy does; an expectation may name it in place of a policy. */
 const BASES = ['root-quorum', 'own-credentials', 'quorum-begun', 'root-only', 'nothing-allows']
@@ -52,13 +54,26 @@ class Reader {
   readonly scenarios: Scenario[] = []
   readonly diagnostics: Diagnostic[] = []
   readonly #tools: Tools
+  readonly #interfaces = new Map<Tree, readonly SmartContractInterface[]>()
 
   constructor(tools: Tools) {
     this.#tools = tools
   }
 
   get requestTools(): RequestTools {
-    return { ...this.#tools, report: (fault) => this.diagnostics.push(fault) }
+    const report = (fault: Diagnostic) => void this.diagnostics.push(fault)
+    return { ...this.#tools, report, readInterfaces: (tree) => this.#readInterfaces(tree, report) }
+  }
+
+  /** Those of `defaults` are the same tree for every scenario, and are read once. */
+  #readInterfaces(tree: Tree | undefined, report: RequestTools['report']): readonly SmartContractInterface[] {
+    if (tree === undefined) return []
+    const known = this.#interfaces.get(tree)
+    if (known !== undefined) return known
+    const before = this.diagnostics.length
+    const read = readInterfaces(tree, report)
+    if (this.diagnostics.length === before) this.#interfaces.set(tree, read)
+    return read
   }
 
   readFile(tree: Tree): void {

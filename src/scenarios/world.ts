@@ -1,3 +1,4 @@
+import type { SmartContractInterface } from '../chain/index.ts'
 import type { LoadedDefinitions } from '../definitions/index.ts'
 import type { Approver, CredentialFacts, PolicyText, Voter } from '../policy/index.ts'
 import {
@@ -9,6 +10,7 @@ import {
   resolveValue,
   type Value,
 } from '../resources/index.ts'
+import { INTERFACE_TYPES, isInterfaceType } from './read-interfaces.ts'
 
 /**
  * What scenarios are played in: policies and the people and things that they speak of, by name. Plain data, so that it
@@ -18,6 +20,8 @@ export interface World {
   readonly policies: readonly PolicyText[]
   readonly users: Readonly<Record<string, WorldUser>>
   readonly wallets: Readonly<Record<string, { readonly id: string; readonly label: string }>>
+  /** Of contracts; of several for one address the last counts. */
+  readonly interfaces: readonly SmartContractInterface[]
   readonly quorum: { readonly userIds: readonly string[]; readonly threshold: number }
   /** Ids by address. */
   readonly ids: Readonly<Record<Address, string>>
@@ -108,6 +112,7 @@ function makeWorld(
       ]),
     ),
     wallets: Object.fromEntries(ofKind('wallet').map(({ name, id }) => [name, { id: id!, label: name }])),
+    interfaces: ofKind('smartContractInterface').flatMap(interfaceOf),
     quorum: {
       userIds: texts(quorum?.fields['users']),
       threshold: Number(quorum?.fields['threshold'] ?? 0),
@@ -115,6 +120,12 @@ function makeWorld(
     ids: Object.fromEntries(resources.flatMap(({ address, id }) => (id === undefined ? [] : [[address, id]]))),
     names,
   }
+}
+
+function interfaceOf({ fields: { address, type, interface: json } }: Resource): readonly SmartContractInterface[] {
+  const word = String(type)
+  if (!isInterfaceType(word) || typeof address !== 'string' || typeof json !== 'string') return []
+  return [{ address, type: INTERFACE_TYPES[word], json }]
 }
 
 /** `alias` is the user's name: the API has no other short name of a user (policy-language §5.1 leaves it open). */

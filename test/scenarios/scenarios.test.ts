@@ -251,7 +251,7 @@ describe('scenarios: mistakes', () => {
     [
       'tables:\n  t: { columns: [by, colour], rows: [[ana]] }\n',
       [
-        '2:22 unknown-key: a scenario has no `colour` (known: name, by, activity, params, wallet, account, privateKey, wallets, secret, target, transaction, calls, typedData, authorization, time, why, expect)',
+        '2:22 unknown-key: a scenario has no `colour` (known: name, by, activity, params, wallet, account, privateKey, wallets, secret, target, transaction, calls, interfaces, typedData, authorization, time, why, expect)',
         '2:38 wrong-value: expected a list of 2 values, got 1',
       ],
     ],
