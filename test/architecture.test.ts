@@ -28,6 +28,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   live: ['resources', 'client', 'protocol', 'diagnostics'],
   plan: ['resources', 'protocol', 'diagnostics', 'encoding', 'crypto'],
   analysis: ['plan', 'policy', 'resources', 'protocol'],
+  import: ['plan', 'definitions', 'resources', 'diagnostics'],
   scenarios: ['definitions', 'resources', 'policy', 'chain', 'protocol', 'diagnostics', 'encoding'],
   activities: [
     'plan',

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { relative, sep } from 'node:path'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
-import { type LoadedDefinitions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
+import { type LoadedDefinitions, type LoadOptions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors, QuorateError, renderDiagnostics } from '../diagnostics/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../live/index.ts'
 import type { Lock, Plan } from '../plan/index.ts'
@@ -29,12 +29,20 @@ export async function loadFolder(input: CommandInput, folder: string, embedded: 
       next: 'name the folder, or make one with `quorate init FOLDER`',
     })
   }
-  const made = embedded ? readValues(input.settings.dataDir) : { env: {}, vars: {} }
-  const given = Object.fromEntries(Object.entries(input.environment).filter(([, value]) => value !== undefined))
-  return loadDefinitions(folder, {
+  return loadDefinitions(folder, outsideOf(input, embedded))
+}
+
+/** The values of `${env.…}` and `${var.…}`: what was given, over what `up` made for the embedded organization. */
+export function outsideOf(
+  { settings, environment, options }: CommandInput,
+  embedded: boolean,
+): Pick<LoadOptions, 'env' | 'vars'> {
+  const made = embedded ? readValues(settings.dataDir) : { env: {}, vars: {} }
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined))
+  return {
     env: { ...made.env, ...given },
-    vars: { ...made.vars, ...parseVars((input.options['var'] as string[] | undefined) ?? []) },
-  })
+    vars: { ...made.vars, ...parseVars((options['var'] as string[] | undefined) ?? []) },
+  }
 }
 
 /** Definitions and live state become a plan with forecasts; undefined when the definitions have errors, which are shown. */

@@ -50,6 +50,15 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./init.ts')).init,
   },
   {
+    name: 'import',
+    summary: 'make definitions follow the live organization, and write the lock file; submits nothing',
+    args: '<folder>',
+    argMeanings: { folder: 'folder of definitions; what is written there stays but for what differs' },
+    options: [...values],
+    example: 'quorate import definitions/mine',
+    load: async () => (await import('./import.ts')).follow,
+  },
+  {
     name: 'validate',
     summary: 'check definitions without asking the API anything',
     args: '[folder]',

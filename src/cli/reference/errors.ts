@@ -3,6 +3,7 @@ import { clientCodes } from '../../client/index.ts'
 import { configCodes } from '../../config/index.ts'
 import { codes as definitionsCodes } from '../../definitions/index.ts'
 import type { CodeRow, Codes } from '../../diagnostics/index.ts'
+import { codes as importCodes } from '../../import/index.ts'
 import { codes as liveCodes } from '../../live/index.ts'
 import { codes as planCodes } from '../../plan/index.ts'
 import { lintCodes, policyCodes } from '../../policy/index.ts'
@@ -26,6 +27,7 @@ export const allCodes: Codes = {
   ...scenariosCodes,
   ...clientCodes,
   ...liveCodes,
+  ...importCodes,
   ...planCodes,
   ...applyCodes,
   ...workerCodes,

@@ -1,0 +1,151 @@
+import { basename, join } from 'node:path'
+import { type FolderReader, type LoadedDefinitions, loadDefinitions } from '../definitions/index.ts'
+import { createSource, type Diagnostic, diagnostic, hasErrors, spanAt } from '../diagnostics/index.ts'
+import { identify, type Lock, makePlan } from '../plan/index.ts'
+import type { Actual, Address, Desired, Resource } from '../resources/index.ts'
+import { blame } from './blame.ts'
+import { type Described, describeLive, liveKey } from './describe.ts'
+import { writeDefinitions } from './write-definitions.ts'
+
+export interface ImportInput {
+  readonly folder: string
+  /** Reads the folder, which may not exist yet. */
+  readonly reader: FolderReader
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly vars: Readonly<Record<string, string>>
+  /** What the folder says so far, without an error; absent for a folder without definitions. */
+  readonly loaded?: LoadedDefinitions & { readonly desired: Desired }
+  readonly actual: Actual
+  readonly lock: Lock
+  readonly baseUrl: string
+  /** ISO 8601. */
+  readonly now: string
+}
+
+/** What is live and in no definition afterwards. */
+export interface LeftOut {
+  readonly address: Address
+  readonly id: string
+  /** Why no definition can say it; absent for what the service alone can tell. */
+  readonly reason?: string
+}
+
+export interface Imported {
+  /** The new text of each file that changes, by its path. */
+  readonly files: ReadonlyMap<string, string>
+  readonly lock: Lock
+  readonly leftOut: readonly LeftOut[]
+  /** With an error among them nothing is to be written. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Makes definitions follow what is live. What comes out is loaded and planned, and the plan is empty; a thing that no
+ * definition can say as it lives is left out, and found by trying: the loader's and the planner's word is final.
+ */
+export async function importDefinitions(input: ImportInput): Promise<Imported> {
+  const { actual, lock } = input
+  const declared = declaredNames(input)
+  let why: ReadonlyMap<string, string> = new Map()
+  // Each round leaves at least one thing out, so there are no more rounds than things.
+  for (let round = 0; round <= actual.resources.length; round++) {
+    const described = describeLive(actual, declared, why)
+    why = described.leftOut
+    if (hasErrors(described.diagnostics)) return failed(lock, described.diagnostics)
+    const written = writeDefinitions(input, described, declared)
+    if (hasErrors(written.diagnostics)) return failed(lock, written.diagnostics)
+    const tried = await tryOut(input, written.files, described)
+    if ('lock' in tried) {
+      const leftOut = tried.unmanaged.map(({ address, id }): LeftOut => {
+        const live = actual.resources.find((one) => one.id === id && one.address === address)
+        const reason = live && why.get(liveKey(live))
+        return { address, id, ...(reason === undefined ? {} : { reason }) }
+      })
+      return { files: written.files, lock: tried.lock, leftOut, diagnostics: [] }
+    }
+    const added = [...tried.faults].filter(([key]) => !why.has(key) && !declared.has(key))
+    if (added.length === 0) return failed(lock, tried.diagnostics)
+    why = new Map([...why, ...added])
+  }
+  return failed(lock, [])
+}
+
+/** What definitions mean by now, by `liveKey` of what lives. */
+function declaredNames({ loaded, actual, lock }: ImportInput): ReadonlyMap<string, Resource> {
+  if (!loaded) return new Map()
+  const { desired } = loaded
+  const { matches } = identify({ desired, actual, lock, creators: {}, actingUserId: actual.actor.userId })
+  const byAddress = new Map(desired.resources.map((one) => [one.address, one]))
+  return new Map([...matches].map(([address, live]) => [liveKey(live), byAddress.get(address)!]))
+}
+
+type Tried =
+  | { readonly lock: Lock; readonly unmanaged: readonly { readonly address: Address; readonly id: string }[] }
+  | { readonly faults: ReadonlyMap<string, string>; readonly diagnostics: readonly Diagnostic[] }
+
+/** Loads and plans what would be written. */
+async function tryOut(input: ImportInput, files: ReadonlyMap<string, string>, described: Described): Promise<Tried> {
+  const { folder, reader, env, vars, actual, baseUrl, now } = input
+  const loaded = await loadDefinitions(folder, { env, vars, readFolder: overlay(folder, reader, files) })
+  const blamed = (address: Address) => described.descriptions.find((one) => one.address === address)?.live
+  if (!loaded.desired) {
+    // A name that is missing is missing because of another fault, while there is one.
+    const first = loaded.diagnostics.filter(({ code }) => code !== 'definitions/unknown-name')
+    const faults = (hasErrors(first) ? first : loaded.diagnostics).flatMap(({ span, message }): [string, string][] => {
+      const live = blame(span, files.get(span.source.path) ?? span.source.text, described.descriptions)
+      return live ? [[liveKey(live), message]] : []
+    })
+    return { faults: new Map(faults), diagnostics: loaded.diagnostics }
+  }
+  const { organizationId } = actual
+  const known = Object.fromEntries(described.descriptions.map(({ address, live }) => [address, live.id!]))
+  const { plan, lock, diagnostics } = makePlan({
+    desired: loaded.desired,
+    actual,
+    lock: { ...input.lock, [organizationId]: known },
+    creators: {},
+    baseUrl,
+    allow: [],
+    now,
+  })
+  const wrong = [...plan.changes.map(({ address }) => address), ...diagnostics.map(({ span }) => span.source.path)]
+  if (plan.changes.length === 0 && !hasErrors(diagnostics)) return { lock, unmanaged: plan.unmanaged }
+  const faults = wrong.flatMap((address): [string, string][] => {
+    const live = blamed(address)
+    return live ? [[liveKey(live), 'it comes out of a definition otherwise than it lives']] : []
+  })
+  const unequal = plan.changes.map(({ address, action }) =>
+    diagnostic('import/not-the-same', `after the import \`${address}\` would still be to ${action}`, nowhere(folder)),
+  )
+  return { faults: new Map(faults), diagnostics: [...diagnostics, ...unequal] }
+}
+
+/** The folder with the new texts over the old ones. */
+function overlay(folder: string, reader: FolderReader, files: ReadonlyMap<string, string>): FolderReader {
+  return {
+    async list(path) {
+      const there = path === folder ? await reader.list(path).catch(() => []) : await reader.list(path)
+      const names = new Set(there.map(({ name }) => name))
+      const added = path === folder ? [...files.keys()].map((file) => basename(file)) : []
+      return [...there, ...added.filter((name) => !names.has(name)).map((name) => ({ name, kind: 'file' as const }))]
+    },
+    read: async (path) => {
+      const text = files.get(join(path))
+      return text === undefined ? reader.read(path) : new TextEncoder().encode(text)
+    },
+  }
+}
+
+function failed(lock: Lock, diagnostics: readonly Diagnostic[]): Imported {
+  const fallback = diagnostic('import/not-the-same', 'the definitions do not come out as what is live', nowhere(''))
+  return {
+    files: new Map(),
+    lock,
+    leftOut: [],
+    diagnostics: hasErrors(diagnostics) ? diagnostics : [...diagnostics, fallback],
+  }
+}
+
+function nowhere(path: string) {
+  return spanAt(createSource(path, ''), 0)
+}

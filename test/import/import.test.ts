@@ -1,0 +1,171 @@
+/** Import without a service: organizations as the API answers, read by the converters, and a folder in memory. */
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type FolderReader, loadDefinitions } from '../../src/definitions/index.ts'
+import { type Imported, importDefinitions } from '../../src/import/index.ts'
+import { type Lock, makePlan } from '../../src/plan/index.ts'
+import type { Actual } from '../../src/resources/index.ts'
+import { arbitraryOrganization, liveOrganization, type Shape } from './organization.ts'
+
+const FOLDER = 'definitions'
+const now = '2026-01-01T00:00:00.000Z'
+const baseUrl = 'http://127.0.0.1:1'
+
+function inMemory(files: Readonly<Record<string, string>>): FolderReader {
+  return {
+    list: async () => Object.keys(files).map((name) => ({ name, kind: 'file' })),
+    read: async (path) => {
+      const text = files[path.slice(FOLDER.length + 1)]
+      if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' })
+      return new TextEncoder().encode(text)
+    },
+  }
+}
+
+/** Imports over what is there, and gives the folder as it is afterwards. */
+async function run(
+  actual: Actual,
+  files: Readonly<Record<string, string>> = {},
+  lock: Lock = {},
+): Promise<{ files: Readonly<Record<string, string>>; imported: Imported }> {
+  const reader = inMemory(files)
+  const outside = { env: {}, vars: {} }
+  const loaded =
+    Object.keys(files).length > 0 ? await loadDefinitions(FOLDER, { ...outside, readFolder: reader }) : undefined
+  if (loaded) expect(loaded.diagnostics).toEqual([])
+  const imported = await importDefinitions({
+    folder: FOLDER,
+    reader,
+    ...outside,
+    ...(loaded?.desired ? { loaded: { ...loaded, desired: loaded.desired } } : {}),
+    actual,
+    lock,
+    baseUrl,
+    now,
+  })
+  const written = [...imported.files].map(([path, text]): [string, string] => [
+    path.slice(join(FOLDER, '/').length),
+    text,
+  ])
+  return { files: { ...files, ...Object.fromEntries(written) }, imported }
+}
+
+/** What a plan would change, after the folder and the lock were read again. */
+async function changesOf(actual: Actual, files: Readonly<Record<string, string>>, lock: Lock) {
+  const { desired, diagnostics } = await loadDefinitions(FOLDER, { env: {}, vars: {}, readFolder: inMemory(files) })
+  expect(diagnostics).toEqual([])
+  const { plan } = makePlan({ desired: desired!, actual, lock, creators: {}, baseUrl, allow: [], now })
+  return plan.changes.map(({ address, action }) => `${action} ${address}`)
+}
+
+const acme: Shape = {
+  tags: ['treasury', 'a tag: with # signs'],
+  users: [
+    { name: 'alice', email: 'alice@acme.test', tags: [0], keys: ['laptop', 'laptop'], passkeys: ['phone'] },
+    { name: 'null', tags: [0, 1], keys: ['k'], passkeys: [] },
+  ],
+  policies: [
+    {
+      name: 'signs',
+      effect: 'allow',
+      consensus: "approvers.any(user, user.tags.contains('TAG0'))",
+      condition: "wallet.id == 'WALLET0'",
+    },
+  ],
+  wallets: [{ name: 'main', accounts: 2 }],
+  threshold: 1,
+}
+
+describe('import', () => {
+  test('an organization becomes tidy files, with names for ids', async () => {
+    const { files, imported } = await run(liveOrganization(acme))
+    expect(imported.diagnostics).toEqual([])
+    expect(imported.leftOut).toEqual([])
+    expect(files).toMatchSnapshot()
+  })
+
+  test('the plan after it is empty, for 500 organizations', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryOrganization, async (shape) => {
+        const actual = liveOrganization(shape)
+        const { files, imported } = await run(actual)
+        expect(imported.diagnostics).toEqual([])
+        expect(await changesOf(actual, files, imported.lock)).toEqual([])
+      }),
+      { numRuns: 500, endOnFailure: true },
+    )
+  }, 300_000)
+
+  test('definitions follow from one organization to any other, the plan is empty each time, and importing again writes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryOrganization, arbitraryOrganization, async (before, after) => {
+        const first = await run(liveOrganization(before))
+        const actual = liveOrganization(after)
+        const { files, imported } = await run(actual, first.files, first.imported.lock)
+        expect(imported.diagnostics).toEqual([])
+        expect(await changesOf(actual, files, imported.lock)).toEqual([])
+        const again = await run(actual, files, imported.lock)
+        expect([...again.imported.files]).toEqual([])
+      }),
+      { numRuns: 20, endOnFailure: true },
+    )
+  }, 300_000)
+
+  test('two live things of one name are told with both ids, and nothing is written', async () => {
+    const { imported } = await run(liveOrganization({ ...acme, tags: ['twin', 'twin'] }))
+    expect(imported.files.size).toBe(0)
+    const [fault] = imported.diagnostics
+    expect(fault!.code).toBe('import/shared-name')
+    expect(fault!.message).toMatch(/^two live things are the tag `twin`: `[0-9a-f-]{36}` and `[0-9a-f-]{36}`$/)
+  })
+
+  test('what no definition can say is left out, listed, and its id stays in texts', async () => {
+    const policies = [
+      ...acme.policies,
+      { name: 'broken', effect: 'allow' as const, condition: 'this is (no expression' },
+    ]
+    const actual = liveOrganization({ ...acme, policies, tags: ['treasury', 'bad\u0007name'] })
+    const { files, imported } = await run(actual)
+    expect(imported.leftOut.map(({ address }) => address).sort()).toEqual(['policy.broken', 'tag["bad\\u0007name"]'])
+    expect(await changesOf(actual, files, imported.lock)).toEqual([])
+  })
+
+  test('comments and formatting by hand stay, and only what differs is written', async () => {
+    const first = await run(liveOrganization(acme))
+    const byHand = {
+      ...first.files,
+      'people.yaml': first.files['people.yaml']!.replace('users:', '# Everybody.\nusers:   # in order of age').replace(
+        '    email: alice@acme.test',
+        '    # her own\n    email:   "alice@acme.test"   # checked',
+      ),
+    }
+    const quiet = await run(liveOrganization(acme), byHand, first.imported.lock)
+    expect([...quiet.imported.files]).toEqual([])
+
+    const moved = liveOrganization({
+      ...acme,
+      users: [
+        { ...acme.users[0]!, email: 'alice@example.test' },
+        acme.users[1]!,
+        { name: 'carol', tags: [], keys: ['k'], passkeys: [] },
+      ],
+    })
+    const { files, imported } = await run(moved, byHand, first.imported.lock)
+    expect([...imported.files.keys()]).toEqual([join(FOLDER, 'people.yaml')])
+    const old = byHand['people.yaml'].split('\n')
+    const gone = old.filter((line) => !files['people.yaml']!.split('\n').includes(line))
+    expect(gone).toEqual(['    email:   "alice@acme.test"   # checked'])
+    expect(files['people.yaml']).toContain('    # her own\n    email: alice@example.test   # checked\n')
+    expect(files['people.yaml']).toContain('  carol:\n')
+  })
+
+  test('a rename in the organization renames the key and every use of it', async () => {
+    const first = await run(liveOrganization(acme))
+    const renamed = liveOrganization({ ...acme, tags: ['reserves', acme.tags[1]!] })
+    const { files, imported } = await run(renamed, first.files, first.imported.lock)
+    expect(Object.values(files).join('')).not.toContain('treasury')
+    expect(files['policies.yaml']).toContain('${tag.reserves}')
+    expect(await changesOf(renamed, files, imported.lock)).toEqual([])
+  })
+})
