@@ -96,6 +96,8 @@ class Parser {
 
   /** or_expr, and_expr and cmp_expr, from the loosest operator that `least` allows. */
   #binary(least: number): Expression {
+    // Not where the first operand starts: that may stand in parentheses, which are no part of it but of what holds it.
+    const { start } = this.#token
     let left = this.#unary()
     for (;;) {
       const symbol = this.#symbol
@@ -103,7 +105,7 @@ class Parser {
         const { precedence } = compareOperators[symbol]
         this.#position++
         const right = this.#binary(precedence + 1)
-        left = this.#node({ kind: 'compare', operator: symbol, left, right, start: left.start, end: right.end })
+        left = this.#node({ kind: 'compare', operator: symbol, left, right, start, end: this.#lastEnd })
         const next = this.#symbol
         if (next !== undefined && isCompareSymbol(next))
           this.#stop('policy/chained-comparison', `a comparison is followed by another, \`${next}\``, {
@@ -119,8 +121,8 @@ class Parser {
           kind: 'logic',
           operator: symbol,
           operands,
-          start: left.start,
-          end: operands.at(-1)!.end,
+          start,
+          end: this.#lastEnd,
         })
       } else return left
     }
@@ -131,42 +133,41 @@ class Parser {
     if (this.#symbol !== '!') return this.#postfix()
     this.#position++
     const operand = this.#nested(() => this.#unary())
-    return this.#node({ kind: 'not', operand, start, end: operand.end })
+    return this.#node({ kind: 'not', operand, start, end: this.#lastEnd })
   }
 
   #postfix(): Expression {
+    const { start } = this.#token
     let target = this.#primary()
     for (;;) {
-      if (this.#take('.')) target = this.#afterDot(target)
-      else if (this.#take('[')) target = this.#nested(() => this.#subscript(target))
+      if (this.#take('.')) target = this.#afterDot(target, start)
+      else if (this.#take('[')) target = this.#nested(() => this.#subscript(target, start))
       else return target
     }
   }
 
-  #afterDot(target: Expression): Expression {
+  #afterDot(target: Expression, start: number): Expression {
     const name = this.#identifier('the name of a field or method')
-    if (!this.#take('(')) return this.#node({ kind: 'member', target, name, start: target.start, end: name.end })
+    if (!this.#take('(')) return this.#node({ kind: 'member', target, name, start, end: name.end })
     if (isQuantifierName(name.text)) {
       const method = name.text
-      return this.#nested(() => this.#quantifier(target, method))
+      return this.#nested(() => this.#quantifier(target, method, start))
     }
     const args = this.#nested(() => this.#sequence(')'))
-    return this.#node({ kind: 'method', target, name, args, start: target.start, end: this.#lastEnd })
+    return this.#node({ kind: 'method', target, name, args, start, end: this.#lastEnd })
   }
 
   /** method = "." , ( "all" | "any" | "filter" ) , "(" , identifier , "," , expression , ")" */
-  #quantifier(target: Expression, method: Quantifier['method']): Expression {
+  #quantifier(target: Expression, method: Quantifier['method'], start: number): Expression {
     const variable = this.#identifier('a variable for the element, then `,` and a predicate')
     this.#expect(',', 'a `,` and a predicate')
     const predicate = this.#binary(1)
     this.#expect(')', '`)`')
-    const { start } = target
     return this.#node({ kind: 'quantifier', target, method, variable, predicate, start, end: this.#lastEnd })
   }
 
   /** subscript = "[" , expression , [ ".." , expression ] , "]" ; both bounds of a slice are required (U-slice-form). */
-  #subscript(target: Expression): Expression {
-    const { start } = target
+  #subscript(target: Expression, start: number): Expression {
     const bothBounds = 'a slice has both bounds, like `[0..10]`'
     if (this.#symbol === '..') this.#unexpected('an expression', bothBounds)
     const index = this.#binary(1)
