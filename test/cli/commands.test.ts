@@ -1,0 +1,154 @@
+/** What every command promises: help with an example, JSON on stdout, colour only where it is wanted. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { commands } from '../../src/cli/commands/index.ts'
+import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+import { environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const visible = commands.filter(({ hidden }) => !hidden)
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+describe('help', () => {
+  test('lists every command, and each has a page that ends with an example', async () => {
+    const { stdout, exit } = await quorate(['--help'])
+    expect(exit).toBe(0)
+    const pages = await Promise.all(visible.map(({ name }) => quorate([...name.split(' '), '--help'])))
+    for (const [index, { name, example }] of visible.entries()) {
+      expect(stdout).toContain(name.split(' ')[0])
+      expect(pages[index]!.exit).toBe(0)
+      expect(pages[index]!.stdout).toContain('--json')
+      expect(pages[index]!.stdout.trimEnd().endsWith(`$ ${example}`)).toBe(true)
+    }
+  })
+
+  test('a command that does not exist is refused with the nearest one', async () => {
+    const { stderr, exit } = await quorate(['plam'])
+    expect(stderr).toContain('Did you mean plan?')
+    expect(exit).toBe(1)
+  })
+
+  test('an argument that is missing is named', async () => {
+    const { stderr, exit } = await quorate(['approve'])
+    expect(stderr).toContain("missing required argument 'activity'")
+    expect(exit).toBe(1)
+  })
+
+  test('the version is the package’s', async () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
+    expect((await quorate(['--version'])).stdout.trim()).toBe(version)
+  })
+})
+
+describe('output', () => {
+  test('no colour goes where no terminal is, whatever NO_COLOR says', async () => {
+    const escape = String.fromCharCode(27)
+    for (const env of [{}, { NO_COLOR: '1' }]) {
+      const ran = await quorate(['validate', '/nowhere'], { env })
+      expect(ran.stdout + ran.stderr).not.toContain(escape)
+    }
+  })
+
+  test('an error is JSON on stdout too when JSON was asked for', async () => {
+    const { stdout, stderr, exit } = await quorate(['plan', '/nowhere', '--json'], {
+      env: environmentOf(service, testFolder(), service.root.privateKey),
+    })
+    expect(JSON.parse(stdout).error.code).toBe('cli/no-definitions')
+    expect(stderr).toContain('error cli/no-definitions')
+    expect(exit).toBe(1)
+  })
+
+  test('plan and validate as JSON are data and nothing else', async () => {
+    const folder = testFolder()
+    const env = environmentOf(service, folder, service.root.privateKey)
+    const defs = writeFiles(join(folder, 'defs'), {
+      'a.yaml': `organization: a\nid: ${service.organizationId}\ntags: { one: {} }\n`,
+    })
+    const plan = JSON.parse((await quorate(['plan', defs, '--json'], { env })).stdout)
+    expect(plan.changes.map(({ address }: { address: string }) => address)).toEqual(['tag.one'])
+    expect(JSON.parse((await quorate(['validate', defs, '--json'], { env })).stdout)).toEqual({
+      valid: true,
+      resources: 1,
+      diagnostics: [],
+    })
+  })
+})
+
+describe('init', () => {
+  test('first definitions plan to nothing, and are never written over', async () => {
+    const folder = testFolder()
+    const env = environmentOf(service, folder, service.root.privateKey)
+    const mine = join(folder, 'mine')
+    const made = await quorate(['init', mine], { env })
+    expect(made.stderr).toContain('Wrote')
+    const plan = await quorate(['plan', mine, '--detailed-exitcode'], { env })
+    expect(plan.stdout).toContain('No changes.')
+    expect(plan.exit).toBe(0)
+    const again = await quorate(['init', mine], { env })
+    expect(again.stderr).toContain('error cli/exists')
+    expect(again.exit).toBe(1)
+  })
+})
+
+describe('votes', () => {
+  test('reject ends an activity for good; voting on what has ended says how it ended', async () => {
+    const folder = testFolder()
+    const env = environmentOf(service, folder, service.root.privateKey)
+    const bob = await createTestUser(service, 'bob')
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
+      threshold: 2,
+      userIds: [service.rootUserId, bob.userId],
+    })
+    const waiting = await service.root.submit('ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', {
+      name: 'FEATURE_NAME_EMAIL_AUTH',
+      value: '',
+    })
+    const key = ['--key-file', keyFile(folder, 'bob', bob.client.privateKey)]
+    const unasked = await quorate(['reject', waiting.id, ...key], { env })
+    expect(unasked.stderr).toContain('error cli/not-confirmed')
+    const rejected = await quorate(['reject', waiting.id, '--yes', '--json', ...key], { env })
+    expect(JSON.parse(rejected.stdout)).toMatchObject({
+      voted: true,
+      activity: { status: 'ACTIVITY_STATUS_REJECTED', rejectedBy: ['bob'] },
+    })
+    const late = await quorate(['approve', waiting.fingerprint, '--yes', ...key], { env })
+    expect(late.stderr).toContain('It has ended')
+    expect(late.exit).toBe(0)
+    const unknown = await quorate(['approve', 'ffff-ffff', '--yes', ...key], { env })
+    expect(unknown.stderr).toContain('error cli/no-activity')
+    expect(unknown.exit).toBe(1)
+  })
+})
+
+describe('serve', () => {
+  test('says when it is ready in one line of JSON without a private key, and stops when asked', async () => {
+    const folder = testFolder()
+    const main = join(import.meta.dirname, '../../src/cli/main.ts')
+    const child = spawn(
+      process.execPath,
+      [main, 'serve', '--json', '--folder', join(folder, 'service'), '--root-user', 'alice'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = await once(child.stdout, 'data')
+    const ready = JSON.parse(String(line))
+    expect(ready).toMatchObject({ ready: true, pid: child.pid })
+    expect(ready).not.toHaveProperty('apiPrivateKey')
+    expect((await fetch(`${ready.baseUrl}/healthz`)).status).toBe(200)
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+    expect(existsSync(join(folder, 'service/bootstrap.json'))).toBe(true)
+  })
+})
