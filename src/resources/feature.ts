@@ -4,7 +4,8 @@ import type { Resource } from './model.ts'
 
 /**
  * The features of an organization (facts: protocol §15). `value` says whether one needs a value; `restricts` marks the
- * ones whose setting takes something away, so that removing them opens it again.
+ * ones whose setting takes something away, so that removing them opens it again; `neutral` those by which alone nobody
+ * gains or loses anything.
  */
 export const FEATURES = {
   EMAIL_AUTH: { meaning: 'Log in by an e-mailed credential.' },
@@ -20,8 +21,9 @@ export const FEATURES = {
   EARN_CONFIG: { meaning: 'Earning, by its settings.' },
   POLICY_TIME: {
     meaning: 'Policies may say when they apply. The published API opens that by hand, without a feature.',
+    neutral: true,
   },
-} as const satisfies Record<string, { meaning: string; value?: true; restricts?: true }>
+} as const satisfies Record<string, { meaning: string; value?: true; restricts?: true; neutral?: true }>
 /** The feature behind `time` of policies (facts: policy-language §1). */
 export const POLICY_TIME = 'POLICY_TIME' satisfies FeatureShortName
 export type FeatureShortName = keyof typeof FEATURES
@@ -101,6 +103,7 @@ export const feature: ResourceKind = {
   },
   power: ({ desired, actual }, action) => {
     const name = (desired ?? actual)!.name
+    if (isFeature(name) && 'neutral' in FEATURES[name]) return 'neutral'
     if (action === 'update') return 'loosens'
     return (action === 'create') === restricts(name) ? 'tightens' : 'loosens'
   },

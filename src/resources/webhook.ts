@@ -14,7 +14,7 @@ export const WEBHOOK_EVENTS = [
 
 /** Limits that the service holds to (facts: webhooks §9). */
 const MOST_URL = 2048
-const MOST_FILTERS = 8192
+const MOST_FILTERS = 8000
 
 function checkUrl(url: string): FieldProblem | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined

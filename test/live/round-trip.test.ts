@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { kindsMentioned, readActual } from '../../src/live/index.ts'
-import { collectIds, extendLock, fillParameters, type Lock, makePlan, type Plan } from '../../src/plan/index.ts'
+import type { Lock } from '../../src/plan/index.ts'
 import type { Desired } from '../../src/resources/index.ts'
 import { KEYS, loadFiles } from '../definitions/harness.ts'
-import { createMemoryApi, MEMORY_ID, type MemoryApi, ROOT_KEY } from './memory-api.ts'
+import { startTestService } from '../service/harness.ts'
+import { createPasskey } from '../service/passkey.ts'
+import { createMemoryApi, MEMORY_ID, ROOT_KEY } from './memory-api.ts'
+import { apply, memoryTarget, plan, serviceTarget, type Target } from './target.ts'
 
 type Section = Readonly<Record<string, unknown>>
 
@@ -13,7 +15,6 @@ type Section = Readonly<Record<string, unknown>>
 const ABI = [{ type: 'function', name: 'pay', inputs: [{ name: 'amount', type: 'uint256' }], outputs: [] }]
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
 const SECRETS = ['aa', 'bb'].map((byte) => `${'00'.repeat(12)}04${'11'.repeat(64)}10000000${byte.repeat(16)}`)
-const CREATED = { challenge: 'c29tZXRoaW5n', attestation: { clientDataJson: 'e30', attestationObject: 'oA' } }
 
 /** Some of these names, each with a value of its own. */
 function some(makers: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<Section> {
@@ -22,132 +23,141 @@ function some(makers: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbit
 
 const chosen = (...names: string[]) => fc.subarray(names)
 
-const allowlist = fc
-  .record(
-    {
-      rules: fc.subarray(['203.0.113.9/24', { cidr: '2001:db8::1/64', label: 'office' }, '198.51.100.1/32'], {
-        minLength: 1,
-      }),
-      onEvaluationError: fc.constantFrom('allow', 'deny'),
-    },
-    { requiredKeys: ['rules'] },
-  )
-  .map((list) => ({ ...list }))
+/** What definitions of one organization must fit, beside their own rules. */
+interface Facts {
+  readonly organizationId: string
+  readonly rootKey: string
+  /** Credentials of the root user that were there before. */
+  readonly seeded: Section
+  /** Passkeys as definitions write them, with attestations that this service takes. */
+  readonly passkeys: readonly [Section, Section]
+  /** A block without which whoever runs the test would be locked out. */
+  readonly always: readonly string[]
+}
 
 /** Definitions of every kind. Tags are all there, so that whatever names one finds it. */
-const definitions = fc.record({
-  organization: fc.constant('acme'),
-  id: fc.constant(MEMORY_ID),
-  earlyAccess: fc.constant(['policyTime']),
-  name: fc.constantFrom('acme', 'Acme Incorporated'),
-  manage: fc.constantFrom(
-    {},
-    {
-      ...{ webhooks: 'all', smartContractInterfaces: 'all', invitations: 'all', oauth2Credentials: 'all' },
-      ...{ features: 'all', apiKeys: 'all', authenticators: 'all', ipAllowlist: 'all', policies: 'all' },
-    },
-  ),
-  rootQuorum: fc.constant({ threshold: 1, users: ['alice'] }),
-  features: some({
-    AUTH_PROXY: fc.constant(true),
-    WEBAUTHN_ORIGINS: fc.constantFrom('https://acme.test', 'https://b.test'),
-  }),
-  ipAllowlist: fc.option(
-    allowlist.chain((list) => fc.boolean().map((enabled) => ({ ...list, enabled }))),
-    { nil: undefined },
-  ),
-  tags: fc.constant({ ops: {}, 'Back office': {} }),
-  privateKeyTags: fc.constant({ hot: {}, warm: {}, cold: {} }),
-  users: fc
-    .record({
-      tags: chosen('ops', 'Back office'),
-      allow: fc.option(allowlist, { nil: undefined }),
-      phone: fc.boolean(),
-      others: some({
-        bob: fc.record(
-          {
-            email: fc.constantFrom('bob@acme.test', 'BOB@acme.test', 'b@acme.test'),
-            tags: chosen('ops', 'Back office'),
-            apiKeys: some({
-              ci: fc.constant({ curve: 'ED25519', publicKey: KEYS.ed25519, expiresIn: 60 }),
-              old: fc
-                .option(allowlist, { nil: undefined })
-                .map((list) => ({ curve: 'SECP256K1', publicKey: KEYS.secp256k1, ipAllowlist: list })),
-            }),
-            authenticators: some({ key: fc.constant({ credentialId: 'BBBB', ...CREATED }) }),
-          },
-          { requiredKeys: ['apiKeys'] },
-        ),
-      }),
-    })
-    .map(({ tags, allow, phone, others }) => ({
-      ...others,
-      alice: {
-        tags,
-        apiKeys: { laptop: { curve: 'P256', publicKey: ROOT_KEY, ipAllowlist: allow } },
-        authenticators: {
-          yubikey: { credentialId: 'AbCd_-12' },
-          ...(phone ? { phone: { credentialId: 'CCCC', ...CREATED } } : {}),
-        },
-        oauthProviders: {
-          google: { issuer: 'https://accounts.google.com', audience: 'client', subject: '1' },
-        },
-      },
-    })),
-  invitations: some({
-    dave: fc.constant({ email: 'dave@acme.test', access: 'web', sender: 'alice', tags: ['ops'] }),
-    erin: fc.constant({ email: 'erin@acme.test', access: 'all', sender: 'alice' }),
-  }),
-  oauth2Credentials: some({
-    login: fc
-      .constantFrom(...SECRETS)
-      .map((secret) => ({ provider: 'x', clientId: 'client', encryptedClientSecret: secret })),
-  }),
-  policies: some({
-    office: fc.constant({ effect: 'allow', time: "time.now > Timestamp('2025-01-01T00:00:00Z')" }),
-  }),
-  privateKeys: some({
-    reserve: chosen('hot', 'warm', 'cold').map((tags) => ({
-      curve: 'secp256k1',
-      formats: ['ethereum', 'bitcoin-mainnet-p2tr'],
-      tags,
-    })),
-    spare: chosen('hot', 'cold').map((tags) => ({ curve: 'ed25519', formats: ['solana'], tags })),
-    bare: fc.constant({ curve: 'p256' }),
-  }),
-  wallets: some({
-    hot: fc
-      .record({ name: fc.constantFrom('Main', 'First') }, { requiredKeys: [] })
-      .map((label) => ({ accounts: [{ path: "m/44'/60'/0'/0/0", curve: 'secp256k1', format: 'ethereum', ...label }] })),
-    empty: fc.constant({}),
-  }),
-  smartContractInterfaces: some({
-    usdc: fc.constant({ address: USDC, type: 'ethereum', interface: ABI, notes: 'the token' }),
-    program: fc.constant({
-      address: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-      type: 'solana',
-      interface: '{"instructions": [], "types": []}',
-    }),
-  }),
-  webhooks: some({
-    ops: fc.record(
+const definitions = ({ organizationId, rootKey, seeded, passkeys, always }: Facts) => {
+  const allowlist = fc
+    .record(
       {
-        url: fc.constantFrom('https://ops.acme.test/a', 'https://ops.acme.test/b'),
-        subscriptions: fc.constant(['ACTIVITY_UPDATES']),
-        isActive: fc.boolean(),
+        rules: fc
+          .subarray(['203.0.113.9/24', { cidr: '2001:db8::1/64', label: 'office' }, '198.51.100.1/32'], {
+            minLength: 1,
+          })
+          .map((rules) => [...rules, ...always]),
+        onEvaluationError: fc.constantFrom('allow', 'deny'),
       },
-      { requiredKeys: ['url', 'subscriptions'] },
+      { requiredKeys: ['rules'] },
+    )
+    .map((list) => ({ ...list }))
+  return fc.record({
+    organization: fc.constant('acme'),
+    id: fc.constant(organizationId),
+    name: fc.constantFrom('acme', 'Acme Incorporated'),
+    manage: fc.constantFrom(
+      {},
+      {
+        ...{ webhooks: 'all', smartContractInterfaces: 'all', invitations: 'all', oauth2Credentials: 'all' },
+        ...{ features: 'all', apiKeys: 'all', authenticators: 'all', ipAllowlist: 'all', policies: 'all' },
+      },
     ),
-    chain: fc.boolean().map((isActive) => ({
-      url: 'https://ops.acme.test/chain',
-      isActive,
-      subscriptions: [
-        { event: 'BALANCE_CONFIRMED_UPDATES', filters: { caip2: ['eip155:1'], addresses: [] }, isActive: false },
-        { event: 'ACTIVITY_UPDATES' },
-      ],
-    })),
-  }),
-})
+    rootQuorum: fc.constant({ threshold: 1, users: ['alice'] }),
+    features: some({
+      AUTH_PROXY: fc.constant(true),
+      EARN_CONFIG: fc.constantFrom('a', 'b'),
+    }).map((features) => ({ ...features, POLICY_TIME: true })),
+    ipAllowlist: fc.option(
+      allowlist.chain((list) => fc.boolean().map((enabled) => ({ ...list, enabled }))),
+      { nil: undefined },
+    ),
+    tags: fc.constant({ ops: {}, 'Back office': {} }),
+    privateKeyTags: fc.constant({ hot: {}, warm: {}, cold: {} }),
+    users: fc
+      .record({
+        tags: chosen('ops', 'Back office'),
+        allow: fc.option(allowlist, { nil: undefined }),
+        phone: fc.boolean(),
+        others: some({
+          bob: fc.record(
+            {
+              email: fc.constantFrom('bob@acme.test', 'BOB@acme.test', 'b@acme.test'),
+              tags: chosen('ops', 'Back office'),
+              apiKeys: some({
+                ci: fc.constant({ curve: 'ED25519', publicKey: KEYS.ed25519, expiresIn: 3600 }),
+                old: fc
+                  .option(allowlist, { nil: undefined })
+                  .map((list) => ({ curve: 'SECP256K1', publicKey: KEYS.secp256k1, ipAllowlist: list })),
+              }).map((keys) => ({ ...keys, main: { curve: 'P256', publicKey: KEYS.p256Generator } })),
+              authenticators: some({ key: fc.constant(passkeys[0]) }),
+            },
+            { requiredKeys: ['apiKeys'] },
+          ),
+        }),
+      })
+      .map(({ tags, allow, phone, others }) => ({
+        ...others,
+        alice: {
+          tags,
+          apiKeys: { laptop: { curve: 'P256', publicKey: rootKey, ipAllowlist: allow } },
+          ...seeded,
+          authenticators: { ...(seeded['authenticators'] as Section), ...(phone ? { phone: passkeys[1] } : {}) },
+        },
+      })),
+    invitations: some({
+      dave: fc.constant({ email: 'dave@acme.test', access: 'web', sender: 'alice', tags: ['ops'] }),
+      erin: fc.constant({ email: 'erin@acme.test', access: 'all', sender: 'alice' }),
+    }),
+    oauth2Credentials: some({
+      login: fc
+        .constantFrom(...SECRETS)
+        .map((secret) => ({ provider: 'x', clientId: 'client', encryptedClientSecret: secret })),
+    }),
+    policies: some({
+      office: fc.constant({ effect: 'allow', time: "time.now > Timestamp('2025-01-01T00:00:00Z')" }),
+    }),
+    privateKeys: some({
+      reserve: chosen('hot', 'warm', 'cold').map((tags) => ({
+        curve: 'secp256k1',
+        formats: ['ethereum', 'bitcoin-mainnet-p2tr'],
+        tags,
+      })),
+      spare: chosen('hot', 'cold').map((tags) => ({ curve: 'ed25519', formats: ['solana'], tags })),
+      bare: fc.constant({ curve: 'p256' }),
+    }),
+    wallets: some({
+      hot: fc.record({ name: fc.constantFrom('Main', 'First') }, { requiredKeys: [] }).map((label) => ({
+        accounts: [{ path: "m/44'/60'/0'/0/0", curve: 'secp256k1', format: 'ethereum', ...label }],
+      })),
+      empty: fc.constant({}),
+    }),
+    smartContractInterfaces: some({
+      usdc: fc.constant({ address: USDC, type: 'ethereum', interface: ABI, notes: 'the token' }),
+      program: fc.constant({
+        address: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+        type: 'solana',
+        interface: '{"instructions": [], "types": []}',
+      }),
+    }),
+    webhooks: some({
+      ops: fc.record(
+        {
+          url: fc.constantFrom('https://ops.acme.test/a', 'https://ops.acme.test/b'),
+          subscriptions: fc.constant(['ACTIVITY_UPDATES']),
+          isActive: fc.boolean(),
+        },
+        { requiredKeys: ['url', 'subscriptions'] },
+      ),
+      chain: fc.boolean().map((isActive) => ({
+        url: 'https://ops.acme.test/chain',
+        isActive,
+        subscriptions: [
+          { event: 'BALANCE_CONFIRMED_UPDATES', filters: { caip2: ['eip155:1'], addresses: [] }, isActive: false },
+          { event: 'ACTIVITY_UPDATES' },
+        ],
+      })),
+    }),
+  })
+}
 
 async function load(definition: Section): Promise<Desired> {
   const text = stringify(JSON.parse(JSON.stringify(definition)), { lineWidth: 0 })
@@ -156,55 +166,86 @@ async function load(definition: Section): Promise<Desired> {
   return desired!
 }
 
-async function plan(api: MemoryApi, desired: Desired, lock: Lock): Promise<{ plan: Plan; lock: Lock }> {
-  const actual = await readActual(api, { mentioned: kindsMentioned(desired) })
-  const allow = ['delete', 'deletes=99', 'lock-out', 'exclusive-credentials']
-  const now = '2026-01-02T03:04:05.000Z'
-  const made = makePlan({ desired, actual, lock, creators: {}, baseUrl: api.baseUrl, allow, now })
-  expect(made.diagnostics.map(({ message }) => message)).toEqual([])
-  return made
+/** Brings each state about in turn; after each, nothing is left to do. */
+async function walk(target: Target, states: readonly Section[]): Promise<void> {
+  let lock: Lock = {}
+  for (const state of states) {
+    const desired = await load(state)
+    const first = await plan(target, desired, lock)
+    lock = await apply(target, first)
+    const second = await plan(target, desired, lock)
+    expect(second.plan.changes).toEqual([])
+  }
 }
 
-/** Carries a plan out in its order; the lock knows what came of it. */
-function apply(api: MemoryApi, made: { plan: Plan; lock: Lock }): Lock {
-  let ids: Record<string, string> = {}
-  for (const batch of made.plan.batches) {
-    const parameters = fillParameters(batch.parameters, { ...made.plan.ids, ...ids })
-    const result = api.execute(batch.type, parameters as Parameters<MemoryApi['execute']>[1])
-    ids = { ...ids, ...collectIds(batch, result) }
-  }
-  return extendLock(made.lock, MEMORY_ID, ids)
+const ISSUER = 'https://accounts.google.com'
+const CREATED = { challenge: 'c29tZXRoaW5n', attestation: { clientDataJson: 'e30', attestationObject: 'oA' } }
+const inMemory: Facts = {
+  organizationId: MEMORY_ID,
+  rootKey: ROOT_KEY,
+  seeded: {
+    authenticators: { yubikey: { credentialId: 'AbCd_-12' } },
+    oauthProviders: { google: { issuer: ISSUER, audience: 'client', subject: '1' } },
+  },
+  passkeys: [
+    { credentialId: 'BBBB', ...CREATED },
+    { credentialId: 'CCCC', ...CREATED },
+  ],
+  always: [],
+}
+
+/** A passkey as definitions write it. */
+function passkey(): Section {
+  const { challenge, attestation } = createPasskey().register()
+  const transports = (attestation['transports'] as readonly string[]).map((one) =>
+    one.replace('AUTHENTICATOR_TRANSPORT_', '').toLowerCase(),
+  )
+  const { credentialId, clientDataJson, attestationObject } = attestation
+  return { credentialId, challenge, attestation: { clientDataJson, attestationObject, transports } }
 }
 
 describe('round trip', () => {
   test('live: whatever is declared of every kind, once applied it is read back as it was declared', async () => {
+    const states = fc.array(definitions(inMemory), { minLength: 1, maxLength: 3 })
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(definitions, { minLength: 1, maxLength: 3 }),
-        fc.boolean(),
-        async (states, reversed) => {
-          const api = createMemoryApi({ reversed })
-          let lock: Lock = {}
-          for (const state of states) {
-            const desired = await load(state)
-            const first = await plan(api, desired, lock)
-            lock = apply(api, first)
-            const second = await plan(api, desired, lock)
-            expect(second.plan.changes).toEqual([])
-          }
-        },
+      fc.asyncProperty(states, fc.boolean(), (given, reversed) =>
+        walk(memoryTarget(createMemoryApi({ reversed })), given),
       ),
       { numRuns: 25 },
     )
   })
 
+  test('live: so it is at the service, state after state', async () => {
+    const service = await startTestService({
+      rootUserName: 'alice',
+      keyName: 'laptop',
+      resolveHost: async () => ['93.184.216.34'],
+    })
+    try {
+      const facts: Facts = {
+        organizationId: service.organizationId,
+        rootKey: service.root.publicKey,
+        seeded: {},
+        passkeys: [passkey(), passkey()],
+        always: ['127.0.0.1/32'],
+      }
+      const seed = Date.now()
+      const states = fc.sample(definitions(facts), { numRuns: 8, seed })
+      await walk(serviceTarget(service), states).catch((cause: unknown) => {
+        throw new Error(`it fails for seed ${seed}`, { cause })
+      })
+    } finally {
+      await service.close()
+    }
+  })
+
   test('live: a list that is managed whole loses what no definition mentions', async () => {
-    const api = createMemoryApi()
+    const target = memoryTarget(createMemoryApi())
     const base = { organization: 'acme', id: MEMORY_ID }
     const hook = { url: 'https://ops.acme.test/a', subscriptions: ['ACTIVITY_UPDATES'] }
-    const lock = apply(api, await plan(api, await load({ ...base, webhooks: { a: hook, b: hook } }), {}))
+    const lock = await apply(target, await plan(target, await load({ ...base, webhooks: { a: hook, b: hook } }), {}))
     const fewer = { ...base, manage: { webhooks: 'all' }, webhooks: { a: hook } }
-    const { plan: made } = await plan(api, await load(fewer), lock)
+    const { plan: made } = await plan(target, await load(fewer), lock)
     expect(made.changes.map(({ action, address }) => `${action} ${address}`)).toEqual(['delete webhook.b'])
   })
 })

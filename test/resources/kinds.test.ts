@@ -715,6 +715,13 @@ const powers: {
     change: change(undefined, featureOf('WEBAUTHN_ORIGINS')),
     expected: 'loosens',
   },
+  {
+    name: 'a feature that only lets policies say more',
+    kind: 'feature',
+    action: 'create',
+    change: change(featureOf('POLICY_TIME')),
+    expected: 'neutral',
+  },
   { name: 'a new tag', kind: 'tag', action: 'create', change: change(resource('tag', 't', {})), expected: 'neutral' },
   {
     name: 'a new wallet',
