@@ -74,9 +74,7 @@ describe('access', () => {
         desired: [declare('policy.freeze', policy(null, "activity.kind == 'SIGN_TRANSACTION'", 'deny'))],
         actual: [...office, live('policy.sign', policy(`approvers.any(u, u.tags.contains('${OPS}'))`, null))],
       },
-      expected: [
-        '  - sign transactions of wallet.cold and wallet.hot: any 1 of bob, carol, dave → nobody',
-      ],
+      expected: ['  - sign transactions of wallet.cold and wallet.hot: any 1 of bob, carol, dave → nobody'],
     },
     {
       name: 'a new wallet is somebody’s, and a deleted one nobody’s',

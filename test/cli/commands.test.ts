@@ -51,10 +51,10 @@ describe('help', () => {
 
 describe('output', () => {
   test('no colour goes where no terminal is, whatever NO_COLOR says', async () => {
-    const escape = String.fromCharCode(27)
+    const controlCode = String.fromCharCode(27)
     for (const env of [{}, { NO_COLOR: '1' }]) {
       const ran = await quorate(['validate', '/nowhere'], { env })
-      expect(ran.stdout + ran.stderr).not.toContain(escape)
+      expect(ran.stdout + ran.stderr).not.toContain(controlCode)
     }
   })
 
