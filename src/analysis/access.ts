@@ -203,10 +203,14 @@ function waysOf(applying: readonly Applying[], { base, people }: Asked): Access[
         some.every((one) => one === first || mayVote(policies, alone, one.approver, one.credential))
       )
     })
-  return coalitions(alike(people, policies, base), suffices)
+  // Whoever may not even vote adds nothing to any set.
+  const classes = alike(people, policies, base).filter(([first]) =>
+    mayVote(policies, context([first!]), first!.approver, first!.credential),
+  )
+  return coalitions(classes, suffices)
 }
 
-/** People whom no policy can tell apart; those whom neither the quorum nor any policy speaks of are nobody's approvers. */
+/** People whom no policy can tell apart. */
 function alike(
   people: readonly Person[],
   policies: readonly CompiledPolicy[],

@@ -33,6 +33,7 @@ interface Judged {
  * every order in which the plan may be walked.
  */
 export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: ForecastInput): Plan {
+  if (plan.batches.length === 0) return plan
   const ids = standIns(plan, desired)
   const { judged, states } = judgeAll(plan, { desired, actual, now, ids })
   const after = ordered(plan.batches, judged, states)
@@ -42,7 +43,7 @@ export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: 
   const namesById = new Map(Object.entries(ids).map(([address, id]) => [id, address]))
   for (const { id, address } of actual.resources) if (!namesById.has(id!)) namesById.set(id!, address)
   const access = accessChanges(states[0]!, states.at(-1)!, { now: nanoseconds(now), namesById })
-  const annotated: Plan = { ...plan, batches, ...(plan.batches.length > 0 ? { access } : {}) }
+  const annotated: Plan = { ...plan, batches, access }
   return { ...annotated, digest: digestOf(annotated) }
 }
 

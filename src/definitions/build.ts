@@ -63,7 +63,7 @@ class Builder {
   }
 
   addSections(kind: ResourceKind, sections: readonly MapEntry[], parent: Parent | undefined): void {
-    const taken: WrittenName[] = []
+    const taken = new Map<string, WrittenName>()
     for (const section of sections) {
       for (const { written, body, flag } of this.#entries(kind, section)) {
         const name = kind.form.nameOf?.(written.name) ?? written.name
@@ -73,10 +73,7 @@ class Builder {
           (named ? checkName(written) : undefined) ??
           checkTaken(here, taken, named || kind.form.shape === 'list' ? `${kind.one} \`${name}\`` : `the ${kind.one}`)
         if (fault) this.diagnostics.push(fault)
-        else {
-          taken.push(here)
-          this.#add(kind, here, body, parent, flag)
-        }
+        else this.#add(kind, here, body, parent, flag)
       }
     }
   }

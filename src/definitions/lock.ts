@@ -54,7 +54,8 @@ function parseLock(path: string, text: string): { readonly lock: Lock; readonly 
       else return [[formatAddress(parsed.kind, ...parsed.names), text]]
       return []
     })
-    const twice = ids.find(([, id], index) => ids.findIndex(([, other]) => other === id) < index)
+    const seen = new Set<string>()
+    const twice = ids.find(([, id]) => seen.size === seen.add(id).size)
     if (twice)
       wrong(
         `\`${twice[1]}\` stands for two addresses`,

@@ -26,12 +26,16 @@ export function checkName({ name, span }: WrittenName): Diagnostic | undefined {
 }
 
 /**
- * Says that a name is taken: by the same name elsewhere, or by one that differs in its Unicode form only and so looks
+ * Takes a name, or says that it is taken: by the same name elsewhere, or by one that differs in its Unicode form only and so looks
  * the same (é as one character, or as e with an accent).
  */
-export function checkTaken(one: WrittenName, taken: readonly WrittenName[], what: string): Diagnostic | undefined {
-  const first = taken.find(({ name }) => name.normalize('NFC') === one.name.normalize('NFC'))
-  if (!first) return undefined
+export function checkTaken(one: WrittenName, taken: Map<string, WrittenName>, what: string): Diagnostic | undefined {
+  const form = one.name.normalize('NFC')
+  const first = taken.get(form)
+  if (!first) {
+    taken.set(form, one)
+    return undefined
+  }
   const { path, line, column } = toSpanJson(first.span)
   const related = [{ message: `\`${first.name}\` is defined here`, span: first.span }]
   if (first.name === one.name) {

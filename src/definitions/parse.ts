@@ -103,6 +103,7 @@ class TreeBuilder {
 
   #entries(pairs: readonly Pair[], map: Span): readonly MapEntry[] {
     const entries: MapEntry[] = []
+    const byKey = new Map<string, MapEntry>()
     for (const pair of pairs) {
       const keySpan = this.#span(pair.key as Node | null, map)
       const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : undefined
@@ -110,7 +111,7 @@ class TreeBuilder {
         this.diagnostics.push(diagnostic('definitions/wrong-type', 'expected a plain text as a key', keySpan))
         continue
       }
-      const first = entries.find((entry) => entry.key === key)
+      const first = byKey.get(key)
       if (first) {
         const related = [{ message: `\`${key}\` is here first`, span: first.keySpan }]
         this.diagnostics.push(
@@ -124,7 +125,9 @@ class TreeBuilder {
         this.diagnostics.push(diagnostic('definitions/secret', message, keySpan, { help }))
         continue
       }
-      entries.push({ key, keySpan, value: this.build(pair.value, keySpan) })
+      const entry = { key, keySpan, value: this.build(pair.value, keySpan) }
+      entries.push(entry)
+      byKey.set(key, entry)
     }
     return entries
   }

@@ -80,6 +80,7 @@ export function diff(
   for (const pair of pairs) if (!pair.actual && !goes(pair)) created.set(pair.address, pair)
   const ridesWith = ({ kind, desired }: Pair) =>
     kinds[kind].rides && desired?.parent !== undefined && created.has(desired.parent) ? desired.parent : undefined
+  const ridersOf = Map.groupBy(created.values(), ridesWith)
 
   const differences = pairs.flatMap((pair): readonly Difference[] => {
     const { address, kind, desired, actual } = pair
@@ -88,7 +89,7 @@ export function diff(
       return [{ address, kind, action: 'delete', input: { desired, actual, fields: [], children: [] } }]
     }
     if (!actual) {
-      const children = [...created.values()].filter((one) => ridesWith(one) === address).map((one) => one.desired!)
+      const children = (ridersOf.get(address) ?? []).map((one) => one.desired!)
       const parent = ridesWith(pair)
       const input = { desired, actual, fields: [], children: children.sort(byAddressAndId) }
       const late = kinds[kind].afterCreation?.(desired!) ?? []

@@ -21,8 +21,9 @@ import { compareText, type Lock } from './lock.ts'
 
 /** The part of the live state that a plan of these definitions leans on. `matches` says what each address means. */
 export function livePart(desired: Desired, actual: Actual, matches: ReadonlyMap<Address, Resource>): LivePart {
+  const declaredAt = new Map(desired.resources.map((one) => [one.address, one]))
   const wanted = new Map(
-    [...matches].map(([address, live]) => [live, { address, fields: managedOf(desired, address) }]),
+    [...matches].map(([address, live]) => [live, { address, fields: managedOf(declaredAt.get(address)!) }]),
   )
   const quorum = actual.resources.filter(({ kind }) => kind === QUORUM.kind)
   const members = new Set(quorum.flatMap((one) => quorumOf(one, String).members))
@@ -112,8 +113,7 @@ export function movedSince({ live: { every, things } }: Pick<Plan, 'live'>, actu
   return moved.sort(([a], [b]) => compareText(a, b)).map(([, text]) => text)
 }
 
-function managedOf(desired: Desired, address: Address): readonly string[] {
-  const resource = desired.resources.find((one) => one.address === address)!
+function managedOf(resource: Resource): readonly string[] {
   return Object.keys(managedFields(resource)).filter((field) => kinds[resource.kind].fields[field]?.compare !== 'never')
 }
 

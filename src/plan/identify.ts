@@ -74,11 +74,16 @@ class Search {
   readonly #locked: Readonly<Record<Address, string>>
   readonly #declared: ReadonlySet<Address>
   readonly #taken = new Set<Resource>()
+  readonly #byId: ReadonlyMap<string, Resource>
+  readonly #byKind: ReadonlyMap<string, readonly Resource[]>
   /** Live ids whose origin is known to be ours; a child that came with its parent is trusted with it. */
   readonly #trusted = new Set<string>()
 
   constructor(input: IdentifyInput) {
     this.#input = input
+    const { resources } = input.actual
+    this.#byId = new Map(resources.map((one) => [`${one.kind} ${one.id}`, one]))
+    this.#byKind = Map.groupBy(resources, ({ kind }) => kind)
     this.#locked = input.lock[input.actual.organizationId] ?? {}
     this.#declared = new Set(input.desired.resources.map(({ address }) => address))
   }
@@ -86,8 +91,8 @@ class Search {
   byLock(resource: Resource, address: Address): void {
     const id = Object.hasOwn(this.#locked, address) ? this.#locked[address] : undefined
     if (id === undefined || this.matches.has(resource.address)) return
-    const live = this.#free(resource).find((one) => one.id === id)
-    if (live) this.#match(resource, live)
+    const live = this.#byId.get(`${resource.kind} ${id}`)
+    if (live && this.#isFree(resource, live)) this.#match(resource, live)
   }
 
   byFormerName(resource: Resource): void {
@@ -118,11 +123,14 @@ class Search {
   }
 
   /** Live things of the kind and parent that no address has yet. */
-  #free({ kind, parent }: Resource): readonly Resource[] {
+  #free(resource: Resource): readonly Resource[] {
+    return (this.#byKind.get(resource.kind) ?? []).filter((one) => this.#isFree(resource, one))
+  }
+
+  #isFree({ parent }: Resource, live: Resource): boolean {
     const parentId = parent === undefined ? undefined : this.matches.get(parent)?.id
-    if (parent !== undefined && parentId === undefined) return []
-    const { resources } = this.#input.actual
-    return resources.filter((one) => one.kind === kind && one.parentId === parentId && !this.#taken.has(one))
+    if (parent !== undefined && parentId === undefined) return false
+    return live.parentId === parentId && !this.#taken.has(live)
   }
 
   #match(resource: Resource, live: Resource): void {
