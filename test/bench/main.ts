@@ -2,6 +2,7 @@
 
 /** Each loads only when asked for. */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+  plan: () => import('./plan.ts'),
   policy: () => import('./policy.ts'),
   scenarios: () => import('./scenarios.ts'),
   stamp: () => import('./stamp.ts'),
