@@ -36,8 +36,9 @@ function isLiteral(node: Expression): node is Literal {
   return node.kind === 'string' || node.kind === 'int'
 }
 
-function compareText(path: RawPath, letters: Letters, literal: string, equal: boolean): Evaluate {
+function compareText(path: RawPath, letters: Letters, written: string, equal: boolean): Evaluate {
   const { read, type, place } = path
+  const literal = interned(written)
   const load = loaderOf(type)
   const isSame = textTests[letters](literal)
   const slow: Evaluate = (frame) => {
@@ -73,6 +74,14 @@ function compareText(path: RawPath, letters: Letters, literal: string, equal: bo
       return slow(frame)
     }
   return slow
+}
+
+/**
+ * The same text, as the engine keeps names of members: comparing two such texts compares where they are. A literal is cut
+ * out of a longer text, and would be compared letter by letter with the words of the catalogue.
+ */
+export function interned(text: string): string {
+  return Object.keys({ [text]: true })[0] ?? text
 }
 
 /** Whether a text of the context equals a literal, by which spellings are equal. */

@@ -3,10 +3,11 @@
  * any of them is the result (U-err-lambda). What is only counted is not gathered.
  */
 import { type CompareSymbol, type Expression, type Quantifier, sizeOf } from './ast.ts'
-import { textTests } from './compare-literal.ts'
+import { interned, textTests } from './compare-literal.ts'
 import type { Frame } from './frame.ts'
-import { loaderOf } from './load.ts'
+import { asIs, isPlainObject, loaderOf } from './load.ts'
 import { readerOf } from './read-path.ts'
+import { any } from './types.ts'
 import {
   at,
   type Compile,
@@ -19,7 +20,7 @@ import {
   type Unit,
   within,
 } from './unit.ts'
-import { Fault, ListValue } from './values.ts'
+import { Fault, ListValue, StructValue } from './values.ts'
 
 /** Compiles a quantifier. */
 export function compileQuantifier(compile: Compile, unit: Unit, node: Quantifier, scope: Scope | undefined): Evaluate {
@@ -31,7 +32,7 @@ export function compileQuantifier(compile: Compile, unit: Unit, node: Quantifier
         const value = list(frame)
         if (value instanceof Fault) return value
         const holding = count(frame, value, undefined)
-        return holding instanceof Fault ? holding : holding === value.items.length
+        return holding instanceof Fault ? holding : holding === itemsOf(value).length
       }
     case 'any':
       return (frame) => {
@@ -40,17 +41,28 @@ export function compileQuantifier(compile: Compile, unit: Unit, node: Quantifier
         const holding = count(frame, value, undefined)
         return holding instanceof Fault ? holding : holding > 0
       }
-    case 'filter':
+    case 'filter': {
+      const evaluate = compile(unit, node.target, scope)
+      const place = at(unit, node.target)
       return (frame) => {
-        const value = list(frame)
+        const value = evaluate(frame)
         if (value instanceof Fault) return value
+        if (!(value instanceof ListValue)) return notList(value, place)
         const kept: unknown[] = []
         const holding = count(frame, value, kept)
         return holding instanceof Fault ? holding : new ListValue(kept, value.load)
       }
+    }
     default:
       return node.method satisfies never
   }
+}
+
+/** What is walked: a list, or the array of a path whose type says how its elements are loaded. */
+type Walked = ListValue | readonly unknown[]
+
+function itemsOf(walked: Walked): readonly unknown[] {
+  return walked instanceof ListValue ? walked.items : walked
 }
 
 function compileList(
@@ -58,7 +70,17 @@ function compileList(
   unit: Unit,
   node: Expression,
   scope: Scope | undefined,
-): (frame: Frame) => ListValue | Fault {
+): (frame: Frame) => Walked | Fault {
+  const path = unit.probe === undefined ? readerOf(unit, node, scope) : undefined
+  if (path?.type.kind === 'list') {
+    const { read, place, type } = path
+    const load = loaderOf(type)
+    return (frame) => {
+      const raw = read(frame)
+      if (Array.isArray(raw)) return raw
+      return raw instanceof Fault ? raw : (load(raw, place) as Fault)
+    }
+  }
   const evaluate = compile(unit, node, scope)
   const place = at(unit, node)
   return (frame) => {
@@ -73,7 +95,7 @@ function compileHolding(
   unit: Unit,
   node: Quantifier,
   scope: Scope | undefined,
-): (frame: Frame, list: ListValue, kept: unknown[] | undefined) => number | Fault {
+): (frame: Frame, walked: Walked, kept: unknown[] | undefined) => number | Fault {
   const inner = within(node, scope)
   const predicate = compile(unit, node.predicate, inner)
   const { slot } = inner
@@ -81,21 +103,36 @@ function compileHolding(
   const place = at(unit, node)
   const targetPlace = at(unit, node.target)
   const predicatePlace = at(unit, node.predicate)
-  return (frame, { items, load }, kept) => {
+  const type = unit.types.get(node.target)
+  const loadElement = loaderOf(type?.kind === 'list' ? type.element : any)
+  // A predicate keeps nothing of its element, unless somebody looks on: one struct serves for all.
+  const lent =
+    unit.probe === undefined && type?.kind === 'list' && type.element.kind === 'struct'
+      ? new StructValue({})
+      : undefined
+  return (frame, walked, kept) => {
+    const items = itemsOf(walked)
+    const load = walked instanceof ListValue ? walked.load : loadElement
     let holding = 0
     let fault: Fault | undefined
     for (let i = 0; i < items.length; i++) {
       if (!spend(frame, cost)) return tooManySteps(place)
-      const element = load(items[i], targetPlace)
-      if (element instanceof Fault) {
-        fault ??= element
-        continue
+      const item = items[i]
+      if (lent !== undefined && load !== asIs && isPlainObject(item)) {
+        lent.fields = item
+        frame.slots[slot] = lent
+      } else {
+        const element = load(item, targetPlace)
+        if (element instanceof Fault) {
+          fault ??= element
+          continue
+        }
+        frame.slots[slot] = element
       }
-      frame.slots[slot] = element
       const holds = predicate(frame)
       if (holds === true) {
         holding++
-        kept?.push(items[i])
+        kept?.push(item)
       } else if (holds !== false) fault ??= holds instanceof Fault ? holds : notBool(holds, predicatePlace)
     }
     return fault ?? holding
@@ -129,7 +166,7 @@ export function compileCountCompare(
   return (frame) => {
     const value = list(frame)
     if (value instanceof Fault) return value
-    const count = holding === undefined ? value.items.length : holding(frame, value, undefined)
+    const count = holding === undefined ? itemsOf(value).length : holding(frame, value, undefined)
     return count instanceof Fault ? count : test(count, literal)
   }
 }
@@ -146,7 +183,9 @@ export function compileContainsLiteral(
   if (path?.type.kind !== 'list' || path.type.element.kind !== 'string') return undefined
   const { read, place, type } = path
   const { element } = path.type
-  const isSame = textTests[element.letters](value.value)
+  const literal = interned(value.value)
+  const isSame = textTests[element.letters](literal)
+  const isExact = element.letters === 'exact'
   const load = loaderOf(type)
   const loadItem = loaderOf(element)
   return (frame) => {
@@ -158,7 +197,7 @@ export function compileContainsLiteral(
     for (let i = 0; i < raw.length; i++) {
       const item: unknown = raw[i]
       if (typeof item !== 'string') return loadItem(item, place)
-      if (isSame(item)) found = true
+      if (item === literal || (!isExact && isSame(item))) found = true
     }
     return found
   }

@@ -95,7 +95,8 @@ export class MapValue {
 
 /** A struct; its fields are found by the static type, which is always known. */
 export class StructValue {
-  readonly fields: Readonly<Record<string, unknown>>
+  /** Set again by who walks a list and lends one struct to a predicate after another; nobody else sets it. */
+  fields: Readonly<Record<string, unknown>>
 
   constructor(fields: Readonly<Record<string, unknown>>) {
     this.fields = fields
