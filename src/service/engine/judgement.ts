@@ -2,10 +2,10 @@ import {
   type Approver,
   activityParams,
   authorize,
-  type CompiledPolicy,
   type Decision,
   mayVote,
   type PolicyContext,
+  type PolicyIndex,
 } from '../../policy/index.ts'
 import { type ActivityRow, type JsonObject, permissionDenied } from '../../protocol/index.ts'
 import { listApprovers, readRootQuorum, type Transaction } from '../store/index.ts'
@@ -35,7 +35,7 @@ export function createJudge(policiesOf: PolicySource): Judge {
   async function prepare(
     item: Case,
     ballots: readonly Ballot[],
-  ): Promise<{ policies: readonly CompiledPolicy[]; context: PolicyContext }> {
+  ): Promise<{ policies: PolicyIndex; context: PolicyContext }> {
     const { tx, organizationId } = item.context
     const policies = await policiesOf(tx, organizationId)
     return { policies, context: await buildPolicyContext(item, ballots) }

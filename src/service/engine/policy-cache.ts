@@ -1,9 +1,9 @@
-import { type CompiledPolicy, compilePolicy, type PolicyText } from '../../policy/index.ts'
+import { compilePolicy, indexPolicies, type PolicyIndex, type PolicyText } from '../../policy/index.ts'
 import { type PolicyRow, readPolicyVersion, type Transaction } from '../store/index.ts'
 import { listPolicies } from '../store/policies.ts'
 
-/** Gives an organization's policies, compiled. */
-export type PolicySource = (tx: Transaction, organizationId: string) => Promise<readonly CompiledPolicy[]>
+/** Gives an organization's policies, compiled and indexed. */
+export type PolicySource = (tx: Transaction, organizationId: string) => Promise<PolicyIndex>
 
 /** Organizations whose policies are kept compiled: a few hundred kB each at the limit of 100 policies. */
 const MAX_ORGANIZATIONS = 256
@@ -14,7 +14,7 @@ const MAX_ORGANIZATIONS = 256
  * newer than what that transaction sees; a version that was rolled back never comes again.
  */
 export function createPolicySource(): PolicySource {
-  const compiled = new Map<string, { version: string; policies: readonly CompiledPolicy[] }>()
+  const compiled = new Map<string, { version: string; policies: PolicyIndex }>()
   return async (tx, organizationId) => {
     const version = await readPolicyVersion(tx, organizationId)
     const known = compiled.get(organizationId)
@@ -22,7 +22,12 @@ export function createPolicySource(): PolicySource {
     const fresh =
       known?.version === version
         ? known
-        : { version, policies: (await listPolicies(tx, organizationId)).map((row) => compilePolicy(toPolicyText(row))) }
+        : {
+            version,
+            policies: indexPolicies(
+              (await listPolicies(tx, organizationId)).map((row) => compilePolicy(toPolicyText(row))),
+            ),
+          }
     compiled.set(organizationId, fresh)
     if (compiled.size > MAX_ORGANIZATIONS) compiled.delete(compiled.keys().next().value!)
     return fresh.policies
