@@ -73,6 +73,8 @@ interface Row {
 interface Part {
   readonly text: string
   readonly aboutWallet: boolean
+  /** When it is `wallet.id == '…'` and nothing else, as most are: then there is nothing to evaluate. */
+  readonly walletId?: string
   /** Holds a request when it holds: an ALLOW without consensus. */
   readonly compiled: CompiledPolicy
 }
@@ -139,12 +141,20 @@ function rowOf(policy: PolicyText): Row {
   const parts = texts.map((text) => ({
     text,
     aboutWallet: /\bwallet\b/.test(text),
+    ...walletIdIn(text),
     compiled: compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition: text }),
   }))
   return { policy, parts }
 }
 
-function verdictOf({ compiled, text }: Part, { open }: Power, context: PolicyContext): Verdict {
+function walletIdIn(text: string): Pick<Part, 'walletId'> {
+  const walletId = /^wallet\.id == '([0-9a-f-]{36})'$/.exec(text)?.[1]
+  return walletId === undefined ? {} : { walletId }
+}
+
+function verdictOf({ compiled, text, walletId }: Part, { open }: Power, context: PolicyContext): Verdict {
+  const { wallet } = context
+  if (walletId !== undefined && wallet) return wallet['id'] === walletId ? 'true' : 'false'
   // Who approves is what is being asked.
   if (/\b(?:approvers|credentials)\b/.test(text)) return 'open'
   const { rootQuorum: _rootQuorum, ...plain } = context
@@ -218,21 +228,14 @@ function alike(
 ): readonly (readonly Person[])[] {
   const consensus = policies.map(({ policy }) => policy.consensus ?? '').join('\n')
   const personal = /\b(?:email|alias|credentials)\b/.test(consensus)
-  const readsTags = /\btags\b/.test(consensus)
-  const groups = Map.groupBy(people, ({ name, approver }) =>
-    personal || consensus.includes(approver.id)
-      ? name
-      : JSON.stringify([
-          rootQuorum?.userIds.includes(approver.id),
-          readsTags
-            ? (approver.tags ?? []).filter((tag) => consensus.includes(tag) || !onlyContains(consensus)).sort()
-            : [],
-        ]),
-  )
+  // Tags that are only asked for by name matter only when they are named.
+  const allTags = /\btags\b/.test(consensus.replace(/\.tags\.contains\(/g, ''))
+  const named = new Set(consensus.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g))
+  const members = new Set(rootQuorum?.userIds)
+  const groups = Map.groupBy(people, ({ name, approver: { id, tags = [] } }) => {
+    if (personal || named.has(id)) return `one ${name}`
+    const told = tags.filter((tag) => allTags || named.has(tag))
+    return `${members.has(id)} ${told.length > 1 ? told.sort().join(' ') : told}`
+  })
   return [...groups.values()]
-}
-
-/** Whether tags are only asked for by name. */
-function onlyContains(consensus: string): boolean {
-  return !/\btags\b/.test(consensus.replace(/\.tags\.contains\(/g, ''))
 }
