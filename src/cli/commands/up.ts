@@ -99,7 +99,7 @@ async function applyFolder(
     const handle = await startApply(applies, plan)
     return followApply(handle, createProgressView({ ...io, live: false }), async (now) => {
       if (now.state !== 'waiting') return false
-      if (!(await approveAsDemo(input, { place, approvers, progress: now }))) return !io.terminal
+      if ((await approveAsDemo(input, { place, approvers, progress: now })) === 'nobody left') return !io.terminal
       await nudgeApply(handle)
       return false
     })
@@ -108,7 +108,10 @@ async function applyFolder(
   return exitOf(progress)
 }
 
-/** Votes once for every waiting activity, as the first demo approver who has not; false when there is nobody left to. */
+/**
+ * Votes once for every activity that still waits, as the first demo approver who has not. One that has been decided
+ * meanwhile needs only to be looked at again; one that no demo approver can move any further waits for somebody else.
+ */
 async function approveAsDemo(
   { io, settings }: CommandInput,
   {
@@ -116,20 +119,23 @@ async function approveAsDemo(
     approvers,
     progress,
   }: { readonly place: Place; readonly approvers: readonly DemoKey[]; readonly progress: ApplyProgress },
-): Promise<boolean> {
-  let voted = false
+): Promise<'decided' | 'nobody left'> {
+  let outcome: 'decided' | 'nobody left' = 'decided'
   for (const { activityId } of progress.batches.filter(({ state }) => state === 'waiting')) {
     const { activity } = await reader(place, settings).query('get_activity', { activityId: activityId! })
     const hasVoted = (key: DemoKey) => activity.votes.some(({ publicKey }) => publicKey === key.publicKey)
+    if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') continue
     const approver = approvers.find((key) => !hasVoted(key))
-    if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED' || !approver) continue
+    if (!approver) {
+      outcome = 'nobody left'
+      continue
+    }
     const client = submitter({ ...place, key: approver }, settings)
     io.say(`\nWhat ${approver.name} sees, and approves:\n`)
     io.say(renderActivity(viewActivity(activity, namesOf(await readActual(client))), io.style, Date.now()))
     await castVote(client, activity.fingerprint, 'approve')
-    voted = true
   }
-  return voted
+  return outcome
 }
 
 /** The proof: planned again, nothing is left. The lock file is written from what is live now. */
