@@ -87,6 +87,8 @@ describe('init', () => {
   test('first definitions plan to nothing, and are never written over', async () => {
     const folder = testFolder()
     const env = environmentOf(service, folder, service.root.privateKey)
+    const root = { userId: service.rootUserId, userEmail: 'root@example.com', userPhoneNumber: '+15551234567' }
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_USER', root)
     const mine = join(folder, 'mine')
     const made = await quorate(['init', mine], { env })
     expect(made.stderr).toContain('Wrote')

@@ -1,6 +1,12 @@
 import { stringify } from 'yaml'
 import { type Actual, formatAddress } from '../../resources/index.ts'
 
+/** A user's live e-mail address and phone number: left out, they would be taken away. */
+function contactsOf({ resources }: Actual, user: string): Readonly<Record<string, unknown>> {
+  const fields = resources.find(({ kind, name }) => kind === 'user' && name === user)?.fields ?? {}
+  return Object.fromEntries(['email', 'phone'].flatMap((name) => (fields[name] ? [[name, fields[name]]] : [])))
+}
+
 /** The live API keys of a user. Those of a quorum member must all be declared: an undeclared one is a way in. */
 function keysOf({ resources }: Actual, user: string): Readonly<Record<string, object>> {
   const keys = resources.filter(({ kind, parent }) => kind === 'apiKey' && parent === formatAddress('user', user))
@@ -22,7 +28,9 @@ export function firstDefinitions(actual: Actual): string {
     organization: actual.organizationName,
     id: actual.organizationId,
     rootQuorum: { threshold: quorum?.fields['threshold'] ?? 1, users: members },
-    users: Object.fromEntries(members.map((name) => [name, { apiKeys: keysOf(actual, name) }])),
+    users: Object.fromEntries(
+      members.map((name) => [name, { ...contactsOf(actual, name), apiKeys: keysOf(actual, name) }]),
+    ),
   }
   return `# Definitions of one organization. Only what is written here is managed; everything else is left alone.
 # yaml-language-server: $schema=https://unpkg.com/quorate/dist/src/definitions/quorate.schema.json
