@@ -62,7 +62,8 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   await log.close()
   const stop = () => stopChild(child.pid, ended)
   announce(`temporal: starting the embedded server at ${address}`)
-  const failure = await Promise.race([untilUp(address, () => child.exitCode === null), ended])
+  // Its end comes first: both are settled when it ended before it was asked, and the end says why.
+  const failure = await Promise.race([ended, untilUp(address, () => child.exitCode === null)])
   if (failure !== undefined) {
     await stop()
     throw new WorkerError('worker/temporal-failed', `the embedded Temporal server did not come up: ${failure}`, {
