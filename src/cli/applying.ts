@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import {
   type Client,
+  ServiceError,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowHandle,
   WorkflowNotFoundError,
@@ -31,6 +32,35 @@ export const applyId = (organizationId: string) => `apply/${organizationId}`
 /** One queue an organization: a worker holds the key of one, and must not be given another's work. */
 export const taskQueueOf = (organizationId: string) => `${TASK_QUEUE}/${organizationId}`
 
+/** How long a worker that has just come up may take until the server has seen it. */
+const WORKER_SEEN_MS = 10_000
+
+/**
+ * Throws `cli/no-worker` when nobody polls the task queue: what is started there would neither move nor answer. A
+ * workflow that waits for a worker is not lost; it goes on when one comes up.
+ */
+async function assertWorker(client: Client, taskQueue: string): Promise<void> {
+  const until = Date.now() + WORKER_SEEN_MS
+  for (;;) {
+    const { pollers } = await client.workflowService.describeTaskQueue({
+      namespace: client.options.namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: 1, // TASK_QUEUE_TYPE_WORKFLOW
+    })
+    if (pollers && pollers.length > 0) return
+    if (Date.now() > until) throw noWorker(taskQueue)
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+  }
+}
+
+function noWorker(taskQueue: string, cause?: unknown): QuorateError {
+  return new QuorateError('cli/no-worker', `no worker polls the task queue \`${taskQueue}\``, {
+    facts: { submitted: 'nothing by this command' },
+    next: 'start one with `quorate worker`, with the same settings, and run this again',
+    cause,
+  })
+}
+
 /**
  * Starts applying a plan, or joins the run that carries out the same definitions already: the world has moved under it
  * because of that very run. Throws `cli/apply-runs` when what runs was made from other definitions.
@@ -39,6 +69,7 @@ export async function startApply(
   { client, organizationId, taskQueue, dataDir }: ApplyPlace,
   plan: Plan,
 ): Promise<ApplyHandle> {
+  await assertWorker(client, taskQueue)
   const planStore = createPlanStore(join(dataDir, 'plans'))
   await planStore.putPlan(plan)
   const workflowId = applyId(organizationId)
@@ -63,10 +94,11 @@ export async function startApply(
 }
 
 /** The apply of an organization, running or ended; undefined when there was none that Temporal still knows. */
-export async function findApply(client: Client, organizationId: string): Promise<ApplyHandle | undefined> {
+export async function findApply({ client, organizationId, taskQueue }: ApplyPlace): Promise<ApplyHandle | undefined> {
   const handle = client.workflow.getHandle<typeof apply>(applyId(organizationId))
   try {
     await handle.describe()
+    await assertWorker(client, taskQueue)
     return handle
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined
@@ -74,8 +106,14 @@ export async function findApply(client: Client, organizationId: string): Promise
   }
 }
 
-export function askProgress(handle: ApplyHandle): Promise<ApplyProgress> {
-  return handle.query<ApplyProgress>('progress')
+/** Asks where an apply stands. A worker that went away since it was last seen is `cli/no-worker`, as none is. */
+export async function askProgress(handle: ApplyHandle): Promise<ApplyProgress> {
+  try {
+    return await handle.query<ApplyProgress>('progress')
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    throw noWorker(taskQueueOf(handle.workflowId.slice(applyId('').length)), error)
+  }
 }
 
 export const nudgeApply = (handle: ApplyHandle): Promise<void> => handle.signal('nudge')

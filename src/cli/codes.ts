@@ -30,6 +30,10 @@ export const cliCodes = {
     summary: 'this Node.js is too old',
     solve: 'install Node.js 22.13 or newer; in a clone, run through npm or npx',
   },
+  'cli/no-worker': {
+    summary: 'a Temporal server is there, but no worker works for this organization',
+    solve: 'start one with `quorate worker`, with the settings of the apply',
+  },
   'cli/background-failed': {
     summary: 'the background process did not come up',
     solve: 'read the log that the message names',

@@ -159,6 +159,24 @@ describe('apply: what cannot work submits nothing', () => {
   })
 })
 
+describe('apply: no worker', () => {
+  test('a server that nobody works at is an error before anything is started', async () => {
+    const service = await startTestService()
+    onTestFinished(() => service.close())
+    const folder = testFolder()
+    const env = environmentOf(service, folder, service.root.privateKey, { TEMPORAL_ADDRESS: temporal })
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+    const ran = await quorate(['apply', defs, '--yes'], { env })
+    expect(ran.stderr).toContain(
+      `error cli/no-worker: no worker polls the task queue \`quorate/${service.organizationId}\``,
+    )
+    expect(ran.stderr).toContain('quorate worker')
+    expect(ran.exit).toBe(1)
+    expect((await quorate(['status'], { env })).stdout).toContain('Nothing has been applied')
+    expect(await countActivities(service)).toBe(0)
+  })
+})
+
 describe('apply: secrets', () => {
   test('no private key is in any output, log, plan, state file or workflow history', async () => {
     const { service, folder, env } = await scene()

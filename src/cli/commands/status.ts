@@ -9,8 +9,9 @@ import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
 export async function status(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const place = await findPlace(input)
-  return withApplies(input, place, async ({ client, organizationId }) => {
-    const handle = await findApply(client, organizationId)
+  return withApplies(input, place, async (applies) => {
+    const { organizationId } = applies
+    const handle = await findApply(applies)
     if (!handle) {
       if (json) io.out(`${JSON.stringify({ organizationId, apply: null }, null, 2)}\n`)
       else io.out(`Nothing has been applied to organization ${organizationId} from here.\n`)
