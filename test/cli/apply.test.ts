@@ -133,6 +133,19 @@ features: { EMAIL_AUTH: true }
   })
 })
 
+describe('apply: detached', () => {
+  test('it returns as soon as it is started, and goes on', async () => {
+    const { service, folder, env } = await scene()
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+    const started = await quorate(['apply', defs, '--yes', '--detach'], { env })
+    expect(started.stderr).toContain('quorate status --follow')
+    expect(started.exit).toBe(0)
+    const followed = await quorate(['status', '--follow', '--json'], { env })
+    expect((JSON.parse(followed.stdout).apply as ApplyProgress).state).toBe('done')
+    expect(await countActivities(service)).toBe(1)
+  })
+})
+
 describe('apply: what cannot work submits nothing', () => {
   test('a key without rights plans, and is refused before the first submit with what it may not do', async () => {
     const { service, folder, env } = await scene()

@@ -76,11 +76,13 @@ async function applyFolder(
   assertPermitted(plan)
   if (plan.batches.length > 0) await confirm(input, plan)
   const exit = await carryOut(input, place, plan, events)
-  if (exit !== EXIT.done) return exit
-  const after = await makePlan()
+  const begun = plan.batches.length > 0
+  // Detached, it goes on: what is left to do is not known yet.
+  if (exit !== EXIT.done || (begun && input.options['detach'])) return exit
+  const after = begun ? await makePlan() : planned
   if (!after) return EXIT.error
   if (mayLock(after.plan, plan)) await saveLock(after)
-  if (talks) showPlan(input, after.plan)
+  if (talks && begun) showPlan(input, after.plan)
   return after.plan.batches.length === 0 ? EXIT.done : EXIT.partial
 }
 
