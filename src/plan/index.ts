@@ -41,4 +41,4 @@ export {
   type PlanOutline,
   readyBatches,
 } from './walk.ts'
-export { approvalRounds, renderForecast, summarize } from './words.ts'
+export { approvalRounds, renderApprovers, renderForecast, summarize } from './words.ts'

@@ -33,7 +33,7 @@ export function renderForecast(forecast: Forecast): string {
     case 'completes':
       return 'completes at once'
     case 'waits':
-      return `waits for ${setsText({ sets: forecast.needed, ...(forecast.any ? { any: forecast.any } : {}) })}`
+      return `waits for ${renderApprovers(forecast)}`
     case 'denied':
       return `denied: ${printable(forecast.reason)}`
     case 'depends':
@@ -41,6 +41,11 @@ export function renderForecast(forecast: Forecast): string {
     default:
       return forecast satisfies never
   }
+}
+
+/** Who must approve what waits: the smallest sets of people, in one where they are `any 1 of bob, carol`. */
+export function renderApprovers({ needed, any }: Extract<Forecast, { readonly outcome: 'waits' }>): string {
+  return setsText({ sets: needed, ...(any ? { any } : {}) })
 }
 
 /** Why a change is there, where it is not plain from the change itself. */

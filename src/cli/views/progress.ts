@@ -1,6 +1,6 @@
 import type { ApplyProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import type { Plan } from '../../plan/index.ts'
+import { type Plan, renderApprovers } from '../../plan/index.ts'
 import type { Io, Style } from '../io.ts'
 import { shortCode } from '../waiting.ts'
 import { age } from './activity.ts'
@@ -102,24 +102,8 @@ export function renderWaiting(progress: ApplyProgress, plan: Plan, style: Style)
     .filter(({ state }) => state === 'waiting')
     .map(({ index, summary, activityId, fingerprint }) => {
       const forecast = plan.batches[index]?.forecast
-      const who = forecast?.outcome === 'waits' ? renderNeeded(forecast.needed) : 'an approver'
+      const who = forecast?.outcome === 'waits' ? renderApprovers(forecast) : 'an approver'
       return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits on ${who}\n            ${style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)}\n`
     })
   return `Waiting for approval:\n${lines.join('')}Each of them votes with \`quorate approve CODE\`. The apply goes on by itself; so does the next \`quorate apply\`.\n`
-}
-
-/** The smallest sets of approvers, in words: `any 1 of bob, carol`. */
-export function renderNeeded(needed: readonly (readonly string[])[]): string {
-  const size = needed[0]?.length ?? 0
-  const people = [...new Set(needed.flat())]
-  if (needed.length === 1) return needed[0]!.join(' and ')
-  const all = choose(people.length, size)
-  if (needed.every((set) => set.length === size) && needed.length === all) return `any ${size} of ${people.join(', ')}`
-  return needed.map((set) => set.join(' and ')).join(', or ')
-}
-
-function choose(n: number, k: number): number {
-  let ways = 1
-  for (let i = 1; i <= k; i++) ways = (ways * (n - k + i)) / i
-  return Math.round(ways)
 }
