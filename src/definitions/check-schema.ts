@@ -1,13 +1,12 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
 import { LATER_SECTIONS, makeSchema } from './schema.ts'
 import { childOf, entryOf, type Tree, toPlain } from './tree.ts'
 
-/** Checks the shape of one file. */
-export type SchemaCheck = (tree: Tree) => readonly Diagnostic[]
+/** What the schema says, compiled at its first use: that takes longer than checking many files. */
+let compiled: ValidateFunction | undefined
 
-/** Makes the check; compiling the schema takes some milliseconds, so once a load. */
-export function createSchemaCheck(): SchemaCheck {
+function compile(): ValidateFunction {
   // That the schema is one is for tests: compiling the schema of schemas takes longer than all the rest.
   const ajv = new Ajv2020({
     allErrors: true,
@@ -18,14 +17,17 @@ export function createSchemaCheck(): SchemaCheck {
     meta: false,
     code: { optimize: false },
   })
-  const validate = ajv.compile(makeSchema())
-  return (tree) => {
-    if (validate(toPlain(tree))) return []
-    return (validate.errors ?? []).flatMap((error) => {
-      const found = describe(error, tree)
-      return found ? [found] : []
-    })
-  }
+  return ajv.compile(makeSchema())
+}
+
+/** Checks the shape of one file. */
+export function checkSchema(tree: Tree): readonly Diagnostic[] {
+  compiled ??= compile()
+  if (compiled(toPlain(tree))) return []
+  return (compiled.errors ?? []).flatMap((error) => {
+    const found = describe(error, tree)
+    return found ? [found] : []
+  })
 }
 
 function describe(error: ErrorObject, root: Tree): Diagnostic | undefined {

@@ -3,7 +3,7 @@ import { type Diagnostic, hasErrors, type Source, sortDiagnostics } from '../dia
 import { canonicalJson } from '../encoding/index.ts'
 import { type Desired, KINDS, type KindName, type Resource } from '../resources/index.ts'
 import { buildResources, checkDraft, type Draft, managedKinds } from './build.ts'
-import { createSchemaCheck } from './check-schema.ts'
+import { checkSchema } from './check-schema.ts'
 import { checkRenames, checkSharedCredentials, checkUses } from './checks.ts'
 import { checkEarlyAccess } from './early-access.ts'
 import { checkExpressions, type WrittenExpression, writtenExpressions } from './expressions.ts'
@@ -43,7 +43,6 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
   const complete = read.diagnostics.length === 0 && parsed.every(({ tree }) => tree)
 
   const trees = parsed.flatMap(({ tree }) => tree ?? [])
-  const checkSchema = createSchemaCheck()
   const defaults = readVars(trees)
   diagnostics.push(...defaults.diagnostics)
   const files = trees.map((tree) => {

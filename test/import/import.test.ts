@@ -1,4 +1,4 @@
-/** Import without a service: organizations as the API answers, read by the converters, and a folder in memory. */
+/** Import into a folder in memory: of organizations as the API would answer, and of some that live in a service. */
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -6,9 +6,14 @@ import { type FolderReader, loadDefinitions } from '../../src/definitions/index.
 import { type Imported, importDefinitions } from '../../src/import/index.ts'
 import { type Lock, makePlan } from '../../src/plan/index.ts'
 import type { Actual } from '../../src/resources/index.ts'
+import { startTestService } from '../service/harness.ts'
+import { inhabit } from './inhabit.ts'
 import { arbitraryOrganization, liveOrganization, type Shape } from './organization.ts'
 
 const FOLDER = 'definitions'
+/** How many organizations are generated, and how many of them are made in a service and read over its socket. */
+const GENERATED = 500
+const LIVING = 100
 const now = '2026-01-01T00:00:00.000Z'
 const baseUrl = 'http://127.0.0.1:1'
 
@@ -85,16 +90,31 @@ describe('import', () => {
     expect(files).toMatchSnapshot()
   })
 
+  const expectEmptyPlan = async (actual: Actual) => {
+    const { files, imported } = await run(actual)
+    expect(imported.diagnostics).toEqual([])
+    // Only a name in which a reference begins can be no key.
+    expect(imported.leftOut.filter(({ address }) => !address.includes('${'))).toEqual([])
+    expect(await changesOf(actual, files, imported.lock)).toEqual([])
+  }
+
   test('the plan after it is empty, for generated organizations', async () => {
     await fc.assert(
-      fc.asyncProperty(arbitraryOrganization, async (shape) => {
-        const actual = liveOrganization(shape)
-        const { files, imported } = await run(actual)
-        expect(imported.diagnostics).toEqual([])
-        expect(await changesOf(actual, files, imported.lock)).toEqual([])
-      }),
-      { numRuns: 40, endOnFailure: true },
+      fc.asyncProperty(arbitraryOrganization, (shape) => expectEmptyPlan(liveOrganization(shape))),
+      { numRuns: GENERATED - LIVING, endOnFailure: true },
     )
+  }, 300_000)
+
+  test('the plan after it is empty, for generated organizations that live in a service', async () => {
+    const service = await startTestService()
+    try {
+      await fc.assert(
+        fc.asyncProperty(arbitraryOrganization, async (shape) => expectEmptyPlan(await inhabit(service, shape))),
+        { numRuns: LIVING, endOnFailure: true },
+      )
+    } finally {
+      await service.close()
+    }
   }, 300_000)
 
   test('definitions follow from one organization to any other, the plan is empty each time, and importing again writes nothing', async () => {
@@ -108,7 +128,7 @@ describe('import', () => {
         const again = await run(actual, files, imported.lock)
         expect([...again.imported.files]).toEqual([])
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: 50, endOnFailure: true },
     )
   }, 300_000)
 

@@ -54,10 +54,13 @@ function publicKey(seed: string): string {
 
 const ORGANIZATION = idFor('organization')
 
-/** `TAG0`, `USER0` and `WALLET0` in expressions become ids. */
-function withIds(text: string | undefined): string | undefined {
-  return text?.replace(/(TAG|USER|WALLET)(\d+)/g, (_, kind: string, index: string) =>
-    idFor(`${kind.toLowerCase()}${index}`),
+type Ids = Readonly<Record<'TAG' | 'USER' | 'WALLET', readonly string[]>>
+
+/** `TAG0`, `USER0` and `WALLET0` in expressions become ids; what there is none of keeps one that nothing has. */
+export function withIds(text: string, ids: Ids = { TAG: [], USER: [], WALLET: [] }): string {
+  return text.replace(
+    /(TAG|USER|WALLET)(\d+)/g,
+    (_, kind: keyof Ids, index: string) => ids[kind][Number(index)] ?? idFor(`${kind.toLowerCase()}${index}`),
   )
 }
 
@@ -127,8 +130,8 @@ export function liveOrganization({ tags, users, policies, wallets, threshold }: 
           policyId: idFor(`policy${index}`),
           policyName: name,
           effect: `EFFECT_${effect.toUpperCase()}`,
-          consensus: withIds(consensus),
-          condition: withIds(condition),
+          consensus: consensus && withIds(consensus),
+          condition: condition && withIds(condition),
           notes,
         }),
       ),
