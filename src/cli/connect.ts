@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { createQueryClient, createSubmitClient, type QueryClient, type SubmitClient } from '../client/index.ts'
+import {
+  createQueryClient,
+  createRate,
+  createSubmitClient,
+  type QueryClient,
+  type Rate,
+  type SubmitClient,
+} from '../client/index.ts'
 import { KEY_VARIABLE, type Settings, settingRows } from '../config/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { createApiKeyStamper, type KeyReference, loadPrivateKey } from '../stamp/index.ts'
@@ -15,6 +22,8 @@ export interface Place {
   /** Whether the service is the embedded one of the data folder. */
   readonly embedded: boolean
   readonly key: { readonly privateKey: Secret; readonly publicKey: string }
+  /** What every client of this command passes through, whoever signs. The worker of an embedded apply has its own. */
+  readonly rate: Rate
 }
 
 /** Finds out where a command works: as the settings say, or in the embedded service, which is brought up for it. */
@@ -32,6 +41,7 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
     organizationId: settings.organizationId ?? status.organizationId,
     embedded: true,
     key: await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir)),
+    rate: createRate(settings),
   }
 }
 
@@ -62,6 +72,7 @@ async function configuredPlace(settings: Settings, baseUrl: string): Promise<Pla
     organizationId: settings.organizationId,
     embedded: false,
     key: await loadPrivateKey(settings.key),
+    rate: createRate(settings),
   }
 }
 
@@ -73,20 +84,15 @@ function missing(what: string, next: string, baseUrl: string): QuorateError {
 }
 
 /** A client that reads and has no way to submit. */
-export function reader(place: Place, settings: Settings): QueryClient {
-  return createQueryClient(clientOptions(place, settings))
+export function reader(place: Place): QueryClient {
+  return createQueryClient(clientOptions(place))
 }
 
 /** A client that may submit as well. */
-export function submitter(place: Place, settings: Settings): SubmitClient {
-  return createSubmitClient(clientOptions(place, settings))
+export function submitter(place: Place): SubmitClient {
+  return createSubmitClient(clientOptions(place))
 }
 
-function clientOptions({ baseUrl, organizationId, key }: Place, { requestsPerSecond }: Settings) {
-  return {
-    baseUrl,
-    organizationId,
-    stamper: createApiKeyStamper(key),
-    ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
-  }
+function clientOptions({ baseUrl, organizationId, key, rate }: Place) {
+  return { baseUrl, organizationId, stamper: createApiKeyStamper(key), rate }
 }

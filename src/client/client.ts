@@ -3,10 +3,10 @@ import type { Stamper } from '../stamp/index.ts'
 import { type Logger, silentLogger } from '../telemetry/index.ts'
 import { ClientError } from './error.ts'
 import type { QueryClient, RequestOptions, SubmitClient } from './model.ts'
-import { createRate } from './rate.ts'
+import { createRate, MOST_PAUSE_MS, type Rate } from './rate.ts'
 import { malformed, toClientError } from './refusal.ts'
 import { systemTiming, type Timing } from './timing.ts'
-import { type Answer, ATTEMPT_MS, type Fetch, sendOnce } from './transport.ts'
+import { type Answer, ATTEMPT_MS, cancelled, type Fetch, sendOnce } from './transport.ts'
 
 export interface ClientOptions {
   /** Scheme, host and, if any, path prefix; without a trailing slash. */
@@ -16,8 +16,8 @@ export interface ClientOptions {
   /** @default Node's own, which keeps connections alive */
   readonly fetch?: Fetch
   readonly logger?: Logger
-  /** Most requests a second; one client is one organization's share. @default no limit of ours */
-  readonly requestsPerSecond?: number
+  /** The organization's share of requests, which all its clients in a process pass through. @default one of its own, without limit */
+  readonly rate?: Rate
   /** How long one attempt may take. @default 30 s */
   readonly attemptMs?: number
   readonly timing?: Timing
@@ -43,18 +43,23 @@ function createCaller(options: ClientOptions) {
   const { organizationId, stamper, logger = silentLogger, timing = systemTiming, attemptMs = ATTEMPT_MS } = options
   const { fetch = globalThis.fetch } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
-  const rate = createRate(options.requestsPerSecond, timing)
+  const rate = options.rate ?? createRate({ timing })
 
   const call = async (path: string, body: string, submits: boolean, signal?: AbortSignal) => {
     const url = `${baseUrl}${path}`
     const asked = { url, baseUrl, organizationId, publicKey: stamper.publicKey, submits }
-    await rate.take(signal)
+    const turn = await rate.take(signal).catch((error: unknown) => {
+      throw signal?.aborted ? cancelled(url, error, 'no') : error
+    })
     const startedAt = timing.now()
     const answer = await sendOnce({ url, body, stamper, fetch, attemptMs, signal })
     const now = timing.now()
     logger.debug('answered', { path, status: answer.status, ms: now - startedAt })
-    if (answer.status === 429) rate.pause(answer.retryAfterMs ?? FIRST_WAIT_MS)
-    if (answer.status < 200 || answer.status > 299) throw toClientError(answer, { ...asked, now })
+    const refusal = answer.status < 200 || answer.status > 299 ? toClientError(answer, { ...asked, now }) : undefined
+    // A quota is answered with 429 as well, but going slower does not help there.
+    if (refusal?.code === 'client/rate-limited') turn.refused(answer.retryAfterMs)
+    else turn.taken()
+    if (refusal) throw refusal
     return { json: readJson(answer), answer, asked: { ...asked, now } }
   }
 
@@ -72,6 +77,7 @@ function createCaller(options: ClientOptions) {
         return json as QueryTypes[Name]['response']
       } catch (error) {
         if (!(error instanceof ClientError) || !error.retryable || attempt === READ_ATTEMPTS) throw error
+        if ((error.retryAfterMs ?? 0) > MOST_PAUSE_MS) throw error
         const waitMs = waitBefore(attempt, error, timing)
         logger.warn('reading again', { path, attempt, code: error.code, waitMs })
         await timing.sleep(waitMs, signal)

@@ -1,29 +1,117 @@
-import type { Timing } from './timing.ts'
+import { ClientError } from './error.ts'
+import { systemTiming, type Timing } from './timing.ts'
 
-/** Lets requests through at a bounded rate. */
+/** Lets the requests to one organization through at a bounded rate, whichever of a process's clients they come from. */
 export interface Rate {
-  /** Resolves when the next request may go. Callers are served in the order in which they asked. */
-  take(signal?: AbortSignal): Promise<void>
-  /** Lets nothing through for a while: the API said that it was too much. */
-  pause(ms: number): void
+  /**
+   * Resolves when the next request may go, in the order in which they were asked for. Throws `client/rate-limited` when
+   * the API has asked for a longer wait than is worth sitting through.
+   */
+  take(signal?: AbortSignal): Promise<Turn>
 }
 
+/** One request's turn; what came of it moves the rate. */
+export interface Turn {
+  /** The API took it: the rate may rise again to what was configured. */
+  taken(): void
+  /** The API said that it was too much (429): nothing goes for a while, then at half the rate. */
+  refused(retryAfterMs?: number): void
+}
+
+export interface RateOptions {
+  /**
+   * Most requests a second. Published: 1, 3 or 60 by plan, 10 for a sub-organization (facts: protocol §11).
+   * @default no limit, until the API names one by refusing
+   */
+  readonly requestsPerSecond?: number | undefined
+  /** @default a clock that nobody can set, so that setting the machine's neither stops nor floods anything */
+  readonly timing?: Timing
+}
+
+/** What a refusal without `Retry-After` costs; doubled by each that follows at once. */
+const FIRST_PAUSE_MS = 500
+/** A pause longer than this is an error that says so: whoever asked decides whether to wait. */
+export const MOST_PAUSE_MS = 60_000
+/** The slowest that refusals alone make it: one request in eight seconds. */
+const MOST_SPACING_MS = 8_000
+/** What the first refusal makes of a rate without limit: twenty a second. */
+const FIRST_SPACING_MS = 50
+/** Closer than this, a rate that was without limit is so again. */
+const NO_SPACING_MS = 5
+/** How much of the distance between two requests is left after one that was taken: 23 of them undo a refusal. */
+const RECOVERY = 0.97
+
+const steadyTiming: Timing = { ...systemTiming, now: () => performance.now() }
+
 /**
- * Makes a token bucket of one token: requests are spaced evenly, so that no window of a second ever holds more than
- * `requestsPerSecond` (stories.md S2; facts: protocol §11). Without a rate only `pause` holds anything back.
+ * Makes a token bucket of one token: requests are spaced evenly, so that no window of a second ever holds more than the
+ * rate (stories.md S2); a rate between two whole numbers is kept as the lower one. Requests pass one turnstile, where
+ * the first in line waits and looks again: a refusal holds back everybody who is waiting already. Refusals of requests
+ * that went before the last lowering lower nothing again: they are the same news.
  */
-export function createRate(requestsPerSecond: number | undefined, timing: Timing): Rate {
-  const spacingMs = requestsPerSecond === undefined ? 0 : 1000 / requestsPerSecond
-  let nextAt = 0
-  return {
-    async take(signal) {
+export function createRate({ requestsPerSecond, timing = steadyTiming }: RateOptions = {}): Rate {
+  const leastSpacingMs = spacingOf(requestsPerSecond)
+  let spacingMs = leastSpacingMs
+  let lastAt = Number.NEGATIVE_INFINITY
+  let heldUntil = Number.NEGATIVE_INFINITY
+  let pauseMs = FIRST_PAUSE_MS
+  let sent = 0
+  let sentWhenLowered = 0
+  let line: Promise<unknown> = Promise.resolve()
+
+  const pass = async (signal: AbortSignal | undefined): Promise<Turn> => {
+    for (;;) {
+      signal?.throwIfAborted()
       const now = timing.now()
-      const at = Math.max(now, nextAt)
-      nextAt = at + spacingMs
-      if (at > now) await timing.sleep(at - now, signal)
+      if (heldUntil - now > MOST_PAUSE_MS) throw heldTooLong(heldUntil - now)
+      const waitMs = Math.max(lastAt + spacingMs, heldUntil) - now
+      if (waitMs <= 0) break
+      await timing.sleep(waitMs, signal)
+    }
+    lastAt = timing.now()
+    return createTurn(++sent)
+  }
+
+  const createTurn = (number: number): Turn => ({
+    taken() {
+      if (number <= sentWhenLowered) return
+      pauseMs = FIRST_PAUSE_MS
+      const next = spacingMs * RECOVERY
+      spacingMs = leastSpacingMs === 0 && next < NO_SPACING_MS ? 0 : Math.max(leastSpacingMs, next)
     },
-    pause(ms) {
-      nextAt = Math.max(nextAt, timing.now() + ms)
+    refused(retryAfterMs) {
+      const isNews = number > sentWhenLowered
+      heldUntil = Math.max(heldUntil, timing.now() + (retryAfterMs ?? (isNews ? pauseMs : 0)))
+      if (!isNews) return
+      sentWhenLowered = sent
+      pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
+      const slower = Math.min(MOST_SPACING_MS, Math.max(FIRST_SPACING_MS, spacingMs * 2))
+      spacingMs = Math.max(leastSpacingMs, slower)
+    },
+  })
+
+  return {
+    take(signal) {
+      const turn = line.then(() => pass(signal))
+      // One that gives up, or is refused its turn, leaves the line to the next.
+      line = turn.catch(() => {})
+      return turn
     },
   }
+}
+
+/** In whole microseconds, rounded up: three times a third of a second is a little less than one. */
+function spacingOf(requestsPerSecond: number | undefined): number {
+  if (requestsPerSecond === undefined) return 0
+  const perSecond = requestsPerSecond < 1 ? requestsPerSecond : Math.floor(requestsPerSecond)
+  return Math.ceil(1_000_000 / perSecond) / 1000
+}
+
+function heldTooLong(ms: number): ClientError {
+  const seconds = Math.ceil(ms / 1000)
+  return new ClientError('client/rate-limited', `the API asks for no request in the next ${seconds} s`, {
+    submitted: 'no',
+    retryAfterMs: ms,
+    facts: { 'wait in seconds': seconds },
+  })
 }

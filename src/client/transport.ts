@@ -44,7 +44,7 @@ export async function sendOnce(attempt: Attempt): Promise<Answer> {
     })
     return await toAnswer(response)
   } catch (error) {
-    throw signal?.aborted ? cancelled(url, error) : unreachable(url, attemptMs, error)
+    throw signal?.aborted ? cancelled(url, error, 'unknown') : unreachable(url, attemptMs, error)
   }
 }
 
@@ -90,10 +90,11 @@ function unreachable(url: string, attemptMs: number, error: unknown): ClientErro
   })
 }
 
-function cancelled(url: string, cause: unknown): ClientError {
+/** Says that the caller gave up: before anything was sent, or with the outcome open. */
+export function cancelled(url: string, cause: unknown, submitted: 'no' | 'unknown'): ClientError {
   return new ClientError('client/cancelled', 'the request was cancelled', {
     facts: { url },
-    submitted: 'unknown',
+    submitted,
     cause,
   })
 }

@@ -13,7 +13,7 @@ export interface Settings {
   readonly organizationId?: string
   /** Where the private key comes from; absent: the embedded service's root key. */
   readonly key?: KeyReference
-  /** Most requests a second to the API; absent: no limit of ours. */
+  /** Most requests a second that this process sends; absent: no limit, until the API refuses one. */
   readonly requestsPerSecond?: number
 }
 
@@ -60,7 +60,8 @@ export const settingRows = {
     environment: 'QUORATE_REQUESTS_PER_SECOND',
     flag: '--requests-per-second',
     argument: '<number>',
-    meaning: 'most requests a second to the API (default: no limit)',
+    meaning:
+      'most requests a second of this process; published are 1, 3 or 60 by plan, 10 for a sub-organization (default: no limit)',
   },
 } as const satisfies Record<string, SettingRow>
 

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
+import { startBusyService } from '../client/busy-service.ts'
 import { startTestService } from '../service/harness.ts'
 import { testTemporalAddress } from '../temporal.ts'
 import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
@@ -46,6 +47,16 @@ describe('plan', () => {
     const dash = await quorate(['plan', defs, '--markdown', '-'], { env })
     expect(dash.stdout.split('\n')[0]).toBe('### acme: 2 changes in 2 activities')
     expect(await countActivities(service)).toBe(0)
+  })
+
+  test('the requests that a plan says it took are those that came to the API, at the rate that was given', async () => {
+    const { service, env, defs } = await scene()
+    const busy = await startBusyService(service.url)
+    onTestFinished(() => busy.close())
+    const beside = { ...env, QUORATE_BASE_URL: busy.url, QUORATE_REQUESTS_PER_SECOND: '60' }
+    const { requests, batches } = readPlan((await quorate(['plan', defs, '--json'], { env: beside })).stdout)
+    expect(requests).toEqual({ reads: busy.seen.length, submits: batches.length, perSecond: 60 })
+    expect(busy.seen.every(({ path }) => path.startsWith('/public/v1/query/'))).toBe(true)
   })
 
   test('a file that cannot be written is an error that names it', async () => {

@@ -6,6 +6,7 @@ import {
   type ClientOptions,
   clientCodes,
   createQueryClient,
+  createRate,
   createSubmitClient,
   type Timing,
 } from '../../src/client/index.ts'
@@ -329,7 +330,9 @@ describe('client: the rate', () => {
       sentAt.push(timing.now())
       return globalThis.fetch(input, init)
     }
-    const client = createQueryClient(options(baseUrl, { timing, fetch, requestsPerSecond: 4 }))
+    const client = createQueryClient(
+      options(baseUrl, { timing, fetch, rate: createRate({ requestsPerSecond: 4, timing }) }),
+    )
     for (let i = 0; i < 12; i++) await client.query('whoami', {})
     const most = Math.max(...sentAt.map((start) => sentAt.filter((at) => at >= start && at < start + 1000).length))
     expect(most).toBe(4)

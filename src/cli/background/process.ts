@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../../activities/index.ts'
-import { createSubmitClient } from '../../client/index.ts'
+import { createRate, createSubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, toErrorJson } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
 import { createApiKeyStamper, loadPrivateKey } from '../../stamp/index.ts'
@@ -78,7 +78,7 @@ async function comeUp(
     baseUrl,
     organizationId,
     stamper: createApiKeyStamper(key),
-    ...(start.requestsPerSecond === undefined ? {} : { requestsPerSecond: start.requestsPerSecond }),
+    rate: createRate(start),
   })
   const temporal = await connectTemporal(named ?? { address: address! })
   const taskQueue = taskQueueOf(organizationId)

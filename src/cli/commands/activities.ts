@@ -6,8 +6,8 @@ import { listActivities } from '../waiting.ts'
 
 /** Lists activities, newest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {
-  const { io, json, options, settings } = input
-  const client = reader(await findPlace(input), settings)
+  const { io, json, options } = input
+  const client = reader(await findPlace(input))
   const found = await listActivities(client, {
     waiting: options['waiting'] === true,
     limit: readLimit(options['limit']),

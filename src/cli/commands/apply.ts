@@ -40,7 +40,7 @@ async function saveLockOf(input: CommandInput, place: Place, plan: Plan): Promis
   const { folder } = plan
   if (folder === undefined || !existsSync(folder)) return
   const quiet = { ...input, json: false, io: { ...input.io, say: () => {}, out: () => {} } }
-  const after = await planFolder(quiet, { folder, place, client: reader(place, input.settings) }).catch(() => undefined)
+  const after = await planFolder(quiet, { folder, place, client: reader(place) }).catch(() => undefined)
   if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan)) await saveLock(after)
   else input.io.say(`The lock in ${folder} was not written: the definitions there are not those of this plan.\n`)
 }
@@ -66,7 +66,7 @@ async function applyFolder(
   events: EventStream | undefined,
 ): Promise<ExitCode> {
   const talks = !input.json && !events
-  const makePlan = () => planFolder(input, { folder, place, client: reader(place, input.settings) })
+  const makePlan = () => planFolder(input, { folder, place, client: reader(place) })
   const planned = await makePlan()
   if (!planned) return EXIT.error
   const { plan } = planned

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { createRate } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { cacheFolder } from '../../worker/index.ts'
@@ -91,7 +92,8 @@ async function checkApi(input: CommandInput): Promise<Finding> {
     return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
   try {
     const key = await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir))
-    const client = reader({ baseUrl, organizationId, embedded: settings.baseUrl === undefined, key }, settings)
+    const embedded = settings.baseUrl === undefined
+    const client = reader({ baseUrl, organizationId, embedded, key, rate: createRate(settings) })
     const who = await client.query('whoami', {})
     return {
       check,

@@ -32,7 +32,7 @@ export async function follow(input: CommandInput): Promise<ExitCode> {
     })
   }
   const mentioned = desired ? { mentioned: kindsMentioned(desired) } : {}
-  const actual = await readActual(reader(place, settings), { everything: true, ...mentioned })
+  const actual = await readActual(reader(place), { everything: true, ...mentioned })
   const lockFolder = place.embedded ? settings.dataDir : folder
   const oldLock = await readLock(lockFolder)
   if (hasErrors(oldLock.diagnostics)) return refuse(input, oldLock.diagnostics)

@@ -8,14 +8,14 @@ import { firstDefinitions } from '../views/first-definitions.ts'
 
 /** Writes first definitions for the live organization: its id, its quorum and a place for everything else. */
 export async function init(input: CommandInput): Promise<ExitCode> {
-  const { io, json, args, settings } = input
+  const { io, json, args } = input
   const folder = args[0]!
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new QuorateError('cli/exists', `expected \`${folder}\` not to exist or to be empty`, {
       next: 'choose another folder',
     })
   }
-  const actual = await readActual(reader(await findPlace(input), settings))
+  const actual = await readActual(reader(await findPlace(input)))
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'organization.yaml')
   writeFileSync(file, firstDefinitions(actual), { flag: 'wx' })

@@ -7,9 +7,9 @@ import { assertAllowed, presentPlan, writeText } from '../views/plan.ts'
 
 /** Plans a folder of definitions; submits nothing: its client has no way to. */
 export async function plan(input: CommandInput): Promise<ExitCode> {
-  const { settings, args, options } = input
+  const { args, options } = input
   const place = await findPlace(input)
-  const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place, settings) })
+  const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place) })
   if (!planned) return EXIT.error
   presentPlan(input, planned.plan)
   if (typeof options['out'] === 'string') writeText(options['out'], writePlan(planned.plan))

@@ -45,7 +45,7 @@ async function comparedWithLive(
   const place = await findPlace(input)
   if (place.organizationId !== plan.organization.id) return { why: 'the settings name another organization' }
   try {
-    return { moved: movedSince(plan, await readActual(reader(place, settings), { mentioned: kindsOf(plan) })) }
+    return { moved: movedSince(plan, await readActual(reader(place), { mentioned: kindsOf(plan) })) }
   } catch (error) {
     if (error instanceof QuorateError) return { why: error.message }
     throw error

@@ -5,9 +5,9 @@ import { planFolder } from '../planning.ts'
 
 /** Lists what is live and in no definition: left alone, and yet able to act. */
 export async function unmanaged(input: CommandInput): Promise<ExitCode> {
-  const { io, json, settings, args } = input
+  const { io, json, args } = input
   const place = await findPlace(input)
-  const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place, settings) })
+  const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place) })
   if (!planned) return EXIT.error
   const rows = planned.plan.unmanaged
   if (json) io.out(`${JSON.stringify({ organizationId: place.organizationId, unmanaged: rows }, null, 2)}\n`)

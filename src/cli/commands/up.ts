@@ -82,8 +82,8 @@ async function applyFolder(
   input: CommandInput,
   { folder, place, approvers }: Scene & { readonly approvers: readonly DemoKey[] },
 ): Promise<ExitCode> {
-  const { io, settings } = input
-  const planned = await planFolder(input, { folder, place, client: reader(place, settings) })
+  const { io } = input
+  const planned = await planFolder(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   const { plan } = planned
   if (plan.changes.length === 0) {
@@ -113,7 +113,7 @@ async function applyFolder(
  * meanwhile needs only to be looked at again; one that no demo approver can move any further waits for somebody else.
  */
 async function approveAsDemo(
-  { io, settings }: CommandInput,
+  { io }: CommandInput,
   {
     place,
     approvers,
@@ -122,7 +122,7 @@ async function approveAsDemo(
 ): Promise<'decided' | 'nobody left'> {
   let outcome: 'decided' | 'nobody left' = 'decided'
   for (const { activityId } of progress.batches.filter(({ state }) => state === 'waiting')) {
-    const { activity } = await reader(place, settings).query('get_activity', { activityId: activityId! })
+    const { activity } = await reader(place).query('get_activity', { activityId: activityId! })
     const hasVoted = (key: DemoKey) => activity.votes.some(({ publicKey }) => publicKey === key.publicKey)
     if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') continue
     const approver = approvers.find((key) => !hasVoted(key))
@@ -130,7 +130,7 @@ async function approveAsDemo(
       outcome = 'nobody left'
       continue
     }
-    const client = submitter({ ...place, key: approver }, settings)
+    const client = submitter({ ...place, key: approver })
     io.say(`\nWhat ${approver.name} sees, and approves:\n`)
     io.say(renderActivity(viewActivity(activity, namesOf(await readActual(client))), io.style, Date.now()))
     await castVote(client, activity.fingerprint, 'approve')
@@ -140,7 +140,7 @@ async function approveAsDemo(
 
 /** The proof: planned again, nothing is left. The lock file is written from what is live now. */
 async function showNothingLeft(input: CommandInput, { folder, place }: Scene): Promise<ExitCode> {
-  const planned = await planFolder(input, { folder, place, client: reader(place, input.settings) })
+  const planned = await planFolder(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   await saveLock(planned)
   showPlan(input, planned.plan)

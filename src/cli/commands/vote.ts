@@ -14,8 +14,8 @@ export const reject = (input: CommandInput): Promise<ExitCode> => vote(input, 'r
 
 /** Shows what the activity does, asks, votes. Voting twice is harmless; a finished activity says how it ended. */
 async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
-  const { io, json, args, options, settings } = input
-  const client = submitter(await findPlace(input), settings)
+  const { io, json, args, options } = input
+  const client = submitter(await findPlace(input))
   const activity = await findActivity(client, args[0]!)
   const names = namesOf(await readActual(client))
   if (!json) io.say(renderActivity(viewActivity(activity, names), io.style, Date.now()))

@@ -14,7 +14,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
   const logger = createLogger()
   routeTemporalLogs(logger)
   const place = await findPlace(input)
-  const client = submitter(place, settings)
+  const client = submitter(place)
   const temporal = await findTemporalServer(input, place)
   const taskQueue = taskQueueOf(place.organizationId)
   const running = await createWorker({

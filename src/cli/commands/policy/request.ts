@@ -47,5 +47,5 @@ async function findWorld(input: CommandInput): Promise<World | undefined> {
     import('../../connect.ts'),
     import('../../../live/index.ts'),
   ])
-  return worldOfActual(await readActual(reader(await findPlace(input), input.settings)))
+  return worldOfActual(await readActual(reader(await findPlace(input))))
 }

@@ -1,0 +1,301 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ClientError, createRate, createSubmitClient, type Rate, type Timing } from '../../src/client/index.ts'
+import { readActual } from '../../src/live/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
+import { startTestService, type TestService } from '../service/harness.ts'
+import { type BusyService, startBusyService } from './busy-service.ts'
+
+/** A clock that goes on to the next sleeper when everybody sleeps. */
+function createSleepers() {
+  let now = 0
+  const sleepers: { readonly at: number; readonly wake: () => void }[] = []
+  const timing: Timing = {
+    now: () => now,
+    sleep: (ms) => new Promise((wake) => sleepers.push({ at: now + ms, wake })),
+    random: () => 0.5,
+  }
+  const settle = async () => {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  }
+  const run = async <T>(work: Promise<T>): Promise<T> => {
+    let over = false
+    const end = () => {
+      over = true
+    }
+    work.then(end, end)
+    for (;;) {
+      await settle()
+      if (over) return work
+      sleepers.sort((one, other) => one.at - other.at)
+      const next = sleepers.shift()
+      if (!next) throw new Error('everybody waits for something else than time')
+      now = next.at
+      next.wake()
+    }
+  }
+  return { timing, run }
+}
+
+interface Request {
+  /** How long after the one before it was asked for. */
+  readonly afterMs: number
+  /** How long its answer takes. */
+  readonly takesMs: number
+  /** Refused, with how many milliseconds to wait or without a word; otherwise taken. */
+  readonly refusal: number | 'silent' | undefined
+}
+
+interface Gone {
+  readonly number: number
+  readonly at: number
+}
+
+/** Sends requests as they are asked for; where each answer comes in, the rate hears of it. */
+async function send(rate: Rate, timing: Timing, requests: readonly Request[]) {
+  const gone: Gone[] = []
+  const held: { readonly from: number; readonly to: number }[] = []
+  const all = requests.map(async ({ takesMs, refusal }, number) => {
+    await timing.sleep(requests.slice(0, number + 1).reduce((sum, { afterMs }) => sum + afterMs, 0))
+    const turn = await rate.take()
+    gone.push({ number, at: timing.now() })
+    await timing.sleep(takesMs)
+    if (refusal === undefined) return turn.taken()
+    turn.refused(refusal === 'silent' ? undefined : refusal)
+    if (refusal !== 'silent') held.push({ from: timing.now(), to: timing.now() + refusal })
+  })
+  await Promise.all(all)
+  return { gone, held }
+}
+
+const mostInASecond = (gone: readonly Gone[]) =>
+  Math.max(0, ...gone.map(({ at }) => gone.filter((one) => one.at >= at && one.at < at + 1000).length))
+
+const arbitraryRequests = fc.array(
+  fc.record({
+    afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 900 })),
+    takesMs: fc.integer({ min: 0, max: 1500 }),
+    refusal: fc.oneof(
+      { weight: 6, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 20_000 }) },
+      { weight: 1, arbitrary: fc.constant('silent' as const) },
+    ),
+  }),
+  { maxLength: 40 },
+)
+
+describe('rate: whatever is asked and answered', () => {
+  test('no window of a second holds more than the rate, all go in order, none while the API wants quiet', async () => {
+    let refusals = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.double({ min: 0.2, max: 60, noNaN: true }),
+        arbitraryRequests,
+        async (perSecond, requests) => {
+          const { timing, run } = createSleepers()
+          const rate = createRate({ requestsPerSecond: perSecond, timing })
+          const { gone, held } = await run(send(rate, timing, requests))
+          expect(mostInASecond(gone)).toBeLessThanOrEqual(Math.max(1, Math.floor(perSecond)))
+          expect(gone.map(({ number }) => number)).toEqual(requests.map((_, number) => number))
+          for (const { from, to } of held) expect(gone.filter(({ at }) => at > from && at < to)).toEqual([])
+          refusals += held.length
+        },
+      ),
+      { numRuns: 300 },
+    )
+    expect(refusals).toBeGreaterThan(100)
+  })
+})
+
+describe('rate: the published ones', () => {
+  test.each([1, 3, 10, 60])('%i a second, asked for all at once, is used up and not exceeded', async (perSecond) => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ requestsPerSecond: perSecond, timing })
+    const requests = Array.from({ length: perSecond * 5 }, () => ({ afterMs: 0, takesMs: 40, refusal: undefined }))
+    const { gone } = await run(send(rate, timing, requests))
+    expect(mostInASecond(gone)).toBe(perSecond)
+    expect(gone.at(-1)!.at).toBeLessThanOrEqual(5_000 + perSecond)
+  })
+})
+
+describe('rate: what a refusal does', () => {
+  const at = async (perSecond: number | undefined, requests: readonly Request[]) => {
+    const { timing, run } = createSleepers()
+    const { gone } = await run(send(createRate({ requestsPerSecond: perSecond, timing }), timing, requests))
+    return gone.map((one) => one.at)
+  }
+  const taken: Request = { afterMs: 0, takesMs: 1, refusal: undefined }
+
+  test('holds back those who wait already, as long as the API says, then halves the rate', async () => {
+    const times = await at(10, [{ ...taken, refusal: 3_000 }, taken, taken, taken])
+    expect(times[1]).toBe(3_001)
+    expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(190)
+  })
+
+  test('is forgotten after some requests that were taken', async () => {
+    const times = await at(10, [{ ...taken, refusal: 'silent' }, ...Array.from({ length: 60 }, () => taken)])
+    expect(times.at(-1)! - times.at(-2)!).toBe(100)
+  })
+
+  test('of many at once is one lowering: they are the same news', async () => {
+    const burst = Array.from({ length: 30 }, () => ({ afterMs: 0, takesMs: 50, refusal: 'silent' as const }))
+    const times = await at(undefined, [...burst, ...Array.from({ length: 3 }, () => ({ ...taken, afterMs: 1_000 }))])
+    expect(times.slice(0, 30).every((time) => time === 0)).toBe(true)
+    expect(times.slice(30)).toEqual([1_000, 2_000, 3_000])
+  })
+
+  test('twenty in a row are no storm: the distance grows', async () => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ timing })
+    const times: number[] = []
+    const insist = async () => {
+      while (times.length < 20) {
+        const turn = await rate.take()
+        times.push(timing.now())
+        turn.refused()
+      }
+    }
+    await run(insist())
+    expect(times.slice(0, 5)).toEqual([0, 500, 1_500, 3_500, 7_500])
+    expect(times[19]! - times[18]!).toBe(60_000)
+  })
+
+  test('with a longer wait than a minute is an error that says how long, for everybody', async () => {
+    const { timing, run } = createSleepers()
+    const rate = createRate({ timing })
+    const first = await run(rate.take())
+    first.refused(3_600_000)
+    const second = await run(rate.take().catch((error: unknown) => error))
+    expect(second).toBeInstanceOf(ClientError)
+    expect(second).toMatchObject({ code: 'client/rate-limited', submitted: 'no', retryAfterMs: 3_600_000 })
+    expect((second as ClientError).message).toBe('the API asks for no request in the next 3600 s')
+  })
+
+  test('of one organization holds back no other', async () => {
+    const { timing, run } = createSleepers()
+    const [busy, other] = [createRate({ timing }), createRate({ requestsPerSecond: 10, timing })]
+    const [held, free] = await run(
+      Promise.all([
+        send(busy, timing, [
+          { ...taken, refusal: 30_000 },
+          { ...taken, afterMs: 10 },
+        ]),
+        send(
+          other,
+          timing,
+          Array.from({ length: 20 }, () => taken),
+        ),
+      ]),
+    )
+    expect(held.gone[1]!.at).toBe(30_001)
+    expect(free.gone[19]!.at).toBe(1_900)
+  })
+
+  test('one that gives up leaves the line to the next', async () => {
+    const rate = createRate({ requestsPerSecond: 20 })
+    const abort = new AbortController()
+    await rate.take()
+    const second = rate.take(abort.signal)
+    const third = rate.take()
+    abort.abort(new Error('enough'))
+    await expect(second).rejects.toThrow()
+    await third
+  })
+})
+
+describe('rate: clients of one organization at the real service', () => {
+  let service: TestService
+  let busy: BusyService
+  beforeAll(async () => {
+    service = await startTestService()
+    busy = await startBusyService(service.url)
+  })
+  afterAll(async () => {
+    await busy.close()
+    await service.close()
+  })
+
+  /** Time that only waiting moves, so that twenty refusals take no minutes. */
+  function createClients(requestsPerSecond?: number) {
+    let now = 0
+    const timing: Timing = {
+      now: () => now,
+      sleep: async (ms) => {
+        now += ms
+      },
+      random: () => 0.5,
+    }
+    const rate = createRate({ requestsPerSecond, timing })
+    const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+    const sentAt: number[] = []
+    const create = () =>
+      createSubmitClient({
+        baseUrl: busy.url,
+        organizationId: service.organizationId,
+        stamper,
+        rate,
+        timing,
+        fetch: (input, init) => {
+          sentAt.push(now)
+          return fetch(input, init)
+        },
+      })
+    return { create, sentAt }
+  }
+
+  test('reads of one and submits of another keep one rate together', async () => {
+    const { create, sentAt } = createClients(3)
+    const [one, other] = [create(), create()]
+    for (let round = 0; round < 5; round++) {
+      await one.query('whoami', {})
+      await other.query('list_users', {})
+    }
+    const most = Math.max(...sentAt.map((from) => sentAt.filter((at) => at >= from && at < from + 1000).length))
+    expect({ sent: sentAt.length, most }).toEqual({ sent: 10, most: 3 })
+  })
+
+  test('a read that is refused twenty times is an error, never a smaller world; the next one reads it all', async () => {
+    const { create, sentAt } = createClients()
+    const whole = await readActual(create())
+    const sent = sentAt.length
+    const seen = busy.seen.length
+    busy.refuseNext(20)
+    await expect(readActual(create())).rejects.toMatchObject({ code: 'client/rate-limited' })
+    expect(busy.seen.slice(seen)).toEqual(
+      Array.from({ length: 6 }, () => ({ path: '/public/v1/query/whoami', refused: true })),
+    )
+    expect(sentAt.at(-1)! - sentAt[sent]!).toBeGreaterThan(15_000)
+    busy.refuseNext(0)
+    expect(await readActual(create())).toEqual(whole)
+  })
+
+  test('a submit that is refused twenty times, sent again each time, makes one activity', async () => {
+    const { create } = createClients()
+    const body = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'busy', userIds: [] })
+    busy.refuseNext(20)
+    let refused = 0
+    const submit = async () => {
+      for (;;) {
+        try {
+          return await create().submit(body.path, body.text)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'client/rate-limited', submitted: 'no' })
+          refused++
+        }
+      }
+    }
+    const activity = await submit()
+    expect(refused).toBe(20)
+    expect(await create().submit(body.path, body.text)).toMatchObject({ id: activity.id })
+    const { userTags } = await service.root.query('list_user_tags')
+    expect(userTags.filter(({ tagName }) => tagName === 'busy')).toHaveLength(1)
+  })
+
+  test('`Retry-After` is waited for, and no longer', async () => {
+    const { create, sentAt } = createClients()
+    busy.refuseNext(1, '7')
+    await create().query('whoami', {})
+    expect(sentAt).toEqual([0, 7_000])
+  })
+})
