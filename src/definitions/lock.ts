@@ -9,10 +9,18 @@ import { LOCK_FILE, reason } from './folder.ts'
 import { parseYaml } from './parse.ts'
 import { type MapEntry, textOf } from './tree.ts'
 
-/** Which live thing a name means: organization id → address → live id. */
-export type Lock = Readonly<Record<string, Readonly<Record<Address, string>>>>
+/** Which live thing a name means, and a digest of what was last applied to it: organization id → address → row. */
+export type Lock = Readonly<Record<string, LockRows>>
+type LockRows = Readonly<Record<Address, LockRow>>
+interface LockRow {
+  readonly id?: string
+  readonly applied?: string
+}
 
-const HEAD = '# Which live thing each name means. Written by quorate; review it, commit it, do not edit it.\n'
+const HEAD =
+  '# Which live thing each name means, and what was last applied to it. Written by quorate; review it, commit it, do not edit it.\n'
+/** Its id where it has one of its own, and the digest where it is known. */
+const ROW = /^(?:(?!sha256:)(\S+))?(?:(?:^| )sha256:([0-9a-f]{24}))?$/
 
 /** Reads the lock beside the definitions; none is an empty one. A lock that cannot be used gives diagnostics. */
 export async function readLock(
@@ -46,24 +54,30 @@ function parseLock(path: string, text: string): { readonly lock: Lock; readonly 
   const lock = organizations.map(({ key, keySpan, value }): [string, Lock[string]] => {
     if (value.kind !== 'map') wrong(`expected a map of addresses under \`${key}\``, keySpan)
     const rows = value.kind === 'map' ? value.entries : []
-    const ids = rows.flatMap(({ key: address, keySpan: at, value: id }: MapEntry): [Address, string][] => {
-      const parsed = parseAddress(address)
-      const text = textOf(id)
-      if (!parsed) wrong(`expected an address such as \`policy.treasury\`, got \`${address}\``, at)
-      else if (!text) wrong(`expected the id of \`${address}\``, id.span)
-      else return [[formatAddress(parsed.kind, ...parsed.names), text]]
+    const seen = new Set<string>()
+    const read = rows.flatMap(({ key: address, keySpan: at, value }: MapEntry): [Address, LockRow][] => {
+      const place = parseAddress(address)
+      const row = parseRow(textOf(value) ?? '')
+      if (!place) wrong(`expected an address such as \`policy.treasury\`, got \`${address}\``, at)
+      else if (!row) wrong(`expected the id of \`${address}\`, or that and \`sha256:\` with 24 hex digits`, value.span)
+      else if (row.id !== undefined && seen.size === seen.add(row.id).size)
+        wrong(`\`${row.id}\` stands for two addresses`, value.span)
+      else return [[formatAddress(place.kind, ...place.names), row]]
       return []
     })
-    const seen = new Set<string>()
-    const twice = ids.find(([, id]) => seen.size === seen.add(id).size)
-    if (twice)
-      wrong(
-        `\`${twice[1]}\` stands for two addresses`,
-        rows.findLast(({ value: id }) => textOf(id) === twice[1])!.value.span,
-      )
-    return [key, Object.fromEntries(ids)]
+    return [key, Object.fromEntries(read)]
   })
   return hasErrors(faults) ? { lock: {}, diagnostics: faults } : { lock: Object.fromEntries(lock), diagnostics: [] }
+}
+
+function parseRow(text: string): LockRow | undefined {
+  const [found, id, applied] = ROW.exec(text) ?? []
+  if (!found) return undefined
+  return { ...(id === undefined ? {} : { id }), ...(applied === undefined ? {} : { applied }) }
+}
+
+function rowText({ id, applied }: LockRow): string {
+  return [id ?? [], applied === undefined ? [] : `sha256:${applied}`].flat().join(' ')
 }
 
 /**
@@ -72,7 +86,7 @@ function parseLock(path: string, text: string): { readonly lock: Lock; readonly 
  */
 export async function writeLock(folder: string, lock: Lock): Promise<void> {
   const path = join(folder, LOCK_FILE)
-  const sorted = sortMembers(Object.fromEntries(Object.entries(lock).map(([id, ids]) => [id, sortMembers(ids)])))
+  const sorted = sortMembers(Object.fromEntries(Object.entries(lock).map(([id, rows]) => [id, textsOf(rows)])))
   const text = HEAD + stringify(sorted, { lineWidth: 0, aliasDuplicateObjects: false })
   const draft = `${path}.${randomUUID()}.tmp`
   try {
@@ -85,6 +99,10 @@ export async function writeLock(folder: string, lock: Lock): Promise<void> {
       next: 'make room or get write access, then plan again: the lock is made again from what is live',
     })
   }
+}
+
+function textsOf(rows: LockRows): Readonly<Record<Address, string>> {
+  return sortMembers(Object.fromEntries(Object.entries(rows).map(([address, row]) => [address, rowText(row)])))
 }
 
 function sortMembers<T>(record: Readonly<Record<string, T>>): Readonly<Record<string, T>> {

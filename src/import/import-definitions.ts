@@ -98,7 +98,7 @@ async function tryOut(input: ImportInput, files: ReadonlyMap<string, string>, de
     return { faults: new Map(faults), diagnostics: loaded.diagnostics }
   }
   const { organizationId } = actual
-  const known = Object.fromEntries(described.descriptions.map(({ address, live }) => [address, live.id!]))
+  const known = Object.fromEntries(described.descriptions.map(({ address, live }) => [address, { id: live.id! }]))
   const { plan, lock, diagnostics } = makePlan({
     desired: loaded.desired,
     actual,

@@ -20,7 +20,7 @@ export interface Creator {
 }
 
 /** Ids that are known already need no creator: what the lock holds was looked at when it was adopted. */
-type Lock = Readonly<Record<string, Readonly<Record<string, string>>>>
+type Lock = Readonly<Record<string, Readonly<Record<string, { readonly id?: string }>>>>
 
 /**
  * Activities that create, by family, and where their results name what they made. No other id in a result counts: the
@@ -57,7 +57,8 @@ export async function creatorsOf(
   lock: Lock,
   options: RequestOptions = {},
 ): Promise<ReadonlyMap<string, Creator>> {
-  const locked = new Set(Object.values(Object.hasOwn(lock, actual.organizationId) ? lock[actual.organizationId]! : {}))
+  const rows = Object.hasOwn(lock, actual.organizationId) ? lock[actual.organizationId]! : {}
+  const locked = new Set(Object.values(rows).map(({ id }) => id))
   const wanted = new Set(
     actual.resources.flatMap(({ kind, id }) =>
       id !== undefined && CREATED_KINDS.has(kind) && !locked.has(id) ? [id] : [],

@@ -105,6 +105,9 @@ export type Cause =
   | 'differs'
   | 'adopted'
 
+/** Why a field of a change differs. */
+export type FieldCause = Extract<Cause, 'definition changed' | 'live changed'>
+
 /** One difference between desired and actual. */
 export interface Change {
   readonly address: Address
@@ -112,7 +115,13 @@ export interface Change {
   readonly action: ChangeAction
   readonly cause: Cause
   /** By field; `before` is absent for what is created, `after` for what is deleted. Names stand where ids are known. */
-  readonly fields: readonly { readonly field: string; readonly before?: Value; readonly after?: Value }[]
+  readonly fields: readonly {
+    readonly field: string
+    readonly before?: Value
+    readonly after?: Value
+    /** Where both sides were changed, and it is known which of them this field is from. */
+    readonly cause?: FieldCause
+  }[]
   /** The live id, for what exists. */
   readonly id?: string
   /** Who created an adopted thing, by user name; `null` when that is not known. */

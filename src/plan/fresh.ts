@@ -3,17 +3,14 @@ import { canonicalJson } from '../encoding/index.ts'
 import {
   type Actual,
   type Address,
-  type Comparison,
   type Desired,
-  type FieldRow,
   KINDS,
   type KindName,
   kinds,
   type Resource,
-  type Value,
 } from '../resources/index.ts'
 import { DECISIVE_FIELDS, isCredential, QUORUM, quorumOf } from './authority.ts'
-import { managedFields } from './diff.ts'
+import { comparable, comparedFields } from './comparable.ts'
 import { digestLive } from './digest.ts'
 import type { LivePart, LiveThing, Plan } from './document.ts'
 import { identify } from './identify.ts'
@@ -23,7 +20,7 @@ import { compareText, type Lock } from './lock.ts'
 export function livePart(desired: Desired, actual: Actual, matches: ReadonlyMap<Address, Resource>): LivePart {
   const declaredAt = new Map(desired.resources.map((one) => [one.address, one]))
   const wanted = new Map(
-    [...matches].map(([address, live]) => [live, { address, fields: managedOf(declaredAt.get(address)!) }]),
+    [...matches].map(([address, live]) => [live, { address, fields: comparedFields(declaredAt.get(address)!) }]),
   )
   const quorum = actual.resources.filter(({ kind }) => kind === QUORUM.kind)
   const members = new Set(quorum.flatMap((one) => quorumOf(one, String).members))
@@ -113,35 +110,9 @@ export function movedSince({ live: { every, things } }: Pick<Plan, 'live'>, actu
   return moved.sort(([a], [b]) => compareText(a, b)).map(([, text]) => text)
 }
 
-function managedOf(resource: Resource): readonly string[] {
-  return Object.keys(managedFields(resource)).filter((field) => kinds[resource.kind].fields[field]?.compare !== 'never')
-}
-
 function everyOf(desired: Desired, members: ReadonlySet<string>): LivePart['every'] {
   return KINDS.flatMap((kind) => {
     if (DECISIVE_FIELDS[kind] || desired.manageAll.has(kind)) return [{ kind }]
     return isCredential({ kind }) ? [{ kind, parentIds: [...members].sort(compareText) }] : []
   })
-}
-
-/** Fields of a live thing in the form in which equal values are equal JSON; an absent one is `null`. */
-function comparable(live: Resource, fields: Iterable<string>): Readonly<Record<string, Value>> {
-  const values = managedFields(live)
-  const rows = kinds[live.kind].fields
-  return Object.fromEntries(
-    [...new Set(fields)]
-      .sort(compareText)
-      .map((field) => [field, normal(brief(rows[field], values[field] ?? null), rows[field]?.compare ?? 'exact')]),
-  )
-}
-
-function brief(row: FieldRow | undefined, value: Value): Value {
-  return row?.brief && value !== null ? row.brief(value) : value
-}
-
-function normal(value: Value, compare: Comparison): Value {
-  if (compare === 'case-insensitive' && typeof value === 'string') return value.toLowerCase()
-  if (compare !== 'set' || !Array.isArray(value)) return value
-  const byText = new Map((value as readonly Value[]).map((one) => [canonicalJson(one), one]))
-  return [...byText].sort(([a], [b]) => compareText(a, b)).map(([, one]) => one)
 }

@@ -15,7 +15,7 @@ import {
   type Resource,
 } from '../resources/index.ts'
 import { isActor } from './authority.ts'
-import { compareText, type Lock, sortMembers } from './lock.ts'
+import { compareText, type Lock, type LockRow, type LockRows, sortMembers } from './lock.ts'
 
 /** Who submitted the activity that created a live thing, by live id; absent for what has no known creator. */
 export type Creators = ReadonlyMap<string, Creator> | Readonly<Record<string, Creator>>
@@ -71,7 +71,7 @@ class Search {
   readonly adoptions: { resource: Resource; live: Resource; creator?: Creator }[] = []
   readonly diagnostics: Diagnostic[] = []
   readonly #input: IdentifyInput
-  readonly #locked: Readonly<Record<Address, string>>
+  readonly #locked: LockRows
   readonly #declared: ReadonlySet<Address>
   readonly #taken = new Set<Resource>()
   readonly #byId: ReadonlyMap<string, Resource>
@@ -89,7 +89,7 @@ class Search {
   }
 
   byLock(resource: Resource, address: Address): void {
-    const id = Object.hasOwn(this.#locked, address) ? this.#locked[address] : undefined
+    const id = Object.hasOwn(this.#locked, address) ? this.#locked[address]!.id : undefined
     if (id === undefined || this.matches.has(resource.address)) return
     const live = this.#byId.get(`${resource.kind} ${id}`)
     if (live && this.#isFree(resource, live)) this.#match(resource, live)
@@ -179,16 +179,21 @@ function idsOf(matches: ReadonlyMap<Address, Resource>, actual: Actual): Readonl
 /** Declared things by their ids now, and what was known of undeclared ones that still live under no other name. */
 function nextLock({ desired, actual, lock }: IdentifyInput, matches: ReadonlyMap<Address, Resource>): Lock {
   const { organizationId } = actual
-  const next: Record<Address, string> = {}
+  const rows = Object.entries(lock[organizationId] ?? {})
+  const known = new Map(rows.map(([address, row]) => [row.id ?? address, row]))
+  const next: Record<Address, LockRow> = {}
   for (const { address, tombstone } of desired.resources) {
     const live = matches.get(address)
-    if (live && !tombstone && hasOwnId(live)) next[address] = live.id!
+    if (!live || tombstone) continue
+    const row = known.get(hasOwnId(live) ? live.id! : address)
+    if (row) next[address] = row
+    else if (hasOwnId(live)) next[address] = { id: live.id! }
   }
   const claimed = new Set([...matches.values()].map(({ id }) => id))
-  const alive = new Set(actual.resources.map(({ id }) => id))
+  const alive = new Set(actual.resources.map((live) => (hasOwnId(live) ? live.id : live.address)))
   const declared = new Set(desired.resources.map(({ address }) => address))
-  for (const [address, id] of Object.entries(lock[organizationId] ?? {})) {
-    if (!declared.has(address) && !claimed.has(id) && alive.has(id)) next[address] = id
+  for (const [address, row] of rows) {
+    if (!declared.has(address) && !claimed.has(row.id ?? address) && alive.has(row.id ?? address)) next[address] = row
   }
   return sortMembers({ ...lock, [organizationId]: sortMembers(next) })
 }

@@ -25,7 +25,7 @@ export {
 } from './document.ts'
 export { checkFresh, kindsOf, liveDigest, movedSince } from './fresh.ts'
 export { type Creator, type Creators, type Identified, identify } from './identify.ts'
-export { extendLock, type Lock } from './lock.ts'
+export { extendLock, type Lock, type LockRow } from './lock.ts'
 export { makePlan, type PlanInput } from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'
 export { readPlan, writePlan } from './read.ts'

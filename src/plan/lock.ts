@@ -1,11 +1,23 @@
 import type { Address } from '../resources/index.ts'
 
-/** Which live thing a name means: organization id → address → live id. Kept beside the definitions, reviewed in Git. */
-export type Lock = Readonly<Record<string, Readonly<Record<Address, string>>>>
+/**
+ * Which live thing each name means, and what was last applied to it: organization id → address → row. Kept beside the
+ * definitions, reviewed in Git.
+ */
+export type Lock = Readonly<Record<string, LockRows>>
+export type LockRows = Readonly<Record<Address, LockRow>>
+
+export interface LockRow {
+  /** The live id; absent for what has none of its own, such as the root quorum. */
+  readonly id?: string
+  /** Digest of the managed fields as they were last applied or found to be as defined (`applied.ts`). */
+  readonly applied?: string
+}
 
 /** The lock with the ids that an apply brought, sorted. */
 export function extendLock(lock: Lock, organizationId: string, ids: Readonly<Record<Address, string>>): Lock {
-  return sortMembers({ ...lock, [organizationId]: sortMembers({ ...lock[organizationId], ...ids }) })
+  const made = Object.fromEntries(Object.entries(ids).map(([address, id]): [Address, LockRow] => [address, { id }]))
+  return sortMembers({ ...lock, [organizationId]: sortMembers({ ...lock[organizationId], ...made }) })
 }
 
 /** The same members in the order of their names, so that equal content is equal text. */

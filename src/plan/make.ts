@@ -11,6 +11,7 @@ import {
   type Value,
 } from '../resources/index.ts'
 import { parseAllow } from './allow.ts'
+import { createReasons, type Reason, recordApplied } from './applied.ts'
 import { batch, openReferences } from './batch.ts'
 import { type Difference, diff, managedFields, pairUp } from './diff.ts'
 import { digestLive, digestOf } from './digest.ts'
@@ -63,7 +64,7 @@ export function makePlan(input: PlanInput): {
     definitionsDigest: desired.digest,
     liveDigest: digestLive(live),
     live,
-    changes: changesOf(differences, carriedBy, identified, actual),
+    changes: changesOf(differences, carriedBy, identified, actual, createReasons(lock, { actual, ids })),
     batches,
     ids: idsFor(batches, ids),
     unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
@@ -76,7 +77,7 @@ export function makePlan(input: PlanInput): {
   return {
     plan: { ...plain, digest: digestOf(plain) },
     diagnostics: sortDiagnostics([...identified.diagnostics, ...unchangeable, ...unknown, ...circles]),
-    lock: identified.lock,
+    lock: recordApplied(identified.lock, { desired, actual, ids, pairs, differences }),
   }
 }
 
@@ -86,6 +87,7 @@ function changesOf(
   carriedBy: ReadonlyMap<Difference, number>,
   identified: Identified,
   actual: Actual,
+  reasonOf: (difference: Difference) => Reason,
 ): readonly Change[] {
   const namesById = new Map<string, string>()
   for (const one of actual.resources) if (!namesById.has(one.id!)) namesById.set(one.id!, one.address)
@@ -110,12 +112,15 @@ function changesOf(
   const made = shown.map((difference): Change => {
     const { address, kind, action, input } = difference
     const number = carriedBy.get(difference)
+    const { cause, fields: causes = {} } = reasonOf(difference)
     return {
       address,
       kind,
       action,
-      cause: action === 'create' ? 'declared only' : action === 'update' || input.desired ? 'differs' : 'live only',
-      fields: fieldsOf(difference, namesById),
+      cause,
+      fields: fieldsOf(difference, namesById).map((one) =>
+        causes[one.field] ? { ...one, cause: causes[one.field]! } : one,
+      ),
       ...(input.actual ? { id: input.actual.id! } : {}),
       ...(input.desired?.span ? { at: placeOf(input.desired.span) } : {}),
       ...(number === undefined ? {} : { batch: number }),

@@ -1,7 +1,7 @@
 import type { AccessChange, Batch, Change, Forecast, Guard, Plan } from './document.ts'
 import { printable } from './printable.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
-import { accessLines, approvalRounds, causeText, count, renderForecast, summarize } from './words.ts'
+import { accessLines, approvalRounds, causeText, count, fieldCauseText, renderForecast, summarize } from './words.ts'
 
 /** Colours of the tree; the identity by default, terminal colours in the CLI. */
 export interface PlanStyles {
@@ -74,7 +74,7 @@ function renderChange(change: Change, paint: Paint): string {
 }
 
 function renderField(
-  { field, before, after }: Change['fields'][number],
+  { field, before, after, cause }: Change['fields'][number],
   action: 'create' | 'update',
   width: number,
   paint: Paint,
@@ -85,13 +85,15 @@ function renderField(
   const lines = (value: typeof before) => wrapText(typeof value === 'string' ? oneText(value) : valueText(value), room)
   if (action === 'create') return lines(after).map((line, index) => (index === 0 ? label : hang) + line)
   const [old, now] = [valueText(before), valueText(after)]
-  if (old.length + now.length + 3 <= room) return [`${label}${paint('removed', old)} → ${paint('added', now)}`]
+  const why = cause === undefined ? '' : `  ${fieldCauseText(cause)}`
+  if (old.length + now.length + why.length + 3 <= room)
+    return [`${label}${paint('removed', old)} → ${paint('added', now)}${paint('dim', why)}`]
   const colours = { '+': 'added', '-': 'removed', ' ': 'dim' } as const
   const both = saysNothing(before) || saysNothing(after) ? [[old], [now]] : [lines(before), lines(after)]
   const [had, has] = both.map((texts) => texts.flatMap((text) => wrapText(text, room)))
-  return diffLines(had!, has!).map(
-    ({ sign, text }, index) => (index === 0 ? label : hang) + paint(colours[sign], `${sign} ${text}`),
-  )
+  const compared = diffLines(had!, has!).map(({ sign, text }) => paint(colours[sign], `${sign} ${text}`))
+  const rows = cause === undefined ? compared : [paint('dim', fieldCauseText(cause)), ...compared]
+  return rows.map((text, index) => (index === 0 ? label : hang) + text)
 }
 
 /** A text as it is, its lines kept; bare where it is one reference. */

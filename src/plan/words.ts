@@ -1,5 +1,5 @@
 /** What a plan's parts are called, for every rendering of it. */
-import type { Access, AccessChange, Change, Forecast, Plan, Ways } from './document.ts'
+import type { Access, AccessChange, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
 import { printable } from './printable.ts'
 
 /** One line about a plan: `9 changes in 4 activities, 2 need another approver`. */
@@ -48,24 +48,31 @@ export function renderApprovers({ needed, any }: Extract<Forecast, { readonly ou
   return setsText({ sets: needed, ...(any ? { any } : {}) })
 }
 
-/** Why a change is there, where it is not plain from the change itself. */
+/** Why a change is there; undefined where its sign says it: what is new, and what is adopted. */
 export function causeText({ cause, action }: Change): string | undefined {
+  const gone = action === 'create'
   switch (cause) {
     case 'live changed':
-      return action === 'create' ? 'drift: somebody deleted it' : 'drift: somebody changed it'
+      return gone ? 'drift: somebody deleted it' : 'drift: somebody changed it'
     case 'both changed':
-      return 'drift: somebody changed it, and so did its definition'
+      return `drift: somebody ${gone ? 'deleted' : 'changed'} it, and its definition changed too`
     case 'live only':
       return 'drift: not in the definitions'
     case 'definition changed':
-      return action === 'delete' ? 'taken out of the definitions' : undefined
-    case 'declared only':
+      return action === 'delete' ? 'taken out of the definitions' : 'its definition changed'
     case 'differs':
+      return 'differs'
+    case 'declared only':
     case 'adopted':
       return undefined
     default:
       return cause satisfies never
   }
+}
+
+/** Why one field of a change is there, where not all are there for the same reason. */
+export function fieldCauseText(cause: FieldCause): string {
+  return cause === 'live changed' ? 'drift' : 'definition'
 }
 
 /** Lines about power: gained (`+`), lost (`-`), changed (`~`), or one that says that nothing is. What is alike shares a line. */

@@ -35,7 +35,7 @@ const office: readonly Resource[] = [
 /** The lines about power that a plan is shown with. */
 function power(given: Given): readonly string[] {
   const actual = (given.actual ?? office) as readonly Resource[]
-  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, id!])) }
+  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, { id: id! }])) }
   const { plan } = planWithForecast(planInput({ lock, ...given, actual }))
   expect(readPlan(writePlan(plan))).toEqual(plan)
   const lines = renderPlanText(plan).split('\n')

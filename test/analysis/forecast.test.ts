@@ -16,7 +16,7 @@ import { type Given, planInput, steps } from '../plan/planning.ts'
 /** What is forecast for each activity; everything live is in the lock. */
 function forecasts(given: Given, now?: string): readonly (readonly [string, string])[] {
   const actual = (given.actual ?? bootstrap()) as readonly Resource[]
-  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, id!])) }
+  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, { id: id! }])) }
   const input = planInput({ lock, ...given })
   const { plan, diagnostics } = makePlan(input)
   expect(diagnostics).toEqual([])

@@ -202,7 +202,7 @@ describe('forecast', () => {
     fc.assert(
       fc.property(worlds, worlds, fc.array(fc.nat(), { minLength: 4, maxLength: 4 }), (before, after, seeds) => {
         const things = liveThings(before)
-        const lock = { [ORGANIZATION]: Object.fromEntries(things.map(({ address, id }) => [address, id!])) }
+        const lock = { [ORGANIZATION]: Object.fromEntries(things.map(({ address, id }) => [address, { id: id! }])) }
         const input = planInput({
           desired: declarations(after, before),
           actual: things,
@@ -257,7 +257,7 @@ describe('forecast', () => {
         declare('policy.people', policy(null, "activity.resource == 'USER'")),
       ],
       actual: things,
-      lock: { [ORGANIZATION]: Object.fromEntries(things.map(({ address, id }) => [address, id!])) },
+      lock: { [ORGANIZATION]: Object.fromEntries(things.map(({ address, id }) => [address, { id: id! }])) },
     })
     const types = (plan: Plan) => plan.batches.map(({ type, forecast: said }) => [type.slice(14), said!.outcome])
     expect(types(forecast(makePlan(input).plan, input))).toEqual([

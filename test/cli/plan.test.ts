@@ -59,6 +59,41 @@ describe('plan', () => {
     expect(busy.seen.every(({ path }) => path.startsWith('/public/v1/query/'))).toBe(true)
   })
 
+  test('drift is told from a change of the definitions in all three forms, by what the lock remembers', async () => {
+    const { service, folder, env, defs } = await scene()
+    const made = await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: 'no-exports',
+      effect: 'EFFECT_DENY',
+      condition: "activity.action == 'EXPORT'",
+      notes: '',
+    })
+    await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'treasury', userIds: [] })
+    await quorate(['import', defs], { env })
+    const { policyId } = (made.result as { createPolicyResult: { policyId: string } }).createPolicyResult
+    const lock = readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')
+    expect(lock).toMatch(new RegExp(`policy.no-exports: ${policyId} sha256:[0-9a-f]{24}\n`))
+
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', {
+      policyId,
+      policyCondition: "activity.action == 'SIGN'",
+    })
+    const markdown = join(folder, 'plan.md')
+    const drifted = await quorate(['plan', defs, '--markdown', markdown], { env })
+    expect(drifted.stdout).toMatch(/~ policy\.no-exports .*drift: somebody changed it$/m)
+    expect(readFileSync(markdown, 'utf8')).toMatch(/~ policy\.no-exports .*drift: somebody changed it$/m)
+    const json = await quorate(['plan', defs, '--json'], { env })
+    expect(readPlan(json.stdout).changes.map(({ address, cause }) => [address, cause])).toEqual([
+      ['policy.no-exports', 'live changed'],
+    ])
+
+    const policies = readFileSync(join(defs, 'acme.yaml'), 'utf8')
+    writeFiles(defs, { 'acme.yaml': policies.replace('effect: deny', 'effect: allow') })
+    const both = await quorate(['plan', defs], { env })
+    expect(both.stdout).toMatch(/~ policy\.no-exports .*drift: somebody changed it, and its definition changed too$/m)
+    expect(both.stdout).toMatch(/condition .* {2}drift$/m)
+    expect(both.stdout).toMatch(/effect .* {2}definition$/m)
+  })
+
   test('a file that cannot be written is an error that names it', async () => {
     const { folder, env, defs } = await scene()
     const ran = await quorate(['plan', defs, '--out', join(folder, 'nowhere', 'plan.json')], { env })

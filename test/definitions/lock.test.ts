@@ -7,6 +7,7 @@ import { toFault } from './harness.ts'
 
 const A = '0b1c6c7e-55a4-4f0a-9c54-3f8a4a1d2e3f'
 const B = '1b1c6c7e-55a4-4f0a-9c54-3f8a4a1d2e3f'
+const DIGEST = '3f9a0c1b2d4e5f603f9a0c1b'
 
 describe('lock', () => {
   let folder: string
@@ -21,21 +22,24 @@ describe('lock', () => {
   })
 
   test('lock: what is written is read, whatever the names', async () => {
-    const lock = { [A]: { 'user.alice': B, 'tag["Ops: team #1"]': A, 'user.__proto__': 'x' }, [B]: {} }
+    const lock = {
+      [A]: { 'user.alice': { id: B }, 'tag["Ops: team #1"]': { id: A }, 'user.__proto__': { id: 'x' } },
+      [B]: {},
+    }
     await writeLock(folder, lock)
     expect(await readLock(folder)).toEqual({ lock, diagnostics: [] })
   })
 
   test('lock: the order in which things are found does not show', async () => {
-    await writeLock(folder, { [B]: { 'user.b': '2', 'tag.a': '1' }, [A]: {} })
+    await writeLock(folder, { [B]: { 'user.b': { id: '2' }, 'tag.a': { id: '1', applied: DIGEST } }, [A]: {} })
     const first = text()
-    await writeLock(folder, { [A]: {}, [B]: { 'tag.a': '1', 'user.b': '2' } })
+    await writeLock(folder, { [A]: {}, [B]: { 'tag.a': { id: '1', applied: DIGEST }, 'user.b': { id: '2' } } })
     expect(text()).toBe(first)
     expect(first).toMatchInlineSnapshot(`
-      "# Which live thing each name means. Written by quorate; review it, commit it, do not edit it.
+      "# Which live thing each name means, and what was last applied to it. Written by quorate; review it, commit it, do not edit it.
       0b1c6c7e-55a4-4f0a-9c54-3f8a4a1d2e3f: {}
       1b1c6c7e-55a4-4f0a-9c54-3f8a4a1d2e3f:
-        tag.a: "1"
+        tag.a: 1 sha256:3f9a0c1b2d4e5f603f9a0c1b
         user.b: "2"
       "
     `)
@@ -79,7 +83,7 @@ describe('lock', () => {
       fault: {
         at: '2:3',
         code: 'definitions/malformed-lock',
-        message: 'expected the id of `user.alice`',
+        message: 'expected the id of `user.alice`, or that and `sha256:` with 24 hex digits',
         marked: 'user.alice',
       },
     },

@@ -90,7 +90,9 @@ describe('an organization', () => {
     }
     // The first root user is made with the organization, by no activity.
     expect(creators.has(service.rootUserId)).toBe(false)
-    const without = await creatorsOf(reader, actual, { [service.organizationId]: { 'user.bob': ids['user.bob']! } })
+    const without = await creatorsOf(reader, actual, {
+      [service.organizationId]: { 'user.bob': { id: ids['user.bob']! } },
+    })
     expect(without.has(ids['user.bob']!)).toBe(false)
     expect(without.size).toBe(creators.size - 1)
   })

@@ -40,7 +40,9 @@ describe('diff', () => {
             ]),
           ]
           const lock = {
-            [planInput({}).desired.organizationId]: Object.fromEntries(things.map((one) => [one.address, one.id!])),
+            [planInput({}).desired.organizationId]: Object.fromEntries(
+              things.map((one) => [one.address, { id: one.id! }]),
+            ),
           }
           const plan = planOf({
             desired: declared(things),
@@ -128,7 +130,7 @@ describe('diff', () => {
   })
 
   test('a rename is an update of the name', () => {
-    const lock = { [planInput({}).desired.organizationId]: { 'tag.old': idFor('tag.old') } }
+    const lock = { [planInput({}).desired.organizationId]: { 'tag.old': { id: idFor('tag.old') } } }
     const given: Given = {
       desired: [declare('tag.new', {}, { renamedFrom: 'old' })],
       actual: [...bootstrap(), live('tag.old')],

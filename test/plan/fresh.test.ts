@@ -14,7 +14,7 @@ const world: readonly Resource[] = [
   live('wallet.stray'),
 ]
 const desired = [declare('user.bob', { tags: [ref('tag.a')] }), declare('wallet.cold'), declare('wallet.new')]
-const lock = { [ORGANIZATION]: Object.fromEntries(world.map(({ address, id }) => [address, id!])) }
+const lock = { [ORGANIZATION]: Object.fromEntries(world.map(({ address, id }) => [address, { id: id! }])) }
 const plan = planOf({ desired, actual: world, lock })
 
 const without = (address: string) => world.filter((one) => one.address !== address)

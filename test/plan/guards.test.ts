@@ -17,7 +17,7 @@ const declaredAlice = [declare('user.alice'), declare('apiKey.alice.laptop', key
 /** Guards as `name allowed: message [bypass]`; everything live is in the lock. */
 function guardsOf(given: Given): readonly string[] {
   const actual = (given.actual ?? bootstrap()) as readonly Resource[]
-  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, id!])) }
+  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, { id: id! }])) }
   return planOf({ lock, ...given }).guards.map(
     ({ name, message, bypass, allowed }) => `${name}${allowed ? ' allowed' : ''}: ${message} [${bypass}]`,
   )

@@ -7,7 +7,9 @@ import { type Given, planInput, planOf, rows } from './planning.ts'
 const ALICE = idFor('user.alice')
 const bob = { userId: idFor('user.bob'), userName: 'bob' }
 const alice = { userId: ALICE, userName: 'alice' }
-const lockOf = (rows: Readonly<Record<string, string>>) => ({ [ORGANIZATION]: rows })
+const lockOf = (ids: Readonly<Record<string, string>>) => ({
+  [ORGANIZATION]: Object.fromEntries(Object.entries(ids).map(([address, id]) => [address, { id }])),
+})
 
 function find({ desired = [], actual = [], lock = {}, creators = {} }: Given) {
   return identify({
@@ -82,9 +84,9 @@ describe('identify', () => {
     const found = find({
       desired: [],
       actual: [live('tag.old', {}, 'id-1')],
-      lock: { ...lockOf({ 'tag.old': 'id-1', 'tag.dead': 'id-9' }), other: { 'tag.x': 'id-3' } },
+      lock: { ...lockOf({ 'tag.old': 'id-1', 'tag.dead': 'id-9' }), other: { 'tag.x': { id: 'id-3' } } },
     })
-    expect(found.lock).toEqual({ ...lockOf({ 'tag.old': 'id-1' }), other: { 'tag.x': 'id-3' } })
+    expect(found.lock).toEqual({ ...lockOf({ 'tag.old': 'id-1' }), other: { 'tag.x': { id: 'id-3' } } })
   })
 
   test('references to undeclared live things are known by their name, unless two share it', () => {

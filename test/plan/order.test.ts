@@ -6,7 +6,9 @@ import { type Given, planInput, planOf, steps } from './planning.ts'
 
 /** Everything that lives was made by the acting user, so that nothing is adopted. */
 function ours(given: Given): Given {
-  const lock = Object.fromEntries((given.actual as readonly Resource[]).map(({ address, id }) => [address, id!]))
+  const lock = Object.fromEntries(
+    (given.actual as readonly Resource[]).map(({ address, id }) => [address, { id: id! }]),
+  )
   return { lock: { [ORGANIZATION]: lock }, ...given }
 }
 
@@ -133,7 +135,7 @@ describe('order', () => {
           declare('policy.c', policy(null, null), { renamedFrom: 'b' }),
         ],
         actual: [...bootstrap(), live('policy.a', policy(null, null)), live('policy.b', policy(null, null), 'id-b')],
-        lock: { [ORGANIZATION]: { 'policy.b': idFor('policy.a'), 'policy.c': 'id-b' } },
+        lock: { [ORGANIZATION]: { 'policy.b': { id: idFor('policy.a') }, 'policy.c': { id: 'id-b' } } },
       },
       expected: ['UPDATE_POLICY_V2: policy.c', 'UPDATE_POLICY_V2: policy.b'],
     },
@@ -166,7 +168,7 @@ describe('order', () => {
       planInput({
         desired: [declare('tag.a'), declare('tag.b')],
         actual: [...bootstrap(), live('tag.a', {}, 'id-a'), live('tag.b', {}, 'id-b')],
-        lock: { [ORGANIZATION]: { 'tag.a': 'id-b', 'tag.b': 'id-a' } },
+        lock: { [ORGANIZATION]: { 'tag.a': { id: 'id-b' }, 'tag.b': { id: 'id-a' } } },
       }),
     )
     expect(diagnostics.map(({ code, message }) => `${code}: ${message}`)).toEqual([

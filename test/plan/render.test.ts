@@ -29,7 +29,7 @@ describe('render', () => {
       "acme: 7 changes in 5 activities, 3 need another approver, refused by 2 guards
       0a0a0a0a-0000-4000-8000-000000000001 at http://127.0.0.1:1, as alice
 
-      ~ rootQuorum
+      ~ rootQuorum  differs
           threshold  1 → 2
           users      alice → alice, bob
       + feature.SMS_AUTH
@@ -41,7 +41,7 @@ describe('render', () => {
           publicKey  0281b637d8fcd2c6da6359e6963113a1170de795e4b725b84d1e0b4cfd9ec58ce9
       = policy.ops
           was there before: e85f482a-427a-468c-851a-40bbbed0173d, created by mallory
-      ~ policy.ops
+      ~ policy.ops  differs
           condition  false → activity.resource == 'WALLET'
 
       Activities
@@ -97,9 +97,9 @@ describe('render', () => {
       0a0a0a0a-0000-4000-8000-000000000001 at http://127.0.0.1:1, as alice
 
       + tag.eng
-      ~ user.bob
+      ~ user.bob  differs
           email  bob@acme.test → (none)
-      ~ user.bob
+      ~ user.bob  differs
           tags  (none) → ops, eng
       + policy.new
           condition  activity.kind == 'SIGN_TRANSACTION'
@@ -107,7 +107,7 @@ describe('render', () => {
                      && eth.tx.value < 7
                      && eth.tx.chain_id == 1
           effect     allow
-      ~ policy.small
+      ~ policy.small  differs
           condition    activity.kind == 'SIGN_TRANSACTION'
                        && wallet.id == '\${wallet.stray}'
                      - && eth.tx.value < 1
@@ -145,7 +145,7 @@ describe('render', () => {
       > - Allowed by \`--allow adoption\`: \`policy.ops\` \\(created by \`mallory\`\\) was there before and would be taken as defined
 
       \`\`\`diff
-      ~ rootQuorum
+      ~ rootQuorum  differs
           threshold  1 → 2
           users      alice → alice, bob
       + feature.SMS_AUTH
@@ -157,7 +157,7 @@ describe('render', () => {
           publicKey  0281b637d8fcd2c6da6359e6963113a1170de795e4b725b84d1e0b4cfd9ec58ce9
       = policy.ops
           was there before: e85f482a-427a-468c-851a-40bbbed0173d, created by mallory
-      ~ policy.ops
+      ~ policy.ops  differs
           condition  false → activity.resource == 'WALLET'
       \`\`\`
 
