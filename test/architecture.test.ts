@@ -8,7 +8,18 @@ import { describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 
-const spine = ['encoding', 'diagnostics', 'telemetry', 'crypto', 'protocol', 'policy', 'stamp', 'webhook', 'chain']
+const spine = [
+  'encoding',
+  'diagnostics',
+  'telemetry',
+  'crypto',
+  'protocol',
+  'policy',
+  'stamp',
+  'webhook',
+  'chain',
+  'spark',
+]
 const anything = 'anything'
 
 const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
@@ -21,6 +32,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   policy: ['diagnostics', 'protocol'],
   stamp: ['encoding', 'crypto', 'protocol', 'diagnostics', 'telemetry'],
   chain: ['encoding', 'crypto'],
+  spark: ['encoding', 'crypto'],
   // The toolkit: reads, plans, applies.
   resources: ['policy', 'chain', 'encoding', 'protocol', 'diagnostics'],
   definitions: ['resources', 'policy', 'protocol', 'diagnostics', 'encoding', 'crypto'],
