@@ -19,6 +19,11 @@ export interface ActivityDependencies {
   readonly planStore: PlanStore
   /** Milliseconds since the epoch. */
   readonly clock: () => number
+  /**
+   * How far the API's time was moved ahead of everybody else's: an embedded service's, for tests and rehearsals. Bodies
+   * are stamped with that time, or they would be refused as stale. @default 0
+   */
+  readonly serviceAheadMs?: () => number
   readonly logger: Logger
 }
 
@@ -44,7 +49,8 @@ export interface Activities {
 
 /** Builds the Temporal activities. They raise only `ApplicationFailure`, with `type` = our code. */
 export function createActivities(deps: ActivityDependencies): Activities {
-  const { planStore, clock, logger } = deps
+  const { planStore, logger, serviceAheadMs = () => 0 } = deps
+  const clock = () => deps.clock() + serviceAheadMs()
 
   const open = async ({ planDigest, batch: index }: Step) => {
     const plan = await planStore.getPlan(planDigest)
@@ -89,7 +95,7 @@ export function createActivities(deps: ActivityDependencies): Activities {
 
       async prepareRequest({ ids, timestampMs, ...step }) {
         const { plan, batch, client } = await open(step)
-        const { body, parameters } = makeBatchBody(plan, batch, { ids, timestampMs })
+        const { body, parameters } = makeBatchBody(plan, batch, { ids, timestampMs: timestampMs + serviceAheadMs() })
         const pending = await findByIntent(client, batch.type, parameters)
         if (pending) {
           logger.info('an equal activity is pending', { activityId: pending.id, type: batch.type })
@@ -118,7 +124,7 @@ export function createActivities(deps: ActivityDependencies): Activities {
 
       async castVote({ fingerprint, timestampMs, ...step }) {
         const { plan, batch, client } = await open(step)
-        const body = makeVoteBody(plan.organization.id, { fingerprint, timestampMs })
+        const body = makeVoteBody(plan.organization.id, { fingerprint, timestampMs: timestampMs + serviceAheadMs() })
         const activity = await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body)
         logger.info('approved', { activityId: activity.id, type: activity.type, status: activity.status })
         return reduce(activity, batch, client)

@@ -21,6 +21,8 @@ export interface Place {
   readonly organizationId: string
   /** Whether the service is the embedded one of the data folder. */
   readonly embedded: boolean
+  /** The time as the API has it, in milliseconds since the epoch: an embedded service's may have been moved. */
+  readonly now: () => number
   readonly key: { readonly privateKey: Secret; readonly publicKey: string }
   /** What every client of this command passes through, whoever signs. The worker of an embedded apply has its own. */
   readonly rate: Rate
@@ -40,6 +42,7 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
     baseUrl: status.baseUrl,
     organizationId: settings.organizationId ?? status.organizationId,
     embedded: true,
+    now: () => Date.now() + status.serviceAheadMs,
     key: await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir)),
     rate: createRate(settings),
   }
@@ -71,6 +74,7 @@ async function configuredPlace(settings: Settings, baseUrl: string): Promise<Pla
     baseUrl,
     organizationId: settings.organizationId,
     embedded: false,
+    now: Date.now,
     key: await loadPrivateKey(settings.key),
     rate: createRate(settings),
   }

@@ -94,5 +94,6 @@ function groupOf(program: Command, words: readonly string[], style: Style): Comm
 }
 
 const groupSummaries: Readonly<Record<string, string>> = {
+  fault: 'let the service on this machine fail on request, for tests and rehearsals',
   policy: 'try, test, explain, format and lint policies on this machine',
 }

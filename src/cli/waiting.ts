@@ -54,14 +54,14 @@ export async function findActivity(client: QueryClient, named: string): Promise<
 export async function castVote(
   client: SubmitClient,
   fingerprint: string,
-  vote: 'approve' | 'reject',
+  { vote, now }: { readonly vote: 'approve' | 'reject'; readonly now: number },
 ): Promise<Wire.Activity> {
   const row = activities[vote === 'approve' ? 'ACTIVITY_TYPE_APPROVE_ACTIVITY' : 'ACTIVITY_TYPE_REJECT_ACTIVITY']
   const body = makeBody({
     type: row.type,
     organizationId: client.organizationId,
     parameters: { fingerprint },
-    timestampMs: String(Date.now()),
+    timestampMs: String(now),
   })
   return client.submit(row.path, body)
 }

@@ -20,6 +20,15 @@ export const SERVICE_CODES = {
     summary: 'The master key is not 32 bytes long.',
     solve: 'Give 32 random bytes, in a file as 64 hex characters.',
   },
+  'service/no-operator': {
+    summary: 'No service that runs on this data folder takes an operator’s word.',
+    solve:
+      'Start one with `quorate up` or `quorate serve`; with `NODE_ENV=production`, name it: `quorate serve --operator`.',
+  },
+  'service/operator-invalid': {
+    summary: 'An operator asked for a time or a fault that cannot be.',
+    solve: 'Correct what the message names; nothing was changed.',
+  },
   'service/seal-broken': {
     summary: 'A sealed value does not open: the master key is another one, or the row was changed by hand.',
     solve: 'Give the master key that the data folder was made with, or restore the folder from a backup.',

@@ -6,5 +6,13 @@
 export type { Bootstrap } from './bootstrap.ts'
 export { SERVICE_CODES, type ServiceCode } from './codes.ts'
 export { ServiceError } from './error.ts'
+export {
+  askOperator,
+  type Fault,
+  type FaultStatus,
+  type NewFault,
+  type OperatorRequest,
+  type OperatorState,
+} from './operator/index.ts'
 export { createService, type Service, type ServiceOptions } from './service.ts'
 export { StoreUnavailable } from './store/index.ts'

@@ -9,12 +9,13 @@ import { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } fr
 import { createEngine } from './engine/engine.ts'
 import { checkMasterKey, OWNER_ONLY, readMasterKey } from './files.ts'
 import { handlers } from './handlers/index.ts'
-import { createHttpServer } from './http/server.ts'
+import { apiPaths, createHttpServer } from './http/server.ts'
 import { lockFolder } from './lock.ts'
 import { resolveHost as platformResolveHost } from './network/resolve-host.ts'
 import { createWebhookUrlCheck, type ResolveHost } from './network/webhook-url.ts'
 import { createDocumentFetch } from './oidc/fetch-document.ts'
 import { createOidcVerifier } from './oidc/verifier.ts'
+import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { queryHandlers } from './queries/index.ts'
 import { createSealing } from './sealing.ts'
 import { openDatabase } from './store/index.ts'
@@ -54,12 +55,16 @@ export interface ServiceOptions {
    * @default none: an issuer is asked by https at public addresses alone
    */
   readonly privateIssuers?: readonly string[]
+  /** Whether the owner of the data folder may move the service's time and ask for faults, on a socket of its own. @default false */
+  readonly operator?: boolean
 }
 
 /** A service that answers. */
 export interface Service {
   readonly url: string
   readonly bootstrap: Bootstrap
+  /** What an operator has changed; absent where none is listened to. */
+  readonly operator?: () => OperatorState
   /** Finishes what has begun, then lets go of the port and the data folder. */
   close(): Promise<void>
 }
@@ -71,7 +76,7 @@ export interface Service {
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { dataDir, host = '127.0.0.1', port = 0 } = options
-  const { clock = Date.now, randomBytes = createPooledRandomBytes(), logger = silentLogger } = options
+  const { randomBytes = createPooledRandomBytes(), logger = silentLogger } = options
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockFolder(dataDir)
   const closers: (() => Promise<void> | void)[] = [() => lock.release()]
@@ -79,6 +84,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
+    const operator = openOperator(options, logger)
+    const clock = operator?.clock ?? options.clock ?? Date.now
     const database = openDatabase(createDatabaseFile(dataDir), { now: clock() })
     closers.push(() => database.close())
     const empty = await isEmpty(database)
@@ -98,16 +105,28 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     const oidc = createOidcVerifier({ fetchDocument, clock, logger })
     const engine = createEngine({ ...tools, outside, oidc, handlers, queryHandlers, decoder: createDecoder() })
     const { trustedProxies = [] } = options
-    const server = await createHttpServer({ engine, logger, randomBytes, trustedProxies })
+    const faults = operator?.faults
+    const server = await createHttpServer({ engine, logger, randomBytes, clock, trustedProxies, faults })
     closers.push(() => server.close())
+    if (operator) {
+      const socket = await listenForOperator(dataDir, operator)
+      closers.push(() => new Promise<void>((resolve) => socket.close(() => resolve())))
+    }
     const url = await listen(server, host, port)
     const bootstrap = await refreshBootstrap(dataDir, tools, url)
     logger.info('serving', { url, dataDir, organizationId: bootstrap.organizationId })
-    return { url, bootstrap, close: closeAll }
+    return { url, bootstrap, close: closeAll, ...(operator ? { operator: operator.state } : {}) }
   } catch (error) {
     await closeAll()
     throw error
   }
+}
+
+function openOperator({ dataDir, operator, clock = Date.now }: ServiceOptions, logger: Logger): Operator | undefined {
+  const file = join(dataDir, 'operator.json')
+  if (operator) return createOperator({ clock, file, paths: apiPaths() })
+  warnOfKept(file, logger)
+  return undefined
 }
 
 function readWebhookRules({ resolveHost = platformResolveHost, allowedWebhookHosts = [] }: ServiceOptions) {

@@ -1,5 +1,6 @@
 /** Runs the CLI as people do: as a process, with an environment of its own and a folder of its own. */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -53,6 +54,42 @@ export function quorate(
     child.once('error', reject)
     child.once('close', (exit) => resolve({ exit, stdout, stderr }))
   })
+}
+
+/** `quorate serve` as a process, which is ended after the test. */
+export interface Serving {
+  readonly pid: number
+  readonly folder: string
+  readonly baseUrl: string
+  readonly organizationId: string
+  /** What it said on stderr up to now. */
+  said(): string
+  stop(): Promise<void>
+}
+
+/** Serves a folder as a process of its own, and waits until it answers. */
+export async function serve(
+  folder: string,
+  { args = [], env = {} }: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+): Promise<Serving> {
+  const child = spawn(process.execPath, [main, 'serve', '--json', '--folder', folder, ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (part) => {
+    said += part
+  })
+  const exit = once(child, 'exit')
+  const [line] = await Promise.race([once(child.stdout, 'data'), exit])
+  if (!(line instanceof Buffer)) throw new Error(`it did not start: ${said}`)
+  const { pid, baseUrl, organizationId } = JSON.parse(String(line))
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await exit
+  }
+  return { pid, folder, baseUrl, organizationId, said: () => said, stop }
 }
 
 /** A private key in a file that only its owner may read. */

@@ -7,6 +7,8 @@ export interface BackgroundStatus {
   readonly baseUrl: string
   /** Whether the service of `baseUrl` runs inside it. */
   readonly embeddedService: boolean
+  /** How far the embedded service's time was moved (`quorate clock`). */
+  readonly serviceAheadMs: number
   readonly organizationId: string
   /** The credential that its worker submits with. */
   readonly publicKey: string

@@ -11,6 +11,7 @@ import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey } from '../connect.ts'
 import { createLogger } from '../logger.ts'
+import { listensToOperator } from '../service-folder.ts'
 import { namedTemporal } from '../temporal.ts'
 import { version } from '../version.ts'
 import { listenForControl } from './control.ts'
@@ -62,12 +63,14 @@ async function comeUp(
       ? createService({
           dataDir: join(dataDir, 'service'),
           logger,
+          operator: listensToOperator(environment),
           ...(start.rootUserName === undefined ? {} : { rootUserName: start.rootUserName }),
           ...(start.organizationName === undefined ? {} : { organizationName: start.organizationName }),
         })
       : undefined,
   ])
   if (service) closers.push(() => service.close())
+  const serviceAheadMs = () => service?.operator?.().aheadMs ?? 0
   const baseUrl = start.baseUrl ?? service!.url
   const organizationId = start.organizationId ?? service!.bootstrap.organizationId
   const key =
@@ -90,6 +93,7 @@ async function comeUp(
       clientFor: () => client,
       planStore: createPlanStore(join(dataDir, 'plans')),
       clock: Date.now,
+      serviceAheadMs,
       logger,
     }),
   })
@@ -99,7 +103,7 @@ async function comeUp(
     await running
     await temporal.close()
   })
-  const status: BackgroundStatus = {
+  const status: Omit<BackgroundStatus, 'serviceAheadMs'> = {
     pid: process.pid,
     startedAt: new Date().toISOString(),
     version,
@@ -112,13 +116,13 @@ async function comeUp(
     taskQueue,
     log: join(dataDir, 'background.log'),
   }
-  const control = await listenForControl(dataDir, () => status, stop)
+  const control = await listenForControl(dataDir, () => ({ ...status, serviceAheadMs: serviceAheadMs() }), stop)
   closers.push(() => new Promise((resolve) => control.close(() => resolve())))
   running.catch((error: unknown) => {
     logger.error('the worker ended', { error: String(error) })
     stop()
   })
-  return status
+  return { ...status, serviceAheadMs: serviceAheadMs() }
 }
 
 const announce = (text: string) => tell({ kind: 'announce', text })

@@ -7,7 +7,8 @@ import { listActivities } from '../waiting.ts'
 /** Lists activities, newest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
-  const client = reader(await findPlace(input))
+  const place = await findPlace(input)
+  const client = reader(place)
   const found = await listActivities(client, {
     waiting: options['waiting'] === true,
     limit: readLimit(options['limit']),
@@ -16,7 +17,7 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
   if (json) io.out(`${JSON.stringify({ activities: views }, null, 2)}\n`)
   else if (views.length === 0)
     io.say(options['waiting'] ? 'Nothing waits for approval.\n' : 'There are no activities.\n')
-  else for (const view of views) io.out(renderActivityLine(view, io.style, Date.now()))
+  else for (const view of views) io.out(renderActivityLine(view, io.style, place.now()))
   return EXIT.done
 }
 

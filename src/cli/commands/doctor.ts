@@ -93,7 +93,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
   try {
     const key = await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir))
     const embedded = settings.baseUrl === undefined
-    const client = reader({ baseUrl, organizationId, embedded, key, rate: createRate(settings) })
+    const client = reader({ baseUrl, organizationId, embedded, now: Date.now, key, rate: createRate(settings) })
     const who = await client.query('whoami', {})
     return {
       check,

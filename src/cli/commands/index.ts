@@ -24,6 +24,11 @@ const markdown: OptionRow = {
   meaning: 'write the plan as Markdown, for a pull request; `-` prints it instead',
 }
 
+const serviceFolder: OptionRow = {
+  flags: '--folder <folder>',
+  meaning: 'the service’s data (default: service/ in the data folder)',
+}
+
 /** Every command, in the order in which help lists them. */
 export const commands: readonly CommandRow[] = [
   {
@@ -162,12 +167,53 @@ export const commands: readonly CommandRow[] = [
     summary: 'run the service in the foreground',
     options: [
       { flags: '--port <port>', meaning: 'port on 127.0.0.1 (default: a free one)' },
-      { flags: '--folder <folder>', meaning: 'its data (default: service/ in the data folder)' },
+      serviceFolder,
       { flags: '--organization-name <name>', meaning: 'name of the organization made in an empty folder' },
       { flags: '--root-user <name>', meaning: 'name of the root user made in an empty folder (default: root)' },
+      { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
     example: 'quorate serve --port 8080',
     load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'clock',
+    summary: 'say what time the service on this machine has, or move it: votes lapse, keys expire, bodies grow stale',
+    args: '[move]',
+    argMeanings: { move: 'forward by a time such as `+25h` or `+1d12h`, or `reset` to go back to the machine’s' },
+    options: [serviceFolder],
+    example: 'quorate clock +25h',
+    load: async () => (await import('./clock.ts')).clock,
+  },
+  {
+    name: 'fault add',
+    summary: 'let requests to the service on this machine be late, be refused, or stay without an answer',
+    options: [
+      { flags: '--path <pattern>', meaning: 'paths it meets; `*` stands for any characters (default: all)' },
+      { flags: '--times <count>', meaning: 'how many requests it meets (default: all until it is cleared)' },
+      { flags: '--status <status>', meaning: 'refuse with 429, 500 or 503; the request changes nothing' },
+      { flags: '--retry-after <seconds>', meaning: 'when the refusal says to try again' },
+      { flags: '--drop', meaning: 'carry the request out and close the connection instead of answering' },
+      { flags: '--delay <seconds>', meaning: 'wait before anything else: late votes make a slow quorum' },
+      serviceFolder,
+    ],
+    example: "quorate fault add --path '/public/v1/submit/*' --times 3 --status 429 --retry-after 1",
+    load: async () => (await import('./fault.ts')).addFault,
+  },
+  {
+    name: 'fault list',
+    summary: 'list the faults in force',
+    options: [serviceFolder],
+    example: 'quorate fault list',
+    load: async () => (await import('./fault.ts')).listFaults,
+  },
+  {
+    name: 'fault clear',
+    summary: 'end one fault, or all of them',
+    args: '[id]',
+    argMeanings: { id: 'as `quorate fault list` shows it (default: all)' },
+    options: [serviceFolder],
+    example: 'quorate fault clear',
+    load: async () => (await import('./fault.ts')).clearFaults,
   },
   {
     name: 'worker',

@@ -1,17 +1,22 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
 import { createLogger } from '../logger.ts'
+import { listensToOperator, serviceFolder } from '../service-folder.ts'
+import { renderMove } from './clock.ts'
+import { renderFault } from './fault.ts'
 
 /** Runs the service until SIGINT or SIGTERM. With `--json` one ready line goes out, without the private key. */
-export async function serve({ settings, io, options, json }: CommandInput): Promise<ExitCode> {
+export async function serve(input: CommandInput): Promise<ExitCode> {
+  const { io, options, json } = input
   const stopped = Promise.withResolvers<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
-  const dataDir = resolve((options['folder'] as string | undefined) ?? join(settings.dataDir, 'service'))
+  const dataDir = serviceFolder(input)
   const service = await createService({
     dataDir,
     port: readPort(options['port']),
+    operator: listensToOperator(input.environment) || options['operator'] === true,
     ...(json ? {} : { logger: createLogger() }),
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
@@ -24,6 +29,9 @@ export async function serve({ settings, io, options, json }: CommandInput): Prom
         `Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
     )
   }
+  const { aheadMs, faults } = service.operator?.() ?? { aheadMs: 0, faults: [] }
+  if (aheadMs > 0) io.say(`Its time is moved by ${renderMove(aheadMs)}; \`quorate clock reset\` ends that.\n`)
+  if (faults.length > 0) io.say(`Faults are in force:\n${faults.map(renderFault).join('')}`)
   await stopped.promise
   await service.close()
   return EXIT.done

@@ -132,8 +132,8 @@ async function approveAsDemo(
     }
     const client = submitter({ ...place, key: approver })
     io.say(`\nWhat ${approver.name} sees, and approves:\n`)
-    io.say(renderActivity(viewActivity(activity, namesOf(await readActual(client))), io.style, Date.now()))
-    await castVote(client, activity.fingerprint, 'approve')
+    io.say(renderActivity(viewActivity(activity, namesOf(await readActual(client))), io.style, place.now()))
+    await castVote(client, activity.fingerprint, { vote: 'approve', now: place.now() })
   }
   return outcome
 }

@@ -15,10 +15,11 @@ export const reject = (input: CommandInput): Promise<ExitCode> => vote(input, 'r
 /** Shows what the activity does, asks, votes. Voting twice is harmless; a finished activity says how it ended. */
 async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
   const { io, json, args, options } = input
-  const client = submitter(await findPlace(input))
+  const place = await findPlace(input)
+  const client = submitter(place)
   const activity = await findActivity(client, args[0]!)
   const names = namesOf(await readActual(client))
-  if (!json) io.say(renderActivity(viewActivity(activity, names), io.style, Date.now()))
+  if (!json) io.say(renderActivity(viewActivity(activity, names), io.style, place.now()))
   if (!isWaiting(activity.status)) {
     if (json) io.out(`${JSON.stringify({ voted: false, activity: viewActivity(activity, names) }, null, 2)}\n`)
     else io.say(`It has ended; there is nothing to ${choice}.\n`)
@@ -29,7 +30,7 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
       next: io.terminal ? 'answer yes to vote' : 'give --yes',
     })
   }
-  const after = viewActivity(await castVote(client, activity.fingerprint, choice), names)
+  const after = viewActivity(await castVote(client, activity.fingerprint, { vote: choice, now: place.now() }), names)
   if (json) io.out(`${JSON.stringify({ voted: true, activity: after }, null, 2)}\n`)
   else
     io.out(

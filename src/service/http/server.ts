@@ -13,7 +13,9 @@ import {
 } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Faults } from '../operator/faults.ts'
 import { JSON_TYPE, sendJson, toApiError } from './answer.ts'
+import { addFaults } from './faults.ts'
 
 /**
  * How long a client may take. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
@@ -39,11 +41,15 @@ export interface HttpOptions {
   readonly randomBytes: RandomBytes
   /** Addresses and blocks of the proxies whose word about a request's source is taken. */
   readonly trustedProxies: readonly string[]
+  /** Milliseconds since the epoch: the time that answers carry. */
+  readonly clock: () => number
+  /** Faults that an operator asked for. */
+  readonly faults?: Faults | undefined
 }
 
 /** Creates the HTTP server of the public API; the catalogue gives its routes. It does not listen yet. */
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
-  const { engine, logger, randomBytes } = options
+  const { engine, logger, randomBytes, clock, faults } = options
   const server = fastify({
     bodyLimit: MAX_BODY_BYTES,
     // Anybody can write the header of a proxy: unless one is named, the socket alone says where a request comes from.
@@ -61,6 +67,9 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   server.addHook('onRequest', async (request) => {
     delete request.raw.headers['content-type']
   })
+  // A client whose request was refused as too old compares its clock with this one.
+  server.addHook('onSend', async (_request, reply) => void reply.header('date', new Date(clock()).toUTCString()))
+  if (faults) addFaults(server, { faults, pathOf, logger })
   server.addHook('onResponse', async (request, reply) => {
     const { id: requestId, method } = request
     const path = pathOf(request)
@@ -85,6 +94,11 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     server.post(path, async (request, reply) => sendJson(reply, 200, await engine.query(toRaw(request))))
   }
   return server
+}
+
+/** Every path that requests with a stamp are sent to. */
+export function apiPaths(): readonly string[] {
+  return [...submitPaths(), ...Object.values(queries).map(({ path }) => path)]
 }
 
 /** Every path that activities are submitted to, in both spellings. */
