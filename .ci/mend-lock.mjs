@@ -16,7 +16,17 @@ const systems = {
   openharmony: 'openharmony',
   wasm32: undefined,
 }
-const processors = ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 's390x', 'riscv64', 'wasm32']
+const processors = {
+  x64: 'x64',
+  amd64: 'x64',
+  arm64: 'arm64',
+  arm: 'arm',
+  ia32: 'ia32',
+  ppc64: 'ppc64',
+  s390x: 's390x',
+  riscv64: 'riscv64',
+  wasm32: 'wasm32',
+}
 let added = 0
 for (const [path, entry] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
@@ -24,9 +34,9 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     if (lock.packages[place] || lock.packages[`${path}/${place}`]) continue
     const words = name.split(/[-/]/)
     const os = words.find((word) => word in systems)
-    const cpu = words.find((word) => processors.includes(word))
+    const cpu = words.find((word) => word in processors)
     if (!os || !cpu) throw new Error(`${name}: cannot tell its platform from its name; add its lock entry by hand`)
-    lock.packages[place] = { version, cpu: [cpu], dev: entry.dev, optional: true, os: [systems[os]] }
+    lock.packages[place] = { version, cpu: [processors[cpu]], dev: entry.dev, optional: true, os: [systems[os]] }
     added++
   }
 }
