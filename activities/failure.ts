@@ -2,10 +2,11 @@ import { ApplicationFailure } from '@temporalio/common'
 import { ClientError, clientCodes } from '../src/client/index.ts'
 import type { CodeRow } from '../src/diagnostics/index.ts'
 import { QuorateError } from '../src/diagnostics/index.ts'
+import { codes as liveCodes } from '../src/live/index.ts'
 import { applyCodes } from './codes.ts'
 
 /** The one table of what Temporal tries again: every code that a Temporal activity can raise. */
-const rows: Readonly<Record<string, CodeRow>> = { ...clientCodes, ...applyCodes }
+const rows: Readonly<Record<string, CodeRow>> = { ...clientCodes, ...liveCodes, ...applyCodes }
 
 /** Longest a message or fact may be in a history; the API's texts are short, a proxy's error page is not. */
 const MOST_TEXT = 2_000

@@ -1,5 +1,6 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { canonicalJson } from '../src/encoding/index.ts'
+import { PAGE_LIMIT, readPages } from '../src/live/index.ts'
 import { findActivity, isJsonObject, type Json, type Wire } from '../src/protocol/index.ts'
 
 /** Statuses in which an activity can still come to something (facts: protocol §7). */
@@ -10,13 +11,10 @@ const OPEN = [
   'ACTIVITY_STATUS_CREATED',
 ] as const
 
-/** The most that one page may hold (facts: protocol §10). */
-const PAGE = 100
-
 /**
  * Finds an open activity that asks for the same thing: same type, equal intent. An earlier run that was cut off, or
  * another member of the organization, may have submitted it; voting on it beats making a twin. All pages are read, and a
- * failed page is an error, never "there is none" (lessons: a bad read taken as empty).
+ * page that failed, repeats or is no page is an error, never "there is none" (lessons: a bad read taken as empty).
  */
 export async function findByIntent(
   client: QueryClient,
@@ -26,18 +24,22 @@ export async function findByIntent(
   const row = findActivity(type)?.row
   if (!row) return undefined
   const wanted = intentText(parameters)
-  let before: string | undefined
-  for (;;) {
-    const { activities } = await client.query('list_activities', {
-      filterByStatus: [...OPEN],
-      filterByType: [row.type],
-      paginationOptions: { limit: String(PAGE), ...(before === undefined ? {} : { before }) },
-    })
-    const same = activities.find(({ intent }) => intentText(memberOf(intent, row.intentKey)) === wanted)
-    if (same) return same
-    before = activities.at(-1)?.id
-    if (before === undefined) return undefined
+  const pages = readPages({
+    query: 'list_activities',
+    list: 'activities',
+    id: 'id',
+    ask: (before) =>
+      client.query('list_activities', {
+        filterByStatus: [...OPEN],
+        filterByType: [row.type],
+        paginationOptions: { limit: String(PAGE_LIMIT), ...(before === undefined ? {} : { before }) },
+      }),
+  })
+  for await (const page of pages) {
+    const same = page.find(({ intent }) => intentText(memberOf(intent, row.intentKey)) === wanted)
+    if (same) return same as unknown as Wire.Activity
   }
+  return undefined
 }
 
 /**

@@ -3,6 +3,8 @@ import { LiveError, readAnswer } from './error.ts'
 
 /** The most that one page may hold (facts: protocol §10). */
 export const PAGE_LIMIT = 100
+/** What a page holds when nobody says how many (facts: protocol §10). */
+const DEFAULT_PAGE = 10
 /** Far more than an organization may hold; a list that goes on beyond it leads in a circle. */
 const MOST_PAGES = 10_000
 
@@ -17,8 +19,9 @@ export interface PagedList {
 }
 
 /**
- * Reads a list page by page. A page that is not full is the last. A record that comes twice is an error: where pages
- * overlap they may also leave gaps, and a gap would look like something deleted.
+ * Reads a list page by page. A page that is not full may have been cut by a service that gives fewer than it is asked
+ * for, so the list has ended only after a page that holds less than any service gives by itself. A record that comes
+ * twice is an error: where pages overlap they may also leave gaps, and a gap would look like something deleted.
  */
 export async function* readPages({ query, list, id, ask }: PagedList): AsyncGenerator<readonly WireRecord[]> {
   const seen = new Set<string>()
@@ -42,7 +45,7 @@ export async function* readPages({ query, list, id, ask }: PagedList): AsyncGene
       cursor = key
     }
     yield records
-    if (records.length < PAGE_LIMIT) return
+    if (records.length < DEFAULT_PAGE) return
   }
   throw new LiveError('live/endless-list', `\`${query}\` did not end after ${MOST_PAGES} pages`, { facts: { query } })
 }

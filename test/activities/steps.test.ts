@@ -5,6 +5,7 @@ import { applyCodes } from '../../activities/index.ts'
 import { intentText } from '../../activities/intent.ts'
 import { readVotes, VOTE_WINDOW_MS } from '../../activities/votes.ts'
 import { ClientError, clientCodes } from '../../src/client/index.ts'
+import { LiveError, codes as liveCodes } from '../../src/live/index.ts'
 import type { Json, Wire } from '../../src/protocol/index.ts'
 
 const HOUR = 3_600_000
@@ -123,13 +124,17 @@ describe('intents: what is equal', () => {
 })
 
 describe('failures: what Temporal is told', () => {
-  test('every code of the API and of applying is retried by its row', () => {
+  test('every code of the API, of reading and of applying is retried by its row', () => {
     for (const [code, row] of Object.entries(clientCodes)) {
       const failure = toFailure(new ClientError(code as keyof typeof clientCodes, 'said', { submitted: 'no' }))
       expect({ code: failure.type, again: !failure.nonRetryable }).toEqual({
         code,
         again: 'retryable' in row && row.retryable,
       })
+    }
+    for (const [code, row] of Object.entries(liveCodes)) {
+      const failure = toFailure(new LiveError(code as keyof typeof liveCodes, 'said'))
+      expect({ code, again: !failure.nonRetryable }).toEqual({ code, again: 'retryable' in row && row.retryable })
     }
     expect(toFailure(new Error('boom'))).toMatchObject({ type: 'apply/unexpected', nonRetryable: true })
     for (const code of Object.keys(applyCodes)) expect(code).toMatch(/^apply\/[a-z-]+$/)

@@ -152,7 +152,8 @@ describe('faults', () => {
       'list_users',
       'list_policies',
       'list_wallets',
-      ...Array(3).fill('list_wallet_accounts'),
+      // Of 130 accounts two pages and an empty one, since thirty may be a page that was cut; of one account its page.
+      ...Array(4).fill('list_wallet_accounts'),
       'list_private_key_tags',
       'list_private_keys',
       'list_smart_contract_interfaces',
@@ -162,14 +163,6 @@ describe('faults', () => {
   })
 
   const faults: { name: string; change: (answer: unknown) => unknown; code: RegExp }[] = [
-    {
-      name: 'fails',
-      change: () => {
-        throw Object.assign(new Error('connection reset'), { code: 'client/unreachable' })
-      },
-      code: /^client\/unreachable$/,
-    },
-    { name: 'is empty', change: () => ({}), code: /^live\/malformed-answer$/ },
     { name: 'is null', change: () => null, code: /^live\/malformed-answer$/ },
     {
       name: 'has a null for its list',
