@@ -92,7 +92,7 @@ function ethereumBytes(key: PublicKey): Uint8Array {
 }
 
 /** ERC-55: a letter is upper case where the hash of the lower-case address has a digit of 8 and above. */
-function checksummed(address: string): string {
+export function checksummed(address: string): string {
   const hash = encodeHex(keccak256(address))
   return [...address].map((digit, i) => (hash[i]! >= '8' ? digit.toUpperCase() : digit)).join('')
 }

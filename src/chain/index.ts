@@ -1,7 +1,7 @@
 /**
  * Chain: from a mnemonic to keys, from keys to addresses, for every curve and address format of the API, and from the
- * bytes of a transaction to the facts that policies judge. Keeps no wallet and signs nothing; it knows the standards
- * (BIP-32, -39, -44, -174, SLIP-0010, EIP-155 to -7702), not who may use them.
+ * bytes of a transaction to the facts that policies judge, and to the signed bytes. Keeps no wallet and no key; it knows
+ * the standards (BIP-32, -39, -44, -174, -340, SLIP-0010, EIP-155 to -7702), not who may use them.
  * Relies on the scure and noble libraries for what a standard says, and on crypto for P-256.
  */
 
@@ -15,10 +15,30 @@ export {
   addressFormats,
   isAddressFormat,
 } from './address-formats.ts'
+export { addressSpellings } from './address-spellings.ts'
 export { type Curve, type CurveRow, curveByName, curves, isCurve } from './curves.ts'
-export { ChainError } from './error.ts'
+export { ChainError, UnsupportedTransaction } from './error.ts'
+export {
+  createMnemonic,
+  type MnemonicLanguage,
+  normalizeMnemonic,
+  translateMnemonic,
+  WORD_COUNTS,
+  type WordCount,
+} from './mnemonic.ts'
 export { normalizePath } from './path.ts'
 export { addressOf, checkAddressFormat, createPrivateKey, type StandAloneKey } from './private-key.ts'
+export {
+  type EthereumFields,
+  encodeEthereum,
+  encodeSignedEthereum,
+  ethereumDigest,
+} from './signing/ethereum.ts'
+export { payloadBytes, type RawPayload } from './signing/payload.ts'
+export { encodeRlp, rlpNumber } from './signing/rlp-encoding.ts'
+export { checkTransactionCurve, signTransaction } from './signing/sign-transaction.ts'
+export { type SigningKey, signBytes } from './signing/signing-key.ts'
+export { encodeSignedSolana, solanaMessageOf } from './signing/solana.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'
 export type { SmartContractInterface } from './transactions/interfaces.ts'
 export { readPayloadFacts } from './transactions/read-payload.ts'
@@ -31,12 +51,4 @@ export {
 } from './transactions/read-transaction.ts'
 export type { Facts } from './transactions/refuse.ts'
 export { isSendActivity, readSendFacts, type SendFacts, type SendIntent } from './transactions/send.ts'
-export {
-  type Account,
-  createMnemonic,
-  deriveAccount,
-  openWallet,
-  type Wallet,
-  WORD_COUNTS,
-  type WordCount,
-} from './wallet.ts'
+export { type Account, deriveAccount, openWallet, type Wallet } from './wallet.ts'

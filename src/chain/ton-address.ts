@@ -58,9 +58,13 @@ export function tonAddress(version: keyof typeof CONTRACTS, publicKey: Uint8Arra
       { depth: 0, hash: dataHash },
     ],
   )
-  const NOT_BOUNCEABLE = 0x51
+  return friendlyTonAddress(stateInit)
+}
+
+/** Writes the hash of a contract of workchain 0 with its flags and checksum. @default flags 0x51: not bounceable */
+export function friendlyTonAddress(hash: Uint8Array, flags = 0x51): string {
   const WORKCHAIN = 0
-  const body = concatBytes(Uint8Array.of(NOT_BOUNCEABLE, WORKCHAIN), stateInit)
+  const body = concatBytes(Uint8Array.of(flags, WORKCHAIN), hash)
   return encodeBase64Url(concatBytes(body, uint16(crc16(body))))
 }
 

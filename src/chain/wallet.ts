@@ -1,17 +1,12 @@
-import { entropyToMnemonic, mnemonicToSeedSync, validateMnemonic } from '@scure/bip39'
-import { wordlist } from '@scure/bip39/wordlists/english.js'
-import type { RandomBytes } from '../crypto/index.ts'
 import { encodeHex } from '../encoding/index.ts'
 import { type AccountSpec, checkDerivation } from './account.ts'
 import { type AddressFormat, addressFormatRow } from './address-formats.ts'
 import type { Curve } from './curves.ts'
-import { deriveKey } from './derivation.ts'
+import { type DerivedKey, deriveKey } from './derivation.ts'
 import { ChainError } from './error.ts'
+import { normalizeMnemonic, seedOf } from './mnemonic.ts'
 import { parsePath } from './path.ts'
-
-/** The lengths of a mnemonic that BIP-39 has. */
-export const WORD_COUNTS = [12, 15, 18, 21, 24] as const
-export type WordCount = (typeof WORD_COUNTS)[number]
+import type { SigningKey } from './signing/signing-key.ts'
 
 /** An account's address, and its public key in hex: compressed, or 32 bytes for Ed25519. */
 export interface Account {
@@ -19,41 +14,55 @@ export interface Account {
   readonly publicKey: string
 }
 
-/** A wallet whose seed is at hand. */
+/** A wallet whose seed is at hand. Close it when done: the seed is then wiped. */
 export interface Wallet {
   /** Derives one account. Throws `ChainError` with the API's text for one that `checkAccount` refuses. */
   derive(account: AccountSpec): Account
-}
-
-/** Makes a mnemonic of English words (BIP-39): three words for every four bytes of entropy. */
-export function createMnemonic(wordCount: WordCount, randomBytes: RandomBytes): string {
-  if (!WORD_COUNTS.includes(wordCount)) {
-    throw new ChainError(`expected ${WORD_COUNTS.join(', ')} words, got ${wordCount}`)
-  }
-  return entropyToMnemonic(randomBytes((wordCount / 3) * 4), wordlist)
+  /** Derives the key of an account, for the caller to wipe. Throws as `derive` does. */
+  deriveKey(account: AccountSpec): SigningKey
+  close(): void
 }
 
 /**
- * Opens the wallet of a mnemonic, without a passphrase. The seed takes 2048 rounds of PBKDF2 (BIP-39) and is computed
- * once, here; deriving accounts is cheap beside it. Throws `ChainError` for words or a checksum that are wrong.
+ * Opens the wallet of a mnemonic, behind which a passphrase may stand on a line of its own. The seed takes 2048 rounds of
+ * PBKDF2 (BIP-39) and is computed once, here. Throws `ChainError` for words or a checksum that are wrong.
  */
 export function openWallet(mnemonic: string): Wallet {
-  if (!validateMnemonic(mnemonic, wordlist)) throw new ChainError('invalid mnemonic')
-  const seed = mnemonicToSeedSync(mnemonic)
-  return { derive: (account) => deriveFromSeed(seed, account) }
+  const seed = seedOf(normalizeMnemonic(mnemonic))
+  return {
+    derive(account) {
+      const { privateKey, publicKey } = derive(seed, account)
+      privateKey.fill(0)
+      return { address: addressAt(account, publicKey), publicKey: encodeHex(publicKey) }
+    },
+    deriveKey(account) {
+      const key = derive(seed, account)
+      const { addressFormat } = account
+      return { ...key, curve: account.curve as Curve, addressFormat, address: addressAt(account, key.publicKey) }
+    },
+    close: () => {
+      seed.fill(0)
+    },
+  }
 }
 
 /** Derives one account of a mnemonic; for several, open the wallet once. */
 export function deriveAccount(mnemonic: string, account: AccountSpec): Account {
-  return openWallet(mnemonic).derive(account)
+  const wallet = openWallet(mnemonic)
+  try {
+    return wallet.derive(account)
+  } finally {
+    wallet.close()
+  }
 }
 
-function deriveFromSeed(seed: Uint8Array, account: AccountSpec): Account {
+function derive(seed: Uint8Array, account: AccountSpec): DerivedKey {
   const refusal = checkDerivation(account)
   if (refusal) throw new ChainError(refusal)
   // The check above has established all three.
-  const curve = account.curve as Curve
-  const { publicKey } = deriveKey(seed, curve, parsePath(account.path)!)
-  const address = addressFormatRow(account.addressFormat as AddressFormat).write({ curve, bytes: publicKey })
-  return { address, publicKey: encodeHex(publicKey) }
+  return deriveKey(seed, account.curve as Curve, parsePath(account.path)!)
+}
+
+function addressAt({ curve, addressFormat }: AccountSpec, bytes: Uint8Array): string {
+  return addressFormatRow(addressFormat as AddressFormat).write({ curve: curve as Curve, bytes })
 }

@@ -1,5 +1,7 @@
 import { createBase58check } from '@scure/base'
-import { mnemonicToSeedSync } from '@scure/bip39'
+import { HDKey } from '@scure/bip32'
+import { mnemonicToEntropy, mnemonicToSeedSync } from '@scure/bip39'
+import { wordlist as japaneseWords } from '@scure/bip39/wordlists/japanese.js'
 import { describe, expect, test } from 'vitest'
 import { deriveKey } from '../../src/chain/derivation.ts'
 import {
@@ -8,6 +10,7 @@ import {
   createMnemonic,
   deriveAccount,
   openWallet,
+  translateMnemonic,
   WORD_COUNTS,
   type WordCount,
 } from '../../src/chain/index.ts'
@@ -95,5 +98,23 @@ describe('mnemonics', () => {
   test('mnemonic: an account derived by itself is the one of the open wallet', () => {
     const account = { curve: 'CURVE_ED25519', path: "m/44'/501'/0'/0'", addressFormat: 'ADDRESS_FORMAT_SOLANA' }
     expect(deriveAccount(good, account)).toEqual(openWallet(good).derive(account))
+  })
+})
+
+describe('languages', () => {
+  test('languages: the same entropy, in the words of another language', () => {
+    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+    const japanese = translateMnemonic(words, 'MNEMONIC_LANGUAGE_JAPANESE')
+    expect(encodeHex(mnemonicToEntropy(japanese, japaneseWords))).toBe('7f'.repeat(16))
+    expect(translateMnemonic(`${words}\nsecret`, 'MNEMONIC_LANGUAGE_CZECH').split('\n')[1]).toBe('secret')
+    expect(translateMnemonic(words, 'MNEMONIC_LANGUAGE_ENGLISH')).toBe(words)
+  })
+
+  test('languages: a passphrase behind the words leads to other accounts, as BIP-39 has it', () => {
+    const words = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about'
+    const account = { curve: 'CURVE_SECP256K1', path: "m/44'/60'/0'/0/0", addressFormat: 'ADDRESS_FORMAT_COMPRESSED' }
+    const key = HDKey.fromMasterSeed(mnemonicToSeedSync(words, 'TREZOR')).derive(account.path)
+    expect(deriveAccount(`${words}\nTREZOR`, account).publicKey).toBe(encodeHex(key.publicKey!))
+    expect(deriveAccount(words, account).publicKey).not.toBe(encodeHex(key.publicKey!))
   })
 })

@@ -3,7 +3,7 @@ import { Address, OutScript, Transaction } from '@scure/btc-signer'
 import { RawPSBTV0 } from '@scure/btc-signer/psbt.js'
 import { encodeHex } from '../../encoding/index.ts'
 import { BITCOIN_NETWORKS, type BitcoinNetwork } from '../address.ts'
-import { type Facts, refuse } from './refuse.ts'
+import { type Facts, refuse, refuseUnsupported } from './refuse.ts'
 
 export interface BitcoinReading {
   /** An address of the network that outputs are written for. */
@@ -13,7 +13,7 @@ export interface BitcoinReading {
 }
 
 export function readBitcoin(bytes: Uint8Array, { signer, acceptUnaddressed }: BitcoinReading): Facts {
-  const psbt = parse(bytes)
+  const psbt = parsePsbt(bytes)
   const network = networkOf(signer)
   const inputs = Array.from({ length: psbt.inputsLength }, (_, index) => psbt.getInput(index))
   const outputs = Array.from({ length: psbt.outputsLength }, (_, index) => {
@@ -23,7 +23,7 @@ export function readBitcoin(bytes: Uint8Array, { signer, acceptUnaddressed }: Bi
   })
   if (!acceptUnaddressed && outputs.some(({ facts }) => facts.address === '')) {
     // The API's own text (facts: chain §6).
-    refuse('failed to extract bitcoin address from script with error: UnrecognizedScript')
+    refuseUnsupported('failed to extract bitcoin address from script with error: UnrecognizedScript')
   }
   const paid = inputs.reduce((sum, input, index) => sum + inputAmount(input, index), 0n)
   const fee = outputs.reduce((left, { amount }) => left - amount, paid)
@@ -40,11 +40,16 @@ export function readBitcoin(bytes: Uint8Array, { signer, acceptUnaddressed }: Bi
   }
 }
 
-/** The library reads a PSBT with more output maps than outputs; whatever stands in them, this does not. */
-function parse(bytes: Uint8Array): Transaction {
+/**
+ * Parses a PSBT of version 0. The library reads one with more output maps than outputs; whatever stands in them, this does
+ * not. Throws `ChainError`.
+ */
+export function parsePsbt(bytes: Uint8Array): Transaction {
   try {
     // Which scripts of outputs have an address is decided below. Versions beyond 3 the library refuses.
-    const psbt = Transaction.fromPSBT(bytes, { allowUnknownOutputs: true, allowUnknownInputs: true })
+    // Records that nobody here knows are kept for whoever put them there.
+    const extensions = { unknown: 'ignore', proprietary: 'ignore' } as const
+    const psbt = Transaction.fromPSBT(bytes, { allowUnknownOutputs: true, allowUnknownInputs: true, ...extensions })
     if (psbt.opts.PSBTVersion === 0 && RawPSBTV0.decode(bytes).outputs.length === psbt.outputsLength) return psbt
   } catch (cause) {
     refuse(`it is no PSBT: ${cause instanceof Error ? cause.message : 'unknown reason'}`, cause)

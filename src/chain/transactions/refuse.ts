@@ -1,4 +1,4 @@
-import { ChainError } from '../error.ts'
+import { ChainError, UnsupportedTransaction } from '../error.ts'
 
 /** Whatever a reader found, by the names that policies use; values as the policy room's contexts hold them. */
 export type Facts = Readonly<Record<string, unknown>>
@@ -6,6 +6,11 @@ export type Facts = Readonly<Record<string, unknown>>
 /** Refuses a transaction in the API's words (facts: chain §6), with what is wrong behind them. */
 export function refuse(reason: string, cause?: unknown): never {
   throw new ChainError(`failed to parse transaction: ${reason}`, cause === undefined ? undefined : { cause })
+}
+
+/** Refuses a transaction that can be read but not signed; the reason is said alone (facts: chain §6). */
+export function refuseUnsupported(reason: string): never {
+  throw new UnsupportedTransaction(reason)
 }
 
 /** Refuses a payload that is signed by its encoding, such as typed data. The API's words for it are not published. */

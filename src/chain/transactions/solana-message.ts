@@ -30,27 +30,44 @@ export interface TableLookup {
   readonly readonly: readonly number[]
 }
 
-/** Reads a whole transaction, or a bare message if the bytes are no transaction (facts: chain §6). */
+/** A transaction in its two parts. */
+export interface SolanaParts {
+  /** One for each signer, in their order: 64 bytes, zeros where nobody has signed. */
+  readonly signatures: readonly Uint8Array[]
+  /** What is signed. */
+  readonly message: Uint8Array
+  readonly content: SolanaMessage
+}
+
+/** Reads the message of a transaction. */
 export function readSolanaMessage(bytes: Uint8Array): SolanaMessage {
+  return readSolanaParts(bytes).content
+}
+
+/** Reads a whole transaction, or a bare message that nobody has signed if the bytes are no transaction (facts: chain §6). */
+export function readSolanaParts(bytes: Uint8Array): SolanaParts {
   try {
     return readTransaction(bytes)
   } catch (error) {
     if (!(error instanceof ChainError)) throw error
     try {
-      return readMessage(new ByteReader(bytes))
+      const content = readMessage(new ByteReader(bytes))
+      return { signatures: Array.from({ length: content.signers }, () => new Uint8Array(64)), message: bytes, content }
     } catch {
       throw error
     }
   }
 }
 
-function readTransaction(bytes: Uint8Array): SolanaMessage {
+function readTransaction(bytes: Uint8Array): SolanaParts {
   const reader = new ByteReader(bytes)
-  const signatures = compactLength(reader, 'the number of signatures')
-  reader.take(64 * signatures, 'the signatures')
-  const message = readMessage(reader)
-  if (message.signers !== signatures) refuse(`the message needs ${message.signers} signatures, there are ${signatures}`)
-  return message
+  const count = compactLength(reader, 'the number of signatures')
+  const slots = reader.take(64 * count, 'the signatures')
+  const message = bytes.subarray(bytes.length - reader.left)
+  const content = readMessage(reader)
+  if (content.signers !== count) refuse(`the message needs ${content.signers} signatures, there are ${count}`)
+  const signatures = Array.from({ length: count }, (_, index) => slots.subarray(64 * index, 64 * (index + 1)))
+  return { signatures, message, content }
 }
 
 /** The first bit set means a version, in the other seven. */

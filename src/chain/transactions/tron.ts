@@ -2,7 +2,7 @@
 import { decodeUtf8, encodeHex } from '../../encoding/index.ts'
 import { encodeBase58Check } from '../checksum.ts'
 import { type Message, readProtobuf } from './protobuf.ts'
-import { type Facts, refuse } from './refuse.ts'
+import { type Facts, refuse, refuseUnsupported } from './refuse.ts'
 import {
   anyMessage,
   type ContractRow,
@@ -36,7 +36,7 @@ function readContract(bytes: Uint8Array): Facts {
   const envelope = readProtobuf(bytes, contract, 'the contract')
   const number = envelope.integer('type')
   const row = contracts[Number(number)]
-  if (row === undefined) refuse(`the contract type ${number} is not supported`)
+  if (row === undefined) refuseUnsupported(`the contract type ${number} is not supported`)
   const parameter = readProtobuf(envelope.bytes('parameter'), anyMessage, 'the parameter')
   const url = text(parameter.bytes('type_url'), 'type_url')
   if (!url.endsWith(`/protocol.${row.name}`))

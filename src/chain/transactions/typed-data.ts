@@ -5,13 +5,22 @@
 import { asRecord, hexText, type JsonRecord, member, wholeNumber } from './payload-json.ts'
 import { type Facts, refusePayload } from './refuse.ts'
 
-interface Field {
+export interface Field {
   readonly name: string
   readonly type: string
 }
-type Types = ReadonlyMap<string, readonly Field[]>
+export type Types = ReadonlyMap<string, readonly Field[]>
 
-const DOMAIN = 'EIP712Domain'
+/** Typed data, checked: every declared member is there, with a value of its type. */
+export interface TypedData {
+  /** With a type for the domain. */
+  readonly types: Types
+  readonly primaryType: string
+  readonly domain: Facts
+  readonly message: Facts
+}
+
+export const DOMAIN = 'EIP712Domain'
 
 /** The members a domain may have, in the order they are hashed in when no type is given (facts: chain §5). */
 const domainFields = [
@@ -25,15 +34,24 @@ const domainFields = [
 /** A message nests as deep as its values do: a struct may contain a list of itself. */
 const MAX_DEPTH = 64
 
-export function readTypedData(data: JsonRecord): Facts {
-  const types = readTypes(asRecord(member(data, 'types'), '`types`'))
+/** Checks typed data and reads the values of what it declares. Throws `ChainError`. */
+export function parseTypedData(data: JsonRecord): TypedData {
+  const given = readTypes(asRecord(member(data, 'types'), '`types`'))
   const primaryType = member(data, 'primaryType')
   if (typeof primaryType !== 'string' || primaryType === DOMAIN) refusePayload('expected `primaryType` to name a type')
+  const domain = asRecord(member(data, 'domain'), '`domain`')
+  const types = given.has(DOMAIN) ? given : new Map(given).set(DOMAIN, domainType(domain))
   return {
-    primary_type: primaryType,
-    domain: readDomain(types, asRecord(member(data, 'domain'), '`domain`')),
+    types,
+    primaryType,
+    domain: readFields(types, types.get(DOMAIN)!, domain, 'domain', 0),
     message: readStruct(types, primaryType, member(data, 'message'), 'message', 0),
   }
+}
+
+export function readTypedData(data: JsonRecord): Facts {
+  const { primaryType, domain, message } = parseTypedData(data)
+  return { primary_type: primaryType, domain: domainFacts(domain), message }
 }
 
 function readTypes(given: JsonRecord): Types {
@@ -66,10 +84,11 @@ function readField(field: JsonRecord, owner: string): Field {
 }
 
 /** Without a type of its own, the domain has the type that its members make. */
-function readDomain(types: Types, domain: JsonRecord): Facts {
-  const declared: readonly Field[] =
-    types.get(DOMAIN) ?? domainFields.filter(({ name }) => member(domain, name) !== undefined)
-  const values = readFields(types, declared, domain, 'domain', 0)
+function domainType(domain: JsonRecord): readonly Field[] {
+  return domainFields.filter(({ name }) => member(domain, name) !== undefined)
+}
+
+function domainFacts(values: Facts): Facts {
   const known = domainFields.flatMap(({ name, fact }) =>
     fact === undefined || !Object.hasOwn(values, name) ? [] : [[fact, values[name]] as const],
   )
@@ -111,10 +130,11 @@ function readValue(types: Types, type: string, value: unknown, path: string, dep
 
 const ELEMENTARY = /^(?:bool|address|string|bytes|bytes([1-9]|[12]\d|3[0-2])|(uint|int)(\d*))$/
 
-function isElementary(type: string): boolean {
+export function isElementary(type: string): boolean {
   return ELEMENTARY.test(type)
 }
 
+/** Values as facts hold them: whole numbers as bigints, bytes and addresses as lower-case hex. */
 function readElementary(type: string, value: unknown, what: string): unknown {
   const [, size, sign, digits] = ELEMENTARY.exec(type)!
   if (type === 'address') return hexText(value, what, 20)

@@ -113,7 +113,7 @@ describe('bitcoin: what a transaction says', () => {
     ['nothing', new Uint8Array()],
   ])('bitcoin: an output of %s is refused in the words of the API, or has an empty address', (_name, script) => {
     expect(refusalOf('BITCOIN', paying(script))).toBe(
-      'failed to parse transaction: failed to extract bitcoin address from script with error: UnrecognizedScript',
+      'failed to extract bitcoin address from script with error: UnrecognizedScript',
     )
     expect(read('BITCOIN', paying(script), { acceptUnaddressed: true })['outputs']).toEqual([
       { value: 10n, script_pubkey: hex.encode(script), address: '', address_type: '' },

@@ -1,0 +1,57 @@
+/** One row a transaction type: what is signed, by which curve, and how the signed bytes are made (facts: chain §6). */
+import { sha256 } from '../../crypto/index.ts'
+import { type Bytes, decodeHex, isHex } from '../../encoding/index.ts'
+import type { Curve } from '../curves.ts'
+import type { TransactionType } from '../transactions/read-transaction.ts'
+import { refuse } from '../transactions/refuse.ts'
+import { signPsbt } from './bitcoin.ts'
+import { encodeSignedEthereum, ethereumDigest } from './ethereum.ts'
+import { type SigningKey, signBytes } from './signing-key.ts'
+import { encodeSignedSolana, solanaMessageOf } from './solana.ts'
+import { encodeSignedTempo } from './tempo.ts'
+import { encodeSignedTron } from './tron.ts'
+
+interface TransactionSigner {
+  readonly curve: Curve
+  readonly sign: (unsigned: Bytes, key: SigningKey) => Bytes
+}
+
+const signers: Readonly<Record<TransactionType, TransactionSigner>> = {
+  TRANSACTION_TYPE_ETHEREUM: {
+    curve: 'CURVE_SECP256K1',
+    sign: (unsigned, key) => encodeSignedEthereum(unsigned, ecdsa(key, ethereumDigest(unsigned))),
+  },
+  TRANSACTION_TYPE_TEMPO: {
+    curve: 'CURVE_SECP256K1',
+    sign: (unsigned, key) => encodeSignedTempo(unsigned, ecdsa(key, ethereumDigest(unsigned))),
+  },
+  TRANSACTION_TYPE_TRON: {
+    curve: 'CURVE_SECP256K1',
+    sign: (unsigned, key) => encodeSignedTron(unsigned, ecdsa(key, sha256(unsigned))),
+  },
+  TRANSACTION_TYPE_SOLANA: {
+    curve: 'CURVE_ED25519',
+    sign: (unsigned, key) => encodeSignedSolana(unsigned, key.publicKey, signBytes(key, solanaMessageOf(unsigned))),
+  },
+  TRANSACTION_TYPE_BITCOIN: { curve: 'CURVE_SECP256K1', sign: signPsbt },
+}
+
+/** Whether transactions of the type are signed on this curve: the reason if not, else nothing. */
+export function checkTransactionCurve(type: TransactionType, curve: Curve): string | undefined {
+  return signers[type].curve === curve ? undefined : 'invalid curve'
+}
+
+/**
+ * Signs a transaction that `readTransactionFacts` has read. Given in hex with or without `0x`, or as bytes. Throws
+ * `ChainError` for bytes that this key cannot sign.
+ */
+export function signTransaction(type: TransactionType, unsigned: string | Uint8Array, key: SigningKey): Bytes {
+  if (typeof unsigned !== 'string') return signers[type].sign(new Uint8Array(unsigned), key)
+  if (!isHex(unsigned)) refuse('it is no hex of whole bytes')
+  return signers[type].sign(decodeHex(unsigned), key)
+}
+
+/** These chains know ECDSA alone, whatever form of its address the key is named by. */
+function ecdsa({ curve, privateKey, publicKey }: SigningKey, digest: Uint8Array) {
+  return signBytes({ curve, privateKey, publicKey }, digest)
+}
