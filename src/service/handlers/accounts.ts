@@ -1,14 +1,8 @@
-import { checkAccount, normalizePath, openWallet } from '../../chain/index.ts'
-import { decodeUtf8 } from '../../encoding/index.ts'
+import { checkAccount, normalizePath } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
-import type { HandlerContext, SealedPlace } from '../engine/handler.ts'
+import type { HandlerContext } from '../engine/handler.ts'
+import { openStoredWallet } from '../signing/signer.ts'
 import { insertWalletAccounts, listAccountsOfWallet } from '../store/wallet-accounts.ts'
-import { readSealedMnemonic } from '../store/wallets.ts'
-
-/** Where a wallet's mnemonic stands sealed. */
-export function mnemonicPlace(walletId: string): SealedPlace {
-  return { table: 'wallets', id: walletId, column: 'sealed_mnemonic' }
-}
 
 /** Throws the API's literal text for the first account that cannot be derived, or that the request names twice. */
 export function checkAccounts(accounts: readonly Wire.WalletAccountParams[]): void {
@@ -43,10 +37,10 @@ export async function addAccounts(
 ): Promise<string[]> {
   if (accounts.length === 0) return []
   const { tx, organizationId, now } = context
-  const sealed = await readSealedMnemonic(tx, organizationId, walletId)
-  const wallet = openWallet(decodeUtf8(context.unseal(sealed, mnemonicPlace(walletId))))
-  const rows = accounts.map((account) => {
-    const { address, publicKey } = wallet.derive(account)
+  const wallet = await openStoredWallet(context, walletId)
+  const derived = accounts.map((account) => ({ account, ...wallet.derive(account) }))
+  wallet.close()
+  const rows = derived.map(({ account, address, publicKey }) => {
     return {
       id: context.newId(),
       wallet_id: walletId,

@@ -2,7 +2,6 @@ import { type ActivityFamily, type ActivityRow, type ActivityType, activities } 
 import type { NotExecuted } from '../engine/handler.ts'
 
 const VOTE = 'votes are counted by the engine'
-const SIGNING = 'this version does not sign'
 const SENDING = 'this version sends no transactions'
 const TRANSFER = 'this version neither exports nor imports keys'
 const SECRETS = 'this version keeps no secrets of clients'
@@ -24,9 +23,6 @@ const SPARK = 'this version has no part in Spark'
 export const notExecutedReasons = {
   APPROVE_ACTIVITY: VOTE,
   REJECT_ACTIVITY: VOTE,
-  SIGN_RAW_PAYLOAD: SIGNING,
-  SIGN_RAW_PAYLOADS: SIGNING,
-  SIGN_TRANSACTION: SIGNING,
   ETH_SEND_RAW_TRANSACTION: SENDING,
   ETH_SEND_TRANSACTION: SENDING,
   ETH_UNDELEGATE_7702: SENDING,

@@ -1,6 +1,7 @@
 import { addressOf, checkAddressFormat, createPrivateKey } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
-import type { HandlerContext, SealedPlace } from '../engine/handler.ts'
+import type { HandlerContext } from '../engine/handler.ts'
+import { privateKeyPlace } from '../signing/sealed-places.ts'
 import { countRows } from '../store/count.ts'
 import {
   deletePrivateKeys as deleteKeyRows,
@@ -13,11 +14,6 @@ import { requireDistinct, requirePrivateKeys, requirePrivateKeyTags } from './re
 import { type HandlerRows, mapResult, type TypedHandler } from './table.ts'
 
 type Intent = Wire.CreatePrivateKeysIntentV2
-
-/** Where a private key stands sealed. */
-export function privateKeyPlace(keyId: string): SealedPlace {
-  return { table: 'private_keys', id: keyId, column: 'sealed_private_key' }
-}
 
 const createPrivateKeys: TypedHandler<Intent, Wire.CreatePrivateKeysResultV2> = {
   async validate(context, { privateKeys }) {

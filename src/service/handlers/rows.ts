@@ -12,6 +12,8 @@ import { organizationHandlers } from './organization.ts'
 import { policyHandlers } from './policies.ts'
 import { privateKeyTagHandlers } from './private-key-tags.ts'
 import { privateKeyHandlers } from './private-keys.ts'
+import { signRawPayloadHandlers } from './sign-raw-payload.ts'
+import { signTransactionHandlers } from './sign-transaction.ts'
 import { smartContractInterfaceHandlers } from './smart-contract-interfaces.ts'
 import { subOrganizationHandlers } from './sub-organizations.ts'
 import type { FamilyOf, HandlerRows } from './table.ts'
@@ -35,6 +37,8 @@ const executed = {
   ...walletAccountHandlers,
   ...privateKeyHandlers,
   ...privateKeyTagHandlers,
+  ...signRawPayloadHandlers,
+  ...signTransactionHandlers,
   ...smartContractInterfaceHandlers,
   ...invitationHandlers,
   ...oauth2CredentialHandlers,

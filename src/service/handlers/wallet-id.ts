@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { openWallet } from '../../chain/index.ts'
+import { deriveAccount } from '../../chain/index.ts'
 import { decodeHex, encodeHex } from '../../encoding/index.ts'
 
 /** The account whose public key stands for the wallet: any would do, as long as it stays the same. */
@@ -11,7 +11,7 @@ const NAMING_ACCOUNT = { curve: 'CURVE_SECP256K1', path: "m/0'", addressFormat: 
  * name. A public key, and not the mnemonic: an id is public, and must be no way to try mnemonics cheaply.
  */
 export function walletIdOf(organizationId: string, mnemonic: string): string {
-  const { publicKey } = openWallet(mnemonic).derive(NAMING_ACCOUNT)
+  const { publicKey } = deriveAccount(mnemonic, NAMING_ACCOUNT)
   const digest = createHash('sha1')
     .update(decodeHex(organizationId.replaceAll('-', '')))
     .update(publicKey)

@@ -1,15 +1,16 @@
 import { createMnemonic, WORD_COUNTS, type WordCount } from '../../chain/index.ts'
 import { encodeUtf8 } from '../../encoding/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
+import { mnemonicPlace } from '../signing/sealed-places.ts'
+import { walletFacts } from '../signing/signer.ts'
 import {
   countWallets,
   deleteWallets as deleteWalletRows,
   insertWallet,
   listWallets,
   renameWallet,
-  type WalletFacts,
 } from '../store/wallets.ts'
-import { addAccounts, checkAccounts, mnemonicPlace } from './accounts.ts'
+import { addAccounts, checkAccounts } from './accounts.ts'
 import { checkLimit } from './limits.ts'
 import { DEFAULT_WORD_COUNT } from './readings.ts'
 import { requireWallets } from './require.ts'
@@ -63,7 +64,7 @@ const deleteWallets: TypedHandler<Wire.DeleteWalletsIntent, Wire.DeleteWalletsRe
   },
   // Wallets that went while the activity waited are left out: it can still be voted down, and executing it will fail.
   async facts({ tx, organizationId }, { walletIds }) {
-    return { wallets: (await listWallets(tx, organizationId, walletIds)).map(toPolicyFacts) }
+    return { wallets: (await listWallets(tx, organizationId, walletIds)).map(walletFacts) }
   },
   async execute({ tx, organizationId }, { walletIds }) {
     await deleteWalletRows(tx, organizationId, walletIds)
@@ -80,9 +81,4 @@ export const walletHandlers = {
 /** Zero is what a client sends that leaves the length to the service. */
 function wordCountOf(length: number | undefined): WordCount | undefined {
   return WORD_COUNTS.find((count) => count === (length || DEFAULT_WORD_COUNT))
-}
-
-/** A wallet as policies see it (facts: policy-language §5.1). */
-function toPolicyFacts({ id, name, imported, exported }: WalletFacts) {
-  return { id, label: name, imported: imported === 1, exported: exported === 1 }
 }

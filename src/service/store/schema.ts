@@ -31,6 +31,7 @@ export interface Schema {
   authenticators: AuthenticatorRow
   oauth_providers: OauthProviderRow
   verified_contacts: VerifiedContactRow
+  import_targets: ImportTargetRow
 }
 
 export interface OrganizationRow {
@@ -137,6 +138,8 @@ export interface WalletAccountRow {
   /** Hex; compressed for secp256k1 and P-256, 32 bytes for Ed25519. */
   public_key: string
   name: string | null
+  /** 1 once the account alone was exported; its wallet has a mark of its own. */
+  exported: number
   /** Creation order within the organization. */
   position: number
   created_at: number
@@ -303,6 +306,18 @@ export interface ServiceKeyRow {
   name: string
   /** Hex, uncompressed. */
   public_key: string
+  sealed_private_key: Uint8Array
+  created_at: number
+}
+
+/** A key pair that one user may encrypt one import to (facts: auth §7.4). */
+export interface ImportTargetRow {
+  /** Hex, uncompressed. */
+  public_key: string
+  organization_id: string
+  user_id: string
+  /** wallet or private-key. */
+  kind: string
   sealed_private_key: Uint8Array
   created_at: number
 }

@@ -82,6 +82,7 @@ function matches(filter: SubOrganizationFilter): RawBuilder<boolean> {
 
 /** The tables that say what an organization is. They go with it, in this order: what refers comes before what it refers to. */
 const CONTENTS = [
+  'import_targets',
   'private_key_addresses',
   'private_keys',
   'smart_contract_interfaces',

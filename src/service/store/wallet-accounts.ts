@@ -5,7 +5,7 @@ import type { Transaction } from './transaction.ts'
 export async function insertWalletAccounts(
   tx: Transaction,
   organizationId: string,
-  accounts: readonly Omit<WalletAccountRow, 'organization_id' | 'position'>[],
+  accounts: readonly Omit<WalletAccountRow, 'organization_id' | 'position' | 'exported'>[],
 ): Promise<void> {
   if (accounts.length === 0) return
   const last = await tx
@@ -14,7 +14,12 @@ export async function insertWalletAccounts(
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
   const first = Number(last?.position ?? 0) + 1
-  const rows = accounts.map((row, index) => ({ ...row, organization_id: organizationId, position: first + index }))
+  const rows = accounts.map((row, index) => ({
+    ...row,
+    organization_id: organizationId,
+    exported: 0,
+    position: first + index,
+  }))
   for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
     await tx
       .insertInto('wallet_accounts')
@@ -23,7 +28,7 @@ export async function insertWalletAccounts(
   }
 }
 
-/** SQLite takes 32,766 parameters a statement; a row has 13. */
+/** SQLite takes 32,766 parameters a statement; a row has 14. */
 const ROWS_A_STATEMENT = 500
 
 /** Reads accounts by their ids, oldest first. */

@@ -1,0 +1,51 @@
+import { payloadBytes, readPayloadFacts, type SigningKey, signBytes } from '../../chain/index.ts'
+import { encodeHex } from '../../encoding/index.ts'
+import type { Wire } from '../../protocol/index.ts'
+import { orRefuse } from '../signing/refusals.ts'
+import { findSigner, signerFacts, withSigningKey } from '../signing/signer.ts'
+import { type HandlerRows, mapIntent, mapResult, type TypedHandler } from './table.ts'
+
+/** All or nothing, in order (facts: chain §5). What typed data and authorizations say is judged payload by payload. */
+const signPayloads: TypedHandler<Wire.SignRawPayloadsIntent, Wire.SignRawPayloadsResult & Signatures> = {
+  async validate(context, intent) {
+    const { curve } = await findSigner(context, intent.signWith)
+    orRefuse(() => intent.payloads.map((payload) => payloadBytes({ ...intent, payload }, curve)))
+  },
+  async facts(context, { signWith, payloads, encoding }) {
+    const facts = orRefuse(() => payloads.map((payload) => readPayloadFacts({ encoding, payload })))
+    const exposes = facts.some((each) => Object.keys(each).length > 0)
+    const signer = await findSigner(context, signWith)
+    return { ...(await signerFacts(context, signer)), ...(exposes ? { batch: facts } : {}) }
+  },
+  async execute(context, intent) {
+    const signer = await findSigner(context, intent.signWith)
+    const signatures = await withSigningKey(context, signer, (key) =>
+      intent.payloads.map((payload) => sign(key, { ...intent, payload })),
+    )
+    return { signatures }
+  },
+}
+
+interface Signatures {
+  readonly signatures: readonly Wire.SignRawPayloadResult[]
+}
+
+const signPayload = mapResult(
+  mapIntent(signPayloads, ({ payload, ...rest }: Wire.SignRawPayloadIntentV2) => ({ ...rest, payloads: [payload] })),
+  ({ signatures }): Wire.SignRawPayloadResult => signatures[0]!,
+)
+
+export const signRawPayloadHandlers = {
+  ACTIVITY_TYPE_SIGN_RAW_PAYLOAD: mapIntent(signPayload, ({ privateKeyId, ...rest }: Wire.SignRawPayloadIntent) => ({
+    ...rest,
+    signWith: privateKeyId,
+  })),
+  ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2: signPayload,
+  ACTIVITY_TYPE_SIGN_RAW_PAYLOADS: signPayloads,
+} satisfies HandlerRows
+
+/** 64 hex digits each, and the recovery id in two (facts: chain §5). */
+function sign(key: SigningKey, payload: Parameters<typeof payloadBytes>[0]): Wire.SignRawPayloadResult {
+  const { r, s, recovery } = signBytes(key, payloadBytes(payload, key.curve))
+  return { r: encodeHex(r), s: encodeHex(s), v: recovery.toString(16).padStart(2, '0') }
+}

@@ -1,0 +1,27 @@
+import { ChainError, UnsupportedTransaction } from '../../chain/index.ts'
+import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
+
+/** Unstated: the refusal of a private key that was disabled. */
+export function privateKeyDisabled(keyId: string): ApiError {
+  return apiError('requestInvalid', `private key ${keyId} is disabled`)
+}
+
+/**
+ * Runs what reads or signs bytes that somebody sent, and says what is wrong with them as the API does (facts: chain §5, §6):
+ * the texts are the API's already, the reason behind them ours.
+ */
+export function orRefuse<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof ChainError)) throw error
+    throw new ApiError(GRPC.InvalidArgument, error.message, { code: codeOf(error), cause: error })
+  }
+}
+
+function codeOf(error: ChainError) {
+  if (error instanceof UnsupportedTransaction) return 'UNSUPPORTED_TRANSACTION_TYPE'
+  return error.message.startsWith(TRANSACTION) ? 'INVALID_TRANSACTION' : 'REQUEST_INVALID'
+}
+
+const TRANSACTION = apiError('transactionNotParsed').message

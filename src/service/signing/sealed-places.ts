@@ -1,0 +1,11 @@
+import type { SealedPlace } from '../engine/handler.ts'
+
+/** Where a wallet's mnemonic stands sealed. */
+export function mnemonicPlace(walletId: string): SealedPlace {
+  return { table: 'wallets', id: walletId, column: 'sealed_mnemonic' }
+}
+
+/** Where a private key stands sealed. */
+export function privateKeyPlace(keyId: string): SealedPlace {
+  return { table: 'private_keys', id: keyId, column: 'sealed_private_key' }
+}

@@ -1,0 +1,158 @@
+/**
+ * What `signWith` names: an address of a wallet account or of a private key, their public keys, or a private key's id
+ * (facts: chain §5). Sends, raw payloads and transactions all find their key here and open it nowhere else.
+ */
+import { addressSpellings, type Curve, openWallet, type SigningKey } from '../../chain/index.ts'
+import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
+import type { PolicyContext } from '../../policy/index.ts'
+import { apiError } from '../../protocol/index.ts'
+import type { HandlerContext } from '../engine/handler.ts'
+import { listPrivateKeys, type PrivateKeyFacts } from '../store/private-keys.ts'
+import type { WalletAccountRow } from '../store/schema.ts'
+import {
+  findAccountByAddress,
+  findAccountByPublicKey,
+  findPrivateKeyAddress,
+  findPrivateKeyByPublicKey,
+  readSealedPrivateKey,
+} from '../store/signers.ts'
+import { listTagMembers } from '../store/tags.ts'
+import { listWallets, readSealedMnemonic, type WalletFacts } from '../store/wallets.ts'
+import { privateKeyDisabled } from './refusals.ts'
+import { mnemonicPlace, privateKeyPlace } from './sealed-places.ts'
+
+/** A key that can sign, still sealed, and how it was named. */
+export type Signer = {
+  readonly curve: Curve
+  /** Hex: compressed, or 32 bytes for Ed25519. */
+  readonly publicKey: string
+  /** The address that named it; it decides the algorithm. None for an id or a public key. */
+  readonly address?: string
+  readonly addressFormat?: string
+} & (
+  | { readonly kind: 'wallet-account'; readonly account: WalletAccountRow; readonly wallet: WalletFacts }
+  | { readonly kind: 'private-key'; readonly key: PrivateKeyFacts }
+)
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * Finds what signs: a wallet account before a private key, an address before a public key, the oldest of several. Throws
+ * the API's text when there is nothing, and for a private key that was disabled.
+ */
+export async function findSigner(
+  context: Pick<HandlerContext, 'tx' | 'organizationId'>,
+  signWith: string,
+): Promise<Signer> {
+  const { tx, organizationId } = context
+  if (UUID.test(signWith)) return privateKeySigner(context, signWith.toLowerCase())
+  const spellings = addressSpellings(signWith)
+  const account = await findAccountByAddress(tx, organizationId, spellings)
+  if (account)
+    return accountSigner(context, account, { address: account.address, addressFormat: account.address_format })
+  const named = await findPrivateKeyAddress(tx, organizationId, spellings)
+  if (named) {
+    return privateKeySigner(context, named.private_key_id, { address: named.address, addressFormat: named.format })
+  }
+  const publicKeys = publicKeySpellings(signWith)
+  if (publicKeys.length === 0) throw apiError('nothingToSignWith')
+  const owner = await findAccountByPublicKey(tx, organizationId, publicKeys)
+  if (owner) return accountSigner(context, owner)
+  const keyId = await findPrivateKeyByPublicKey(tx, organizationId, publicKeys)
+  if (keyId === undefined) throw apiError('nothingToSignWith')
+  return privateKeySigner(context, keyId)
+}
+
+/** The roots that policies have about what signs (facts: policy-language §4, §5.1). */
+export async function signerFacts(
+  { tx, organizationId }: Pick<HandlerContext, 'tx' | 'organizationId'>,
+  signer: Signer,
+): Promise<Partial<PolicyContext>> {
+  if (signer.kind === 'wallet-account') {
+    return { wallet: walletFacts(signer.wallet), wallet_account: { address: signer.account.address } }
+  }
+  const { id, name, imported, exported } = signer.key
+  const tags = (await listTagMembers(tx, organizationId, { memberIds: [id] })).map(({ tagId }) => tagId)
+  return { private_key: { id, label: name, tags, imported: imported === 1, exported: exported === 1 } }
+}
+
+/** A wallet as policies see it (facts: policy-language §5.1). */
+export function walletFacts({ id, name, imported, exported }: WalletFacts) {
+  return { id, label: name, imported: imported === 1, exported: exported === 1 }
+}
+
+/** Opens the key, lets `use` sign with it, and wipes it. INVARIANT: the key must not be kept beyond `use`. */
+export async function withSigningKey<Result>(
+  context: HandlerContext,
+  signer: Signer,
+  use: (key: SigningKey) => Result | Promise<Result>,
+): Promise<Result> {
+  const key = await openKey(context, signer)
+  try {
+    return await use(key)
+  } finally {
+    key.privateKey.fill(0)
+  }
+}
+
+async function openKey(context: HandlerContext, signer: Signer): Promise<SigningKey> {
+  const { tx, organizationId, unseal } = context
+  const { curve, address, addressFormat } = signer
+  const named = {
+    ...(address === undefined ? {} : { address }),
+    ...(addressFormat === undefined ? {} : { addressFormat }),
+  }
+  const publicKey = decodeHex(signer.publicKey)
+  if (signer.kind === 'private-key') {
+    const sealed = await readSealedPrivateKey(tx, organizationId, signer.key.id)
+    return { curve, publicKey, privateKey: unseal(sealed, privateKeyPlace(signer.key.id)), ...named }
+  }
+  const { path, address_format } = signer.account
+  const wallet = await openStoredWallet(context, signer.wallet.id)
+  try {
+    const { privateKey } = wallet.deriveKey({ curve, path, addressFormat: address_format })
+    return { curve, publicKey, privateKey, ...named }
+  } finally {
+    wallet.close()
+  }
+}
+
+/** Opens a wallet of the organization; close it. */
+export async function openStoredWallet({ tx, organizationId, unseal }: HandlerContext, walletId: string) {
+  const mnemonic = unseal(await readSealedMnemonic(tx, organizationId, walletId), mnemonicPlace(walletId))
+  try {
+    return openWallet(decodeUtf8(mnemonic))
+  } finally {
+    mnemonic.fill(0)
+  }
+}
+
+type Named = { readonly address: string; readonly addressFormat: string }
+
+async function accountSigner(
+  { tx, organizationId }: Pick<HandlerContext, 'tx' | 'organizationId'>,
+  account: WalletAccountRow,
+  named?: Named,
+): Promise<Signer> {
+  const [wallet] = await listWallets(tx, organizationId, [account.wallet_id])
+  const { curve, public_key: publicKey } = account
+  return { kind: 'wallet-account', curve: curve as Curve, publicKey, account, wallet: wallet!, ...named }
+}
+
+async function privateKeySigner(
+  { tx, organizationId }: Pick<HandlerContext, 'tx' | 'organizationId'>,
+  keyId: string,
+  named?: Named,
+): Promise<Signer> {
+  const [key] = await listPrivateKeys(tx, organizationId, [keyId])
+  if (!key) throw apiError('nothingToSignWith')
+  if (key.disabled === 1) throw privateKeyDisabled(keyId)
+  return { kind: 'private-key', curve: key.curve as Curve, publicKey: key.public_key, key, ...named }
+}
+
+/** As rows have it: lower case and compressed, or the 32 bytes of Ed25519. */
+function publicKeySpellings(text: string): readonly string[] {
+  const hex = text.replace(/^0x/i, '').toLowerCase()
+  if (/^04[0-9a-f]{128}$/.test(hex)) return [`0${2 + (Number.parseInt(hex.at(-1)!, 16) % 2)}${hex.slice(2, 66)}`]
+  return /^(?:0[23])?[0-9a-f]{64}$/.test(hex) ? [hex] : []
+}
