@@ -81,6 +81,22 @@ export function activityParams(type: string, intent: object): Record<string, unk
   return params
 }
 
+/**
+ * What policies read of parameters that are given by their names in policies, as in a file of cases: those that the type
+ * exposes, and the defaults of those that are left out.
+ */
+export function exposedOnly(
+  type: string,
+  params: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    rowsOf(type).flatMap(({ name, absent }) => {
+      const value = (Object.hasOwn(params, name) ? params[name] : undefined) ?? absent
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
 /** Member names in snake case; of a key derivation, the variant that is set (facts: policy-language §5.7). */
 function sparkValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sparkValue)

@@ -7,7 +7,7 @@
  * It is also the library `quorate/policy` (`parse`, `check`, `evaluate`, `authorize`), for Node.js and browsers: nothing
  * here may import more than tables and diagnostics.
  */
-export { activityParams, paramNames } from './activity-params.ts'
+export { activityParams, exposedOnly, paramNames } from './activity-params.ts'
 export type { Expression } from './ast.ts'
 export { authorize, type CompiledPolicy, compilePolicy, mayVote } from './authorize.ts'
 export { type PolicyCode, policyCodes } from './codes.ts'

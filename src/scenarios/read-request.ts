@@ -3,6 +3,7 @@ import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/
 import {
   type Approver,
   type CredentialFacts,
+  exposedOnly,
   memberNames,
   memberType,
   type PolicyContext,
@@ -132,7 +133,9 @@ function readParams(
   const written = childOf(tree, 'params')
   const known = row === undefined ? [] : paramNames(row.type)
   const implied = transactionType !== undefined && known.includes('type') ? { type: transactionType } : {}
-  if (written === undefined) return implied
+  const exposed = (params: Readonly<Record<string, unknown>>) =>
+    row === undefined ? params : exposedOnly(row.type, params)
+  if (written === undefined) return exposed(implied)
   for (const { key, keySpan } of entriesOf(written)) {
     if (row === undefined || known.includes(key)) continue
     const help =
@@ -142,7 +145,7 @@ function readParams(
     )
   }
   const filled = mapTexts(written, (scalar) => fillReferences(scalar, tools))
-  return { ...implied, ...(contextValue(filled, rootType('params')) as Readonly<Record<string, unknown>>) }
+  return exposed({ ...implied, ...(contextValue(filled, rootType('params')) as Readonly<Record<string, unknown>>) })
 }
 
 /** Whose credentials it is about: as it says, or as its parameters do (facts: policy-language §10, U-own-cred-scope). */

@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { readings } from '../../src/policy/index.ts'
 import { runCase } from '../../src/scenarios/index.ts'
-import { readPolicyCases } from './cases.ts'
+import { caseFiles, readPolicyCases } from './cases.ts'
 
 const cases = readPolicyCases()
 
-/** 60 cases and 84 variants: a case that is not read would pass unseen. */
+/** Cases and variants of each file: one that is not read would pass unseen. */
 test('cases: every case and variant is run', () => {
-  expect(cases.length).toBe(60 + 84)
+  expect(caseFiles.map((file) => readPolicyCases([file]).length)).toEqual([60 + 84, 21 + 317])
+})
+
+test('cases: every case and variant has a name of its own', () => {
+  expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length)
 })
 
 test('cases: every reading that a case rests on is listed', () => {

@@ -158,6 +158,7 @@ test('policy: the room exports what is listed here', () => {
       "elementType",
       "evaluate",
       "explain",
+      "exposedOnly",
       "formatExpression",
       "hoverAt",
       "indexPolicies",

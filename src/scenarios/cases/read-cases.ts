@@ -3,7 +3,7 @@
  * variants of it. What each field means is said at the head of that file. Fields that are not known are left alone.
  */
 import { type Diagnostic, diagnostic, type Source, type Span } from '../../diagnostics/index.ts'
-import { type PolicyContext, type PolicyText, rootType } from '../../policy/index.ts'
+import { exposedOnly, type PolicyContext, type PolicyText, rootType } from '../../policy/index.ts'
 import { contextValue } from '../context-value.ts'
 import { readYaml } from '../read-yaml.ts'
 import { parseTime } from '../time.ts'
@@ -133,12 +133,9 @@ function partOf(tree: Tree | undefined, diagnostics: Diagnostic[]): Partial<Poli
 
 function activityOf(tree: Tree): PolicyContext['activity'] {
   const params = childOf(tree, 'params')
-  return {
-    type: wordOf(childOf(tree, 'type')) ?? '',
-    ...(params === undefined
-      ? {}
-      : { params: contextValue(params, rootType('params')) as Readonly<Record<string, unknown>> }),
-  }
+  const type = wordOf(childOf(tree, 'type')) ?? ''
+  const given = params === undefined ? {} : contextValue(params, rootType('params'))
+  return { type, params: exposedOnly(type, given as Readonly<Record<string, unknown>>) }
 }
 
 function quorumOf(tree: Tree, diagnostics: Diagnostic[]): PolicyContext['rootQuorum'] {
