@@ -6,7 +6,7 @@
  *   identifier = ( letter | "_" ) , { letter | digit | "_" }
  *   white space is blank, tab, CR, LF; there are no comments (U-ws)
  */
-import { type PolicyProblem, problem } from './problem.ts'
+import { type Extent, type PolicyProblem, problem } from './problem.ts'
 import { punctuation, reservedWords, type Token } from './tokens.ts'
 
 export interface Lexed {
@@ -17,28 +17,58 @@ export interface Lexed {
 
 const WHITE = /[ \t\r\n]+/y
 const STRING = /'[^']*'/y
-const DOUBLE_QUOTED = /"[^"]*"/y
-const NUMBER = /-?[0-9][A-Za-z0-9_]*/y
+/** Texts as other languages quote them. */
+const MISQUOTED = /"[^"]*"|“[^”]*”|‘[^’]*’|`[^`]*`/y
+/** With what is no number but was meant as one: other radixes, separators, exponents, fractions. `0..10` is no fraction. */
+const NUMBER = /-?[0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*)?/y
+/** A comment as other languages write them, to its end. */
+const COMMENT = /#[^\n]*|\/\/[^\n]*|\/\*.*?(?:\*\/|$)/sy
 const DECIMAL = /^-?[0-9]+$/
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y
 
 const ARITHMETIC = 'the language has no arithmetic: write the result'
-const hints: Readonly<Record<string, string>> = {
-  '=': 'did you mean `==`?',
+const QUOTES = 'texts stand in single quotes'
+
+/**
+ * What other languages have and this one has not, with what to write instead. Of two that start alike the longer one
+ * comes first, and all of them are looked for before the symbols of the language.
+ */
+const foreign: Readonly<Record<string, string | undefined>> = {
+  '===': 'did you mean `==`?',
+  '!==': 'did you mean `!=`?',
+  '>==': 'did you mean `>=`?',
+  '<==': 'did you mean `<=`?',
+  '<>': 'did you mean `!=`?',
+  '=<': 'did you mean `<=`?',
+  '=>': 'did you mean `>=`? a variable and its predicate are separated by a `,`',
+  '=~': 'there are no patterns: compare a part of the text, like `[0..10]`',
+  '...': 'did you mean `..`?',
+  '..=': 'the end of a slice is exclusive, and has no `=`',
+  '::': 'did you mean `.`?',
+  '->': 'did you mean `.`?',
+  '?.': 'did you mean `.`? a field that is missing is an error',
+  '++': ARITHMETIC,
+  '--': ARITHMETIC,
+  '**': ARITHMETIC,
   '&': 'did you mean `&&`?',
   '|': 'did you mean `||`?',
   '+': ARITHMETIC,
   '-': ARITHMETIC,
   '*': ARITHMETIC,
-  '/': 'the language has no arithmetic and no comments',
+  '/': ARITHMETIC,
   '%': ARITHMETIC,
-  '“': 'texts stand in single quotes',
-  '”': 'texts stand in single quotes',
-  '‘': "write a straight quote, `'`",
-  '’': "write a straight quote, `'`",
-  '`': "write a straight quote, `'`",
-  '#': 'the language has no comments',
+  '^': ARITHMETIC,
+  '~': ARITHMETIC,
+  '?': 'there is no choice between two values: join clauses with `&&` and `||`',
+  ';': 'clauses are joined with `&&` and `||`, elements with `,`',
+  '“': QUOTES,
+  '”': QUOTES,
+  '‘': QUOTES,
+  '’': QUOTES,
+  '`': QUOTES,
+  '=': 'did you mean `==`?',
 }
+const severalCharacters = Object.keys(foreign).filter((symbol) => symbol.length > 1)
 
 /** Cuts a text into tokens; a character without meaning is reported and skipped, so that the rest is still seen. */
 export function lex(text: string): Lexed {
@@ -56,13 +86,21 @@ export function lex(text: string): Lexed {
       continue
     }
     const start = at
-    const word = match(IDENTIFIER) ?? match(NUMBER) ?? match(STRING) ?? match(DOUBLE_QUOTED)
+    const word = match(IDENTIFIER) ?? match(NUMBER) ?? match(STRING) ?? match(MISQUOTED)
     if (word !== undefined) {
       at += word.length
       tokens.push(wordToken(word, start, problems))
       continue
     }
-    const symbol = punctuation.find((candidate) => text.startsWith(candidate, start))
+    const comment = match(COMMENT)
+    if (comment !== undefined) {
+      at += comment.length
+      const extent = { start, end: start + comment.trimEnd().length }
+      problems.push(problem('policy/unexpected-character', 'the language has no comments', extent))
+      continue
+    }
+    const wrong = severalCharacters.find((candidate) => text.startsWith(candidate, start))
+    const symbol = wrong === undefined ? punctuation.find((candidate) => text.startsWith(candidate, start)) : undefined
     if (symbol !== undefined) {
       at += symbol.length
       tokens.push({ kind: 'symbol', symbol, start, end: at })
@@ -70,31 +108,51 @@ export function lex(text: string): Lexed {
     }
     if (text[start] === "'" || text[start] === '"') {
       at = text.length
-      problems.push(problem('policy/unterminated-string', 'a text is not closed', { start, end: at }))
+      const help = text[start] === '"' ? QUOTES : undefined
+      problems.push(problem('policy/unterminated-string', 'a text is not closed', { start, end: at }, { help }))
       tokens.push({ kind: 'string', value: text.slice(start + 1), start, end: at })
       continue
     }
-    const character = String.fromCodePoint(text.codePointAt(start)!)
-    at += character.length
-    problems.push(
-      problem(
-        'policy/unexpected-character',
-        `unexpected character \`${character}\``,
-        { start, end: at },
-        { help: hints[character] },
-      ),
-    )
+    const found = wrong ?? String.fromCodePoint(text.codePointAt(start)!)
+    at += found.length
+    problems.push(unexpected(found, { start, end: at }, tokens.at(-1), text))
   }
   const end = tokens.at(-1)?.end ?? 0
   tokens.push({ kind: 'end', start: end, end })
   return { tokens, problems }
 }
 
+function unexpected(found: string, extent: Extent, before: Token | undefined, text: string): PolicyProblem {
+  const isVisible = /^[\p{L}\p{M}\p{N}\p{P}\p{S}]+$/u.test(found)
+  const code = found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+  const isSign = found === '-' && !endsOperand(before) && /^\s+[0-9]/.test(text.slice(extent.end))
+  return problem(
+    'policy/unexpected-character',
+    found.length > 1 && Object.hasOwn(foreign, found)
+      ? `the language has no \`${found}\``
+      : `unexpected character ${isVisible ? `\`${found}\`` : `U+${code}`}`,
+    extent,
+    {
+      help: isSign
+        ? 'the sign of a number stands directly before its digits'
+        : Object.hasOwn(foreign, found)
+          ? foreign[found]
+          : isVisible
+            ? undefined
+            : 'between words stand blanks, tabs and line breaks',
+    },
+  )
+}
+
+function endsOperand(token: Token | undefined): boolean {
+  return token !== undefined && (token.kind !== 'symbol' || [')', ']', '}', 'true', 'false'].includes(token.symbol))
+}
+
 function wordToken(word: string, start: number, problems: PolicyProblem[]): Token {
   const extent = { start, end: start + word.length }
   const first = word[0]!
   if (first === "'") return { kind: 'string', value: word.slice(1, -1), ...extent }
-  if (first === '"') {
+  if (/["“‘`]/.test(first)) {
     const value = word.slice(1, -1)
     const help = value.includes("'") ? 'a text cannot contain a single quote' : `write \`'${value}'\``
     problems.push(problem('policy/double-quotes', 'a text stands in single quotes', extent, { help }))
@@ -116,7 +174,7 @@ function numberToken(word: string, extent: { start: number; end: number }, probl
       : undefined
   problems.push(
     problem('policy/malformed-number', `\`${word}\` is not a number in decimal digits`, extent, {
-      help: meant === undefined ? undefined : `write \`${meant}\``,
+      help: word.includes('.') ? 'numbers have no fraction' : meant === undefined ? undefined : `write \`${meant}\``,
     }),
   )
   return { kind: 'int', value: meant ?? 0n, ...extent }

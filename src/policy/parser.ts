@@ -52,8 +52,12 @@ export function parse(text: string): Parsed {
     return problems.some(({ code }) => leavesHole.has(code)) ? { tree: undefined, problems } : { tree, problems }
   } catch (error) {
     if (!(error instanceof SyntaxStop)) throw error
-    const known = problems.some(({ code, start }) => leavesHole.has(code) && start <= error.problem.start)
-    return { tree: undefined, problems: known ? problems : [...problems, error.problem] }
+    const { start } = error.problem
+    if (problems.some((found) => leavesHole.has(found.code) && found.start <= start))
+      return { tree: undefined, problems }
+    // Where the grammar stops fitting because of a quote, the text that then does not close is not news either.
+    const others = problems.filter(({ code }) => code !== 'policy/unterminated-string')
+    return { tree: undefined, problems: [...others, error.problem] }
   }
 }
 
@@ -73,7 +77,11 @@ class SyntaxStop extends Error {
   }
 }
 
-const wordOperators: Readonly<Record<string, string>> = { and: '&&', or: '||', not: '!', AND: '&&', OR: '||', NOT: '!' }
+/** Words that other languages have for operators, by their lower case. */
+const wordOperators: Readonly<Record<string, string>> = { and: '&&', or: '||', not: '!', in: 'in', is: '==', eq: '==' }
+
+const TRAILING = 'remove the `,` before it'
+const OPERATOR = 'an operator or the end of the expression'
 
 class Parser {
   readonly #text: string
@@ -90,7 +98,7 @@ class Parser {
 
   parse(): Expression {
     const tree = this.#binary(1)
-    if (this.#token.kind !== 'end') this.#unexpected('an operator or the end of the expression')
+    if (this.#token.kind !== 'end') this.#unexpected(OPERATOR)
     return tree
   }
 
@@ -244,7 +252,7 @@ class Parser {
       items.push(this.#binary(1))
       if (this.#take(close)) return items
       this.#expect(',', `\`,\` or \`${close}\``)
-      if (this.#symbol === close) this.#unexpected('an expression', 'remove the `,` before it')
+      if (this.#symbol === close) this.#unexpected('an expression', TRAILING)
     }
   }
 
@@ -252,6 +260,7 @@ class Parser {
   #structEntries(): readonly StructEntry[] {
     const fields: StructEntry[] = []
     for (;;) {
+      if (fields.length > 0 && this.#symbol === '}') this.#unexpected('the name of a field', TRAILING)
       const name = this.#identifier('the name of a field')
       this.#expect(':', '`:`')
       fields.push({ name, value: this.#binary(1) })
@@ -324,17 +333,36 @@ class Parser {
     if (token.kind === 'end')
       return this.#stop('policy/unexpected-end', `the expression ends where ${expected} is expected`, { help })
     const got = this.#text.slice(token.start, token.end)
-    return this.#stop('policy/unexpected-token', `expected ${expected}, got \`${got}\``, { help: help ?? this.#hint() })
+    return this.#stop('policy/unexpected-token', `expected ${expected}, got \`${got}\``, {
+      help: help ?? this.#hint(expected),
+    })
   }
 
-  #hint(): string | undefined {
+  /** What was probably meant, by the words around the place. */
+  #hint(expected: string): string | undefined {
     const token = this.#token
     const before = this.#tokens[this.#position - 1]
-    if (token.kind === 'identifier' && Object.hasOwn(wordOperators, token.name))
-      return `did you mean \`${wordOperators[token.name]}\`?`
-    if (token.kind === 'int' && token.value < 0n) return 'the language has no arithmetic: write the result'
-    if (before?.kind === 'symbol' && before.symbol === '.' && token.kind === 'int') return 'numbers have no fraction'
-    if (before?.kind === 'int' && token.kind === 'symbol' && token.symbol === '.') return 'numbers have no fraction'
+    const after = this.#tokens[this.#position + 1]
+    const isSymbol = (one: Token | undefined, symbol: string) => one?.kind === 'symbol' && one.symbol === symbol
+    const isSplit = expected === OPERATOR && before?.kind === 'string' && before.end === token.start
+    if (isSplit && (token.kind === 'string' || token.kind === 'identifier'))
+      return 'a text cannot contain a single quote'
+    if (token.kind === 'identifier') {
+      const word = token.name.toLowerCase()
+      if (word === 'not' && isSymbol(after, 'in')) return 'write `!(… in …)`'
+      return Object.hasOwn(wordOperators, word) ? `did you mean \`${wordOperators[word]}\`?` : undefined
+    }
+    if (expected === OPERATOR) {
+      if (before?.kind === 'identifier' && before.name.toLowerCase() === 'not') return 'write `!` for `not`'
+      if (token.kind === 'int' && token.value < 0n) return 'the language has no arithmetic: write the result'
+      if (isSymbol(token, '..')) return before?.kind === 'int' ? 'bounds stand in `[…]`' : 'did you mean `.`?'
+      if (isSymbol(token, ',') && before?.kind === 'int' && after?.kind === 'int')
+        return 'digits stand without separators'
+      return undefined
+    }
+    if (isSymbol(token, '.') && after?.kind === 'int') return 'numbers have no fraction'
+    if (token.kind === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(token.value) && expected.startsWith('the name'))
+      return `write \`${token.value}\` without quotes`
     if (token.kind === 'symbol' && /^(true|false|in)$/.test(token.symbol))
       return `\`${token.symbol}\` is a reserved word`
     return undefined

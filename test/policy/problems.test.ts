@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createSource, renderDiagnostics } from '../../src/diagnostics/index.ts'
 import { checkExpression, checkText, policyCodes } from '../../src/policy/index.ts'
 import { problemTable } from './problem-table.ts'
+import { syntaxTable } from './syntax-table.ts'
 
 describe('problems', () => {
   test.each(problemTable)('problems: $field $text', ({ field, text, problems }) => {
@@ -14,6 +15,18 @@ describe('problems', () => {
       help,
     ])
     expect(found).toEqual(problems)
+  })
+
+  test.each(syntaxTable.map((row) => ({ row })))('problems: syntax error $row.0', ({ row }) => {
+    const [text, code, start, end, message, help] = row
+    expect(checkText('condition', text)).toEqual([
+      { code, severity: 'error', message, start, end, ...(help === undefined ? {} : { help }) },
+    ])
+  })
+
+  test('problems: syntax errors are of many kinds, and all of them are told apart', () => {
+    expect(syntaxTable.length).toBeGreaterThanOrEqual(60)
+    expect(new Set(syntaxTable.map(([text]) => text)).size).toBe(syntaxTable.length)
   })
 
   test('problems: every code has a text that shows it', () => {
