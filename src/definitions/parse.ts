@@ -12,7 +12,8 @@ import {
   type YAMLError,
 } from 'yaml'
 import { createSource, type Diagnostic, diagnostic, type Source, type Span, spanAt } from '../diagnostics/index.ts'
-import { scalarOffsets } from './scalar-offsets.ts'
+import { readPlainYaml } from './plain-yaml.ts'
+import { createLocate, type ScalarToken } from './scalar-offsets.ts'
 import { blankSecrets, SECRET_KEY } from './secrets.ts'
 import type { MapEntry, ScalarTree, Tree } from './tree.ts'
 
@@ -28,6 +29,12 @@ export function parseYaml(given: Source): {
   readonly source: Source
   readonly diagnostics: readonly Diagnostic[]
 } {
+  const plain = readPlainYaml(given)
+  return plain ? { tree: plain, source: given, diagnostics: [] } : parseAnyYaml(given)
+}
+
+/** As `parseYaml`, with the general parser whatever is in the file. */
+export function parseAnyYaml(given: Source): ReturnType<typeof parseYaml> {
   const document = parseDocument(given.text, {
     keepSourceTokens: true,
     prettyErrors: false,
@@ -78,8 +85,14 @@ class TreeBuilder {
     if (this.#aliasDepth > 0) this.#aliasedNodes++
     if (isAlias(node)) return this.#follow(node, fallback)
     const span = this.#span(node as Node | null, fallback)
-    if (isMap(node)) return { kind: 'map', span, entries: this.#entries(node.items as Pair[], span) }
-    if (isSeq(node)) return { kind: 'list', span, items: node.items.map((item) => this.build(item, span)) }
+    if (isMap(node)) {
+      const entries = this.#entries(node.items as Pair[], span)
+      return { kind: 'map', span: node.flow ? span : endingWith(span, entries.at(-1)?.value), entries }
+    }
+    if (isSeq(node)) {
+      const items = node.items.map((item) => this.build(item, span))
+      return { kind: 'list', span: node.flow ? span : endingWith(span, items.at(-1)), items }
+    }
     return this.#scalar(node as Scalar | null, span)
   }
 
@@ -134,18 +147,8 @@ class TreeBuilder {
 
   #scalar(node: Scalar | null, span: Span): ScalarTree {
     const value = plainValue(node)
-    const token = node?.srcToken
-    let offsets: readonly number[] | undefined
-    const locate = (start: number, end: number): Span => {
-      if (typeof value !== 'string' || !token || !isScalarToken(token)) return span
-      offsets ??= scalarOffsets(token, value)
-      if (!offsets) return span
-      const from = offsets[start] ?? offsets.at(-1)!
-      // The end is that of the last character, so that a marked stretch never runs into the next line's indentation.
-      const to = end > start ? (offsets[end - 1] ?? from) + 1 : from
-      return spanAt(this.#source, from, Math.max(from, to))
-    }
-    return { kind: 'scalar', span, value, locate }
+    const token = () => (node?.srcToken && isScalarToken(node.srcToken) ? node.srcToken : undefined)
+    return { kind: 'scalar', span, value, locate: createLocate(this.#source, { span, value, token }) }
   }
 
   /** Without the line break at the end of a block; an empty node is where its key is. */
@@ -155,6 +158,11 @@ class TreeBuilder {
     const text = this.#source.text.slice(range[0], range[1])
     return spanAt(this.#source, range[0], range[0] + text.trimEnd().length)
   }
+}
+
+/** A block ends with what it holds: remarks below it are not its own. */
+function endingWith(span: Span, last: Tree | undefined): Span {
+  return last && last.span.end > span.start ? { ...span, end: last.span.end } : span
 }
 
 /**
@@ -168,6 +176,6 @@ function plainValue(node: Scalar | null): ScalarTree['value'] {
   return value as string | boolean | null
 }
 
-function isScalarToken(token: CST.Token): token is CST.FlowScalar | CST.BlockScalar {
+function isScalarToken(token: CST.Token): token is ScalarToken {
   return token.type === 'block-scalar' || token.type === 'scalar' || token.type.endsWith('-quoted-scalar')
 }

@@ -1,4 +1,35 @@
 import type { CST } from 'yaml'
+import { type Source, type Span, spanAt } from '../diagnostics/index.ts'
+import type { ScalarTree } from './tree.ts'
+
+export type ScalarToken = CST.FlowScalar | CST.BlockScalar
+
+/** Makes what finds the place of a stretch of a scalar's text, reading its token only when it is asked. */
+export function createLocate(
+  source: Source,
+  {
+    span,
+    value,
+    token,
+  }: { readonly span: Span; readonly value: ScalarTree['value']; readonly token: () => ScalarToken | undefined },
+): ScalarTree['locate'] {
+  let offsets: readonly number[] | undefined
+  return (start, end) => {
+    const written = typeof value === 'string' ? token() : undefined
+    if (!written) return span
+    if (written.type === 'scalar' && written.source === value) {
+      // It stands there as it is.
+      const at = (offset: number) => written.offset + Math.min(offset, value.length)
+      return spanAt(source, at(start), at(Math.max(start, end)))
+    }
+    offsets ??= scalarOffsets(written, value as string)
+    if (!offsets) return span
+    const from = offsets[start] ?? offsets.at(-1)!
+    // The end is that of the last character, so that a marked stretch never runs into the next line's indentation.
+    const to = end > start ? (offsets[end - 1] ?? from) + 1 : from
+    return spanAt(source, from, Math.max(from, to))
+  }
+}
 
 /**
  * Where each character of a YAML scalar's value stands in its file. A value is not a stretch of the file: quotes are
@@ -8,7 +39,7 @@ import type { CST } from 'yaml'
  *
  * Returns one offset for each unit of `value` and one for its end.
  */
-export function scalarOffsets(token: CST.FlowScalar | CST.BlockScalar, value: string): readonly number[] | undefined {
+export function scalarOffsets(token: ScalarToken, value: string): readonly number[] | undefined {
   const decoded = token.type === 'block-scalar' ? alignBlock(token, value) : decodeFlow(token)
   return decoded?.text === value ? decoded.offsets : undefined
 }
@@ -41,7 +72,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 }
 
-function decodeFlow({ type, source, offset }: CST.FlowScalar): Decoded | undefined {
+/** Decodes a plain or quoted scalar, with the place of each unit; undefined for an escape that stands for no character. */
+export function decodeFlow({
+  type,
+  source,
+  offset,
+}: Pick<CST.FlowScalar, 'type' | 'source' | 'offset'>): Decoded | undefined {
   const quoted = type === 'double-quoted-scalar' || type === 'single-quoted-scalar'
   const start = quoted ? 1 : 0
   const end = source.length - start

@@ -82,6 +82,10 @@ const acme: Shape = {
   threshold: 1,
 }
 
+const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+/** A reference begins in it. */
+const isNoKey = (name: string) => name.includes('${')
+
 describe('import', () => {
   test('an organization becomes tidy files, with names for ids', async () => {
     const { files, imported } = await run(liveOrganization(acme))
@@ -93,8 +97,7 @@ describe('import', () => {
   const expectEmptyPlan = async (actual: Actual) => {
     const { files, imported } = await run(actual)
     expect(imported.diagnostics).toEqual([])
-    // Only a name in which a reference begins can be no key.
-    expect(imported.leftOut.filter(({ address }) => !address.includes('${'))).toEqual([])
+    expect(imported.leftOut.map(({ address }) => address).filter((address) => !isNoKey(address))).toEqual([])
     expect(await changesOf(actual, files, imported.lock)).toEqual([])
   }
 
@@ -120,6 +123,8 @@ describe('import', () => {
   test('definitions follow from one organization to any other, the plan is empty each time, and importing again writes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryOrganization, arbitraryOrganization, async (before, after) => {
+        // What has a name already and gets one that no definition can have stops an import.
+        fc.pre(![after.tags, ...[after.users, after.policies, after.wallets].map(namesOf)].flat().some(isNoKey))
         const first = await run(liveOrganization(before))
         const actual = liveOrganization(after)
         const { files, imported } = await run(actual, first.files, first.imported.lock)
