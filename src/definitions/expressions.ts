@@ -1,5 +1,5 @@
 import { type Diagnostic, diagnostic, type Span } from '../diagnostics/index.ts'
-import { checkText, type PolicyField } from '../policy/index.ts'
+import { checkText, type PolicyField, type PolicyProblem } from '../policy/index.ts'
 import { type Address, kinds } from '../resources/index.ts'
 import type { Draft } from './build.ts'
 import { parseTemplate } from './template.ts'
@@ -8,19 +8,19 @@ import type { ScalarTree } from './tree.ts'
 /** Stands for a live id while an expression is checked: all ids are UUIDs, and which one it is changes nothing. */
 const PLACEHOLDER = '00000000-0000-4000-8000-000000000000'
 
-/** Checks the expressions of a policy; what is found is reported at its place in the YAML file. */
-export function checkExpressions(draft: Draft): readonly Diagnostic[] {
-  return Object.entries(draft.expressions).flatMap(([field, scalar]) => {
-    const expression = kinds[draft.resource.kind].fields[field]?.expression
-    return expression ? checkExpression(expression, scalar) : []
+/** Checks the expressions of policies; what is found is reported at its place in the YAML file. */
+export function checkExpressions(drafts: readonly Draft[]): readonly Diagnostic[] {
+  // Policies that differ in the names they use alone have one text, with the same in place of each name.
+  const checked = new Map<string, readonly PolicyProblem[]>()
+  return drafts.flatMap(writtenExpressions).flatMap(({ field, fill }) => {
+    const { text, locate } = fill(() => PLACEHOLDER)
+    const key = `${field} ${text}`
+    const problems = checked.get(key) ?? checkText(field, text)
+    checked.set(key, problems)
+    return problems.map(({ code, severity, message, start, end, help }) =>
+      diagnostic(code, message, locate(start, end), { severity, help }),
+    )
   })
-}
-
-function checkExpression(field: PolicyField, scalar: ScalarTree): readonly Diagnostic[] {
-  const { text, locate } = fillExpression(scalar, () => PLACEHOLDER)
-  return checkText(field, text).map(({ code, severity, message, start, end, help }) =>
-    diagnostic(code, message, locate(start, end), { severity, help }),
-  )
 }
 
 /** An expression of a policy as it is written, and as it reads once its references are filled in. */

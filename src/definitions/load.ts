@@ -86,7 +86,7 @@ function assemble(
   }: { readonly texts: NamedFiles; readonly complete: boolean; readonly policiesOnly: boolean },
 ): { desired?: Desired; drafts: readonly Draft[]; diagnostics: readonly Diagnostic[] } {
   const { drafts, diagnostics: faults } = buildResources(files, texts)
-  const diagnostics = [...faults, ...drafts.flatMap(checkDraft), ...drafts.flatMap(checkExpressions)]
+  const diagnostics = [...faults, ...drafts.flatMap(checkDraft), ...checkExpressions(drafts)]
   if (!complete) return { drafts, diagnostics }
   const organization = readOrganization(files)
   diagnostics.push(

@@ -27,6 +27,7 @@ const REFERABLE = KINDS.filter((kind) => kinds[kind].referable)
  * `$${` is a `${` that stands for itself.
  */
 export function parseTemplate(text: string): readonly Piece[] {
+  if (text !== '' && !text.includes('${')) return [{ kind: 'text', text, start: 0, end: text.length }]
   const pieces: Piece[] = []
   let plain = ''
   let plainStart = 0
@@ -52,7 +53,9 @@ export function parseTemplate(text: string): readonly Piece[] {
       pieces.push(end === undefined ? unclosed(text, at) : reference(text.slice(at + 2, end), at, end + 1))
       at = end === undefined ? text.length : end + 1
     } else {
-      take(text[at]!, 1)
+      const next = text.indexOf('$', at + 1)
+      const stretch = text.slice(at, next < 0 ? text.length : next)
+      take(stretch, stretch.length)
     }
   }
   flush()

@@ -11,22 +11,33 @@ export type JsonObject = { readonly [member: string]: Json }
  * Members that are `undefined` are left out. Throws `EncodingError` for what JSON cannot say.
  */
 export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'string') return quote(value)
+  if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new EncodingError(`expected a finite number, got ${value}`)
     return JSON.stringify(value)
   }
-  // `Array.from` visits holes too, which then are no JSON value.
-  if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item)).join(',')}]`
+  if (Array.isArray(value)) {
+    let text = ''
+    // By index: that visits holes too, which then are no JSON value.
+    for (let i = 0; i < value.length; i++) text += (i === 0 ? '' : ',') + canonicalJson(value[i])
+    return `[${text}]`
+  }
   if (typeof value === 'object') {
     if (!isPlain(value)) throw new EncodingError(`expected a plain object, got a ${value.constructor.name}`)
-    const members = Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-      .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`)
-    return `{${members.join(',')}}`
+    let text = ''
+    for (const name of Object.keys(value).sort()) {
+      const member: unknown = (value as Readonly<Record<string, unknown>>)[name]
+      if (member !== undefined) text += `${text === '' ? '' : ','}${quote(name)}:${canonicalJson(member)}`
+    }
+    return `{${text}}`
   }
   throw new EncodingError(`expected a JSON value, got ${typeof value}`)
+}
+
+/** Most texts need no escapes. */
+function quote(text: string): string {
+  return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
 /** A date, a map or a secret has no members to write: told apart by its prototype, in any realm. */

@@ -1,6 +1,5 @@
+import { ECDH } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { p256 } from '@noble/curves/nist.js'
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { decodeHex } from '../encoding/index.ts'
 import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource } from './model.ts'
@@ -8,10 +7,21 @@ import * as wire from './wire/api-key.ts'
 
 /** The curves of API keys by the words that definitions use: hex digits of a public key, and whether one is valid. */
 export const API_KEY_CURVES = {
-  P256: { digits: 66, isValid: p256.utils.isValidPublicKey },
-  SECP256K1: { digits: 66, isValid: secp256k1.utils.isValidPublicKey },
+  P256: { digits: 66, isValid: isPointOf('prime256v1') },
+  SECP256K1: { digits: 66, isValid: isPointOf('secp256k1') },
   ED25519: { digits: 64, isValid: ed25519.utils.isValidPublicKey },
 } as const
+/** The platform's own look: an organization has hundreds of keys, and finding a point takes a square root. */
+function isPointOf(curve: string): (publicKey: Uint8Array) => boolean {
+  return (publicKey) => {
+    try {
+      return ECDH.convertKey(publicKey, curve).length > 0
+    } catch {
+      return false
+    }
+  }
+}
+
 export type ApiKeyCurve = keyof typeof API_KEY_CURVES
 
 const FIXED = 'a key keeps it for life; register a new key beside it, then delete this one'
