@@ -8,7 +8,15 @@ import { version } from './version.ts'
 /** Runs one command line and gives the process its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const environment = takeEnvironment()
-  const io = createIo(environment)
+  const terminal = createIo(environment)
+  let hasData = false
+  const io: Io = {
+    ...terminal,
+    out: (text) => {
+      hasData = true
+      terminal.out(text)
+    },
+  }
   let json = false
   try {
     assertNode()
@@ -23,7 +31,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     const run = await row.load()
     process.exitCode = await run({ settings, environment, io, args, options, json, commands })
   } catch (error) {
-    report(error, io, json)
+    // What is on stdout is one document: after a plan, why it is refused is talk.
+    report(error, io, json && !hasData)
     process.exitCode = error instanceof QuorateError ? error.exit : EXIT.error
   }
 }

@@ -9,6 +9,7 @@ import { checkEarlyAccess } from './early-access.ts'
 import { checkExpressions, type WrittenExpression, writtenExpressions } from './expressions.ts'
 import { type NamedFiles, readNamedFiles } from './files.ts'
 import { diskReader, type FolderReader, readSources } from './folder.ts'
+import { readLimits } from './limits.ts'
 import { readOrganization, readVars } from './organization.ts'
 import { parseYaml } from './parse.ts'
 import { type Outside, substitute } from './substitute.ts'
@@ -89,8 +90,10 @@ function assemble(
   const diagnostics = [...faults, ...drafts.flatMap(checkDraft), ...checkExpressions(drafts)]
   if (!complete) return { drafts, diagnostics }
   const organization = readOrganization(files)
+  const limits = readLimits(files)
   diagnostics.push(
     ...organization.diagnostics.filter(({ code }) => !policiesOnly || code !== 'definitions/missing-key'),
+    ...limits.diagnostics,
     ...checkUses(drafts),
     ...checkRenames(drafts),
     ...checkSharedCredentials(drafts),
@@ -103,6 +106,7 @@ function assemble(
     organizationId: id,
     resources: sortResources(drafts.map(({ resource }) => resource)),
     manageAll: managedKinds(files),
+    ...(Object.keys(limits.deletes).length === 0 ? {} : { deleteLimits: limits.deletes }),
   }
   return { desired: { ...content, digest: digestOf(content) }, drafts, diagnostics }
 }

@@ -39,7 +39,7 @@ function single(key: 'organization' | 'id', files: readonly Tree[], diagnostics:
   return first
 }
 
-function definedTwice(key: string, first: MapEntry, other: MapEntry): Diagnostic {
+export function definedTwice(key: string, first: MapEntry, other: MapEntry): Diagnostic {
   const { path, line, column } = toSpanJson(first.keySpan)
   const related = [{ message: `\`${key}\` is here first`, span: first.keySpan }]
   const message = `\`${key}\` is already defined at ${path}:${line}:${column}`

@@ -9,6 +9,15 @@ export const LATER_SECTIONS: Readonly<Record<string, string>> = {
 /** Kinds whose undeclared resources a definition may ask to delete, by the key of their section. */
 export const MANAGEABLE = KINDS.filter((kind) => kinds[kind].remove)
 
+const LIMIT: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    deletes: { type: 'string', title: 'a share such as `10%`', pattern: '^(100|[1-9]?[0-9])%$' },
+  },
+  required: ['deletes'],
+}
+
 /**
  * The JSON Schema (2020-12) of one file of definitions, made from the rows of the kinds. Nothing at the top is required:
  * an organization may be spread over several files.
@@ -49,6 +58,12 @@ export function makeSchema(): JsonSchema {
         description: 'Kinds of which everything live and undeclared is deleted. Other kinds are left alone.',
         additionalProperties: false,
         properties: Object.fromEntries(MANAGEABLE.map((kind) => [kinds[kind].form.key, { const: 'all' }])),
+      },
+      limits: {
+        type: ['object', 'null'],
+        description: 'Of each kind, the largest share that one plan may delete without a bypass. Left out: 30 %.',
+        additionalProperties: false,
+        properties: Object.fromEntries(MANAGEABLE.map((kind) => [kinds[kind].form.key, LIMIT])),
       },
       ...Object.fromEntries(sections),
     },

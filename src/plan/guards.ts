@@ -16,7 +16,7 @@ import type { Identified } from './identify.ts'
 import { compareText } from './lock.ts'
 import { printable } from './printable.ts'
 
-/** The largest share of a kind that one plan deletes without a bypass (design §3). */
+/** The largest share of a kind that one plan deletes without a bypass where definitions set no limit (design §3). */
 const MOST_DELETED_PERCENT = 30
 
 export interface GuardInput {
@@ -70,14 +70,15 @@ function deletions({ differences }: GuardInput): readonly Finding[] {
   return [{ message, addresses: unmarked.map(({ address }) => address) }]
 }
 
-function manyDeletions({ differences, actual }: GuardInput): readonly Finding[] {
+function manyDeletions({ differences, actual, desired }: GuardInput): readonly Finding[] {
   return KINDS.flatMap((kind): readonly Finding[] => {
     const gone = differences.filter((one) => one.kind === kind && one.action === 'delete')
     const base = actual.resources.filter((one) => one.kind === kind).length
-    if (gone.length * 100 <= base * MOST_DELETED_PERCENT) return []
+    const limit = desired.deleteLimits?.[kind] ?? MOST_DELETED_PERCENT
+    if (gone.length * 100 <= base * limit) return []
     const percent = Math.round((gone.length * 100) / base)
     const { one, many } = kinds[kind]
-    const message = `deleting ${gone.length} of ${base} ${base === 1 ? one : many} is ${percent} %, over ${MOST_DELETED_PERCENT} %`
+    const message = `deleting ${gone.length} of ${base} ${base === 1 ? one : many} is ${percent} %, over ${limit} %`
     return [{ message, addresses: gone.map(({ address }) => address), count: gone.length }]
   })
 }

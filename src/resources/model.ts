@@ -86,6 +86,8 @@ export interface Desired {
   readonly resources: readonly Resource[]
   /** Kinds whose undeclared live things are deleted (`manage: all`); all others leave them alone. */
   readonly manageAll: ReadonlySet<KindName>
+  /** The largest share of a kind that one plan may delete, in percent; for others the guard's own. */
+  readonly deleteLimits?: Readonly<Partial<Record<KindName, number>>>
   /** SHA-256 of the canonical form of everything above but spans: equal for any order of files and keys. */
   readonly digest: string
 }

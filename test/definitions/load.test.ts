@@ -26,6 +26,16 @@ function newFolder(files: Record<string, string>): string {
 }
 
 describe('the folder', () => {
+  test('limits of deletions are read per kind, from any file, and are part of what is desired', async () => {
+    const head = `organization: acme\nid: ${ORGANIZATION_ID}\n`
+    const limits = 'limits: { policies: { deletes: 10% }, accounts: { deletes: 0% } }\n'
+    const { desired, diagnostics } = await loadFiles({ 'a.yaml': head, 'b.yaml': limits })
+    expect(diagnostics).toEqual([])
+    expect(desired!.deleteLimits).toEqual({ policy: 10, walletAccount: 0 })
+    const without = await loadFiles({ 'a.yaml': head })
+    expect(without.desired!.digest).not.toBe(desired!.digest)
+  })
+
   test('folder: the example organization loads without a word', async () => {
     const { desired, diagnostics } = await loadDefinitions(acme, acmeOutside)
     expect(renderDiagnostics(diagnostics)).toBe('')

@@ -68,6 +68,20 @@ describe('guards', () => {
       expected: ['deletes: deleting 4 of 10 tags is 40 %, over 30 % [--allow deletes=4]'],
     },
     {
+      name: 'a kind may have a limit of its own, stricter or not',
+      given: {
+        desired: keep(8),
+        actual: [...bootstrap(), ...tags(10), live('policy.a'), live('policy.b')],
+        manageAll: ['tag', 'policy'],
+        deleteLimits: { tag: 10, policy: 100 },
+        allow: ['delete'],
+      },
+      expected: [
+        'delete allowed: deleting `policy.a`, `policy.b`, `tag.t8` and `tag.t9` needs leave [--allow-delete]',
+        'deletes: deleting 2 of 10 tags is 20 %, over 10 % [--allow deletes=2]',
+      ],
+    },
+    {
       name: 'a bypass for fewer deletions does not do, one for as many does',
       given: {
         desired: [],

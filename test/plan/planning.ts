@@ -1,6 +1,6 @@
 /** Plans in one line, with what a test does not care about filled in. */
 import { makePlan, type Plan, type PlanInput } from '../../src/plan/index.ts'
-import type { Actual, Resource } from '../../src/resources/index.ts'
+import type { Actual, Desired, Resource } from '../../src/resources/index.ts'
 import { actualOf, bootstrap, desiredOf } from './organization.ts'
 
 export const NOW = '2026-01-02T03:04:05.000Z'
@@ -8,6 +8,7 @@ export const NOW = '2026-01-02T03:04:05.000Z'
 export interface Given {
   readonly desired?: readonly Resource[]
   readonly manageAll?: Parameters<typeof desiredOf>[1]
+  readonly deleteLimits?: Desired['deleteLimits']
   readonly actual?: readonly Resource[] | Actual
   readonly lock?: PlanInput['lock']
   readonly creators?: PlanInput['creators']
@@ -15,9 +16,10 @@ export interface Given {
 }
 
 export function planInput(given: Given): PlanInput {
-  const { desired = [], manageAll = [], actual = bootstrap(), lock = {}, creators = {}, allow = [] } = given
+  const { desired = [], manageAll = [], deleteLimits = {}, actual = bootstrap() } = given
+  const { lock = {}, creators = {}, allow = [] } = given
   return {
-    desired: desiredOf(desired, manageAll),
+    desired: { ...desiredOf(desired, manageAll), deleteLimits },
     actual: 'resources' in actual ? actual : actualOf(actual),
     lock,
     creators,

@@ -1,0 +1,111 @@
+/** Every guard stops plan and apply as a process (exit 4) before anything is submitted, and its own bypass alone lets it pass. */
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { GUARDS, type GuardName, readPlan } from '../../src/plan/index.ts'
+import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
+import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
+
+vi.setConfig({ testTimeout: 240_000 })
+
+let service: TestService
+let bob: TestUser
+let rootName: string
+let before: number
+beforeAll(async () => {
+  service = await startTestService()
+  const userTagName = (n: number) => ({ userTagName: `t${n}`, userIds: [] })
+  for (let n = 0; n < 4; n++) await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', userTagName(n))
+  bob = await createTestUser(service, 'bob')
+  await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    policyName: 'bob-may',
+    effect: 'EFFECT_ALLOW',
+    consensus: `approvers.any(user, user.id == '${bob.userId}')`,
+    condition: 'true',
+    notes: '',
+  })
+  await createTestUser(service, 'carol')
+  const { user } = await service.root.query('get_user', { userId: service.rootUserId })
+  rootName = user.userName
+  const userIds = [service.rootUserId, bob.userId]
+  await bob.client.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'planted', userIds: [] })
+  await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+  before = await countActivities(service)
+})
+afterAll(() => service.close())
+
+const head = `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\n`
+const keyOf = (name: string, publicKey: string, more = '') =>
+  `  ${JSON.stringify(name)}: { apiKeys: { k: { curve: P256, publicKey: ${publicKey}${more} } } }\n`
+const root = () => keyOf(rootName, service.root.publicKey)
+const bobs = () => keyOf('bob', bob.client.publicKey)
+
+/** For each guard: definitions that it stops, what it says, and its bypass. */
+const cases: Readonly<
+  Record<GuardName, { readonly definitions: () => string; readonly says: string; readonly bypass: readonly string[] }>
+> = {
+  delete: {
+    definitions: () => 'manage: { tags: all }\ntags: { t0: {}, t1: {}, t2: {}, planted: { } }\n',
+    says: 'deleting `tag.t3` needs leave',
+    bypass: ['--allow-delete'],
+  },
+  deletes: {
+    definitions: () => 'limits: { tags: { deletes: 10% } }\ntags: { t0: { delete: true } }\n',
+    says: 'deleting 1 of 5 tags is 20 %, over 10 %; raise with --allow deletes=1',
+    bypass: ['--allow', 'deletes=1'],
+  },
+  'lock-out': {
+    definitions: () => `users:\n${keyOf('bob', bob.client.publicKey, ', delete: true')}`,
+    says: 'nobody could act for the organization',
+    bypass: ['--allow', 'lock-out'],
+  },
+  'quorum-lowered': {
+    definitions: () =>
+      `rootQuorum: { threshold: 1, users: [${JSON.stringify(rootName)}, bob] }\nusers:\n${root()}${bobs()}`,
+    says: 'the root quorum falls from 2 to 1',
+    bypass: ['--allow', 'quorum-lowered'],
+  },
+  'credential-in-use': {
+    definitions: () =>
+      `rootQuorum: { threshold: 2, users: [${JSON.stringify(rootName)}, bob] }\nusers:\n${keyOf(rootName, service.root.publicKey, ', delete: true')}${bobs()}`,
+    says: 'takes away the credential in use',
+    bypass: ['--allow', 'credential-in-use'],
+  },
+  adoption: {
+    definitions: () => 'tags: { planted: {} }\n',
+    says: '`tag.planted` (created by `bob`) was there before and would be taken as defined',
+    bypass: ['--allow', 'adoption'],
+  },
+  'exclusive-credentials': {
+    definitions: () => 'users: { bob: {} }\n',
+    says: 'lets quorum members in and is not in the definitions',
+    bypass: ['--allow', 'exclusive-credentials'],
+  },
+}
+
+describe('guards', () => {
+  test.each(GUARDS.map((guard) => ({ guard, ...cases[guard] })))(
+    '$guard stops plan and apply with exit 4, and passes with its own bypass, which the plan records',
+    async ({ guard, definitions, says, bypass }) => {
+      const folder = testFolder()
+      const env = environmentOf(service, folder, service.root.privateKey)
+      const defs = writeFiles(join(folder, 'defs'), { 'acme.yaml': head + definitions() })
+      const refused = await quorate(['plan', defs, '--json'], { env })
+      expect(refused.exit).toBe(4)
+      // Whatever else stops it is let pass: its own bypass must be what is still missing.
+      const all = readPlan(refused.stdout).guards
+      const others = all.filter(({ name }) => name !== guard).flatMap((one) => one.bypass.split(' '))
+      const applied = await quorate(['apply', defs, '--yes', ...others], { env })
+      expect(applied.stdout).toContain(`refused: ${all.find(({ name }) => name === guard)!.message}`)
+      expect(applied.stdout.match(/^refused: /gm)).toHaveLength(1)
+      expect(applied.stdout).toContain(says)
+      expect(applied.stderr).toMatch(/error cli\/refused[\s\S]*submitted +nothing/)
+      expect(applied.exit).toBe(4)
+
+      const passed = await quorate(['plan', defs, '--json', ...others, ...bypass], { env })
+      const found = readPlan(passed.stdout).guards.find(({ name }) => name === guard)
+      expect(found).toMatchObject({ allowed: true, bypass: bypass.join(' ') })
+      expect(passed.exit).toBe(0)
+      expect(await countActivities(service)).toBe(before)
+    },
+  )
+})
