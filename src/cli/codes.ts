@@ -19,7 +19,7 @@ export const cliCodes = {
     exit: EXIT.refused,
   },
   'cli/not-confirmed': {
-    summary: 'the plan was not confirmed',
+    summary: 'what the command would do was not confirmed',
     solve: 'answer yes, or give --yes where nobody can be asked',
   },
   'cli/apply-runs': {
@@ -37,6 +37,10 @@ export const cliCodes = {
   'cli/background-failed': {
     summary: 'the background process did not come up',
     solve: 'read the log that the message names',
+  },
+  'cli/background-runs': {
+    summary: 'a background process works in the data folder',
+    solve: 'stop it with `quorate down`',
   },
   'cli/background-other': {
     summary: 'the background process works for another organization or key',

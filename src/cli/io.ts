@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { QuorateError } from '../diagnostics/index.ts'
 
 /** Where a command speaks: data to stdout, talk to stderr. */
 export interface Io {
@@ -64,4 +65,13 @@ export function createIo(environment: Readonly<Record<string, string | undefined
       }
     },
   }
+}
+
+/** Goes on when `--yes` was given or a person says yes. Throws `cli/not-confirmed`, saying that `otherwise`. */
+export async function assertConfirmed(
+  { io, options }: { readonly io: Io; readonly options: Readonly<Record<string, unknown>> },
+  { question, otherwise }: { readonly question: string; readonly otherwise: string },
+): Promise<void> {
+  if (options['yes'] || (io.terminal && (await io.ask(question)))) return
+  throw new QuorateError('cli/not-confirmed', otherwise, { next: io.terminal ? 'answer yes' : 'give --yes' })
 }

@@ -95,5 +95,6 @@ function groupOf(program: Command, words: readonly string[], style: Style): Comm
 
 const groupSummaries: Readonly<Record<string, string>> = {
   fault: 'let the service on this machine fail on request, for tests and rehearsals',
+  snapshot: 'keep the state of the service on this machine in a file, and go back to it',
   policy: 'try, test, explain, format and lint policies on this machine',
 }

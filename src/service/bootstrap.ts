@@ -5,7 +5,14 @@ import { ServiceError } from './error.ts'
 import { readIfThere, writeWhole } from './files.ts'
 import type { Sealing } from './sealing.ts'
 import { createKeyPair, createServiceKeys, readServiceKeys } from './service-keys.ts'
-import { type Database, insertFirstOrganization, insertSetting, readSetting, type Transaction } from './store/index.ts'
+import {
+  type Database,
+  insertFirstOrganization,
+  insertSetting,
+  readSetting,
+  SETTING_OF_FIRST_ORGANIZATION,
+  type Transaction,
+} from './store/index.ts'
 
 /** What somebody needs to use a new installation; `bootstrap.json` holds it (design: the service). */
 export interface Bootstrap {
@@ -37,7 +44,7 @@ export interface BootstrapTools {
 
 /** Names of what the database itself remembers of the first organization. */
 const SETTINGS = {
-  organizationId: 'first-organization-id',
+  organizationId: SETTING_OF_FIRST_ORGANIZATION,
   rootUserId: 'first-user-id',
   apiPublicKey: 'first-api-public-key',
 } as const

@@ -25,9 +25,21 @@ export const SERVICE_CODES = {
     solve:
       'Start one with `quorate up` or `quorate serve`; with `NODE_ENV=production`, name it: `quorate serve --operator`.',
   },
+  'service/nothing-served': {
+    summary: 'No service has kept its data in this folder.',
+    solve: 'Name the folder of the service with `--folder`, or the data folder with `--data-dir`.',
+  },
   'service/operator-invalid': {
     summary: 'An operator asked for a time or a fault that cannot be.',
     solve: 'Correct what the message names; nothing was changed.',
+  },
+  'service/snapshot-exists': {
+    summary: 'A snapshot is never written over a file.',
+    solve: 'Choose another name, or remove the file.',
+  },
+  'service/snapshot-invalid': {
+    summary: 'The file is no snapshot, or not the whole of one.',
+    solve: 'Give a file that `quorate snapshot save` wrote.',
   },
   'service/seal-broken': {
     summary: 'A sealed value does not open: the master key is another one, or the row was changed by hand.',

@@ -4,6 +4,12 @@ import { decodeHex, encodeHex } from '../encoding/index.ts'
 import { Secret } from '../telemetry/index.ts'
 import { ServiceError } from './error.ts'
 
+/** The database of a data folder. */
+export const DATABASE_FILE = 'quorate.db'
+
+/** What an operator has changed, in a data folder. */
+export const OPERATOR_FILE = 'operator.json'
+
 /** Rights of everything in a data folder: its owner's alone. */
 export const OWNER_ONLY = 0o600
 

@@ -6,6 +6,7 @@
 export type { Bootstrap } from './bootstrap.ts'
 export { SERVICE_CODES, type ServiceCode } from './codes.ts'
 export { ServiceError } from './error.ts'
+export { lockFolder } from './lock.ts'
 export {
   askOperator,
   type Fault,
@@ -15,4 +16,5 @@ export {
   type OperatorState,
 } from './operator/index.ts'
 export { createService, type Service, type ServiceOptions } from './service.ts'
-export { StoreUnavailable } from './store/index.ts'
+export { readFolder, readSnapshot, restoreSnapshot, saveSnapshot } from './snapshot.ts'
+export { type DatabaseFacts, StoreUnavailable } from './store/index.ts'

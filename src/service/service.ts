@@ -7,7 +7,7 @@ import { createDecoder } from '../protocol/index.ts'
 import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } from './bootstrap.ts'
 import { createEngine } from './engine/engine.ts'
-import { checkMasterKey, OWNER_ONLY, readMasterKey } from './files.ts'
+import { checkMasterKey, DATABASE_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
 import { handlers } from './handlers/index.ts'
 import { apiPaths, createHttpServer } from './http/server.ts'
 import { lockFolder } from './lock.ts'
@@ -123,7 +123,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 }
 
 function openOperator({ dataDir, operator, clock = Date.now }: ServiceOptions, logger: Logger): Operator | undefined {
-  const file = join(dataDir, 'operator.json')
+  const file = join(dataDir, OPERATOR_FILE)
   if (operator) return createOperator({ clock, file, paths: apiPaths() })
   warnOfKept(file, logger)
   return undefined
@@ -135,7 +135,7 @@ function readWebhookRules({ resolveHost = platformResolveHost, allowedWebhookHos
 
 /** The file is made here so that no other user may read it, nor the files that SQLite puts beside it. */
 function createDatabaseFile(dataDir: string): string {
-  const path = join(dataDir, 'quorate.db')
+  const path = join(dataDir, DATABASE_FILE)
   closeSync(openSync(path, 'a', OWNER_ONLY))
   return path
 }

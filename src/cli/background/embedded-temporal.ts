@@ -22,8 +22,8 @@ export async function startEmbeddedTemporal(
   dataDir: string,
   { environment, announce, closers }: Options,
 ): Promise<string> {
-  const note = join(dataDir, 'temporal.json')
-  await stopLeftOver(note)
+  const note = noteOf(dataDir)
+  await stopLeftOverTemporal(dataDir)
   const binary = await findTemporal({ announce, environment })
   const server = await startTemporalServer({ binary, dbFile: join(dataDir, 'temporal.db'), announce })
   writeFileSync(note, JSON.stringify({ pid: server.pid, address: server.address } satisfies Running), { mode: 0o600 })
@@ -34,12 +34,17 @@ export async function startEmbeddedTemporal(
   return server.address
 }
 
-async function stopLeftOver(note: string): Promise<void> {
-  const running = read(note)
+/** Stops a Temporal server that outlived a killed background process of this data folder. */
+export async function stopLeftOverTemporal(dataDir: string): Promise<void> {
+  const running = read(noteOf(dataDir))
   // A process id may have been given to another program since; that its address answers shows that it is still ours.
   if (!running || !(await answers(running.address))) return
   process.kill(running.pid, 'SIGTERM')
   while (await answers(running.address)) await new Promise((resolve) => setTimeout(resolve, 100))
+}
+
+function noteOf(dataDir: string): string {
+  return join(dataDir, 'temporal.json')
 }
 
 function read(note: string): Running | undefined {

@@ -47,6 +47,13 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./down.ts')).down,
   },
   {
+    name: 'reset',
+    summary: 'delete the state in the data folder, after naming it; the next `up` begins anew',
+    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }],
+    example: 'quorate reset',
+    load: async () => (await import('./reset.ts')).reset,
+  },
+  {
     name: 'init',
     summary: 'write first definitions for a live organization into a new folder',
     args: '<folder>',
@@ -174,6 +181,24 @@ export const commands: readonly CommandRow[] = [
     ],
     example: 'quorate serve --port 8080',
     load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'snapshot save',
+    summary: 'write everything that the service on this machine keeps into one file, keys included',
+    args: '<file>',
+    argMeanings: { file: 'file to make; it is readable by you alone' },
+    options: [serviceFolder],
+    example: 'quorate snapshot save acme.snapshot',
+    load: async () => (await import('./snapshot.ts')).saveToFile,
+  },
+  {
+    name: 'snapshot restore',
+    summary: 'put a snapshot into the folder of a service that does not run',
+    args: '<file>',
+    argMeanings: { file: 'file that `quorate snapshot save` wrote' },
+    options: [{ flags: '--yes', meaning: 'do not ask before replacing what the folder holds' }, serviceFolder],
+    example: 'quorate snapshot restore acme.snapshot',
+    load: async () => (await import('./snapshot.ts')).restoreFromFile,
   },
   {
     name: 'clock',

@@ -1,8 +1,9 @@
-import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, submitter } from '../connect.ts'
+import { assertConfirmed } from '../io.ts'
 import { namesOf, renderActivity, viewActivity } from '../views/activity.ts'
 import { castVote, findActivity } from '../waiting.ts'
 
@@ -14,7 +15,7 @@ export const reject = (input: CommandInput): Promise<ExitCode> => vote(input, 'r
 
 /** Shows what the activity does, asks, votes. Voting twice is harmless; a finished activity says how it ended. */
 async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<ExitCode> {
-  const { io, json, args, options } = input
+  const { io, json, args } = input
   const place = await findPlace(input)
   const client = submitter(place)
   const activity = await findActivity(client, args[0]!)
@@ -25,11 +26,8 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
     else io.say(`It has ended; there is nothing to ${choice}.\n`)
     return EXIT.done
   }
-  if (!options['yes'] && !(io.terminal && (await io.ask(`${choice === 'approve' ? 'Approve' : 'Reject'} it?`)))) {
-    throw new QuorateError('cli/not-confirmed', 'nothing was voted', {
-      next: io.terminal ? 'answer yes to vote' : 'give --yes',
-    })
-  }
+  const question = choice === 'approve' ? 'Approve it?' : 'Reject it?'
+  await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
   const after = viewActivity(await castVote(client, activity.fingerprint, { vote: choice, now: place.now() }), names)
   if (json) io.out(`${JSON.stringify({ voted: true, activity: after }, null, 2)}\n`)
   else

@@ -28,8 +28,16 @@ export {
   insertSetting,
   listServiceKeys,
   readSetting,
+  SETTING_OF_FIRST_ORGANIZATION,
 } from './installation.ts'
 export { listPolicies } from './policies.ts'
 export type * from './schema.ts'
+export {
+  type DatabaseFacts,
+  packDatabase,
+  readDatabaseFacts,
+  readSnapshotFile,
+  unpackDatabase,
+} from './snapshot-file.ts'
 export { type Transaction, withSavepoint } from './transaction.ts'
 export { insertPolicyEvaluation, insertVote, listPolicyEvaluations, listVotes } from './votes.ts'

@@ -1,0 +1,40 @@
+import { resolve } from 'node:path'
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { type DatabaseFacts, readFolder, readSnapshot, restoreSnapshot, saveSnapshot } from '../../service/index.ts'
+import type { CommandInput } from '../command.ts'
+import { assertConfirmed } from '../io.ts'
+import { serviceFolder } from '../service-folder.ts'
+
+/** Writes everything that a service on this machine keeps into one file. */
+export async function saveToFile(input: CommandInput): Promise<ExitCode> {
+  const { io, json, args } = input
+  const file = resolve(args[0]!)
+  const facts = await saveSnapshot(serviceFolder(input), file)
+  if (json) io.out(`${JSON.stringify({ file, ...facts }, null, 2)}\n`)
+  else {
+    io.out(`Saved ${renderFacts(facts)} into ${args[0]}.\n`)
+    io.say('It holds the master key and the root key: whoever reads it has the wallets.\n')
+  }
+  return EXIT.done
+}
+
+/** Puts what a file holds into the folder of a service that does not run; what is there now is named and asked for. */
+export async function restoreFromFile(input: CommandInput): Promise<ExitCode> {
+  const { io, json, args } = input
+  const file = resolve(args[0]!)
+  const folder = serviceFolder(input)
+  readSnapshot(file)
+  const replaced = readFolder(folder)
+  if (replaced) {
+    io.say(`This replaces ${renderFacts(replaced)} in ${folder}.\n`)
+    await assertConfirmed(input, { question: 'Replace it?', otherwise: 'nothing was restored' })
+  }
+  const facts = await restoreSnapshot(folder, file)
+  if (json) io.out(`${JSON.stringify({ folder, ...facts, ...(replaced ? { replaced } : {}) }, null, 2)}\n`)
+  else io.out(`Restored ${renderFacts(facts)} into ${folder}.\n`)
+  return EXIT.done
+}
+
+function renderFacts({ organizationId, activities }: DatabaseFacts): string {
+  return `organization ${organizationId} with ${activities} ${activities === 1 ? 'activity' : 'activities'}`
+}
