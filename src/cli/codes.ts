@@ -18,6 +18,10 @@ export const cliCodes = {
     solve: 'change the definitions, or give the flag that the guard names',
     exit: EXIT.refused,
   },
+  'cli/other-user': {
+    summary: 'the plan was made for another user than the one whose key is in use',
+    solve: 'apply it with a key of the user that the plan names, or plan again with this key',
+  },
   'cli/not-confirmed': {
     summary: 'what the command would do was not confirmed',
     solve: 'answer yes, or give --yes where nobody can be asked',

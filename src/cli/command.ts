@@ -34,6 +34,8 @@ export interface CommandRow {
   /** A line that can be typed as it stands. */
   readonly example: string
   readonly hidden?: boolean
+  /** What it says before its code is even loaded, so that a reader knows within 300 ms what goes on. */
+  readonly opening?: (args: readonly string[], settings: Settings) => string
   /** Loaded only when the command runs, so that `--help` and the first line of output come at once. */
   readonly load: () => Promise<(input: CommandInput) => Promise<ExitCode>>
 }

@@ -3,14 +3,14 @@ import { relative, sep } from 'node:path'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type LoadedDefinitions, type LoadOptions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
-import { type Diagnostic, hasErrors, QuorateError, renderDiagnostics } from '../diagnostics/index.ts'
+import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostics/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../live/index.ts'
 import type { Lock, Plan } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import type { CommandInput } from './command.ts'
 import type { Place } from './connect.ts'
 import { parseVars, readValues } from './values.ts'
-import { toDiagnosticJson } from './views/diagnostics.ts'
+import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
 
 /** A plan with what it was made from. */
 export interface Planned {
@@ -60,7 +60,7 @@ export async function planFolder(
     })
   }
   const counted = countQueries(client)
-  const actual = await readActual(counted, { mentioned: kindsMentioned(desired) })
+  const actual = actingAs(await readActual(counted, { mentioned: kindsMentioned(desired) }), input.options['as'])
   const lockFolder = place.embedded ? input.settings.dataDir : folder
   const oldLock = await readLock(lockFolder)
   if (!show(input, oldLock.diagnostics)) return undefined
@@ -88,6 +88,23 @@ export async function planFolder(
   return { plan, desired, actual, lock, lockFolder }
 }
 
+/** The organization as another user would find it: with `--as`, a key that may only read says what a plan means for the one that applies it. */
+function actingAs(actual: Actual, userName: unknown): Actual {
+  if (typeof userName !== 'string') return actual
+  const user = actual.resources.find(({ kind, name }) => kind === 'user' && name === userName)
+  const [key] = actual.resources
+    .filter(({ kind, parentId }) => kind === 'apiKey' && parentId === user?.id)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  if (user?.id === undefined || key === undefined) {
+    const names = actual.resources.filter(({ kind }) => kind === 'user').map(({ name }) => name)
+    const meant = suggest(userName, names)
+    throw new QuorateError('cli/usage', `expected --as to be a user with an API key, got \`${userName}\``, {
+      next: meant.length > 0 ? `did you mean ${meant.map((name) => `\`${name}\``).join(' or ')}?` : 'name a live user',
+    })
+  }
+  return { ...actual, actor: { userId: user.id, userName, publicKey: String(key.fields['publicKey']) } }
+}
+
 /** Writes which live thing each name means beside the definitions, once nothing is left to do. */
 export async function saveLock({ lockFolder, lock }: Planned): Promise<void> {
   await writeLock(lockFolder, lock)
@@ -112,9 +129,10 @@ function allowances({ options }: CommandInput): readonly string[] {
 }
 
 /** Shows diagnostics; whether one may go on. As JSON they are data only when they are the end: the plan comes otherwise. */
-function show({ io, json }: CommandInput, diagnostics: readonly Diagnostic[]): boolean {
+function show(input: CommandInput, diagnostics: readonly Diagnostic[]): boolean {
+  const { io, json } = input
   const failed = hasErrors(diagnostics)
-  if (!json) io.say(renderDiagnostics(diagnostics, io.style))
-  else if (failed) io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  sayDiagnostics(input, diagnostics)
+  if (json && failed) io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
   return !failed
 }

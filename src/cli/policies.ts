@@ -7,10 +7,10 @@ import {
   type LoadedDefinitions,
   loadDefinitions,
 } from '../definitions/index.ts'
-import { hasErrors, QuorateError, renderDiagnostics } from '../diagnostics/index.ts'
+import { hasErrors, QuorateError } from '../diagnostics/index.ts'
 import type { CommandInput } from './command.ts'
 import { parseVars } from './values.ts'
-import { toDiagnosticJson } from './views/diagnostics.ts'
+import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
 
 /**
  * Loads a folder of definitions, or one file of them, for what their policies decide. Neither an id nor public keys are
@@ -40,8 +40,8 @@ export async function loadPolicies(input: CommandInput, path: string): Promise<L
   const { io, json } = input
   const loaded = await readPolicies(input, path)
   const failed = hasErrors(loaded.diagnostics)
+  sayDiagnostics(input, loaded.diagnostics)
   if (failed && json) io.out(`${JSON.stringify({ diagnostics: loaded.diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
-  else if (!json) io.say(renderDiagnostics(loaded.diagnostics, io.style))
   return failed ? undefined : loaded
 }
 

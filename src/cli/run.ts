@@ -1,9 +1,11 @@
 import { readSettings, takeEnvironment } from '../config/index.ts'
 import { EXIT, QuorateError, renderError, toErrorJson } from '../diagnostics/index.ts'
+import type { CommandInput } from './command.ts'
 import { commands } from './commands/index.ts'
 import { createIo, type Io } from './io.ts'
 import { readCommandLine } from './program.ts'
 import { version } from './version.ts'
+import { annotates, toGithubError } from './views/github.ts'
 
 /** Runs one command line and gives the process its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -28,16 +30,18 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { row, args, options, flags } = invocation
     json = options['json'] === true
     const settings = readSettings(environment, flags)
+    if (row.opening) io.say(`${row.opening(args, settings)}\n`)
     const run = await row.load()
     process.exitCode = await run({ settings, environment, io, args, options, json, commands })
   } catch (error) {
     // What is on stdout is one document: after a plan, why it is refused is talk.
-    report(error, io, json && !hasData)
+    report(error, { io, json: json && !hasData, environment })
     process.exitCode = error instanceof QuorateError ? error.exit : EXIT.error
   }
 }
 
-function report(error: unknown, io: Io, json: boolean): void {
+function report(error: unknown, { io, json, environment }: Pick<CommandInput, 'io' | 'json' | 'environment'>): void {
+  if (annotates(environment)) io.say(toGithubError(error))
   if (json) io.out(`${JSON.stringify({ error: toErrorJson(error) }, null, 2)}\n`)
   io.say(renderError(error, { error: io.style.error }))
 }

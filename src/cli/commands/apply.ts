@@ -27,6 +27,7 @@ async function applySaved(
   events: EventStream | undefined,
 ): Promise<ExitCode> {
   const plan = savedPlan(place, path)
+  await assertSameUser(place, plan)
   events?.planned(plan)
   assertAllowed(plan)
   assertPermitted(plan)
@@ -100,6 +101,17 @@ function savedPlan(place: Place, path: string): Plan {
     })
   }
   return plan
+}
+
+/** What a plan says will come of it holds for one user. Another key of the same user will do. */
+async function assertSameUser(place: Place, { actor }: Plan): Promise<void> {
+  if (actor.publicKey.toLowerCase() === place.key.publicKey.toLowerCase()) return
+  const { userId, username } = await reader(place).query('whoami', {})
+  if (userId === actor.userId) return
+  throw new QuorateError('cli/other-user', `the plan was made for ${actor.userName}, and the key is ${username}'s`, {
+    facts: { submitted: 'nothing' },
+    next: `apply it with a key of ${actor.userName}, or plan again with this key`,
+  })
 }
 
 async function confirm({ io, options }: CommandInput, plan: Plan): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Settings } from '../../config/index.ts'
 import type { CommandRow, OptionRow } from '../command.ts'
 import { policyCommands } from './policy/index.ts'
 
@@ -28,6 +29,9 @@ const serviceFolder: OptionRow = {
   flags: '--folder <folder>',
   meaning: 'the service’s data (default: service/ in the data folder)',
 }
+
+/** The API in words, before anything is known of it. */
+const apiName = ({ baseUrl }: Settings) => baseUrl ?? 'the embedded service'
 
 /** Every command, in the order in which help lists them. */
 export const commands: readonly CommandRow[] = [
@@ -87,12 +91,17 @@ export const commands: readonly CommandRow[] = [
     options: [
       ...values,
       ...guards,
+      {
+        flags: '--as <user>',
+        meaning: 'say what would come of it if this user applied it (default: the user of the key in use)',
+      },
       { flags: '--out <file>', meaning: 'save the plan, to be applied as it is with `quorate apply FILE`' },
       markdown,
       jsonInto,
       { flags: '--detailed-exitcode', meaning: 'exit with 2 when there are changes' },
     ],
     example: 'quorate plan definitions/acme --out plan.json',
+    opening: ([where = '.'], settings) => `Planning ${where} against ${apiName(settings)} …`,
     load: async () => (await import('./plan.ts')).plan,
   },
   {
@@ -111,6 +120,7 @@ export const commands: readonly CommandRow[] = [
       jsonInto,
     ],
     example: 'quorate apply plan.json',
+    opening: ([what = '.'], settings) => `Applying ${what} to ${apiName(settings)} …`,
     load: async () => (await import('./apply.ts')).apply,
   },
   {

@@ -1,7 +1,7 @@
-import { EXIT, type ExitCode, hasErrors, renderDiagnostics } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, hasErrors } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { loadFolder } from '../planning.ts'
-import { toDiagnosticJson } from '../views/diagnostics.ts'
+import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 
 /** Checks a folder of definitions without asking the API anything. */
 export async function validate(input: CommandInput): Promise<ExitCode> {
@@ -9,13 +9,13 @@ export async function validate(input: CommandInput): Promise<ExitCode> {
   const folder = args[0] ?? '.'
   const { diagnostics, desired } = await loadFolder(input, folder, settings.baseUrl === undefined)
   const failed = hasErrors(diagnostics)
+  sayDiagnostics(input, diagnostics)
   if (json) {
     const resources = desired?.resources.length ?? 0
     io.out(
       `${JSON.stringify({ valid: !failed, resources, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`,
     )
   } else {
-    io.say(renderDiagnostics(diagnostics, io.style))
     const count = `${diagnostics.filter(({ severity }) => severity === 'error').length} errors, ${diagnostics.filter(({ severity }) => severity === 'warning').length} warnings`
     io.out(
       failed

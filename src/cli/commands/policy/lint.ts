@@ -16,12 +16,12 @@ import type { CommandInput } from '../../command.ts'
 import { readPolicies } from '../../policies.ts'
 import { version } from '../../version.ts'
 import { toDiagnosticJson } from '../../views/diagnostics.ts'
-import { toGithubAnnotation } from '../../views/github.ts'
+import { annotates, toGithubAnnotation } from '../../views/github.ts'
 import { toSarif } from '../../views/sarif.ts'
 
 /** Lints the policies of a folder of definitions. Fails on errors, and on more warnings than are allowed. */
 export async function lint(input: CommandInput): Promise<ExitCode> {
-  const { io, json, args, options } = input
+  const { io, json, args, options, environment } = input
   const folder = args[0] ?? '.'
   const configured = readConfiguration(folder, options)
   const loaded = await readPolicies(input, folder)
@@ -40,9 +40,10 @@ export async function lint(input: CommandInput): Promise<ExitCode> {
     io.out(
       `${JSON.stringify({ ...counts, fixed: fixed.length, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`,
     )
-  else if (options['github'] === true) io.out(diagnostics.map(toGithubAnnotation).join(''))
+  else if (options['github'] === true) io.out(diagnostics.map((one) => toGithubAnnotation(one, environment)).join(''))
   else {
     io.out(renderDiagnostics(diagnostics, io.style))
+    if (annotates(environment)) io.say(diagnostics.map((one) => toGithubAnnotation(one, environment)).join(''))
     io.say(
       `${counts.errors} errors, ${counts.warnings} warnings, ${counts.infos} remarks${fixed.length > 0 ? `, ${fixed.length} fixed` : ''}\n`,
     )
