@@ -1,7 +1,7 @@
-import { schnorr, secp256k1_FROST, secp256k1_hasher } from '@noble/curves/secp256k1.js'
+import { schnorr, secp256k1_FROST } from '@noble/curves/secp256k1.js'
 import { describe, expect, test } from 'vitest'
-import { randomBytes, sha256 } from '../../src/crypto/index.ts'
-import { concatBytes, decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
+import { randomBytes } from '../../src/crypto/index.ts'
+import { decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
 import { type FrostRequest, frostShare, signFrostShare } from '../../src/spark/frost.ts'
 import {
   hasEvenY,
@@ -15,6 +15,7 @@ import {
 } from '../../src/spark/group.ts'
 import { readVectors } from '../vectors/read-vectors.ts'
 import { expectRefusal } from './expect-refusal.ts'
+import { makeOperators, taggedNumber, USER_ID } from './operators.ts'
 
 interface TaprootCase {
   readonly message: string
@@ -33,12 +34,9 @@ interface TaprootCase {
   readonly signature: string
 }
 
-/** The identifier under which the user signs (facts: chain §8.2). */
-const user = decodeHex('687da64d52a16c6fc792c6fc831ec1afa797a91f77549668a6b5421f12c1ac77')
 const cases = readVectors<TaprootCase>('frost/taproot.jsonl')
+const publicOf = (privateKey: Uint8Array) => timesG(readScalar(privateKey, 'privateKey')).toBytes(true)
 const number = (hex: string) => readScalar(decodeHex(hex), 'hex')
-const taggedNumber = (tag: string, ...parts: Uint8Array[]) =>
-  scalars.create(BigInt(`0x${encodeHex(schnorr.utils.taggedHash(tag, ...parts))}`))
 
 function requestOf(given: TaprootCase): FrostRequest {
   return {
@@ -113,8 +111,9 @@ describe('FROST', () => {
 
   test('the shares of operators and user add up to a signature of BIP-340 under the tweaked key', () => {
     for (const seed of Array(16).keys()) {
-      const party = makeParty(1 + (seed % 4))
-      const share = signFrostShare(party.userKey, party.request, randomBytes)
+      const userKey = writeScalar(randomScalar(randomBytes))
+      const party = makeOperators(1 + (seed % 4), { userPublicKey: publicOf(userKey) })
+      const share = signFrostShare(userKey, party.request, randomBytes)
       const signature = party.complete(share, 0n)
       expect(schnorr.verify(signature.bytes, party.request.message, signature.key)).toBe(true)
     }
@@ -123,8 +122,10 @@ describe('FROST', () => {
   test('with an adaptor the sum verifies once its secret is added, and not before', () => {
     for (const seed of Array(8).keys()) {
       const secret = randomScalar(randomBytes)
-      const party = makeParty(1 + (seed % 4), timesG(secret).toBytes(true))
-      const share = signFrostShare(party.userKey, party.request, randomBytes)
+      const userKey = writeScalar(randomScalar(randomBytes))
+      const adaptorPublicKey = timesG(secret).toBytes(true)
+      const party = makeOperators(1 + (seed % 4), { userPublicKey: publicOf(userKey), adaptorPublicKey })
+      const share = signFrostShare(userKey, party.request, randomBytes)
       const [without, completed] = [party.complete(share, 0n), party.complete(share, secret)]
       expect(schnorr.verify(without.bytes, party.request.message, without.key)).toBe(false)
       expect(schnorr.verify(completed.bytes, party.request.message, completed.key)).toBe(true)
@@ -132,7 +133,8 @@ describe('FROST', () => {
   })
 
   test('nonces are never the same twice, for the same request and even from the same randomness under another key', () => {
-    const { userKey, request } = makeParty(2)
+    const userKey = writeScalar(randomScalar(randomBytes))
+    const { request } = makeOperators(2, { userPublicKey: publicOf(userKey) })
     const shares = Array.from({ length: 10 }, () => encodeHex(signFrostShare(userKey, request, randomBytes).hiding))
     expect(new Set(shares).size).toBe(10)
     const stuck = (length: number) => new Uint8Array(length).fill(7)
@@ -147,7 +149,7 @@ describe('FROST', () => {
     ['no operator', { operatorCommitments: [] }, 'expected at least one of `operatorCommitments`'],
     [
       'the identifier of the user',
-      { operatorCommitments: [{ ...operator!, id: user }] },
+      { operatorCommitments: [{ ...operator!, id: USER_ID }] },
       'expected `operatorCommitments` without the identifier of the user',
     ],
     [
@@ -198,77 +200,4 @@ interface Rfc9591Case {
   }
   readonly round_two_outputs: { readonly outputs: readonly { readonly sig_share: string }[] }
   readonly final_output: { readonly sig: string }
-}
-
-/** Operators who hold one key together, each a part, and who sign beside the user as Spark's do. */
-function makeParty(operatorCount: number, adaptorPublicKey?: Uint8Array) {
-  const userKey = randomScalar(randomBytes)
-  const operators = Array.from({ length: operatorCount }, (_, index) => ({
-    id: BigInt(index + 1),
-    part: randomScalar(randomBytes),
-    nonces: { hiding: randomScalar(randomBytes), binding: randomScalar(randomBytes) },
-  }))
-  const groupKey = operators.reduce((sum, { part }) => sum.add(timesG(part)), timesG(userKey))
-  const request: FrostRequest = {
-    message: randomBytes(32),
-    verifyingKey: groupKey.toBytes(true),
-    operatorCommitments: operators.map(({ id, nonces }) => ({
-      id: writeScalar(id),
-      hiding: timesG(nonces.hiding).toBytes(true),
-      binding: timesG(nonces.binding).toBytes(true),
-    })),
-    ...(adaptorPublicKey && { adaptorPublicKey }),
-  }
-  return {
-    userKey: writeScalar(userKey),
-    request,
-    complete: (share: ReturnType<typeof signFrostShare>, adaptorSecret: bigint) => {
-      const tweak = taggedNumber('TapTweak', xOf(groupKey))
-      const key = (hasEvenY(groupKey) ? groupKey : groupKey.negate()).add(timesG(tweak))
-      const listed = [...request.operatorCommitments, { id: user, hiding: share.hiding, binding: share.binding }].sort(
-        (a, b) => Buffer.compare(a.id, b.id),
-      )
-      const factors = bindingFactors(
-        hasEvenY(key) ? key.toBytes(true) : key.negate().toBytes(true),
-        listed,
-        request.message,
-      )
-      const sum = listed
-        .map(({ id, hiding, binding }) =>
-          readPoint(hiding, '').add(readPoint(binding, '').multiply(factors.get(encodeHex(id))!)),
-        )
-        .concat(adaptorPublicKey ? readPoint(adaptorPublicKey, '') : [])
-        .reduce((total, point) => total.add(point))
-      const [nonceSign, keySign] = [hasEvenY(sum) ? 1n : -1n, hasEvenY(key) ? 1n : -1n]
-      const partSign = hasEvenY(groupKey) ? keySign : -keySign
-      const challenge = taggedNumber('BIP0340/challenge', xOf(sum), xOf(key), request.message)
-      const shares = operators.map(({ id, part, nonces }) => {
-        const factor = factors.get(encodeHex(writeScalar(id)))!
-        return nonceSign * (nonces.hiding + nonces.binding * factor) + challenge * partSign * part
-      })
-      const total =
-        shares.reduce((a, b) => a + b, readScalar(share.signatureShare, 'share')) +
-        challenge * keySign * tweak +
-        nonceSign * adaptorSecret
-      return { key: xOf(key), bytes: concatBytes(xOf(sum), writeScalar(scalars.create(total))) }
-    },
-  }
-}
-
-/** Written once more for the operators' side, over RFC 9380 as the library has it. */
-function bindingFactors(
-  key: Uint8Array,
-  list: readonly { readonly id: Uint8Array; readonly hiding: Uint8Array; readonly binding: Uint8Array }[],
-  message: Uint8Array,
-): ReadonlyMap<string, bigint> {
-  const context = 'FROST-secp256k1-SHA256-TR-v1'
-  const hashed = (purpose: string, bytes: Uint8Array) => sha256(concatBytes(encodeUtf8(`${context}${purpose}`), bytes))
-  const encoded = concatBytes(...list.flatMap(({ id, hiding, binding }) => [id, hiding, binding]))
-  const prefix = concatBytes(key, hashed('msg', message), hashed('com', encoded))
-  return new Map(
-    list.map(({ id }) => [
-      encodeHex(id),
-      secp256k1_hasher.hashToScalar(concatBytes(prefix, id), { DST: `${context}rho` }),
-    ]),
-  )
 }

@@ -17,7 +17,6 @@ const BILLING = 'there is nothing to pay for'
 const ONRAMP = 'there is no on-ramp provider behind this service'
 const MARKETS = 'there is no market or yield provider behind this service'
 const ENCLAVES = 'there are no enclaves behind this service'
-const SPARK = 'this version has no part in Spark'
 
 /** Why an activity is not carried out, by family: said to whoever submits it. */
 export const notExecutedReasons = {
@@ -90,10 +89,6 @@ export const notExecutedReasons = {
   RE_ENCRYPT_TVC_QUORUM_KEY_SHARE: ENCLAVES,
   RESTORE_TVC_DEPLOYMENT: ENCLAVES,
   UPDATE_TVC_APP_LIVE_DEPLOYMENT: ENCLAVES,
-  SPARK_SIGN_FROST: SPARK,
-  SPARK_PREPARE_TRANSFER: SPARK,
-  SPARK_CLAIM_TRANSFER: SPARK,
-  SPARK_PREPARE_LIGHTNING_RECEIVE: SPARK,
 } as const satisfies Partial<Record<ActivityFamily, string>>
 
 /** Makes the rows of every activity type whose family has a reason. */

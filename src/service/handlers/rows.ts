@@ -15,6 +15,7 @@ import { privateKeyHandlers } from './private-keys.ts'
 import { signRawPayloadHandlers } from './sign-raw-payload.ts'
 import { signTransactionHandlers } from './sign-transaction.ts'
 import { smartContractInterfaceHandlers } from './smart-contract-interfaces.ts'
+import { sparkHandlers } from './spark.ts'
 import { subOrganizationHandlers } from './sub-organizations.ts'
 import type { FamilyOf, HandlerRows } from './table.ts'
 import { userTagHandlers } from './user-tags.ts'
@@ -44,6 +45,7 @@ const executed = {
   ...oauth2CredentialHandlers,
   ...webhookEndpointHandlers,
   ...ipAllowlistHandlers,
+  ...sparkHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed
 type OtherType = Exclude<ActivityType, ExecutedType>
