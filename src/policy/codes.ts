@@ -110,6 +110,10 @@ export const policyCodes = {
     summary: 'a decoded value is read with `.name`, which is always an error',
     solve: "read it with `['name']`, or by position when it is a tuple",
   },
+  'policy/constant': {
+    summary: 'a clause comes to the same on every request',
+    solve: 'write what was meant, or remove it; `true` alone is how one says "anybody" or "anything"',
+  },
   'policy/never-in-range': {
     summary: 'a position can never be inside of the value, so reading it is always an error',
     solve: 'count positions from 0; a slice goes from its start to its end',

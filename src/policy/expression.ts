@@ -3,6 +3,7 @@
 import { type Diagnostic, diagnostic, type Source, sortDiagnostics, spanAt } from '../diagnostics/index.ts'
 import type { Expression } from './ast.ts'
 import { checkTree } from './check.ts'
+import { constantProblems } from './constant.ts'
 import { compile, type Evaluate, type Probe, type Unit } from './evaluate.ts'
 import type { PolicyField } from './model.ts'
 import { parse } from './parser.ts'
@@ -23,7 +24,11 @@ export function checkText(field: PolicyField, text: string): readonly PolicyProb
   // An empty time is always active (facts: policy-language §9).
   if (field === 'time' && text === '') return []
   const { tree, problems } = parse(text)
-  return inOrder(tree === undefined ? problems : [...problems, ...checkTree(field, tree).problems])
+  if (tree === undefined) return inOrder(problems)
+  const checked = checkTree(field, tree)
+  const all = [...problems, ...checked.problems]
+  // What is wrong comes first: of a tree that is refused nobody asks what it would come to.
+  return inOrder(all.some(isError) ? all : [...all, ...constantProblems({ text, types: checked.types }, tree)])
 }
 
 /** `checkText` as diagnostics of a source that holds the expression and nothing else. */

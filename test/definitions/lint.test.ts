@@ -51,6 +51,37 @@ describe('lint: rules', () => {
     expect(await lintBy(name, good), 'good').toEqual([])
   })
 
+  test.each([
+    [
+      "activity.kind == 'CREATE_WALLET' && eth.tx.value < 5",
+      ['eth.tx.value < 5', '`p` never applies: `CREATE_WALLET` has nothing for this to read'],
+    ],
+    [
+      "activity.kind in ['CREATE_WALLET', 'UPDATE_WALLET'] && wallet.label == 'a'",
+      [
+        "wallet.label == 'a'",
+        '`p` never applies: neither `CREATE_WALLET` nor `UPDATE_WALLET` has anything for this to read',
+      ],
+    ],
+    [
+      "activity.resource == 'POLICY' && activity.params.user_id == 'a'",
+      ["activity.params.user_id == 'a'", '`p` never applies: nothing that it is about has what this reads'],
+    ],
+    [
+      "wallet.id == 'a' && private_key.id == 'b'",
+      [
+        "wallet.id == 'a' && private_key.id == 'b'",
+        '`p` never applies: wherever it is not false, something that it reads is not there',
+      ],
+    ],
+  ])('lint: what the activities of a policy do not have is marked: %s', async (condition, expected) => {
+    const off = Object.fromEntries(rules.map(({ name }) => [name, 'off' as const]))
+    const { diagnostics } = lintDefinitions(await load(allow(condition)), { ...off, 'allow-never-applies': 'warning' })
+    expect(diagnostics.flatMap(({ message, span }) => [span.source.text.slice(span.start, span.end), message])).toEqual(
+      expected,
+    )
+  })
+
   test('lint: every rule says what it finds, why it matters and how to solve it', () => {
     expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length)
     for (const { name, summary, why, solve } of rules) {

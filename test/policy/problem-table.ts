@@ -665,4 +665,105 @@ export const problemTable: readonly {
       ],
     ],
   },
+  {
+    field: 'condition',
+    text: '1 == 1',
+    problems: [['warning', 'policy/constant', 0, 6, '`1 == 1` is always true', null]],
+  },
+  {
+    field: 'condition',
+    text: "wallet.id == 'a' && [1, 2].any(x, x == 3)",
+    problems: [['warning', 'policy/constant', 20, 41, '`[1, 2].any(x, x == 3)` is always false', null]],
+  },
+  {
+    field: 'condition',
+    text: "wallet.id == 'a' || true",
+    problems: [['warning', 'policy/constant', 20, 24, '`|| true` leaves nothing to the other clauses', null]],
+  },
+  {
+    field: 'condition',
+    text: "wallet.id == 'a' && true",
+    problems: [['warning', 'policy/constant', 20, 24, '`&& true` changes nothing', null]],
+  },
+  {
+    field: 'condition',
+    text: 'wallet.id != wallet.id',
+    problems: [['warning', 'policy/constant', 0, 22, '`wallet.id != wallet.id` is always false', null]],
+  },
+  {
+    field: 'consensus',
+    text: 'approvers.count() >= 0',
+    problems: [['warning', 'policy/constant', 0, 22, '`approvers.count() >= 0` is always true', null]],
+  },
+  {
+    field: 'condition',
+    text: '0 > wallets.count()',
+    problems: [['warning', 'policy/constant', 0, 19, '`0 > wallets.count()` is always false', null]],
+  },
+  {
+    field: 'condition',
+    text: 'eth.tx.nonce < 340282366920938463463374607431768211456',
+    problems: [
+      [
+        'warning',
+        'policy/constant',
+        0,
+        54,
+        '`eth.tx.nonce < 340282366920938463463374607431768211456` is always true',
+        null,
+      ],
+    ],
+  },
+  {
+    field: 'condition',
+    text: 'eth.tx.value > 5 && eth.tx.value < 5',
+    problems: [
+      ['warning', 'policy/constant', 20, 36, '`eth.tx.value > 5` and `eth.tx.value < 5` are never both true', null],
+    ],
+  },
+  {
+    field: 'condition',
+    text: 'eth.tx.value > 5 || 5 >= eth.tx.value',
+    problems: [
+      ['warning', 'policy/constant', 20, 37, '`eth.tx.value > 5` or `5 >= eth.tx.value` is always true', null],
+    ],
+  },
+  {
+    field: 'condition',
+    text: "wallet.id in ['a', 'b'] && wallet.id == 'c'",
+    problems: [
+      [
+        'warning',
+        'policy/constant',
+        27,
+        43,
+        "`wallet.id in ['a', 'b']` and `wallet.id == 'c'` are never both true",
+        null,
+      ],
+    ],
+  },
+  {
+    field: 'condition',
+    text: "wallet.id != 'a' || wallet.id != 'b'",
+    problems: [['warning', 'policy/constant', 20, 36, "`wallet.id != 'a'` or `wallet.id != 'b'` is always true", null]],
+  },
+  {
+    field: 'condition',
+    text: "wallets.any(w, w.id == 'a' && w.id != 'a')",
+    problems: [['warning', 'policy/constant', 30, 41, "`w.id == 'a'` and `w.id != 'a'` are never both true", null]],
+  },
+  {
+    field: 'time',
+    text: "Timestamp('2026-01-01T00:00:00Z') == Timestamp('2026-01-01T00:00:00Z')",
+    problems: [
+      [
+        'warning',
+        'policy/constant',
+        0,
+        70,
+        "`Timestamp('2026-01-01T00:00:00Z') == Timestamp('2026-01-01T00:00:00Z')` is always true",
+        null,
+      ],
+    ],
+  },
 ]

@@ -29,6 +29,19 @@ describe('problems', () => {
     expect(new Set(syntaxTable.map(([text]) => text)).size).toBe(syntaxTable.length)
   })
 
+  test.each([
+    'true',
+    "eth.tx.value >= 5 && eth.tx.value <= 5 && wallet.id == 'a' && wallet.id != 'b'",
+    "eth.tx.value > 5 || eth.tx.value < 5 || wallet.id == 'a' || wallet.id != 'b'",
+    "eth.tx.to == '0xAB' && eth.tx.to == '0xab'",
+    "eth.tx.contract_call_args['a'] == 5 || eth.tx.contract_call_args['a'] != 5",
+    'wallets.count() >= 1 && eth.eip_712.domain.chain_id > 0',
+    "wallet.id in ['a', 'b'] && wallet.id in ['b', 'c']",
+    '[1][3] == 2',
+  ])('problems: what may come to either is not constant: %s', (text) => {
+    expect(checkText('condition', text)).toEqual([])
+  })
+
   test('problems: every code has a text that shows it', () => {
     const seen = new Set<string>(problemTable.flatMap(({ problems }) => problems.map(([, code]) => code)))
     const shownElsewhere = ['policy/too-long', 'policy/too-deep']
