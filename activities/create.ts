@@ -31,7 +31,7 @@ export interface ActivityDependencies {
 export interface Activities {
   /** Reads what the plan's batches are and what they need. */
   loadOutline(input: { readonly organizationId: string; readonly planDigest: string }): Promise<Outline>
-  /** Looks whether the organization is still as the plan was made for; if not, what came of the plan before. */
+  /** Looks whether the plan may be carried out: what came of it when it was before, or whether the world has moved. */
   checkPlanFresh(input: { readonly planDigest: string }): Promise<Freshness>
   /** Records that a run applies the plan, before anything is submitted. */
   spendPlan(input: { readonly planDigest: string; readonly run: string }): Promise<void>
@@ -75,6 +75,9 @@ export function createActivities(deps: ActivityDependencies): Activities {
 
       async checkPlanFresh({ planDigest }) {
         const plan = await planStore.getPlan(planDigest)
+        const earlier = await planStore.getOutcome(plan)
+        // Even when the world has come back to what it was: whoever applies a plan twice wants what it says once.
+        if (earlier && isSpent(earlier)) return { fresh: false, earlier }
         const client = await deps.clientFor(plan.organization.id)
         const actual = await readActual(client, { mentioned: kindsOf(plan) })
         try {
@@ -82,9 +85,8 @@ export function createActivities(deps: ActivityDependencies): Activities {
           return { fresh: true }
         } catch (error) {
           if (!(error instanceof QuorateError) || error.code !== 'plan/stale') throw error
-          const earlier = await planStore.getOutcome(planDigest)
           const { code, message, next = 'plan again' } = error
-          return { fresh: false, error: { code, message, next }, ...(earlier ? { earlier } : {}) }
+          return earlier ? { fresh: false, earlier } : { fresh: false, error: { code, message, next } }
         }
       },
 
@@ -131,11 +133,16 @@ export function createActivities(deps: ActivityDependencies): Activities {
       },
 
       async recordOutcome({ outcome }) {
-        await planStore.putOutcome(outcome.planDigest, outcome)
+        await planStore.putOutcome(await planStore.getPlan(outcome.planDigest), outcome)
       },
     },
     logger,
   )
+}
+
+/** Whether an apply came to an end that is one: a cancelled one may be taken up again. */
+function isSpent({ state }: ApplyProgress): boolean {
+  return state === 'done' || state === 'failed' || state === 'rejected'
 }
 
 /** The API refuses what is more than 5 minutes ahead or an hour old; a younger body that it refuses means a wrong clock. */

@@ -21,16 +21,13 @@ export interface Step {
 
 export type Ids = Readonly<Record<Address, string>>
 
-/** Whether the organization is still as the plan was made for. */
+/** Whether a plan may be carried out: it is not spent, and the organization is still as it was made for. */
 export type Freshness =
   | { readonly fresh: true }
-  | {
-      readonly fresh: false
-      /** `plan/stale`, naming what moved. */
-      readonly error: Failure
-      /** What came of this plan when it was applied before: then the world moved because of it. */
-      readonly earlier?: ApplyProgress
-    }
+  /** The plan was carried out before, and this came of it. */
+  | { readonly fresh: false; readonly earlier: ApplyProgress }
+  /** `plan/stale`, naming what moved. */
+  | { readonly fresh: false; readonly error: Failure }
 
 /** A body made and stored, or the pending activity that asks for the same thing already. */
 export type Prepared =

@@ -23,9 +23,15 @@ export interface PlanStore {
   /** Records which run applies a plan, and returns the first run that did: this one, unless it was spent before. */
   spend(digest: string, run: string): Promise<string>
   /** Records what came of a plan; a later run of the same plan replaces it. */
-  putOutcome(digest: string, outcome: ApplyProgress): Promise<void>
-  getOutcome(digest: string): Promise<ApplyProgress | undefined>
+  putOutcome(plan: PlanDocument, outcome: ApplyProgress): Promise<void>
+  getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
 }
+
+/**
+ * One document: when the world comes back to what it was, a plan that is made then says the same and has the same digest,
+ * and is another plan all the same, to be spent by itself.
+ */
+export type PlanDocument = Pick<Plan, 'digest' | 'createdAt'>
 
 /** Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600). */
 export function createPlanStore(folder: string): PlanStore {
@@ -70,12 +76,12 @@ export function createPlanStore(folder: string): PlanStore {
       return (await read(path)) ?? run
     },
 
-    async putOutcome(digest, outcome) {
-      await write(at('outcomes', digest), JSON.stringify(outcome))
+    async putOutcome(plan, outcome) {
+      await write(at('outcomes', documentDigest(plan)), JSON.stringify(outcome))
     },
 
-    async getOutcome(digest) {
-      const text = await read(at('outcomes', digest))
+    async getOutcome(plan) {
+      const text = await read(at('outcomes', documentDigest(plan)))
       return text === undefined ? undefined : (JSON.parse(text) as ApplyProgress)
     },
   }
@@ -84,6 +90,10 @@ export function createPlanStore(folder: string): PlanStore {
 /** `sha256:` and the lower-case hex SHA-256 of the raw body (facts: protocol §5). */
 export function fingerprintOf(body: string): string {
   return `sha256:${encodeHex(sha256(encodeUtf8(body)))}`
+}
+
+function documentDigest({ digest, createdAt }: PlanDocument): string {
+  return fingerprintOf(`${digest} ${createdAt}`)
 }
 
 /** Digests become file names, so anything that is not one is refused: it could name a path. */

@@ -49,7 +49,7 @@ async function begin(run: ApplyRun, { organizationId, planDigest }: ApplyInput):
     const outline = await persist(run, show, () => steps.loadOutline({ organizationId, planDigest }))
     const freshness = await persist(run, show, () => steps.checkPlanFresh({ planDigest }))
     if (!freshness.fresh) {
-      if (freshness.earlier) run.endAs(freshness.earlier)
+      if ('earlier' in freshness) run.endAs(freshness.earlier)
       else run.giveUp('stale', freshness.error)
       return run.progress()
     }

@@ -87,15 +87,17 @@ describe('plan store', () => {
   })
 
   test('the outcome of a plan is kept', async () => {
-    expect(await store.getOutcome(plan.digest)).toBeUndefined()
+    expect(await store.getOutcome(plan)).toBeUndefined()
     const outcome: ApplyProgress = {
       planDigest: plan.digest,
       state: 'done',
       startedAt: '2026-01-01T00:00:00.000Z',
       batches: [],
     }
-    await store.putOutcome(plan.digest, outcome)
-    expect(await store.getOutcome(plan.digest)).toEqual(outcome)
+    await store.putOutcome(plan, outcome)
+    expect(await store.getOutcome(plan)).toEqual(outcome)
+    // A plan of another time is another one, also when it says the same.
+    expect(await store.getOutcome({ ...plan, createdAt: '2026-01-02T00:00:00.000Z' })).toBeUndefined()
   })
 
   test('a folder that cannot be written is an error that names it and may pass', async () => {

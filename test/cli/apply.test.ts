@@ -1,59 +1,16 @@
 /** Plan, apply, approve and go on, as separate processes, against a real service and a real Temporal server. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+import { createTestUser, startTestService } from '../service/harness.ts'
 import { connectTestTemporal, testTemporalAddress } from '../temporal.ts'
 import { countActivities, environmentOf, keyFile, quorate, readAll, testFolder, writeFiles } from './harness.ts'
+import { onlyTags, scene } from './scene.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
-
-let temporal: string
-beforeAll(async () => {
-  temporal = await testTemporalAddress()
-})
-
-interface Scene {
-  readonly service: TestService
-  readonly folder: string
-  readonly env: Readonly<Record<string, string>>
-}
-
-/** A service, a folder, and a worker process for the root user's key; all of them end with the test. */
-async function scene({ clock }: { clock?: () => number } = {}): Promise<Scene> {
-  const service = await startTestService(clock ? { clock } : {})
-  const folder = testFolder()
-  const env = environmentOf(service, folder, service.root.privateKey, { TEMPORAL_ADDRESS: temporal })
-  const worker = spawn(process.execPath, [main, 'worker', '--json'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(async () => {
-    await ended(worker)
-    await service.close()
-  })
-  await once(worker.stdout!, 'data')
-  return { service, folder, env }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  const exit = once(child, 'exit')
-  child.kill('SIGTERM')
-  await exit
-}
-
-const onlyTags = (names: readonly string[]) => `organization: acme
-id: \${env.ACME_ORGANIZATION_ID}
-tags: { ${names.map((name) => `${name}: {}`).join(', ')} }
-`
 
 describe('apply: from definitions to an empty plan', () => {
   test('a second person approves in the middle, each intent is one activity, and the lock says which id is whose', async () => {
@@ -95,41 +52,6 @@ features: { EMAIL_AUTH: true }
     expect(await countActivities(service)).toBe(submitted)
     const { userTags } = await service.root.query('list_user_tags')
     expect(readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')).toContain(`tag.treasury: ${userTags[0]!.tagId}`)
-  })
-
-  test('a saved plan is carried out as it is, once: edited, foreign and spent ones are told apart', async () => {
-    const { service, folder, env } = await scene()
-    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
-    const plan = join(folder, 'plan.json')
-    const planned = await quorate(['plan', defs, '--out', plan, '--detailed-exitcode'], { env })
-    expect(planned.exit).toBe(2)
-    expect(await countActivities(service)).toBe(0)
-
-    const edited = join(folder, 'edited.json')
-    writeFileSync(edited, readFileSync(plan, 'utf8').replace('"one"', '"two"'))
-    const refused = await quorate(['apply', edited], { env })
-    expect(refused.stderr).toContain('error plan/edited')
-    expect(refused.exit).toBe(1)
-
-    const applied = await quorate(['apply', plan], { env })
-    expect(applied.stdout).toContain('1 done')
-    expect(applied.exit).toBe(0)
-    const spent = await quorate(['apply', plan, '--json'], { env })
-    expect((JSON.parse(spent.stdout) as ApplyProgress).state).toBe('done')
-    expect(spent.exit).toBe(0)
-    expect(await countActivities(service)).toBe(1)
-  })
-
-  test('a plan that live state has moved away from is stale, and says what moved', async () => {
-    const { service, folder, env } = await scene()
-    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
-    const plan = join(folder, 'plan.json')
-    await quorate(['plan', defs, '--out', plan], { env })
-    await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'one', userIds: [] })
-    const stale = await quorate(['apply', plan], { env })
-    expect(stale.stdout + stale.stderr).toContain('tag.one')
-    expect(stale.exit).toBe(5)
-    expect(await countActivities(service)).toBe(1)
   })
 })
 
@@ -177,7 +99,9 @@ describe('apply: no worker', () => {
     const service = await startTestService()
     onTestFinished(() => service.close())
     const folder = testFolder()
-    const env = environmentOf(service, folder, service.root.privateKey, { TEMPORAL_ADDRESS: temporal })
+    const env = environmentOf(service, folder, service.root.privateKey, {
+      TEMPORAL_ADDRESS: await testTemporalAddress(),
+    })
     const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
     const ran = await quorate(['apply', defs, '--yes'], { env })
     expect(ran.stderr).toContain(

@@ -230,24 +230,6 @@ describe('apply: what goes wrong', () => {
     expect(await run.ended()).toMatchObject({ state: 'stale', error })
     expect(stage.api.submits).toEqual([])
   })
-
-  test('applied a second time, a plan that moved the world reports what came of it first', async () => {
-    let stale = false
-    const stage: Stage = await stageWith({
-      activities: () => ({
-        checkPlanFresh: async ({ planDigest }) => {
-          const earlier = await stage.store.getOutcome(planDigest)
-          return stale && earlier
-            ? { fresh: false, error: { code: 'plan/stale', message: 'moved' }, earlier }
-            : { fresh: true }
-        },
-      }),
-    })
-    const first = await (await stage.startApply([{ name: 'a' }])).ended()
-    stale = true
-    expect(await (await stage.startApply([{ name: 'a' }])).ended()).toEqual(first)
-    expect(stage.api.submits).toHaveLength(1)
-  })
 })
 
 describe('apply: cancelling', () => {

@@ -1,0 +1,47 @@
+/** A place to apply in: a service, a folder, and a worker process for the root user's key. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { startTestService, type TestService } from '../service/harness.ts'
+import { testTemporalAddress } from '../temporal.ts'
+import { environmentOf, testFolder } from './harness.ts'
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+export interface Scene {
+  readonly service: TestService
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Sets one up; all of it ends with the test. */
+export async function scene({ clock }: { clock?: () => number } = {}): Promise<Scene> {
+  const temporal = await testTemporalAddress()
+  const service = await startTestService(clock ? { clock } : {})
+  const folder = testFolder()
+  const env = environmentOf(service, folder, service.root.privateKey, { TEMPORAL_ADDRESS: temporal })
+  const worker = spawn(process.execPath, [main, 'worker', '--json'], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(async () => {
+    await ended(worker)
+    await service.close()
+  })
+  await once(worker.stdout!, 'data')
+  return { service, folder, env }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exit
+}
+
+/** Definitions of some tags and nothing else. */
+export const onlyTags = (names: readonly string[]) => `organization: acme
+id: \${env.ACME_ORGANIZATION_ID}
+tags: { ${names.map((name) => `${name}: {}`).join(', ')} }
+`
