@@ -34,7 +34,7 @@ function renderClock({ now, aheadMs }: OperatorState): string {
   const time = new Date(now).toISOString()
   return aheadMs === 0
     ? `${time}, as this machine has it\n`
-    : `${time}, ${renderMove(aheadMs)} of this machine's clock\n`
+    : `${time}, ${renderMove(aheadMs).slice(1)} ahead of this machine's clock\n`
 }
 
 /** The sum of all moves as one would be typed: `+1d1h`. */

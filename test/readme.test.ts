@@ -1,0 +1,188 @@
+/**
+ * The README is true: every `console` block is typed as it stands, in order, into one shell in a copy of the
+ * repository's definitions, and answers as it says. `…` on a line of its own stands for any lines. Ids, codes, ports,
+ * times and durations may be others, but what the README calls by one name must have one name here too.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createStyle } from '../src/cli/io.ts'
+import { readCommandLine } from '../src/cli/program.ts'
+import { quorate, testFolder } from './cli/harness.ts'
+
+vi.setConfig({ testTimeout: 600_000 })
+
+const root = join(import.meta.dirname, '..')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+
+interface Block {
+  readonly language: string
+  readonly text: string
+}
+const blocks: readonly Block[] = [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
+  language: language!,
+  text: text!,
+}))
+
+describe('readme', () => {
+  test('readme: what it types is answered as it says', async () => {
+    const folder = join(testFolder(), 'quorate')
+    cpSync(join(root, 'definitions'), join(folder, 'definitions'), { recursive: true })
+    const shell = startShell(folder)
+    onTestFinished(async () => {
+      await quorate(['down'], { cwd: folder })
+      shell.end()
+    })
+    const names = new Names(folder)
+    let typed = 0
+    for (const { language, text } of blocks) {
+      if (language === 'diff') applyDiff(folder, text)
+      if (language === 'yaml' && text.startsWith('# request.yaml\n')) writeFileSync(join(folder, 'request.yaml'), text)
+      if (language !== 'console') continue
+      for (const { command, answer } of readConsole(text)) {
+        const got = await shell.type(names.fill(command))
+        const pattern = names.pattern(answer)
+        const match = pattern.exec(got)
+        // The README's words beside what was said, rather than a pattern.
+        if (!match) expect(got, `$ ${command}`).toBe(answer)
+        names.learn(match!)
+        typed++
+      }
+    }
+    expect(typed).toBeGreaterThan(10)
+  })
+
+  test('readme: every command that it names is one, with options that it has', () => {
+    const lines = blocks.flatMap(({ text }) =>
+      [...text.matchAll(/npx quorate (.*?)(?: +#.*)?$/gm)].map(([, line]) => line!),
+    )
+    expect(lines.length).toBeGreaterThan(15)
+    const said: string[] = []
+    const options = { version: '', style: createStyle(false), out: () => {}, say: (text: string) => said.push(text) }
+    for (const line of lines) {
+      const words = line.split(/\s+/).map((word) => word.replaceAll("'", ''))
+      expect(readCommandLine(words, options), `quorate ${line}: ${said.join('')}`).toBeTypeOf('object')
+    }
+  })
+})
+
+/** The commands of a block, each with what it answers. */
+function readConsole(text: string): readonly { readonly command: string; readonly answer: string }[] {
+  return text
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command = '', ...answer] = part.split('\n')
+      return { command, answer: answer.join('\n') }
+    })
+}
+
+/** Replaces the one line of a file that a diff takes away by the one that it adds. */
+function applyDiff(folder: string, text: string): void {
+  const [, path, before, after] = /^--- (.*)\n-(.*)\n\+(.*)\n$/.exec(text)!
+  const file = join(folder, path!)
+  const old = readFileSync(file, 'utf8')
+  const strip = (line: string) => line.trimStart()
+  expect(old.split(strip(before!))).toHaveLength(2)
+  writeFileSync(file, old.replace(strip(before!), strip(after!)))
+}
+
+/** What differs from run to run, by what it looks like. */
+const VOLATILE = [
+  { name: 'id', looks: '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', bound: true },
+  { name: 'time', looks: '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z', bound: false },
+  { name: 'code', looks: '\\b[0-9a-f]{4}-[0-9a-f]{4}\\b', bound: true },
+  { name: 'port', looks: '(?<=127\\.0\\.0\\.1:)\\d+', bound: true },
+  { name: 'pid', looks: '(?<=pid )\\d+', bound: false },
+  { name: 'age', looks: '\\b\\d+ (?:second|minute|hour)s?\\b', bound: false },
+  { name: 'folder', looks: '/home/you/quorate\\b', bound: true },
+] as const
+const volatile = new RegExp(VOLATILE.map(({ looks }) => `(${looks})`).join('|'), 'g')
+
+/** What the README's ids and codes are called in this run. */
+class Names {
+  readonly #known = new Map<string, string>()
+  #learning: string[] = []
+
+  constructor(folder: string) {
+    this.#known.set('/home/you/quorate', folder)
+  }
+
+  /** A command of the README with this run's names. */
+  fill(command: string): string {
+    return command.replaceAll(volatile, (token) => this.#known.get(token) ?? token)
+  }
+
+  /** What the whole of an answer must match; a group for each name that is met for the first time. */
+  pattern(answer: string): RegExp {
+    this.#learning = []
+    const lines = answer.split('\n').map((line) => (line === '…' ? '(?:.*\\n)*?' : `${this.#line(line)}\\n`))
+    return new RegExp(`^${lines.join('').replace(/\\n$/, '')}$`)
+  }
+
+  learn(match: RegExpExecArray): void {
+    for (const [index, token] of this.#learning.entries()) this.#known.set(token, match[index + 1]!)
+  }
+
+  #line(line: string): string {
+    let pattern = ''
+    let at = 0
+    for (const match of line.matchAll(volatile)) {
+      pattern += escaped(line.slice(at, match.index)) + this.#token(match)
+      at = match.index + match[0].length
+    }
+    return pattern + escaped(line.slice(at))
+  }
+
+  #token([token, ...groups]: RegExpMatchArray): string {
+    const { looks, bound } = VOLATILE[groups.findIndex((group) => group !== undefined)]!
+    const known = this.#known.get(token)
+    if (known !== undefined) return escaped(known)
+    if (!bound) return looks
+    const met = this.#learning.indexOf(token)
+    if (met >= 0) return `\\${met + 1}`
+    this.#learning.push(token)
+    return `(${looks})`
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}
+
+/** One shell, in which `npm start` and `npx quorate` are this repository's. */
+function startShell(folder: string) {
+  const bin = join(folder, '../bin')
+  const main = join(root, 'src/cli/main.ts')
+  const { start } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 })
+  const up = start.replace('node src/cli/main.ts', `'${process.execPath}' '${main}'`)
+  writeFileSync(join(bin, 'npm'), `#!/bin/sh\nexec ${up}\n`, { mode: 0o755 })
+  const child: ChildProcess = spawn('sh', [], {
+    cwd: folder,
+    env: { PATH: `${bin}${delimiter}${process.env['PATH']}`, HOME: process.env['HOME'] },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdout!.setEncoding('utf8')
+  return {
+    /** Types a command, and returns all that it said. */
+    type(command: string): Promise<string> {
+      const mark = randomUUID()
+      let text = ''
+      return new Promise((resolve) => {
+        const take = (part: string) => {
+          text += part
+          if (!text.includes(mark)) return
+          child.stdout!.off('data', take)
+          resolve(text.slice(0, text.indexOf(mark)))
+        }
+        child.stdout!.on('data', take)
+        child.stdin!.write(`(${command}) 2>&1 </dev/null; echo ${mark}\n`)
+      })
+    },
+    end: () => void child.kill(),
+  }
+}
