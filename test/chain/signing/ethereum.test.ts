@@ -2,19 +2,12 @@ import fc from 'fast-check'
 import { type Hex, parseTransaction, recoverTransactionAddress, serializeTransaction } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
-import { addressOf, encodeEthereum, type SigningKey, signTransaction } from '../../../src/chain/index.ts'
-import { KEY_CURVES } from '../../../src/crypto/index.ts'
-import { decodeHex, encodeHex } from '../../../src/encoding/index.ts'
+import { encodeEthereum, signTransaction } from '../../../src/chain/index.ts'
+import { encodeHex } from '../../../src/encoding/index.ts'
+import { ethereumAddress, SECRET, secp256k1Key } from './keys.ts'
 
-const SECRET = '4646464646464646464646464646464646464646464646464646464646464646'
-const key: SigningKey = {
-  curve: 'CURVE_SECP256K1',
-  privateKey: decodeHex(SECRET),
-  publicKey: decodeHex(KEY_CURVES.secp256k1.publicKeyOf(SECRET)),
-}
-const address = addressOf('CURVE_SECP256K1', encodeHex(key.publicKey), 'ADDRESS_FORMAT_ETHEREUM')
 const sign = (unsigned: string) =>
-  `0x${encodeHex(signTransaction('TRANSACTION_TYPE_ETHEREUM', unsigned, key))}` as const
+  `0x${encodeHex(signTransaction('TRANSACTION_TYPE_ETHEREUM', unsigned, secp256k1Key))}` as const
 
 describe('signing: Ethereum', () => {
   test('signing: the transaction of EIP-155 is signed as the standard has it', () => {
@@ -80,7 +73,7 @@ describe('signing: Ethereum', () => {
         fc.asyncProperty(made as fc.Arbitrary<Parameters<typeof serializeTransaction>[0]>, async (transaction) => {
           const signed = sign(serializeTransaction(transaction))
           expect(signed).toBe(await privateKeyToAccount(`0x${SECRET}`).signTransaction(transaction as never))
-          expect(await recoverTransactionAddress({ serializedTransaction: signed as never })).toBe(address)
+          expect(await recoverTransactionAddress({ serializedTransaction: signed as never })).toBe(ethereumAddress)
         }),
         { numRuns: 30 },
       )
