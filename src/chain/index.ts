@@ -27,7 +27,7 @@ export {
   type WordCount,
 } from './mnemonic.ts'
 export { normalizePath } from './path.ts'
-export { addressOf, checkAddressFormat, createPrivateKey, type StandAloneKey } from './private-key.ts'
+export { addressOf, checkAddressFormat, createPrivateKey, openPrivateKey, type StandAloneKey } from './private-key.ts'
 export {
   type EthereumFields,
   encodeEthereum,

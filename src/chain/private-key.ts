@@ -2,6 +2,7 @@ import { CryptoError, KEY_CURVES, type KeyCurve, type RandomBytes } from '../cry
 import { decodeHex, encodeHex } from '../encoding/index.ts'
 import { type AddressFormat, addressFormatRow, isAddressFormat } from './address-formats.ts'
 import type { Curve } from './curves.ts'
+import { ChainError } from './error.ts'
 
 /** A key of its own, in no wallet (facts: chain §4). */
 export interface StandAloneKey {
@@ -27,6 +28,16 @@ export function createPrivateKey(curve: Curve, randomBytes: RandomBytes): StandA
       // A draw outside of the curve's range (FIPS 186-5 A.2.2), once in 2^32 on P-256: draw again.
       if (!(error instanceof CryptoError)) throw error
     }
+  }
+}
+
+/** Takes 32 bytes as a private key. Throws `ChainError` for another length, and for a number outside of the curve's range. */
+export function openPrivateKey(curve: Curve, privateKey: Uint8Array): StandAloneKey {
+  if (privateKey.length !== 32) throw new ChainError(`expected a private key of 32 bytes, got ${privateKey.length}`)
+  try {
+    return { privateKey, publicKey: KEY_CURVES[KEYS_OF[curve]].publicKeyOf(encodeHex(privateKey)) }
+  } catch (cause) {
+    throw new ChainError('invalid private key', { cause })
   }
 }
 

@@ -11,8 +11,16 @@ export { signEd25519 } from './ed25519.ts'
 export { createEip191Signer, eip191Digest, verifyEip191 } from './eip191.ts'
 export { CryptoError } from './error.ts'
 export { keccak256, sha256 } from './hash.ts'
+export { type HpkeMessage, hpkeOpen, hpkeSeal } from './hpke.ts'
 export { isKeyCurve, KEY_CURVES, type KeyCurve } from './key-curves.ts'
-export { createP256Signer, createP256Verifier, generateP256KeyPair, p256PublicKey, verifyP256 } from './p256.ts'
+export {
+  createP256Signer,
+  createP256Verifier,
+  generateP256KeyPair,
+  p256PublicKey,
+  uncompressP256,
+  verifyP256,
+} from './p256.ts'
 export { createPooledRandomBytes, type RandomBytes, randomBytes } from './random.ts'
 export { seal, unseal } from './seal.ts'
 export { inHalves, type SignatureHalves, signEcdsaDigest, signSchnorrDigest } from './sign-digest.ts'

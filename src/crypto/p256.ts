@@ -1,3 +1,4 @@
+import { ECDH } from 'node:crypto'
 import { createEcdsaVerifier, type EcdsaCurve, ecdsaOver } from './ecdsa.ts'
 import type { KeyPair, Signer, Verify } from './signer.ts'
 
@@ -22,4 +23,14 @@ export const verifyP256: Verify = p256.verify
  */
 export function createP256Verifier(options: { readonly capacity?: number } = {}): Verify {
   return createEcdsaVerifier(CURVE, options)
+}
+
+/** Writes a P-256 public key (hex, compressed or not) as its 65 bytes `04 ‖ x ‖ y` in hex; nothing if it is none. */
+export function uncompressP256(publicKeyHex: string): string | undefined {
+  if (!/^(?:0[23][0-9a-f]{64}|04[0-9a-f]{128})$/i.test(publicKeyHex)) return undefined
+  try {
+    return ECDH.convertKey(publicKeyHex, CURVE.openssl, 'hex', 'hex', 'uncompressed') as string
+  } catch {
+    return undefined // not a point of the curve
+  }
 }

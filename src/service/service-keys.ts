@@ -1,5 +1,4 @@
-import { ECDH } from 'node:crypto'
-import { p256PublicKey, type RandomBytes } from '../crypto/index.ts'
+import { p256PublicKey, type RandomBytes, uncompressP256 } from '../crypto/index.ts'
 import { decodeHex, encodeHex } from '../encoding/index.ts'
 import type { Sealing } from './sealing.ts'
 import { insertServiceKey, listServiceKeys, type ServiceKeyRow, type Transaction } from './store/index.ts'
@@ -26,7 +25,7 @@ export async function createServiceKeys(
     const { privateKey, publicKey } = createKeyPair(randomBytes)
     await insertServiceKey(tx, {
       name,
-      public_key: uncompressed(publicKey),
+      public_key: uncompressP256(publicKey)!,
       sealed_private_key: sealing.seal(decodeHex(privateKey), placeOf(name)),
       created_at: now,
     })
@@ -43,6 +42,16 @@ export async function readServiceKeys(tx: Transaction, sealing: Sealing): Promis
   return Object.fromEntries(rows.map((row) => [row.name, row.public_key])) as Record<ServiceKeyName, string>
 }
 
+/** Opens one of the keys: both halves in hex, the public one uncompressed. */
+export async function openServiceKey(
+  tx: Transaction,
+  unseal: Sealing['unseal'],
+  name: ServiceKeyName,
+): Promise<{ readonly publicKey: string; readonly privateKey: string }> {
+  const row = (await listServiceKeys(tx)).find((each) => each.name === name)!
+  return { publicKey: row.public_key, privateKey: encodeHex(unseal(row.sealed_private_key, placeOf(name))) }
+}
+
 /** Makes a P-256 key pair from the given randomness, in hex. */
 export function createKeyPair(randomBytes: RandomBytes): { readonly privateKey: string; readonly publicKey: string } {
   for (;;) {
@@ -53,10 +62,6 @@ export function createKeyPair(randomBytes: RandomBytes): { readonly privateKey: 
       // One in 2^32 draws lies outside of the curve's range (FIPS 186-5 A.2.2): draw again.
     }
   }
-}
-
-function uncompressed(publicKey: string): string {
-  return ECDH.convertKey(publicKey, 'prime256v1', 'hex', 'hex', 'uncompressed') as string
 }
 
 function placeOf(name: string) {

@@ -3,7 +3,6 @@ import type { NotExecuted } from '../engine/handler.ts'
 
 const VOTE = 'votes are counted by the engine'
 const SENDING = 'this version sends no transactions'
-const TRANSFER = 'this version neither exports nor imports keys'
 const SECRETS = 'this version keeps no secrets of clients'
 const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
 const OAUTH = 'this version has no OAuth login'
@@ -27,13 +26,6 @@ export const notExecutedReasons = {
   ETH_UNDELEGATE_7702: SENDING,
   SOL_SEND_TRANSACTION: SENDING,
   UPSERT_GAS_USAGE_CONFIG: SENDING,
-  EXPORT_PRIVATE_KEY: TRANSFER,
-  EXPORT_WALLET: TRANSFER,
-  EXPORT_WALLET_ACCOUNT: TRANSFER,
-  INIT_IMPORT_PRIVATE_KEY: TRANSFER,
-  INIT_IMPORT_WALLET: TRANSFER,
-  IMPORT_PRIVATE_KEY: TRANSFER,
-  IMPORT_WALLET: TRANSFER,
   INIT_IMPORT_SECRETS: SECRETS,
   IMPORT_SECRETS: SECRETS,
   EXPORT_SECRETS: SECRETS,

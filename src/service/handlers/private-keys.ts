@@ -1,16 +1,10 @@
-import { addressOf, checkAddressFormat, createPrivateKey } from '../../chain/index.ts'
+import { createPrivateKey } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
-import type { HandlerContext } from '../engine/handler.ts'
-import { privateKeyPlace } from '../signing/sealed-places.ts'
 import { countRows } from '../store/count.ts'
-import {
-  deletePrivateKeys as deleteKeyRows,
-  disablePrivateKey as disableKeyRow,
-  insertPrivateKey,
-} from '../store/private-keys.ts'
-import { insertTagMembers } from '../store/tags.ts'
+import { deletePrivateKeys as deleteKeyRows, disablePrivateKey as disableKeyRow } from '../store/private-keys.ts'
 import { checkLimit } from './limits.ts'
-import { requireDistinct, requirePrivateKeys, requirePrivateKeyTags } from './require.ts'
+import { addPrivateKey, checkAddressFormats } from './new-private-keys.ts'
+import { requirePrivateKeys, requirePrivateKeyTags } from './require.ts'
 import { type HandlerRows, mapResult, type TypedHandler } from './table.ts'
 
 type Intent = Wire.CreatePrivateKeysIntentV2
@@ -18,9 +12,7 @@ type Intent = Wire.CreatePrivateKeysIntentV2
 const createPrivateKeys: TypedHandler<Intent, Wire.CreatePrivateKeysResultV2> = {
   async validate(context, { privateKeys }) {
     for (const { curve, addressFormats, privateKeyTags } of privateKeys) {
-      const refusal = addressFormats.map((format) => checkAddressFormat(curve, format)).find(Boolean)
-      if (refusal !== undefined) throw apiError('requestInvalid', refusal)
-      requireDistinct('addressFormats', addressFormats)
+      checkAddressFormats(curve, addressFormats)
       await requirePrivateKeyTags(context, 'privateKeyTags', privateKeyTags)
     }
     const present = await countRows(context.tx, 'private_keys', context.organizationId)
@@ -28,7 +20,10 @@ const createPrivateKeys: TypedHandler<Intent, Wire.CreatePrivateKeysResultV2> = 
   },
   async execute(context, { privateKeys }) {
     const made: Wire.PrivateKeyResult[] = []
-    for (const params of privateKeys) made.push(await addPrivateKey(context, params))
+    for (const params of privateKeys) {
+      const key = createPrivateKey(params.curve, context.randomBytes)
+      made.push(await addPrivateKey(context, { ...params, key, imported: false }))
+    }
     return { privateKeys: made }
   },
 }
@@ -65,31 +60,3 @@ export const privateKeyHandlers = {
   ACTIVITY_TYPE_DISABLE_PRIVATE_KEY: disablePrivateKey,
   ACTIVITY_TYPE_DELETE_PRIVATE_KEYS: deletePrivateKeys,
 } satisfies HandlerRows
-
-async function addPrivateKey(context: HandlerContext, params: Wire.PrivateKeyParams): Promise<Wire.PrivateKeyResult> {
-  const { tx, organizationId, now } = context
-  const { curve, privateKeyName, privateKeyTags, addressFormats } = params
-  const id = context.newId()
-  const { privateKey, publicKey } = createPrivateKey(curve, context.randomBytes)
-  const addresses = addressFormats.map((format) => ({ format, address: addressOf(curve, publicKey, format) }))
-  await insertPrivateKey(
-    tx,
-    {
-      id,
-      organization_id: organizationId,
-      name: privateKeyName,
-      curve,
-      public_key: publicKey,
-      sealed_private_key: context.seal(privateKey, privateKeyPlace(id)),
-      exported: 0,
-      imported: 0,
-      disabled: 0,
-      created_at: now,
-      updated_at: now,
-    },
-    addresses,
-  )
-  const members = privateKeyTags.map((tagId) => ({ tagId, memberId: id }))
-  await insertTagMembers(tx, organizationId, members)
-  return { privateKeyId: id, addresses }
-}

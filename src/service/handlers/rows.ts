@@ -3,6 +3,8 @@ import type { Handler, NotExecuted } from '../engine/handler.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { authenticatorHandlers } from './authenticators.ts'
 import { createUserHandlers } from './create-users.ts'
+import { exportHandlers } from './exports.ts'
+import { importHandlers } from './imports.ts'
 import { invitationHandlers } from './invitations.ts'
 import { ipAllowlistHandlers } from './ip-allowlist.ts'
 import { notExecutedReasons, notExecutedRows } from './not-executed.ts'
@@ -38,6 +40,8 @@ const executed = {
   ...walletAccountHandlers,
   ...privateKeyHandlers,
   ...privateKeyTagHandlers,
+  ...importHandlers,
+  ...exportHandlers,
   ...signRawPayloadHandlers,
   ...signTransactionHandlers,
   ...smartContractInterfaceHandlers,

@@ -27,12 +27,13 @@ const updateWalletAccountName: TypedHandler<Wire.UpdateWalletAccountNameIntent, 
   },
 }
 
-/** As for wallets: an account counts as exported when its wallet does, whose mnemonic leads to it (facts: chain §10). */
+/** As for wallets: an account is exported alone or with its wallet, whose mnemonic leads to it (facts: chain §10). */
 const deleteWalletAccounts: TypedHandler<Wire.DeleteWalletAccountsIntent, Wire.DeleteWalletAccountsResult> = {
   async validate(context, { walletAccountIds, deleteWithoutExport = false }) {
     const accounts = await requireWalletAccounts(context, 'walletAccountIds', walletAccountIds)
     if (deleteWithoutExport) return
-    const walletIds = [...new Set(accounts.map((account) => account.wallet_id))]
+    const unexported = accounts.filter(({ exported }) => exported === 0)
+    const walletIds = [...new Set(unexported.map((account) => account.wallet_id))]
     const wallets = await listWallets(context.tx, context.organizationId, walletIds)
     if (wallets.some(({ exported }) => exported === 0)) throw apiError('walletAccountNotExported')
   },

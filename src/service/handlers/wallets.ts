@@ -1,46 +1,22 @@
 import { createMnemonic, WORD_COUNTS, type WordCount } from '../../chain/index.ts'
-import { encodeUtf8 } from '../../encoding/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
-import { mnemonicPlace } from '../signing/sealed-places.ts'
 import { walletFacts } from '../signing/signer.ts'
-import {
-  countWallets,
-  deleteWallets as deleteWalletRows,
-  insertWallet,
-  listWallets,
-  renameWallet,
-} from '../store/wallets.ts'
-import { addAccounts, checkAccounts } from './accounts.ts'
-import { checkLimit } from './limits.ts'
+import { deleteWallets as deleteWalletRows, listWallets, renameWallet } from '../store/wallets.ts'
+import { addWallet, checkNewWallet } from './new-wallets.ts'
 import { DEFAULT_WORD_COUNT } from './readings.ts'
 import { requireWallets } from './require.ts'
 import type { HandlerRows, TypedHandler } from './table.ts'
-import { walletIdOf } from './wallet-id.ts'
 
 const createWallet: TypedHandler<Wire.CreateWalletIntent, Wire.CreateWalletResult> = {
   async validate(context, { accounts, mnemonicLength }) {
     if (!wordCountOf(mnemonicLength)) {
       throw apiError('invalidField', 'mnemonicLength', `must be one of ${WORD_COUNTS.join(', ')}`)
     }
-    checkAccounts(accounts)
-    const present = await countWallets(context.tx, context.organizationId)
-    await checkLimit(context, 'wallets', { present, added: 1 })
+    await checkNewWallet(context, accounts)
   },
   async execute(context, { walletName, accounts, mnemonicLength }) {
-    const { tx, organizationId, now } = context
     const mnemonic = createMnemonic(wordCountOf(mnemonicLength)!, context.randomBytes)
-    const id = walletIdOf(organizationId, mnemonic)
-    await insertWallet(tx, {
-      id,
-      organization_id: organizationId,
-      name: walletName,
-      sealed_mnemonic: context.seal(encodeUtf8(mnemonic), mnemonicPlace(id)),
-      exported: 0,
-      imported: 0,
-      created_at: now,
-      updated_at: now,
-    })
-    return { walletId: id, addresses: await addAccounts(context, id, accounts, { persist: true }) }
+    return addWallet(context, { walletName, mnemonic, accounts, imported: false })
   },
 }
 

@@ -21,18 +21,28 @@ import { listWallets, readSealedMnemonic, type WalletFacts } from '../store/wall
 import { privateKeyDisabled } from './refusals.ts'
 import { mnemonicPlace, privateKeyPlace } from './sealed-places.ts'
 
-/** A key that can sign, still sealed, and how it was named. */
-export type Signer = {
+interface SealedKey {
   readonly curve: Curve
   /** Hex: compressed, or 32 bytes for Ed25519. */
   readonly publicKey: string
   /** The address that named it; it decides the algorithm. None for an id or a public key. */
   readonly address?: string
   readonly addressFormat?: string
-} & (
-  | { readonly kind: 'wallet-account'; readonly account: WalletAccountRow; readonly wallet: WalletFacts }
-  | { readonly kind: 'private-key'; readonly key: PrivateKeyFacts }
-)
+}
+
+export interface AccountSigner extends SealedKey {
+  readonly kind: 'wallet-account'
+  readonly account: WalletAccountRow
+  readonly wallet: WalletFacts
+}
+
+export interface PrivateKeySigner extends SealedKey {
+  readonly kind: 'private-key'
+  readonly key: PrivateKeyFacts
+}
+
+/** A key that can sign, still sealed, and how it was named. */
+export type Signer = AccountSigner | PrivateKeySigner
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -45,22 +55,21 @@ export async function findSigner(
   signWith: string,
 ): Promise<Signer> {
   const { tx, organizationId } = context
-  if (UUID.test(signWith)) return privateKeySigner(context, signWith.toLowerCase())
+  if (UUID.test(signWith)) return findPrivateKey(context, signWith.toLowerCase())
   const spellings = addressSpellings(signWith)
   const account = await findAccountByAddress(tx, organizationId, spellings)
-  if (account)
-    return accountSigner(context, account, { address: account.address, addressFormat: account.address_format })
+  if (account) return signerOfAccount(context, account)
   const named = await findPrivateKeyAddress(tx, organizationId, spellings)
   if (named) {
-    return privateKeySigner(context, named.private_key_id, { address: named.address, addressFormat: named.format })
+    return findPrivateKey(context, named.private_key_id, { address: named.address, addressFormat: named.format })
   }
   const publicKeys = publicKeySpellings(signWith)
   if (publicKeys.length === 0) throw apiError('nothingToSignWith')
   const owner = await findAccountByPublicKey(tx, organizationId, publicKeys)
-  if (owner) return accountSigner(context, owner)
+  if (owner) return signerOfAccount(context, owner, {})
   const keyId = await findPrivateKeyByPublicKey(tx, organizationId, publicKeys)
   if (keyId === undefined) throw apiError('nothingToSignWith')
-  return privateKeySigner(context, keyId)
+  return findPrivateKey(context, keyId)
 }
 
 /** The roots that policies have about what signs (facts: policy-language §4, §5.1). */
@@ -127,27 +136,33 @@ export async function openStoredWallet({ tx, organizationId, unseal }: HandlerCo
   }
 }
 
-type Named = { readonly address: string; readonly addressFormat: string }
+type Named = Pick<SealedKey, 'address' | 'addressFormat'>
 
-async function accountSigner(
+/** An account as what signs, named by its address unless told otherwise. */
+export async function signerOfAccount(
   { tx, organizationId }: Pick<HandlerContext, 'tx' | 'organizationId'>,
   account: WalletAccountRow,
-  named?: Named,
-): Promise<Signer> {
+  named: Named = { address: account.address, addressFormat: account.address_format },
+): Promise<AccountSigner> {
   const [wallet] = await listWallets(tx, organizationId, [account.wallet_id])
   const { curve, public_key: publicKey } = account
   return { kind: 'wallet-account', curve: curve as Curve, publicKey, account, wallet: wallet!, ...named }
 }
 
-async function privateKeySigner(
+/** A private key as what signs; disabled ones too. */
+export function signerOfPrivateKey(key: PrivateKeyFacts, named: Named = {}): PrivateKeySigner {
+  return { kind: 'private-key', curve: key.curve as Curve, publicKey: key.public_key, key, ...named }
+}
+
+async function findPrivateKey(
   { tx, organizationId }: Pick<HandlerContext, 'tx' | 'organizationId'>,
   keyId: string,
   named?: Named,
-): Promise<Signer> {
+): Promise<PrivateKeySigner> {
   const [key] = await listPrivateKeys(tx, organizationId, [keyId])
   if (!key) throw apiError('nothingToSignWith')
   if (key.disabled === 1) throw privateKeyDisabled(keyId)
-  return { kind: 'private-key', curve: key.curve as Curve, publicKey: key.public_key, key, ...named }
+  return signerOfPrivateKey(key, named)
 }
 
 /** As rows have it: lower case and compressed, or the 32 bytes of Ed25519. */

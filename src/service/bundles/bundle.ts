@@ -1,0 +1,19 @@
+import { createP256Signer } from '../../crypto/index.ts'
+import { encodeHex, encodeUtf8, type JsonObject } from '../../encoding/index.ts'
+import type { HandlerContext } from '../engine/handler.ts'
+import { openServiceKey } from '../service-keys.ts'
+
+/**
+ * Signs what the service says about keys by the key that clients pin (facts: auth §7.3): JSON whose `data` is the hex of the
+ * JSON given, its members in their order. Clients compare the key in it as text.
+ */
+export async function signBundle({ tx, unseal }: HandlerContext, content: JsonObject): Promise<string> {
+  const { publicKey, privateKey } = await openServiceKey(tx, unseal, 'signer')
+  const data = encodeUtf8(JSON.stringify(content))
+  return JSON.stringify({
+    version: 'v1.0.0',
+    data: encodeHex(data),
+    dataSignature: createP256Signer(privateKey).sign(data),
+    enclaveQuorumPublic: publicKey,
+  })
+}

@@ -1,0 +1,113 @@
+/**
+ * Import targets (facts: auth §7.4): a key pair made for one import of one user. A failed import leaves it usable, a
+ * successful one takes it away. Unstated: it lasts 24 hours, and of each kind a user may have 32.
+ */
+import { CryptoError, hpkeOpen, uncompressP256 } from '../../crypto/index.ts'
+import { decodeHex, isHex } from '../../encoding/index.ts'
+import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
+import type { HandlerContext, SealedPlace } from '../engine/handler.ts'
+import { createKeyPair } from '../service-keys.ts'
+import {
+  deleteImportTarget,
+  deleteLapsedImportTargets,
+  insertImportTarget,
+  listImportTargets,
+} from '../store/import-targets.ts'
+import type { ImportTargetRow } from '../store/schema.ts'
+import { signBundle } from './bundle.ts'
+
+/** What a target may be used for. */
+export type ImportKind = 'wallet' | 'private-key'
+
+const LIFETIME_MS = 24 * 60 * 60 * 1000
+const MOST_TARGETS = 32
+
+/** Throws unless the caller imports for itself, which no policy changes (facts: auth §7.4, policy-language §12). */
+export function checkOwnImport({ submitterId }: HandlerContext, userId: string): void {
+  if (userId.toLowerCase() !== submitterId) throw apiError('notAuthorized')
+}
+
+/** Makes a target and returns the bundle that says so; lapsed ones and the oldest beyond the limit go. */
+export async function makeImportTarget(context: HandlerContext, kind: ImportKind): Promise<string> {
+  const { tx, organizationId, submitterId: userId, now } = context
+  const { publicKey, privateKey } = createKeyPair(context.randomBytes)
+  const targetPublic = uncompressP256(publicKey)!
+  await deleteLapsedImportTargets(tx, organizationId, now - LIFETIME_MS)
+  const present = await listImportTargets(tx, { organizationId, userId, kind, since: 0 })
+  for (const { public_key } of present.slice(0, Math.max(0, present.length + 1 - MOST_TARGETS))) {
+    await deleteImportTarget(tx, organizationId, public_key)
+  }
+  await insertImportTarget(tx, {
+    public_key: targetPublic,
+    organization_id: organizationId,
+    user_id: userId,
+    kind,
+    sealed_private_key: context.seal(decodeHex(privateKey), placeOf(targetPublic)),
+    created_at: now,
+  })
+  return signBundle(context, { targetPublic, organizationId, userId })
+}
+
+/** What was imported; wipe `secret`. */
+export interface Imported {
+  readonly secret: Uint8Array
+  /** Takes the target away: it has served. */
+  readonly useUp: () => Promise<void>
+}
+
+/**
+ * Opens a bundle with whichever of the submitter's targets it was encrypted to: it does not say. Throws NotFound when there is
+ * none that could, and the refusal of a bundle that opens with none of them.
+ */
+export async function openImportBundle(context: HandlerContext, kind: ImportKind, bundle: string): Promise<Imported> {
+  const { tx, organizationId, submitterId: userId, now } = context
+  const message = readBundle(bundle)
+  const targets = await listImportTargets(tx, { organizationId, userId, kind, since: now - LIFETIME_MS + 1 })
+  if (targets.length === 0) throw new ApiError(GRPC.NotFound, 'import target not found: it was used, or was never made')
+  for (const target of targets.toReversed()) {
+    const secret = await tryOpen(context, target, message)
+    if (secret) return { secret, useUp: () => deleteImportTarget(tx, organizationId, target.public_key) }
+  }
+  throw apiError('invalidField', 'encryptedBundle', 'does not open with any import target of this user')
+}
+
+type Message = ReturnType<typeof readBundle>
+
+async function tryOpen(context: HandlerContext, target: ImportTargetRow, message: Message) {
+  const privateKey = context.unseal(target.sealed_private_key, placeOf(target.public_key))
+  try {
+    return await hpkeOpen({ privateKey, publicKey: decodeHex(target.public_key) }, message)
+  } catch (error) {
+    if (!(error instanceof CryptoError)) throw error
+    return undefined
+  } finally {
+    privateKey.fill(0)
+  }
+}
+
+/** `{"encappedPublic":"<hex>","ciphertext":"<hex>"}`; other members are ignored. */
+function readBundle(text: string) {
+  const bundle = parse(text)
+  const encappedPublic = uncompressP256(String(bundle['encappedPublic'] ?? ''))
+  const ciphertext = bundle['ciphertext']
+  if (encappedPublic === undefined || typeof ciphertext !== 'string' || !isHex(ciphertext)) throw notABundle()
+  return { encappedPublic: decodeHex(encappedPublic), ciphertext: decodeHex(ciphertext) }
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw notABundle()
+}
+
+function notABundle(): ApiError {
+  return apiError('invalidField', 'encryptedBundle', 'must be JSON with `encappedPublic` and `ciphertext` in hex')
+}
+
+function placeOf(publicKey: string): SealedPlace {
+  return { table: 'import_targets', id: publicKey, column: 'sealed_private_key' }
+}
