@@ -16,6 +16,7 @@ export {
   readSources,
 } from './folder.ts'
 export { type Formatted, formatPolicies } from './format.ts'
+export { formatDefinitions } from './format-definitions.ts'
 export { type Fix, type Linted, lintDefinitions } from './lint.ts'
 export { readLintFile } from './lint-file.ts'
 export { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './load.ts'

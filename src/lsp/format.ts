@@ -1,12 +1,12 @@
 import type { TextEdit } from 'vscode-languageserver/node'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
-import { formatPolicies } from '../definitions/index.ts'
+import { formatDefinitions } from '../definitions/index.ts'
 import { createSource } from '../diagnostics/index.ts'
 
-/** Formats the expressions of a document: one edit, from the first character that changes to the last. */
+/** Formats a document: one edit, from the first character that changes to the last. */
 export function format(document: TextDocument): TextEdit[] {
   const before = document.getText()
-  const { text: after } = formatPolicies(createSource(document.uri, before))
+  const { text: after } = formatDefinitions(createSource(document.uri, before))
   if (before === after) return []
   let start = 0
   while (before[start] === after[start]) start++

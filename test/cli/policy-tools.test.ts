@@ -1,4 +1,4 @@
-/** `policy fmt`, `policy lint`: as processes, on files. */
+/** `fmt`, `policy fmt`, `policy lint`: as processes, on files. */
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
@@ -51,6 +51,45 @@ describe('policy fmt', () => {
     const ran = await quorate(['policy', 'fmt', folder])
     // Root may write everything.
     if (process.getuid?.() !== 0) expect(ran.stderr).toContain('cli/unwritable')
+  })
+})
+
+const unordered = `tags: { ops: {} }
+organization: acme # who
+`
+const ordered = `organization: acme # who
+tags: { ops: {} }
+`
+
+describe('fmt', () => {
+  test('fmt: --check names the files, --diff shows what would change, and neither writes', async () => {
+    const folder = writeFiles(testFolder(), { 'a.yaml': unordered, 'b.yaml': 'users: {}\n', 'a.test.yaml': 'x: 1\n' })
+    const file = join(folder, 'a.yaml')
+    expect(await quorate(['fmt', folder, '--check'])).toMatchObject({ exit: 1, stdout: `not formatted: ${file}\n` })
+    const diff = await quorate(['fmt', folder, '--diff'])
+    expect(diff.exit).toBe(0)
+    expect(diff.stdout.split('\n')).toEqual([
+      `--- ${file}`,
+      `+++ ${file}`,
+      '@@ -1,2 +1,2 @@',
+      '-tags: { ops: {} }',
+      ' organization: acme # who',
+      '+tags: { ops: {} }',
+      '',
+    ])
+    expect(readFileSync(file, 'utf8')).toBe(unordered)
+  })
+
+  test('fmt: writes the files that change; one with a mistake is left as it is, and the mistake is told', async () => {
+    const broken = 'users: {}\ntags: [\n'
+    const folder = writeFiles(testFolder(), { 'a.yaml': unordered, 'b.yaml': broken })
+    const ran = await quorate(['fmt', folder])
+    expect(ran).toMatchObject({ exit: 1, stdout: `${join(folder, 'a.yaml')}\n` })
+    expect(ran.stderr).toContain('b.yaml:3:1: error definitions/syntax')
+    expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe(ordered)
+    expect(readFileSync(join(folder, 'b.yaml'), 'utf8')).toBe(broken)
+    const json = await quorate(['fmt', join(folder, 'a.yaml'), '--json'])
+    expect(JSON.parse(json.stdout)).toEqual({ files: [], diagnostics: [] })
   })
 })
 

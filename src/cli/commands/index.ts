@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.ts'
 import type { CommandRow, OptionRow } from '../command.ts'
-import { policyCommands } from './policy/index.ts'
+import { formatting, policyCommands } from './policy/index.ts'
 
 const folder = { folder: 'folder of definitions (default: the current folder)' }
 const values: readonly OptionRow[] = [
@@ -82,6 +82,15 @@ export const commands: readonly CommandRow[] = [
     options: [...values],
     example: 'quorate validate definitions/acme',
     load: async () => (await import('./validate.ts')).validate,
+  },
+  {
+    name: 'fmt',
+    summary: 'format files of definitions in place: the order of keys, columns, and expressions; comments stay',
+    args: '[path...]',
+    argMeanings: { path: 'folders or files of definitions (default: the current folder)' },
+    options: formatting,
+    example: 'quorate fmt definitions/acme --check',
+    load: async () => (await import('./fmt.ts')).fmt,
   },
   {
     name: 'plan',

@@ -13,6 +13,12 @@ const request: readonly OptionRow[] = [
   { flags: '--live', meaning: 'decide by the policies of the live organization instead of definitions' },
 ]
 
+/** What both formatters may be told. */
+export const formatting: readonly OptionRow[] = [
+  { flags: '--check', meaning: 'write nothing; list the files that are not formatted and fail' },
+  { flags: '--diff', meaning: 'write nothing; show what would change' },
+]
+
 /** The commands of `quorate policy`, in the order in which help lists them. */
 export const policyCommands: readonly CommandRow[] = [
   {
@@ -66,9 +72,9 @@ export const policyCommands: readonly CommandRow[] = [
     summary: 'format the expressions in files of definitions in place; nothing else in them changes',
     args: '[path...]',
     argMeanings: { path: 'folders or files of definitions (default: the current folder)' },
-    options: [{ flags: '--check', meaning: 'write nothing; list the files that are not formatted and fail' }],
+    options: formatting,
     example: 'quorate policy fmt definitions/acme --check',
-    load: async () => (await import('./fmt.ts')).fmt,
+    load: async () => (await import('../fmt.ts')).policyFmt,
   },
   {
     name: 'policy lint',

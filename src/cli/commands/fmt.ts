@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs'
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import { type Formatted, formatDefinitions, formatPolicies } from '../../definitions/index.ts'
+import {
+  EXIT,
+  type ExitCode,
+  QuorateError,
+  renderDiagnostics,
+  type Source,
+  sortDiagnostics,
+} from '../../diagnostics/index.ts'
+import type { CommandInput } from '../command.ts'
+import { toDiagnosticJson } from '../views/diagnostics.ts'
+import { readDefinitionFiles } from './policy/read-files.ts'
+
+/** Formats files of definitions in place: the order of keys, columns, and policies' expressions. */
+export const fmt = (input: CommandInput): Promise<ExitCode> => formatWith(input, formatDefinitions)
+
+/** Formats the expressions in files of definitions, and nothing else. */
+export const policyFmt = (input: CommandInput): Promise<ExitCode> => formatWith(input, formatPolicies)
+
+/** With `--check` it says which files are not formatted, with `--diff` how; neither writes anything. */
+async function formatWith(input: CommandInput, format: (source: Source) => Formatted): Promise<ExitCode> {
+  const { io, json, args, options } = input
+  const [check, diff] = [options['check'] === true, options['diff'] === true]
+  const read = await readDefinitionFiles(args.length === 0 ? ['.'] : args)
+  const formatted = read.sources.map((source) => ({ source, ...format(source) }))
+  const diagnostics = sortDiagnostics([...read.diagnostics, ...formatted.flatMap((one) => one.diagnostics)])
+  const changed = formatted.filter(({ source, text }) => source.text !== text)
+  if (!check && !diff) for (const { source, text } of changed) write(source, text)
+  const files = changed.map(({ source }) => source.path)
+  if (json) io.out(`${JSON.stringify({ files, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  else {
+    io.say(renderDiagnostics(diagnostics, io.style))
+    if (diff) for (const { source, text } of changed) io.out(differenceOf(source, text, io.style))
+    else for (const file of files) io.out(`${check ? 'not formatted: ' : ''}${file}\n`)
+    if (files.length === 0 && diagnostics.length === 0) io.say(`${read.sources.length} files, all formatted\n`)
+  }
+  return diagnostics.length > 0 || (check && files.length > 0) ? EXIT.error : EXIT.done
+}
+
+/** A unified diff, as `git apply` reads it. */
+function differenceOf({ path, text: before }: Source, after: string, style: CommandInput['io']['style']): string {
+  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY }
+  const patch = createTwoFilesPatch(path, path, before, after, undefined, undefined, options)
+  const lines = patch.trimEnd().split('\n')
+  const painted = lines.map((line) =>
+    line.startsWith('+') ? style.added(line) : line.startsWith('-') ? style.removed(line) : line,
+  )
+  return `${painted.join('\n')}\n`
+}
+
+function write({ path }: Source, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (cause) {
+    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
+      facts: { file: path },
+      next: 'check who may write it, and run again',
+      cause,
+    })
+  }
+}
