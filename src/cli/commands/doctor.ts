@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { createRate } from '../../client/index.ts'
+import { createRate, type QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { cacheFolder } from '../../worker/index.ts'
@@ -12,7 +12,7 @@ import { namedTemporal } from '../temporal.ts'
 /** One thing that was looked at. */
 interface Finding {
   readonly check: string
-  readonly state: 'good' | 'bad' | 'not used'
+  readonly state: 'good' | 'warning' | 'bad' | 'not used'
   readonly found: string
   readonly next?: string
 }
@@ -95,14 +95,24 @@ async function checkApi(input: CommandInput): Promise<Finding> {
     const embedded = settings.baseUrl === undefined
     const client = reader({ baseUrl, organizationId, embedded, now: Date.now, key, rate: createRate(settings) })
     const who = await client.query('whoami', {})
-    return {
-      check,
-      state: 'good',
-      found: `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`,
+    const found = `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`
+    if (input.environment['CI'] && (await isOfRootQuorum(client, who.userId))) {
+      return {
+        check,
+        state: 'warning',
+        found: `${found}, one of its root quorum: whoever runs something in this pipeline may be able to do everything`,
+        next: 'give the pipeline a user of its own that may only propose, as definitions/ci does',
+      }
     }
+    return { check, state: 'good', found }
   } catch (error) {
     return bad(check, error)
   }
+}
+
+async function isOfRootQuorum(client: QueryClient, userId: string): Promise<boolean> {
+  const { configs } = await client.query('get_organization_configs', {})
+  return configs?.quorum?.userIds?.includes(userId) ?? false
 }
 
 function bad(check: string, error: unknown): Finding {
@@ -112,6 +122,11 @@ function bad(check: string, error: unknown): Finding {
 }
 
 function render({ check, state, found, next }: Finding, style: CommandInput['io']['style']): string {
-  const mark = state === 'good' ? style.good('✓') : state === 'bad' ? style.error('✗') : style.dim('–')
+  const mark = {
+    good: style.good('✓'),
+    warning: style.warning('!'),
+    bad: style.error('✗'),
+    'not used': style.dim('–'),
+  }[state]
   return `${mark} ${check.padEnd(10)}  ${found}\n${next ? `  ${''.padEnd(10)}  ${style.dim('next')} ${next}\n` : ''}`
 }
