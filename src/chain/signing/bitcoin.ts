@@ -7,7 +7,7 @@ import { type Bytes, concatBytes, equalBytes } from '../../encoding/index.ts'
 import { hash160 } from '../checksum.ts'
 import { parsePsbt } from '../transactions/bitcoin.ts'
 import { refuse, refuseUnsupported } from '../transactions/refuse.ts'
-import { type SigningKey, signBytes } from './signing-key.ts'
+import { type NamedKey, type SigningKey, signBytes } from './signing-key.ts'
 
 type Input = ReturnType<Transaction['getInput']>
 type InputKind = keyof typeof kinds
@@ -43,28 +43,46 @@ const kinds = {
   },
 } as const satisfies Record<string, InputKindRow>
 
+interface OwnInput {
+  readonly index: number
+  readonly kind: InputKind
+}
+
 /**
- * Signs the inputs of a PSBT that belong to the key, all outputs included. Throws `ChainError`: `failed to parse transaction`
- * if none belongs or one lacks what its kind needs, as unsupported for kinds that are not signed.
+ * Throws `ChainError` unless the key can sign a PSBT: `failed to parse transaction` if no input belongs to it or one lacks what
+ * its kind needs, as unsupported for kinds that are not signed.
  */
+export function checkPsbtSigner(bytes: Uint8Array, key: NamedKey): void {
+  ownInputs(inputsOf(parsePsbt(bytes)), key)
+}
+
+/** Signs the inputs of a PSBT that belong to the key, all outputs included. Throws as `checkPsbtSigner` does. */
 export function signPsbt(bytes: Uint8Array, key: SigningKey): Bytes {
   const psbt = parsePsbt(bytes)
-  const inputs = Array.from({ length: psbt.inputsLength }, (_, index) => psbt.getInput(index))
-  const own = inputs.flatMap((input, index) => {
-    const kind = kindOf(input, key)
-    return kind === undefined ? [] : [{ index, input, kind }]
-  })
-  if (own.length === 0) refuse('no input belongs to the key that signs')
-  for (const { index, input, kind } of own) {
-    checkInput(input, index, kind)
+  const inputs = inputsOf(psbt)
+  for (const { index, kind } of ownInputs(inputs, key)) {
     if (kind === 'tr') signTaproot(psbt, index, inputs, key)
     else sign(psbt, index, key)
   }
   return new Uint8Array(psbt.toPSBT(0))
 }
 
+function inputsOf(psbt: Transaction): readonly Input[] {
+  return Array.from({ length: psbt.inputsLength }, (_, index) => psbt.getInput(index))
+}
+
+function ownInputs(inputs: readonly Input[], key: NamedKey): readonly OwnInput[] {
+  const own = inputs.flatMap((input, index) => {
+    const kind = kindOf(input, key)
+    if (kind === undefined) return []
+    checkInput(input, index, kind)
+    return [{ index, kind }]
+  })
+  return own.length === 0 ? refuse('no input belongs to the key that signs') : own
+}
+
 /** The kind of an input that belongs to the key; a key that is named by a Bitcoin address means inputs of its kind alone. */
-function kindOf(input: Input, key: SigningKey): InputKind | undefined {
+function kindOf(input: Input, key: NamedKey): InputKind | undefined {
   const script = prevout(input)?.script
   const kind = script && OutScript.decode(script).type
   if (kind === undefined || !Object.hasOwn(kinds, kind)) return undefined

@@ -2,17 +2,20 @@
 import { sha256 } from '../../crypto/index.ts'
 import { type Bytes, decodeHex, isHex } from '../../encoding/index.ts'
 import type { Curve } from '../curves.ts'
+import { ChainError } from '../error.ts'
 import type { TransactionType } from '../transactions/read-transaction.ts'
 import { refuse } from '../transactions/refuse.ts'
-import { signPsbt } from './bitcoin.ts'
+import { checkPsbtSigner, signPsbt } from './bitcoin.ts'
 import { encodeSignedEthereum, ethereumDigest } from './ethereum.ts'
-import { type SigningKey, signBytes } from './signing-key.ts'
-import { encodeSignedSolana, solanaMessageOf } from './solana.ts'
+import { type NamedKey, type SigningKey, signBytes } from './signing-key.ts'
+import { checkSolanaSigner, encodeSignedSolana, solanaMessageOf } from './solana.ts'
 import { encodeSignedTempo } from './tempo.ts'
 import { encodeSignedTron } from './tron.ts'
 
 interface TransactionSigner {
   readonly curve: Curve
+  /** Throws `ChainError` if the key has no part in the transaction. */
+  readonly check?: (unsigned: Bytes, key: NamedKey) => void
   readonly sign: (unsigned: Bytes, key: SigningKey) => Bytes
 }
 
@@ -31,14 +34,16 @@ const signers: Readonly<Record<TransactionType, TransactionSigner>> = {
   },
   TRANSACTION_TYPE_SOLANA: {
     curve: 'CURVE_ED25519',
+    check: (unsigned, key) => checkSolanaSigner(unsigned, key.publicKey),
     sign: (unsigned, key) => encodeSignedSolana(unsigned, key.publicKey, signBytes(key, solanaMessageOf(unsigned))),
   },
-  TRANSACTION_TYPE_BITCOIN: { curve: 'CURVE_SECP256K1', sign: signPsbt },
+  TRANSACTION_TYPE_BITCOIN: { curve: 'CURVE_SECP256K1', check: checkPsbtSigner, sign: signPsbt },
 }
 
-/** Whether transactions of the type are signed on this curve: the reason if not, else nothing. */
-export function checkTransactionCurve(type: TransactionType, curve: Curve): string | undefined {
-  return signers[type].curve === curve ? undefined : 'invalid curve'
+/** Throws `ChainError` if this key cannot sign a transaction that `readTransactionFacts` has read. */
+export function checkSigner(type: TransactionType, unsigned: string | Uint8Array, key: NamedKey): void {
+  if (signers[type].curve !== key.curve) throw new ChainError('invalid curve')
+  signers[type].check?.(bytesOf(unsigned), key)
 }
 
 /**
@@ -46,9 +51,13 @@ export function checkTransactionCurve(type: TransactionType, curve: Curve): stri
  * `ChainError` for bytes that this key cannot sign.
  */
 export function signTransaction(type: TransactionType, unsigned: string | Uint8Array, key: SigningKey): Bytes {
-  if (typeof unsigned !== 'string') return signers[type].sign(new Uint8Array(unsigned), key)
-  if (!isHex(unsigned)) refuse('it is no hex of whole bytes')
-  return signers[type].sign(decodeHex(unsigned), key)
+  checkSigner(type, unsigned, key)
+  return signers[type].sign(bytesOf(unsigned), key)
+}
+
+function bytesOf(unsigned: string | Uint8Array): Bytes {
+  if (typeof unsigned !== 'string') return new Uint8Array(unsigned)
+  return isHex(unsigned) ? decodeHex(unsigned) : refuse('it is no hex of whole bytes')
 }
 
 /** These chains know ECDSA alone, whatever form of its address the key is named by. */

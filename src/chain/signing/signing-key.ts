@@ -3,16 +3,20 @@ import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js'
 import { inHalves, type SignatureHalves, signEcdsaDigest, signEd25519, signSchnorrDigest } from '../../crypto/index.ts'
 import type { Curve } from '../curves.ts'
 
-/** A private key at hand, and the address that it was asked for by. Wipe `privateKey` when done. */
-export interface SigningKey {
+/** A key that is not at hand, and the address that it was asked for by. */
+export interface NamedKey {
   readonly curve: Curve
-  /** 32 bytes. */
-  readonly privateKey: Uint8Array
   /** Compressed, or 32 bytes for Ed25519. */
   readonly publicKey: Uint8Array
   /** None when the key is named by its id. */
   readonly address?: string
   readonly addressFormat?: string
+}
+
+/** A private key at hand. Wipe `privateKey` when done. */
+export interface SigningKey extends NamedKey {
+  /** 32 bytes. */
+  readonly privateKey: Uint8Array
 }
 
 /** Schnorr keys are addressed by what is Schnorr's alone; the compressed key of the same account signs by ECDSA. */

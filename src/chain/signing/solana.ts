@@ -2,11 +2,16 @@
 import type { SignatureHalves } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, encodeBase58 } from '../../encoding/index.ts'
 import { refuse } from '../transactions/refuse.ts'
-import { readSolanaParts } from '../transactions/solana-message.ts'
+import { readSolanaParts, type SolanaMessage } from '../transactions/solana-message.ts'
 
 /** The part of a transaction, or of a bare message, that is signed. Throws `ChainError`. */
 export function solanaMessageOf(transaction: Uint8Array): Uint8Array {
   return readSolanaParts(transaction).message
+}
+
+/** Throws `ChainError` if the key (32 bytes) is none of those that must sign. */
+export function checkSolanaSigner(transaction: Uint8Array, publicKey: Uint8Array): void {
+  signerPlace(readSolanaParts(transaction).content, publicKey)
 }
 
 /**
@@ -15,10 +20,14 @@ export function solanaMessageOf(transaction: Uint8Array): Uint8Array {
  */
 export function encodeSignedSolana(transaction: Uint8Array, publicKey: Uint8Array, signature: SignatureHalves): Bytes {
   const { signatures, message, content } = readSolanaParts(transaction)
-  const place = content.keys.slice(0, content.signers).indexOf(encodeBase58(publicKey))
-  if (place < 0) refuse(`${encodeBase58(publicKey)} is none of the accounts that must sign`)
+  const place = signerPlace(content, publicKey)
   const slots = signatures.with(place, concatBytes(signature.r, signature.s))
   // A compact number: there are no more signers than bytes to name them, so below 128 it is one byte, above it is two.
   const count = slots.length < 0x80 ? [slots.length] : [(slots.length & 0x7f) | 0x80, slots.length >> 7]
   return concatBytes(Uint8Array.from(count), ...slots, message)
+}
+
+function signerPlace({ keys, signers }: SolanaMessage, publicKey: Uint8Array): number {
+  const place = keys.slice(0, signers).indexOf(encodeBase58(publicKey))
+  return place < 0 ? refuse(`${encodeBase58(publicKey)} is none of the accounts that must sign`) : place
 }

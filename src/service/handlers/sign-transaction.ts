@@ -1,26 +1,25 @@
 import {
   addressOf,
-  checkTransactionCurve,
+  checkSigner,
   readTransactionFacts,
   type SmartContractInterface,
   signTransaction,
   type TransactionFacts,
 } from '../../chain/index.ts'
 import { encodeHex } from '../../encoding/index.ts'
-import { apiError, type Wire } from '../../protocol/index.ts'
+import type { Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
-import { findSigner, type Signer, signerFacts, withSigningKey } from '../signing/signer.ts'
+import { findSigner, namedKey, type Signer, signerFacts, withSigningKey } from '../signing/signer.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
 
 const sign: TypedHandler<Wire.SignTransactionIntentV2, Wire.SignTransactionResult> = {
   async validate(context, intent) {
     const signer = await findSigner(context, intent.signWith)
-    const refusal = checkTransactionCurve(intent.type, signer.curve)
-    if (refusal !== undefined) throw apiError('requestInvalid', refusal)
-    // What cannot be decoded must not reach the policies (facts: policy-language §4).
+    // What cannot be decoded must not reach the policies (facts: policy-language §4), nor what cannot be signed the voters.
     await readFacts(context, intent, signer)
+    orRefuse(() => checkSigner(intent.type, intent.unsignedTransaction, namedKey(signer)))
   },
   async facts(context, intent) {
     const signer = await findSigner(context, intent.signWith)

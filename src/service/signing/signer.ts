@@ -2,7 +2,7 @@
  * What `signWith` names: an address of a wallet account or of a private key, their public keys, or a private key's id
  * (facts: chain §5). Sends, raw payloads and transactions all find their key here and open it nowhere else.
  */
-import { addressSpellings, type Curve, openWallet, type SigningKey } from '../../chain/index.ts'
+import { addressSpellings, type Curve, type NamedKey, openWallet, type SigningKey } from '../../chain/index.ts'
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
 import { apiError } from '../../protocol/index.ts'
@@ -104,23 +104,25 @@ export async function withSigningKey<Result>(
   }
 }
 
-async function openKey(context: HandlerContext, signer: Signer): Promise<SigningKey> {
-  const { tx, organizationId, unseal } = context
-  const { curve, address, addressFormat } = signer
-  const named = {
+/** The key as it was named, without what is secret about it. */
+export function namedKey({ curve, publicKey, address, addressFormat }: Signer): NamedKey {
+  return {
+    curve,
+    publicKey: decodeHex(publicKey),
     ...(address === undefined ? {} : { address }),
     ...(addressFormat === undefined ? {} : { addressFormat }),
   }
-  const publicKey = decodeHex(signer.publicKey)
+}
+
+async function openKey(context: HandlerContext, signer: Signer): Promise<SigningKey> {
   if (signer.kind === 'private-key') {
-    const sealed = await readSealedPrivateKey(tx, organizationId, signer.key.id)
-    return { curve, publicKey, privateKey: unseal(sealed, privateKeyPlace(signer.key.id)), ...named }
+    const sealed = await readSealedPrivateKey(context.tx, context.organizationId, signer.key.id)
+    return { ...namedKey(signer), privateKey: context.unseal(sealed, privateKeyPlace(signer.key.id)) }
   }
-  const { path, address_format } = signer.account
+  const { curve, path, address_format: addressFormat } = signer.account
   const wallet = await openStoredWallet(context, signer.wallet.id)
   try {
-    const { privateKey } = wallet.deriveKey({ curve, path, addressFormat: address_format })
-    return { curve, publicKey, privateKey, ...named }
+    return { ...namedKey(signer), privateKey: wallet.deriveKey({ curve, path, addressFormat }).privateKey }
   } finally {
     wallet.close()
   }
