@@ -48,20 +48,50 @@ export function accessChanges(
   after: OrganizationState,
   { now, namesById }: { readonly now: bigint; readonly namesById: ReadonlyMap<string, string> },
 ): readonly AccessChange[] {
-  const [had, has] = [createAccess(before, now, namesById), createAccess(after, now, namesById)]
+  const rules = createRules(now)
+  const [had, has] = [createAccess(before, { rules, now, namesById }), createAccess(after, { rules, now, namesById })]
+  const isSame = createSameness(had, has)
   const walletsBefore = new Map(thingsOf(before, 'wallet').map((one) => [one.id!, one]))
   const walletsAfter = new Map(thingsOf(after, 'wallet').map((one) => [one.id!, one]))
   const wallets = [...new Map([...walletsBefore, ...walletsAfter]).values()].sort((a, b) =>
     a.address < b.address ? -1 : a.address > b.address ? 1 : 0,
   )
+  const side = (access: AccessOf, power: Power, wallet: Resource | undefined, there: boolean) => {
+    const asked = there ? access.ask(power, wallet) : undefined
+    return { asked, access: () => (asked ? access.answer(asked) : NOBODY) }
+  }
   const changes = (wallet: Resource | undefined): readonly AccessChange[] =>
-    POWERS.filter(({ perWallet }) => perWallet === (wallet !== undefined)).flatMap((row) => {
-      const old = wallet && !walletsBefore.has(wallet.id!) ? NOBODY : had(row, wallet && walletsBefore.get(wallet.id!))
-      const now_ = wallet && !walletsAfter.has(wallet.id!) ? NOBODY : has(row, wallet && walletsAfter.get(wallet.id!))
-      if (JSON.stringify(old) === JSON.stringify(now_)) return []
-      return [{ power: row.power, ...(wallet ? { wallet: wallet.address } : {}), before: old, after: now_ }]
+    POWERS.filter(({ perWallet }) => perWallet === (wallet !== undefined)).flatMap((power) => {
+      const [was, is] = [wallet && walletsBefore.get(wallet.id!), wallet && walletsAfter.get(wallet.id!)]
+      const old = side(had, power, was, !wallet || was !== undefined)
+      const now_ = side(has, power, is, !wallet || is !== undefined)
+      if (old.asked && now_.asked && isSame(old.asked, now_.asked)) return []
+      const [then, later] = [old.access(), now_.access()]
+      if (JSON.stringify(then) === JSON.stringify(later)) return []
+      return [{ power: power.power, ...(wallet ? { wallet: wallet.address } : {}), before: then, after: later }]
     })
   return [...wallets.flatMap(changes), ...changes(undefined)]
+}
+
+/**
+ * Makes the question of whether an answer cannot have changed, which spares working it out: the same policies apply, and
+ * of the people who are not as they were none may vote on it, so that they are in no set.
+ */
+function createSameness(had: AccessOf, has: AccessOf): (old: Question, now: Question) => boolean {
+  const text = (value: unknown) => JSON.stringify(value)
+  const sameQuorum = text(had.rootQuorum) === text(has.rootQuorum)
+  const [then, later] = [had, has].map(({ people }) => new Map(people.map((one) => [text(one), one])))
+  const moved = [
+    ...[...then!].filter(([key]) => !later!.has(key)),
+    ...[...later!].filter(([key]) => !then!.has(key)),
+  ].map(([, person]) => person)
+  return (old, now) => {
+    if (!sameQuorum || old.key !== now.key || old.texts.some((one, index) => one !== now.texts[index])) return false
+    const policies = now.texts.map(now.consensusOf)
+    return moved.every(
+      (person) => !mayVote(policies, withPeople(now.base, [person]), person.approver, person.credential),
+    )
+  }
 }
 
 /** A policy whose condition has been taken apart. */
@@ -75,8 +105,6 @@ interface Part {
   readonly aboutWallet: boolean
   /** When it is `wallet.id == '…'` and nothing else, as most are: then there is nothing to evaluate. */
   readonly walletId?: string
-  /** Holds a request when it holds: an ALLOW without consensus. */
-  readonly compiled: CompiledPolicy
 }
 
 type Verdict = 'true' | 'false' | 'open'
@@ -87,50 +115,124 @@ interface Applying {
   readonly open: string
 }
 
-function createAccess(state: OrganizationState, now: bigint, namesById: ReadonlyMap<string, string>) {
-  const rows = thingsOf(state, 'policy').map((resource) => rowOf(policyText(resource)))
-  const people = peopleOf(state)
-  const rootQuorum = quorumOf(state)
-  const known = new Map<string, Access>()
-  /** Policies that some wallet could meet, with the parts that ask for the wallet. */
-  const narrowed = new Map<string, readonly { readonly row: Row; readonly open: readonly string[] }[]>()
+/** A row as far as a power goes, whatever the wallet. */
+interface Narrowed {
+  readonly row: Row
+  readonly open: readonly string[]
+}
 
-  return (power: Power, wallet: Resource | undefined): Access => {
-    const { type } = power
-    const base: PolicyContext = { now, activity: { type, params: {} }, approvers: [], rootQuorum }
-    const general = narrowed.get(type) ?? rows.flatMap((row) => narrow(row, power, base))
-    narrowed.set(type, general)
-    const context = wallet ? { ...base, wallet: { id: wallet.id!, label: wallet.name } } : base
-    const applying = general.flatMap(({ row, open }): readonly Applying[] => {
-      const left = [...open]
-      for (const part of row.parts.filter(({ aboutWallet }) => aboutWallet)) {
-        const verdict = verdictOf(part, power, context)
-        if (verdict === 'false') return []
-        if (verdict === 'open') left.push(part.text)
-      }
-      return [{ policy: row.policy, open: left.join(' && ') }]
+/** What policies say, apart from any state: worked out once for all states that hold them. */
+interface Rules {
+  readonly rowOf: (policy: Resource) => Row
+  /** Undefined when it cannot apply. */
+  readonly narrow: (row: Row, power: Power) => Narrowed | undefined
+  readonly verdictOf: (part: Part, power: Power, context: PolicyContext) => Verdict
+  /** The policy without its condition. */
+  readonly consensusOf: (policy: PolicyText) => CompiledPolicy
+}
+
+function createRules(now: bigint): Rules {
+  // A condition's part holds a request when it holds: an ALLOW without consensus.
+  const compiledOf = remember((condition: string) =>
+    compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }),
+  )
+  const verdictOf = (part: Part, power: Power, context: PolicyContext) =>
+    judge(part, { power, context, compiled: () => compiledOf(part.text) })
+  const narrowBy = remember((power: Power) => {
+    const context: PolicyContext = { now, activity: { type: power.type, params: {} }, approvers: [] }
+    return remember((row: Row): Narrowed | undefined => {
+      const parts = row.parts.filter(({ aboutWallet }) => !aboutWallet)
+      const verdicts = parts.map((part) => ({ part, verdict: verdictOf(part, power, context) }))
+      if (verdicts.some(({ verdict }) => verdict === 'false')) return undefined
+      return { row, open: verdicts.flatMap(({ part, verdict }) => (verdict === 'open' ? [part.text] : [])) }
     })
-    const key = JSON.stringify([type, applying.map(({ policy, open }) => [policy.id, open])])
-    const found = known.get(key) ?? accessOf(applying, { base: context, people, namesById })
-    known.set(key, found)
-    return found
+  })
+  return {
+    rowOf: remember((policy) => takeApart(policyText(policy))),
+    verdictOf,
+    narrow: (row, power) => narrowBy(power)(row),
+    consensusOf: remember(({ condition: _condition, ...policy }) => compilePolicy(policy)),
   }
 }
 
-/** What of a policy is left for a kind of activity, whatever the wallet; nothing when it cannot apply. */
-function narrow(
-  row: Row,
-  power: Power,
-  base: PolicyContext,
-): readonly { readonly row: Row; readonly open: readonly string[] }[] {
-  const verdicts = row.parts
-    .filter(({ aboutWallet }) => !aboutWallet)
-    .map((part) => ({ part, verdict: verdictOf(part, power, base) }))
-  if (verdicts.some(({ verdict }) => verdict === 'false')) return []
-  return [{ row, open: verdicts.flatMap(({ part, verdict }) => (verdict === 'open' ? [part.text] : [])) }]
+/** The function, which does its work once for each argument. */
+function remember<Argument, Result>(work: (argument: Argument) => Result): (argument: Argument) => Result {
+  const known = new Map<Argument, Result>()
+  return (argument) => {
+    if (!known.has(argument)) known.set(argument, work(argument))
+    return known.get(argument)!
+  }
 }
 
-function rowOf(policy: PolicyText): Row {
+/** A power over a wallet, or over the organization, with the policies that apply to it. */
+interface Question {
+  readonly applying: readonly Applying[]
+  /** Equal for questions to which policies of the same ids apply in the same way. */
+  readonly key: string
+  /** The policies themselves: one that was changed has the id that it had. */
+  readonly texts: readonly PolicyText[]
+  readonly base: PolicyContext
+  readonly consensusOf: Rules['consensusOf']
+}
+
+interface AccessOf {
+  readonly people: readonly Person[]
+  readonly rootQuorum: PolicyContext['rootQuorum']
+  readonly ask: (power: Power, wallet: Resource | undefined) => Question
+  readonly answer: (question: Question) => Access
+}
+
+function createAccess(
+  state: OrganizationState,
+  {
+    rules,
+    now,
+    namesById,
+  }: { readonly rules: Rules; readonly now: bigint; readonly namesById: ReadonlyMap<string, string> },
+): AccessOf {
+  const rows = thingsOf(state, 'policy').map(rules.rowOf)
+  const people = peopleOf(state)
+  const rootQuorum = quorumOf(state)
+  const known = new Map<string, Access>()
+  /** Policies that some wallet could meet, by the wallet where they name one. */
+  const candidatesFor = remember((power: Power) => {
+    const all = rows.flatMap((row, index) => {
+      const narrowed = rules.narrow(row, power)
+      return narrowed ? [{ ...narrowed, index }] : []
+    })
+    return Map.groupBy(all, ({ row }) => row.parts.find(({ walletId }) => walletId !== undefined)?.walletId)
+  })
+  const ask = (power: Power, wallet: Resource | undefined): Question => {
+    const { type } = power
+    const plain: PolicyContext = { now, activity: { type, params: {} }, approvers: [], rootQuorum }
+    const base = wallet ? { ...plain, wallet: { id: wallet.id!, label: wallet.name } } : plain
+    const named = candidatesFor(power)
+    const candidates = wallet
+      ? [...(named.get(undefined) ?? []), ...(named.get(wallet.id!) ?? [])]
+      : [...named.values()].flat()
+    const applying = candidates
+      .sort((a, b) => a.index - b.index)
+      .flatMap(({ row, open }): readonly Applying[] => {
+        const left = [...open]
+        for (const part of row.parts.filter(({ aboutWallet }) => aboutWallet)) {
+          const verdict = rules.verdictOf(part, power, base)
+          if (verdict === 'false') return []
+          if (verdict === 'open') left.push(part.text)
+        }
+        return [{ policy: row.policy, open: left.join(' && ') }]
+      })
+    const key = JSON.stringify([type, applying.map(({ policy, open }) => [policy.id, open])])
+    return { applying, key, texts: applying.map(({ policy }) => policy), base, consensusOf: rules.consensusOf }
+  }
+  const answer = (question: Question): Access => {
+    const found = known.get(question.key) ?? accessOf(question, { people, namesById })
+    known.set(question.key, found)
+    return found
+  }
+  return { people, rootQuorum, ask, answer }
+}
+
+function takeApart(policy: PolicyText): Row {
   const { condition } = policy
   if (condition === undefined || condition === null) return { policy, parts: [] }
   const { tree } = parse(condition)
@@ -138,13 +240,10 @@ function rowOf(policy: PolicyText): Row {
     tree?.kind === 'logic' && tree.operator === '&&'
       ? tree.operands.map(({ start, end }) => condition.slice(start, end))
       : [condition]
-  const parts = texts.map((text) => ({
-    text,
-    aboutWallet: /\bwallet\b/.test(text),
-    ...walletIdIn(text),
-    compiled: compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition: text }),
-  }))
-  return { policy, parts }
+  return {
+    policy,
+    parts: texts.map((text) => ({ text, aboutWallet: /\bwallet\b/.test(text), ...walletIdIn(text) })),
+  }
 }
 
 function walletIdIn(text: string): Pick<Part, 'walletId'> {
@@ -152,55 +251,59 @@ function walletIdIn(text: string): Pick<Part, 'walletId'> {
   return walletId === undefined ? {} : { walletId }
 }
 
-function verdictOf({ compiled, text, walletId }: Part, { open }: Power, context: PolicyContext): Verdict {
+function judge(
+  { text, walletId }: Part,
+  {
+    power: { open },
+    context,
+    compiled,
+  }: { readonly power: Power; readonly context: PolicyContext; readonly compiled: () => CompiledPolicy },
+): Verdict {
   const { wallet } = context
   if (walletId !== undefined && wallet) return wallet['id'] === walletId ? 'true' : 'false'
   // Who approves is what is being asked.
   if (/\b(?:approvers|credentials)\b/.test(text)) return 'open'
   const { rootQuorum: _rootQuorum, ...plain } = context
-  const outcome = authorize([compiled], plain).policies[0]?.outcome
+  const outcome = authorize([compiled()], plain).policies[0]?.outcome
   if (outcome === 'OUTCOME_ALLOW') return 'true'
   return outcome === 'OUTCOME_ERROR' && open.test(text) ? 'open' : 'false'
 }
 
 interface Asked {
-  readonly base: PolicyContext
   readonly people: readonly Person[]
   readonly namesById: ReadonlyMap<string, string>
 }
 
 /** Who has the power with these policies: always, and under each condition that is left open. */
-function accessOf(applying: readonly Applying[], asked: Asked): Access {
+function accessOf(question: Question, { people, namesById }: Asked): Access {
+  const { applying } = question
+  const waysOf = (some: readonly Applying[]) => findWays(some, question, people)
   const denials = applying.filter(({ policy, open }) => policy.effect === 'EFFECT_DENY' && open !== '')
   const allowances = applying.filter(({ policy, open }) => policy.effect === 'EFFECT_ALLOW' && open !== '')
-  const always = waysOf(
-    applying.filter((one) => !allowances.includes(one)),
-    asked,
-  )
+  const always = waysOf(applying.filter((one) => !allowances.includes(one)))
   if (!always) return { ways: [], unknown: 'there are too many sets of people to try them all' }
   const conditions = [...new Set(allowances.map(({ open }) => open)), ...(denials.length > 0 ? [''] : [])].sort()
   const under = conditions.flatMap((condition) => {
     const here = allowances.filter(({ open }) => open === condition)
     const ways = waysOf(
       applying.filter(({ open }) => open === '' || open === condition).filter((one) => !denials.includes(one)),
-      asked,
     )
     const more = ways?.filter((way) => !always.some((one) => JSON.stringify(one) === JSON.stringify(way)))
     if (!more || more.length === 0) return []
     const all = [...(condition === '' ? [] : [condition]), ...denials.map(({ open }) => `!(${open})`)]
     const names = [...here, ...denials].map(({ policy }) => policy.name).sort()
-    return [{ condition: String(nameValue(all.join(' && '), asked.namesById)), policies: names, ways: more }]
+    return [{ condition: String(nameValue(all.join(' && '), namesById)), policies: names, ways: more }]
   })
   return { ways: always, ...(under.length > 0 ? { under } : {}) }
 }
 
-function waysOf(applying: readonly Applying[], { base, people }: Asked): Access['ways'] | undefined {
-  const policies = applying.map(({ policy: { condition: _condition, ...policy } }) => compilePolicy(policy))
-  const context = (some: readonly Person[]): PolicyContext => ({
-    ...base,
-    approvers: some.map(({ approver }) => approver),
-    credentials: some.map(({ credential }) => credential),
-  })
+function findWays(
+  applying: readonly Applying[],
+  { base, consensusOf }: Question,
+  people: readonly Person[],
+): Access['ways'] | undefined {
+  const policies = applying.map(({ policy }) => consensusOf(policy))
+  const context = (some: readonly Person[]) => withPeople(base, some)
   /** Somebody can submit it, all the others may vote on it then, and with all of them it is allowed. */
   const suffices = (some: readonly Person[]) =>
     authorize(policies, context(some)).outcome === 'OUTCOME_ALLOW' &&
@@ -218,6 +321,14 @@ function waysOf(applying: readonly Applying[], { base, people }: Asked): Access[
     mayVote(policies, context([first!]), first!.approver, first!.credential),
   )
   return coalitions(classes, suffices)
+}
+
+function withPeople(base: PolicyContext, people: readonly Person[]): PolicyContext {
+  return {
+    ...base,
+    approvers: people.map(({ approver }) => approver),
+    credentials: people.map(({ credential }) => credential),
+  }
 }
 
 /** People whom no policy can tell apart. */

@@ -171,6 +171,76 @@ describe('access', () => {
       { numRuns: 150 },
     )
   })
+
+  test('access: what changes between two states is what either of them says by itself', () => {
+    const someone = fc.record({
+      name: fc.constantFrom('alice', 'bob', 'carol', 'dave'),
+      email: fc.constantFrom('', 'a@acme.test', 'b@acme.test'),
+      tags: fc.subarray(['ops', 'desk']),
+      key: fc.boolean(),
+    })
+    const who = fc.constantFrom(
+      null,
+      'approvers.count() >= 2',
+      `approvers.any(u, u.tags.contains('${OPS}'))`,
+      `approvers.any(u, u.tags.contains('${idFor('tag.desk')}') && u.id == '${idFor('user.dave')}')`,
+      "approvers.any(u, u.email == 'a@acme.test')",
+    )
+    const what = fc.constantFrom(
+      null,
+      `wallet.id == '${idFor('wallet.cold')}'`,
+      `activity.kind == 'SIGN_TRANSACTION' && wallet.id == '${idFor('wallet.hot')}' && eth.tx.value < 5`,
+      "wallet.label == 'hot'",
+      "activity.resource == 'POLICY'",
+    )
+    const rule = fc.tuple(fc.constantFrom('a', 'b', 'c'), who, what, fc.constantFrom('allow', 'deny'))
+    const state = fc
+      .record({
+        people: fc.uniqueArray(someone, { minLength: 1, maxLength: 4, selector: ({ name }) => name }),
+        rules: fc.uniqueArray(rule, { maxLength: 3, selector: ([name]) => name }),
+        wallets: fc.subarray(['cold', 'hot']),
+        threshold: fc.constantFrom(1, 2),
+      })
+      .map(({ people, rules, wallets, threshold }) => ({
+        things: [
+          quorum(threshold, 'alice', 'bob'),
+          ...people.flatMap(({ name, email, tags, key: has }) => {
+            const [user, ownKey] = person(name, tags)
+            return [{ ...user!, fields: { ...user!.fields, email } }, ...(has ? [ownKey!] : [])]
+          }),
+          ...rules.map(([name, consensus, condition, effect]) =>
+            live(`policy.${name}`, policy(consensus, condition, effect as 'allow' | 'deny')),
+          ),
+          ...wallets.map((name) => live(`wallet.${name}`)),
+        ],
+      }))
+    const asked = { now: 0n, namesById: new Map<string, string>() }
+    // Beside an organization in which there is nothing, everything that anybody may do is a change.
+    const said = (one: { readonly things: readonly Resource[] }) =>
+      new Map(
+        accessChanges({ things: [] }, one, asked).map(({ power: name, wallet, after }) => [`${name} ${wallet}`, after]),
+      )
+    let changed = 0
+    fc.assert(
+      fc.property(state, state, fc.boolean(), (first, second, samePeople) => {
+        const isPerson = ({ kind }: Resource) => kind === 'user' || kind === 'apiKey'
+        const later = samePeople
+          ? { things: [...first.things.filter(isPerson), ...second.things.filter((one) => !isPerson(one))] }
+          : second
+        const [then, now] = [said(first), said(later)]
+        const expected = [...new Set([...then.keys(), ...now.keys()])]
+          .map((key) => [key, then.get(key) ?? { ways: [] }, now.get(key) ?? { ways: [] }] as const)
+          .filter(([, before, after]) => JSON.stringify(before) !== JSON.stringify(after))
+        const found = accessChanges(first, later, asked)
+        changed += found.length
+        expect(
+          new Map(found.map(({ power: name, wallet, before, after }) => [`${name} ${wallet}`, { before, after }])),
+        ).toEqual(new Map(expected.map(([key, before, after]) => [key, { before, after }])))
+      }),
+      { numRuns: 300 },
+    )
+    expect(changed).toBeGreaterThan(100)
+  })
 })
 
 /** Tries all 31 sets of five people. */
