@@ -1,4 +1,4 @@
-/** One plan of an unchanged organization, measured: its folder and its API's answers come as arguments, the figures go out as JSON. */
+/** One plan, measured: its folder and its API's answers come as arguments, the figures go out as JSON. */
 import { readFileSync } from 'node:fs'
 import { planWithForecast } from '../../src/analysis/index.ts'
 import { loadDefinitions, readLock } from '../../src/definitions/index.ts'
@@ -35,7 +35,7 @@ const { plan } = planWithForecast({
   now: new Date().toISOString(),
 })
 step('plan')
-if (!renderPlanText(plan).endsWith('No changes.\n')) throw new Error(renderPlanText(plan).slice(0, 2000))
+renderPlanText(plan)
 const { user, system } = process.cpuUsage(begin)
 const { maxRSS } = process.resourceUsage()
 console.log(
@@ -45,5 +45,6 @@ console.log(
     requests: client.requests,
     steps,
     resources: desired.resources.length,
+    changes: plan.changes.length,
   }),
 )
