@@ -85,9 +85,16 @@ function createSameness(had: AccessOf, has: AccessOf): (old: Question, now: Ques
     ...[...then!].filter(([key]) => !later!.has(key)),
     ...[...later!].filter(([key]) => !then!.has(key)),
   ].map(([, person]) => person)
+  // Policies of one effect, consensus and time have the same voters, whatever they are about.
+  const votersBy = remember((key: string) => {
+    const [effect, consensus, time] = JSON.parse(key) as [PolicyText['effect'], string | null, string | null]
+    return compilePolicy({ id: '', name: '', effect, consensus: consensus ?? undefined, time: time ?? undefined })
+  })
+  const votersOf = ({ effect, consensus, time }: PolicyText) => votersBy(text([effect, consensus, time]))
   return (old, now) => {
     if (!sameQuorum || old.key !== now.key || old.texts.some((one, index) => one !== now.texts[index])) return false
-    const policies = now.texts.map(now.consensusOf)
+    if (moved.length === 0) return true
+    const policies = now.texts.map(votersOf)
     return moved.every(
       (person) => !mayVote(policies, withPeople(now.base, [person]), person.approver, person.credential),
     )

@@ -12,12 +12,17 @@ export interface Person {
 
 /** Everybody who could approve something in this state, by name. */
 export function peopleOf(state: OrganizationState): readonly Person[] {
-  const keys = [...thingsOf(state, 'apiKey')].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  const keys = new Map<string, Resource>()
+  for (const key of thingsOf(state, 'apiKey')) {
+    const first = keys.get(key.parentId!)
+    if (!first || key.name < first.name) keys.set(key.parentId!, key)
+  }
   const users = thingsOf(state, 'user')
+  const bearers = Map.groupBy(users, ({ name }) => name)
   const people = users.flatMap((user): readonly Person[] => {
-    const key = keys.find(({ parentId }) => parentId === user.id)
+    const key = keys.get(user.id!)
     if (!key) return []
-    const shared = users.filter(({ name }) => name === user.name).length > 1
+    const shared = bearers.get(user.name)!.length > 1
     return [
       { name: shared ? `${user.name} (${user.id})` : user.name, approver: approverOf(user), credential: factsOf(key) },
     ]
