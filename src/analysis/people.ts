@@ -1,5 +1,5 @@
 import type { Approver, CredentialFacts } from '../policy/index.ts'
-import type { Resource, Value } from '../resources/index.ts'
+import type { KindName, Resource, Value } from '../resources/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** Somebody who can approve: a user with a credential. */
@@ -10,24 +10,36 @@ export interface Person {
   readonly credential: CredentialFacts
 }
 
+/**
+ * What lets a user in, in the order in which one is taken for theirs, and its type. Who comes from an OAuth provider votes
+ * with a key of the session that they are given.
+ */
+const CREDENTIALS: Readonly<Partial<Record<KindName, (fields: Resource['fields']) => Partial<CredentialFacts>>>> = {
+  apiKey: ({ curve, publicKey }) => ({ type: `API_KEY_${String(curve)}`, public_key: String(publicKey) }),
+  authenticator: ({ credentialId }) => ({ type: 'WEBAUTHN_AUTHENTICATOR', credential_id: String(credentialId) }),
+  oauthProvider: () => ({ type: 'OAUTH_KEY_P256' }),
+}
+
+const CREDENTIAL_KINDS = Object.keys(CREDENTIALS) as readonly KindName[]
+
 /** Everybody who could approve something in this state, by name. */
 export function peopleOf(state: OrganizationState): readonly Person[] {
-  const keys = new Map<string, Resource>()
-  for (const key of thingsOf(state, 'apiKey')) {
-    const first = keys.get(key.parentId!)
-    if (!first || key.name < first.name) keys.set(key.parentId!, key)
+  const firsts = new Map<string, Resource>()
+  for (const kind of CREDENTIAL_KINDS) {
+    for (const one of thingsOf(state, kind)) {
+      const first = firsts.get(one.parentId!)
+      if (!first || (first.kind === kind && one.name < first.name)) firsts.set(one.parentId!, one)
+    }
   }
   const users = thingsOf(state, 'user')
-  const bearers = Map.groupBy(users, ({ name }) => name)
+  const namesakes = Map.groupBy(users, ({ name }) => name)
   const people = users.flatMap((user): readonly Person[] => {
-    const key = keys.get(user.id!)
-    if (!key) return []
-    const shared = bearers.get(user.name)!.length > 1
-    return [
-      { name: shared ? `${user.name} (${user.id})` : user.name, approver: approverOf(user), credential: factsOf(key) },
-    ]
+    const first = firsts.get(user.id!)
+    if (!first) return []
+    const name = namesakes.get(user.name)!.length > 1 ? `${user.name} (${user.id})` : user.name
+    return [{ name, approver: approverOf(user), credential: factsOf(first) }]
   })
-  return people.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  return people.sort(byName)
 }
 
 /** The acting user with the credential in use; a credential that is not in the state is still the one in use. */
@@ -60,13 +72,13 @@ function approverOf({ id, name, fields }: Resource): Approver {
   return { id: id!, tags: texts(fields['tags']), alias: name, ...(typeof email === 'string' ? { email } : {}) }
 }
 
-function factsOf({ id, parentId, fields }: Resource): CredentialFacts {
-  return {
-    id: id!,
-    user_id: parentId!,
-    type: `CREDENTIAL_TYPE_API_KEY_${String(fields['curve'])}`,
-    public_key: String(fields['publicKey']),
-  }
+function factsOf({ id, kind, parentId, fields }: Resource): CredentialFacts {
+  const { type, ...more } = CREDENTIALS[kind]!(fields)
+  return { id: id!, user_id: parentId!, type: `CREDENTIAL_TYPE_${type}`, ...more }
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
 }
 
 function texts(value: Value | undefined): readonly string[] {

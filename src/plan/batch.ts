@@ -120,11 +120,11 @@ function urgencyOf(nodes: readonly Node[], folds: ReadonlyMap<string, readonly n
   return nodes.map(({ power }, index) => (urgent.has(index) ? 0 : power === 'loosens' ? 2 : 1))
 }
 
-/** At most what the activity carries. Tightening first, so that no soft edge points out of the part that is cut off. */
+/** At most what the activity carries. What waits for most comes last, so that no soft edge points into what is cut off. */
 function cap(ready: readonly number[], nodes: readonly Node[]): readonly number[] {
   const most = templateOf(nodes[ready[0]!]!.difference).most ?? MOST
-  const loosens = (index: number) => Number(nodes[index]!.power === 'loosens')
-  const chosen = [...ready].sort((a, b) => loosens(a) - loosens(b) || byNode(nodes, a, b)).slice(0, most)
+  const waits = (index: number) => nodes[index]!.soft.size
+  const chosen = [...ready].sort((a, b) => waits(a) - waits(b) || byNode(nodes, a, b)).slice(0, most)
   return chosen.sort((a, b) => byNode(nodes, a, b))
 }
 

@@ -6,7 +6,8 @@
  * Rules, hard: what is referred to exists · what loses a reference lets go before the deletion · a name is free before
  * it is taken · a new credential before the old one of the same user goes · a quorum's change after its members'
  * credentials, and before credentials go that the old quorum cannot do without. Soft: whatever loosens comes after
- * everything that tightens, unless the tightening needs it (design §3: no moment between is wider than both ends).
+ * everything that tightens, unless the tightening needs it (design §3: no moment between is wider than both ends) · the
+ * credential in use, and its user, go after everything else: nothing can be submitted after that.
  */
 import {
   type Actual,
@@ -17,7 +18,7 @@ import {
   referencesOf,
   resolveValue,
 } from '../resources/index.ts'
-import { isCredential, QUORUM, quorumOf } from './authority.ts'
+import { isActor, isCredential, QUORUM, quorumOf } from './authority.ts'
 import { type Difference, isNamedByKey } from './diff.ts'
 import { templateOf } from './template.ts'
 
@@ -37,7 +38,8 @@ export function order(
   ids: Readonly<Record<Address, string>>,
 ): readonly Node[] {
   const carried = differences.filter(({ ridesWith }) => ridesWith === undefined)
-  const powers = carried.map((difference) => powerOf(difference, actual, ids))
+  const isLast = carried.map(({ action, input }) => action === 'delete' && isActor(input.actual!, actual.actor))
+  const powers = carried.map((difference, index) => (isLast[index] ? 'neutral' : powerOf(difference, actual, ids)))
   const hard = carried.map(() => new Set<number>())
   const add = (later: number, earlier: number) => {
     if (later !== earlier) hard[later]!.add(earlier)
@@ -51,11 +53,17 @@ export function order(
 
   const tightening = carried.flatMap((_, index) => (powers[index] === 'tightens' ? [index] : []))
   const urgent = ancestors(tightening, hard)
+  const soft = carried.map((_, index) => new Set(powers[index] === 'loosens' && !urgent.has(index) ? tightening : []))
+  carried.forEach((_, last) => {
+    if (!isLast[last]) return
+    const edges = hard.map((earlier, index) => new Set([...earlier, ...soft[index]!]))
+    for (const [index] of carried.entries()) if (!ancestors([index], edges).has(last)) soft[last]!.add(index)
+  })
   return carried.map((difference, index) => ({
     difference,
     power: powers[index]!,
     hard: hard[index]!,
-    soft: new Set(powers[index] === 'loosens' && !urgent.has(index) ? tightening : []),
+    soft: soft[index]!,
     urgent: urgent.has(index),
   }))
 }

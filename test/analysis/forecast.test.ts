@@ -126,6 +126,19 @@ describe('forecast', () => {
       expected: [[CREATE, 'waits for any 1 of bob, carol']],
     },
     {
+      name: 'whoever has a passkey or a provider and no key can approve as well',
+      given: {
+        desired: newTag,
+        actual: [
+          ...office([allow('ops', `approvers.filter(u, u.tags.contains('${OPS}')).count() >= 2`)], ['ops']),
+          live('authenticator.eve.yubikey', { credentialId: 'abc' }),
+          live('user.finn', { tags: [OPS] }),
+          live('oauthProvider.finn.google', { issuer: 'https://a.test', audience: 'b', subject: 'c' }),
+        ],
+      },
+      expected: [[CREATE, 'waits for any 1 of bob, carol, eve, finn']],
+    },
+    {
       name: 'one of each of two kinds',
       given: {
         desired: newTag,

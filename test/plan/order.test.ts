@@ -163,6 +163,22 @@ describe('order', () => {
     expect(steps(planOf(ours(given)))).toEqual(expected)
   })
 
+  test('the credential in use goes last, in one activity with others of its user where that is last as well', () => {
+    const keys = [live('apiKey.alice.old', key('old')), live('apiKey.alice.new', key('new'))]
+    const gone = ['apiKey.alice.laptop', 'apiKey.alice.old'].map((one) => declare(one, {}, { tombstone: true }))
+    const given = (more: readonly Resource[]) =>
+      ours({ desired: [declare('user.alice'), ...gone, ...more], actual: [...bootstrap(), ...keys] })
+    expect(steps(planOf(given([])))).toEqual(['DELETE_API_KEYS: apiKey.alice.laptop, apiKey.alice.old'])
+    const later = given([declare('policy.wide', policy(null, null)), declare('tag.new')])
+    expect(steps(planOf(later))).toEqual([
+      'DELETE_API_KEYS: apiKey.alice.old',
+      'CREATE_USER_TAG: tag.new',
+      'CREATE_POLICIES: policy.wide',
+      'DELETE_API_KEYS: apiKey.alice.laptop',
+    ])
+    expect(planOf(later).batches[3]!.after).toEqual([0, 1, 2])
+  })
+
   test('two names that are exchanged are a circle, which is a diagnostic', () => {
     const { plan, diagnostics } = makePlan(
       planInput({
