@@ -117,6 +117,8 @@ class Builder {
           const body = entry.value.kind === 'map' ? entry.value : emptyMap(entry)
           return body ? [{ written: { name: entry.key, span: entry.keySpan }, body }] : []
         })
+      case 'folder':
+        return []
       default:
         return shape satisfies never
     }

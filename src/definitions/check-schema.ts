@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
-import { LATER_SECTIONS, makeSchema } from './schema.ts'
+import { makeSchema } from './schema.ts'
 import { childOf, entryOf, type Tree, toPlain } from './tree.ts'
 
 /** What the schema says, compiled at its first use: that takes longer than checking many files. */
@@ -92,11 +92,6 @@ function unknownKey(error: ErrorObject, tree: Tree | undefined, path: readonly s
   const key = String(error.params['additionalProperty'])
   const span = entryOf(tree, key)?.keySpan ?? tree!.span
   const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
-  const later = Object.hasOwn(LATER_SECTIONS, key) ? LATER_SECTIONS[key] : undefined
-  if (later !== undefined) {
-    const help = `remove \`${key}\`; what is live of that kind is left alone`
-    return diagnostic('definitions/not-supported', `${later} are not supported by this version`, span, { help })
-  }
   const help = didYouMean(suggest(key, known)) ?? `known here: ${known.join(', ')}`
   const where = path.length === 0 ? 'at the top of a definition' : `of \`${placeName(path)}\``
   return diagnostic('definitions/unknown-key', `unknown key \`${key}\` ${where}`, span, { help })

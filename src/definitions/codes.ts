@@ -21,8 +21,13 @@ export const codes = {
     solve: 'name a folder with .yaml files, or make one with `quorate init`',
   },
   'definitions/nested-folder': {
-    summary: 'a folder inside the folder holds definitions',
-    solve: 'move the files up; this version has one folder an organization and no sub-organizations',
+    summary: 'a folder inside the folder of a sub-organization holds definitions',
+    solve: 'move it up: a sub-organization has none of its own',
+  },
+  'definitions/wrong-folder': {
+    summary: 'a key of an organization stands in the folder of a sub-organization, or the other way round',
+    solve:
+      'move it, or remove it: `id` belongs to the outer folder, `each`, `delete` and `renamedFrom` to a nested one',
   },
   'definitions/tab': { summary: 'a tab indents a line', solve: 'indent with spaces; YAML allows no tabs there' },
   'definitions/syntax': { summary: 'a file is not YAML', solve: 'correct it at the place that is marked' },
@@ -32,10 +37,6 @@ export const codes = {
   },
   'definitions/duplicate-key': { summary: 'a key is written twice in one map', solve: 'join the two, or remove one' },
   'definitions/unknown-key': { summary: 'a key means nothing where it stands', solve: 'correct or remove it' },
-  'definitions/not-supported': {
-    summary: 'a section is planned for a later version',
-    solve: 'remove it; what is live of that kind is left alone',
-  },
   'definitions/missing-key': { summary: 'a key that must be there is not', solve: 'add it' },
   'definitions/wrong-type': { summary: 'a value is of another type than expected', solve: VALUE },
   'definitions/wrong-value': { summary: 'a value is none of those allowed', solve: VALUE },

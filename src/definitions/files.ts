@@ -21,7 +21,9 @@ export async function readNamedFiles(
 ): Promise<{ readonly texts: NamedFiles; readonly diagnostics: readonly Diagnostic[] }> {
   const texts = new Map<ScalarTree, string>()
   const diagnostics: Diagnostic[] = []
-  for (const scalar of files.flatMap(namesOfFiles)) {
+  const found = new Map<string, Promise<Uint8Array>>()
+  // Definitions made from one template share the scalars that have nothing of their own in them.
+  for (const scalar of new Set(files.flatMap(namesOfFiles))) {
     const wanted = String(scalar.value)
     const report = (message: string, help: string) =>
       diagnostics.push(diagnostic('definitions/unreadable-file', message, scalar.span, { help }))
@@ -34,7 +36,8 @@ export async function readNamedFiles(
       continue
     }
     try {
-      const bytes = await reader.read(path)
+      if (!found.has(path)) found.set(path, reader.read(path))
+      const bytes = await found.get(path)!
       if (bytes.length > MOST_BYTES) report(`\`${wanted}\` is too large: ${bytes.length} bytes`, 'name another file')
       else texts.set(scalar, decodeUtf8(bytes))
     } catch (cause) {

@@ -42,14 +42,18 @@ export function isTestFile(name: string): boolean {
   return /\.test\.ya?ml$/.test(name)
 }
 
+export interface FolderSources {
+  readonly sources: readonly Source[]
+  /** Paths of the folders in it that hold definitions themselves. */
+  readonly folders: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
 /**
  * Reads every `*.yaml` and `*.yml` of a folder but the lock file and tests, sorted by name. All or nothing is the caller's:
  * anything that cannot be read is a diagnostic, and must never make a smaller set of definitions.
  */
-export async function readSources(
-  folder: string,
-  reader: FolderReader,
-): Promise<{ readonly sources: readonly Source[]; readonly diagnostics: readonly Diagnostic[] }> {
+export async function readSources(folder: string, reader: FolderReader): Promise<FolderSources> {
   const diagnostics: Diagnostic[] = []
   const report = (code: `definitions/${string}`, path: string, message: string, help?: string) =>
     diagnostics.push(diagnostic(code, message, spanAt(createSource(path, ''), 0), { help }))
@@ -61,22 +65,16 @@ export async function readSources(
     entries = await reader.list(folder)
   } catch (cause) {
     unreadable(folder, cause)
-    return { sources: [], diagnostics }
+    return { sources: [], folders: [], diagnostics }
   }
   const sources: Source[] = []
+  const folders: string[] = []
   for (const { name, kind } of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, name)
     if (name.startsWith('.')) continue
     try {
       if (kind === 'folder') {
-        if ((await reader.list(path)).some(isDefinition)) {
-          report(
-            'definitions/nested-folder',
-            path,
-            `\`${path}\` is a folder of definitions inside another`,
-            'sub-organizations come with a later version; move its files up',
-          )
-        }
+        if ((await reader.list(path)).some(isDefinition)) folders.push(path)
       } else if (isDefinition({ name, kind })) {
         const text = decode(await reader.read(path))
         if (text === undefined) report('definitions/not-text', path, `\`${path}\` is not UTF-8 text`)
@@ -94,7 +92,7 @@ export async function readSources(
       'make a first one with `quorate init`',
     )
   }
-  return { sources, diagnostics }
+  return { sources, folders, diagnostics }
 }
 
 const OTHER_FILES: readonly string[] = [LOCK_FILE, LINT_FILE]

@@ -1,7 +1,23 @@
 import { createHash } from 'node:crypto'
-import { type Diagnostic, hasErrors, type Source, sortDiagnostics } from '../diagnostics/index.ts'
+import {
+  createSource,
+  type Diagnostic,
+  diagnostic,
+  hasErrors,
+  type Source,
+  sortDiagnostics,
+  spanAt,
+} from '../diagnostics/index.ts'
 import { canonicalJson } from '../encoding/index.ts'
-import { type Desired, KINDS, type KindName, type Resource } from '../resources/index.ts'
+import {
+  type Desired,
+  formatAddress,
+  foundingFields,
+  KINDS,
+  type KindName,
+  type Resource,
+  type SubOrganization,
+} from '../resources/index.ts'
 import { buildResources, checkDraft, type Draft, managedKinds } from './build.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkRenames, checkSharedCredentials, checkUses } from './checks.ts'
@@ -10,10 +26,12 @@ import { checkExpressions, type WrittenExpression, writtenExpressions } from './
 import { type NamedFiles, readNamedFiles } from './files.ts'
 import { diskReader, type FolderReader, readSources } from './folder.ts'
 import { readLimits } from './limits.ts'
+import type { WrittenName } from './names.ts'
+import { type Around, checkFolderKeys, checkNestedNames, Findings, type Nested, nestedIn, readFate } from './nested.ts'
 import { readOrganization, readVars } from './organization.ts'
 import { parseYaml } from './parse.ts'
 import { type Outside, substitute } from './substitute.ts'
-import { childOf, type Tree } from './tree.ts'
+import { childOf, entryOf, type Tree } from './tree.ts'
 
 export interface LoadOptions extends Outside {
   /** @default the disk */
@@ -34,36 +52,171 @@ export interface LoadedDefinitions {
   readonly expressions: readonly WrittenExpression[]
 }
 
-/** Loads the definitions of one organization from a folder. Never throws for what people wrote or for unreadable files. */
+/**
+ * Loads the definitions of one organization from a folder, and those of its sub-organizations from the folders in it. Never
+ * throws for what people wrote or for unreadable files.
+ */
 export async function loadDefinitions(folder: string, options: LoadOptions): Promise<LoadedDefinitions> {
-  const reader = options.readFolder ?? diskReader
+  const outer = await readFolder(folder, options)
+  // What policies decide is decided in each organization by itself.
+  const nested = options.policiesOnly ? [] : await Promise.all(outer.folders.map((one) => readFolder(one, options)))
+  const defaults = readVars(outer.trees)
+  const around = { env: options.env, defaults: defaults.vars, given: options.vars }
+  const own = options.policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
+  const loaded = await loadOne(outer, own, { ...options, folder, isNested: false })
+  const findings = new Findings()
+  findings.add([...outer.diagnostics, ...defaults.diagnostics, ...loaded.diagnostics], {})
+  const inside: Loaded[] = []
+  const names: Nested[] = []
+  for (const one of nested) {
+    findings.add([...one.diagnostics, ...one.folders.map(tooDeep)], {})
+    const { all, files, diagnostics } = nestedIn(one.trees, around)
+    findings.add(diagnostics, {})
+    names.push(...all)
+    for (const sub of all.filter(({ lacks }) => !lacks)) {
+      const found = await loadOne({ ...one, trees: files }, sub, { ...options, folder, isNested: true })
+      findings.add(found.diagnostics, sub)
+      inside.push(found)
+    }
+  }
+  findings.add(checkNestedNames(names), {})
+  const diagnostics = findings.list()
+  const desired = hasErrors(diagnostics) ? undefined : gather(loaded, inside)
+  return {
+    ...(desired ? { desired } : {}),
+    diagnostics: sortDiagnostics(diagnostics),
+    sources: [outer, ...nested].flatMap(({ sources }) => sources),
+    expressions: loaded.drafts.flatMap(writtenExpressions),
+  }
+}
+
+/** A folder's files as trees. */
+interface ReadFolder {
+  readonly trees: readonly Tree[]
+  readonly sources: readonly Source[]
+  readonly folders: readonly string[]
+  /** Whether every file is there and is YAML. */
+  readonly complete: boolean
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+async function readFolder(folder: string, { readFolder: reader = diskReader }: LoadOptions): Promise<ReadFolder> {
   const read = await readSources(folder, reader)
   const parsed = read.sources.map(parseYaml)
-  const sources = parsed.map(({ source }) => source)
-  const diagnostics = [...read.diagnostics, ...parsed.flatMap((one) => one.diagnostics)]
-  const complete = read.diagnostics.length === 0 && parsed.every(({ tree }) => tree)
+  return {
+    trees: parsed.flatMap(({ tree }) => tree ?? []),
+    sources: parsed.map(({ source }) => source),
+    folders: read.folders,
+    complete: read.diagnostics.length === 0 && parsed.every(({ tree }) => tree),
+    diagnostics: [...read.diagnostics, ...parsed.flatMap((one) => one.diagnostics)],
+  }
+}
 
-  const trees = parsed.flatMap(({ tree }) => tree ?? [])
-  const defaults = readVars(trees)
-  diagnostics.push(...defaults.diagnostics)
+function tooDeep(path: string): Diagnostic {
+  const message = `\`${path}\` is a folder of definitions inside that of a sub-organization`
+  const help = 'move it up: a sub-organization has none of its own'
+  return diagnostic('definitions/nested-folder', message, spanAt(createSource(path, ''), 0), { help })
+}
+
+/** A template that is looked at by itself is looked at as its first sub-organization. */
+function firstOf(trees: readonly Tree[], around: Around): Nested {
+  return { ...withoutName({}), ...nestedIn(trees, around).all[0], name: undefined }
+}
+
+function withoutName(vars: Nested['vars']): Nested {
+  return { name: undefined, vars, about: [] }
+}
+
+interface Place extends LoadOptions {
+  /** The outermost folder. */
+  readonly folder: string
+  readonly isNested: boolean
+}
+
+/** The definitions of one organization; its content is absent when its name or id is not known. */
+interface Loaded {
+  readonly content?: Omit<Desired, 'digest' | 'subOrganizations'>
+  readonly drafts: readonly Draft[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** How its parent sees it. */
+  readonly seen?: Resource
+}
+
+/** Puts values into the files of an organization and makes its desired state of them. */
+async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: Place): Promise<Loaded> {
+  const { folder, isNested, env, readFolder: reader = diskReader, policiesOnly = false } = place
+  const fate = readFate(nested)
+  if (isNested && fate.tombstone) {
+    // What it holds goes with it, so nothing else of it is looked at.
+    return { drafts: [], diagnostics: [], ...(nested.name ? { content: tombstone(nested.name, fate) } : {}) }
+  }
+  const diagnostics: Diagnostic[] = []
   const files = trees.map((tree) => {
-    const { tree: filled, diagnostics: unset } = substitute(tree, {
-      env: options.env,
-      vars: { ...defaults.vars, ...options.vars },
-    })
-    diagnostics.push(...(options.policiesOnly ? withoutKeys(tree, unset) : unset), ...checkSchema(filled))
+    const { tree: filled, diagnostics: unset } = substitute(tree, { env, vars: nested.vars })
+    diagnostics.push(...(policiesOnly ? withoutKeys(tree, unset) : unset), ...checkSchema(filled))
     return filled
   })
+  if (!isNested && !policiesOnly) diagnostics.push(...checkFolderKeys(files, 'outer'))
   const named = await readNamedFiles(files, { folder, reader })
-  const policiesOnly = options.policiesOnly === true
-  const { desired, drafts, diagnostics: found } = assemble(files, { texts: named.texts, complete, policiesOnly })
-  diagnostics.push(...named.diagnostics, ...found)
+  const {
+    content,
+    drafts,
+    diagnostics: found,
+  } = assemble(files, { texts: named.texts, complete, policiesOnly, ...(isNested ? { nested } : {}) })
+  const all = [...diagnostics, ...named.diagnostics, ...found]
   return {
-    ...(hasErrors(diagnostics) || !desired ? {} : { desired }),
-    diagnostics: sortDiagnostics(diagnostics),
-    sources,
-    expressions: drafts.flatMap(writtenExpressions),
+    drafts,
+    diagnostics: all,
+    ...(content ? { content } : {}),
+    ...(content && isNested && nested.name ? { seen: seenByParent(content, nested.name, fate.renamedFrom?.name) } : {}),
   }
+}
+
+/** What is asked for by a sub-organization that is to be deleted. */
+function tombstone(
+  { name, span }: WrittenName,
+  { withoutExport }: { readonly withoutExport: boolean },
+): NonNullable<Loaded['content']> {
+  const fields: Resource['fields'] = withoutExport ? { name, withoutExport } : { name }
+  const kind = 'subOrganization'
+  const resource: Resource = { address: formatAddress(kind, name), kind, name, fields, tombstone: true, span }
+  return { organization: name, organizationId: '', resources: [resource], manageAll: new Set() }
+}
+
+function seenByParent(
+  { resources }: NonNullable<Loaded['content']>,
+  { name, span }: WrittenName,
+  renamedFrom?: string,
+): Resource {
+  const kind = 'subOrganization'
+  const fields = { name, ...foundingFields(resources) }
+  return {
+    address: formatAddress(kind, name),
+    kind,
+    name,
+    fields,
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
+    span,
+  }
+}
+
+/** Everything that the folders ask for; undefined when the outermost says too little. */
+function gather(outer: Loaded, inside: readonly Loaded[]): Desired | undefined {
+  if (!outer.content) return undefined
+  const subs = inside
+    .flatMap(({ content }): SubOrganization[] => {
+      if (!content) return []
+      const { organizationId: _, ...sub } = content
+      return [{ ...sub, digest: digestOf(sub) }]
+    })
+    .toSorted((a, b) => (a.organization < b.organization ? -1 : 1))
+  const content = {
+    ...outer.content,
+    resources: sortResources([...outer.content.resources, ...inside.flatMap(({ seen }) => seen ?? [])]),
+  }
+  if (subs.length === 0) return { ...content, digest: digestOf(content) }
+  const digests = Object.fromEntries(subs.map(({ organization, digest }) => [organization, digest]))
+  return { ...content, subOrganizations: subs, digest: digestOf(content, digests) }
 }
 
 /** What is not set, but for the id of the organization and public keys. */
@@ -84,12 +237,18 @@ function assemble(
     texts,
     complete,
     policiesOnly,
-  }: { readonly texts: NamedFiles; readonly complete: boolean; readonly policiesOnly: boolean },
-): { desired?: Desired; drafts: readonly Draft[]; diagnostics: readonly Diagnostic[] } {
+    nested,
+  }: {
+    readonly texts: NamedFiles
+    readonly complete: boolean
+    readonly policiesOnly: boolean
+    readonly nested?: Nested
+  },
+): Loaded {
   const { drafts, diagnostics: faults } = buildResources(files, texts)
   const diagnostics = [...faults, ...drafts.flatMap(checkDraft), ...checkExpressions(drafts)]
   if (!complete) return { drafts, diagnostics }
-  const organization = readOrganization(files)
+  const organization = nested ? readNested(files, nested) : readOrganization(files)
   const limits = readLimits(files)
   diagnostics.push(
     ...organization.diagnostics.filter(({ code }) => !policiesOnly || code !== 'definitions/missing-key'),
@@ -104,11 +263,30 @@ function assemble(
   const content = {
     organization: name,
     organizationId: id,
-    resources: sortResources(drafts.map(({ resource }) => resource)),
+    resources: sortResources([...drafts.map(({ resource }) => resource), ...(nested ? [itself(nested.name!)] : [])]),
     manageAll: managedKinds(files),
     ...(Object.keys(limits.deletes).length === 0 ? {} : { deleteLimits: limits.deletes }),
   }
-  return { desired: { ...content, digest: digestOf(content) }, drafts, diagnostics }
+  return { content, drafts, diagnostics }
+}
+
+/** Which sub-organization the files describe, and that they say enough to make it. */
+function readNested(files: readonly Tree[], { name, entry }: Nested): ReturnType<typeof readOrganization> {
+  const written = entry ? { diagnostics: [] } : readOrganization(files, { isNested: true })
+  const diagnostics = [...written.diagnostics]
+  if (!files.some((file) => entryOf(file, 'rootQuorum')) && files[0]) {
+    const { source } = files[0].span
+    const help = 'add `rootQuorum: { threshold: …, users: […] }`: a sub-organization is made with its first users'
+    const message = 'no file of the sub-organization has `rootQuorum:`'
+    diagnostics.push(diagnostic('definitions/missing-key', message, { source, start: 0, end: 0 }, { help }))
+  }
+  return { name: name?.name, id: '', diagnostics }
+}
+
+/** The live name of a sub-organization is the one that its definitions give it. */
+function itself({ name, span }: WrittenName): Resource {
+  const kind = 'organization'
+  return { address: formatAddress(kind), kind, name: kind, fields: { name }, span, fieldSpans: { name: span } }
 }
 
 /** The members that are there. */
@@ -122,8 +300,9 @@ function sortResources(resources: readonly Resource[]): readonly Resource[] {
   return [...resources].sort((a, b) => rank.get(a.kind)! - rank.get(b.kind)! || (a.address < b.address ? -1 : 1))
 }
 
-function digestOf(content: Omit<Desired, 'digest'>): string {
+function digestOf(content: Omit<SubOrganization, 'digest'>, inside?: Readonly<Record<string, string>>): string {
   const bare = content.resources.map(({ span, fieldSpans, ...resource }) => resource)
-  const text = canonicalJson({ ...content, resources: bare, manageAll: [...content.manageAll].sort() })
+  const manageAll = [...content.manageAll].sort()
+  const text = canonicalJson({ ...content, resources: bare, manageAll, ...(inside ? { inside } : {}) })
   return createHash('sha256').update(text).digest('hex')
 }

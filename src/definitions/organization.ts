@@ -3,14 +3,18 @@ import { entryOf, type MapEntry, type Tree, textOf } from './tree.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Which organization the files describe: `organization` and `id`, each written once in one of them. */
-export function readOrganization(files: readonly Tree[]): {
+/** Which organization the files describe: `organization` and, but for a nested one, `id`, each once in one of them. */
+export function readOrganization(
+  files: readonly Tree[],
+  { isNested = false }: { readonly isNested?: boolean } = {},
+): {
   readonly name: string | undefined
   readonly id: string | undefined
   readonly diagnostics: readonly Diagnostic[]
 } {
   const diagnostics: Diagnostic[] = []
   const name = single('organization', files, diagnostics)
+  if (isNested) return { name: textOf(name?.value), id: undefined, diagnostics }
   const id = single('id', files, diagnostics)
   const idText = textOf(id?.value)
   if (idText !== undefined && !UUID.test(idText) && !missing(id)) {
@@ -23,9 +27,7 @@ export function readOrganization(files: readonly Tree[]): {
 
 /** The one entry of a key over all files; a second one is reported, and so is none. */
 function single(key: 'organization' | 'id', files: readonly Tree[], diagnostics: Diagnostic[]): MapEntry | undefined {
-  const entries = files.flatMap((file) => entryOf(file, key) ?? [])
-  const [first, ...others] = entries
-  for (const other of others) diagnostics.push(definedTwice(key, first!, other))
+  const first = onlyEntry(key, files, diagnostics)
   if (!first && files[0]) {
     const { source } = files[0].span
     const help =
@@ -36,6 +38,13 @@ function single(key: 'organization' | 'id', files: readonly Tree[], diagnostics:
       diagnostic('definitions/missing-key', `no file has \`${key}:\``, { source, start: 0, end: 0 }, { help }),
     )
   }
+  return first
+}
+
+/** The entry of a key that may stand in one of the files; a second one is reported. */
+export function onlyEntry(key: string, files: readonly Tree[], diagnostics: Diagnostic[]): MapEntry | undefined {
+  const [first, ...others] = files.flatMap((file) => entryOf(file, key) ?? [])
+  for (const other of others) diagnostics.push(definedTwice(key, first!, other))
   return first
 }
 

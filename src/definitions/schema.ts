@@ -1,13 +1,8 @@
 import { type JsonSchema, KINDS, kinds, type ResourceKind } from '../resources/index.ts'
 import { EARLY_ACCESS } from './early-access.ts'
 
-/** Sections that the format will have and this version does not. */
-export const LATER_SECTIONS: Readonly<Record<string, string>> = {
-  subOrganizations: 'sub-organizations',
-}
-
 /** Kinds whose undeclared resources a definition may ask to delete, by the key of their section. */
-export const MANAGEABLE = KINDS.filter((kind) => kinds[kind].remove)
+export const MANAGEABLE = KINDS.filter((kind) => kinds[kind].remove && kinds[kind].form.shape !== 'folder')
 
 const LIMIT: JsonSchema = {
   type: 'object',
@@ -23,7 +18,7 @@ const LIMIT: JsonSchema = {
  * an organization may be spread over several files.
  */
 export function makeSchema(): JsonSchema {
-  const sections = KINDS.filter((kind) => !kinds[kind].parent).map((kind) => [
+  const sections = KINDS.filter((kind) => !kinds[kind].parent && kinds[kind].form.shape !== 'folder').map((kind) => [
     kinds[kind].form.key,
     section(kinds[kind]),
   ])
@@ -66,9 +61,34 @@ export function makeSchema(): JsonSchema {
         properties: Object.fromEntries(MANAGEABLE.map((kind) => [kinds[kind].form.key, LIMIT])),
       },
       ...Object.fromEntries(sections),
+      ...SUB_ORGANIZATION,
+      each: {
+        type: ['object', 'null'],
+        description:
+          'In a nested folder: one sub-organization for each of these, by name, out of the same definitions. Its values are those of `${var.…}`; `${var.organization}` is its name.',
+        additionalProperties: {
+          type: ['object', 'null'],
+          properties: SUB_ORGANIZATION,
+          additionalProperties: { type: 'string' },
+        },
+      },
     },
   }
 }
+
+/** What a sub-organization says of itself, in its folder or in `each` (`FOLDER_KEYS`). */
+const SUB_ORGANIZATION = {
+  renamedFrom: {
+    type: 'string',
+    description: 'In a nested folder: the former name of the sub-organization, while the rename is applied.',
+  },
+  delete: { const: true, description: 'In a nested folder: delete the live sub-organization.' },
+  withoutExport: {
+    const: true,
+    description:
+      'With `delete` in a nested folder: delete it although not all of its keys were exported. What they hold is lost.',
+  },
+} as const satisfies Readonly<Record<string, JsonSchema>>
 
 function section(kind: ResourceKind): JsonSchema {
   const description = `The ${kind.form.shape === 'one' || kind.form.shape === 'value' ? kind.one : kind.many}.`

@@ -21,6 +21,7 @@ const SHAPES: Readonly<Record<KindName, { readonly names: 0 | 1 | 2; readonly pa
   walletAccount: { names: 2, parent: 'wallet' },
   smartContractInterface: { names: 1 },
   webhook: { names: 1 },
+  subOrganization: { names: 1 },
 }
 
 /** Makes an address: `formatAddress('apiKey', 'alice', 'laptop')` is `apiKey.alice.laptop`. */

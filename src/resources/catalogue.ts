@@ -13,6 +13,7 @@ import { privateKey } from './private-key.ts'
 import { privateKeyTag } from './private-key-tag.ts'
 import { rootQuorum } from './root-quorum.ts'
 import { smartContractInterface } from './smart-contract-interface.ts'
+import { subOrganization } from './sub-organization.ts'
 import { tag } from './tag.ts'
 import { user } from './user.ts'
 import { wallet } from './wallet.ts'
@@ -40,4 +41,5 @@ export const kinds: Readonly<Record<KindName, ResourceKind>> = {
   walletAccount,
   smartContractInterface,
   webhook,
+  subOrganization,
 }

@@ -7,6 +7,7 @@ export { API_KEY_CURVES, type ApiKeyCurve } from './api-key.ts'
 export { kinds } from './catalogue.ts'
 export { codes } from './codes.ts'
 export { FEATURES, isFeature, POLICY_TIME, shortFeatureName, wireFeatureName } from './feature.ts'
+export { bringsOf, foundedBy, foundingFields } from './founding.ts'
 export type {
   ActivityTemplate,
   ChangeInput,
@@ -25,6 +26,7 @@ export {
   type KindName,
   type Reference,
   type Resource,
+  type SubOrganization,
   type TemplateText,
   type Value,
 } from './model.ts'

@@ -55,9 +55,9 @@ export interface DefinitionForm {
   /**
    * `map`: fields by name; `values`: the one field `value` by name, or
    * `true` for none, or `false` for a tombstone; `list`: entries that are named by their content; `one`: the fields
-   * themselves, without a name; `value`: a single field, without a name.
+   * themselves, without a name; `value`: a single field, without a name; `folder`: no section, but a nested folder each.
    */
-  readonly shape: 'map' | 'values' | 'list' | 'one' | 'value'
+  readonly shape: 'map' | 'values' | 'list' | 'one' | 'value' | 'folder'
   /** Entries may say `renamedFrom: <old name>`. @default false */
   readonly renamable?: boolean
   /** The one form of a name that may be written in several. */

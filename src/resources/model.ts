@@ -21,6 +21,7 @@ export const KINDS = [
   'walletAccount',
   'smartContractInterface',
   'webhook',
+  'subOrganization',
 ] as const
 export type KindName = (typeof KINDS)[number]
 
@@ -88,9 +89,17 @@ export interface Desired {
   readonly manageAll: ReadonlySet<KindName>
   /** The largest share of a kind that one plan may delete, in percent; for others the guard's own. */
   readonly deleteLimits?: Readonly<Partial<Record<KindName, number>>>
-  /** SHA-256 of the canonical form of everything above but spans: equal for any order of files and keys. */
+  /** What nested folders ask for, by name. */
+  readonly subOrganizations?: readonly SubOrganization[]
+  /** SHA-256 of the canonical form of everything above but spans: equal for any order of files, folders and keys. */
   readonly digest: string
 }
+
+/**
+ * What a nested folder asks for. Its `organization` is its name in the API as well, and which live one it is is found by
+ * that. One that is to be deleted asks for a tombstone of itself and nothing else.
+ */
+export type SubOrganization = Omit<Desired, 'organizationId' | 'subOrganizations'>
 
 /** What is live, read all or nothing. */
 export interface Actual {

@@ -31,6 +31,7 @@ ${top.map((kind) => section(kind, [])).join('\n')}`
 }
 
 function section(kind: ResourceKind, above: readonly ResourceKind[]): string {
+  if (kind.form.shape === 'folder') return nestedFolders(kind)
   const path = [...above, kind].map(({ form }) => form.key).join('.*.')
   const children = KINDS.map((name) => kinds[name]).filter(({ parent }) => parent === kind.kind)
   const written = Object.entries(kind.fields).filter(([, row]) => row.schema)
@@ -50,12 +51,52 @@ ${example(kind, above)}
 ${children.map((child) => section(child, [...above, kind])).join('\n')}`
 }
 
+/** What is written in the folder of a sub-organization, and what comes of it. */
+function nestedFolders(kind: ResourceKind): string {
+  return `## ${kind.form.key}
+
+${facts(kind).join(' ')} \`organization\` is its name in the API as well, and it is found by that: it has neither \`id\` nor \`name\`.
+Its addresses read \`customer-1/policy.treasury\`; its parent sees it as \`${formatAddress(kind.kind, 'customer-1')}\`.
+
+\`\`\`yaml
+# customer-1/organization.yaml
+organization: customer-1
+rootQuorum: { threshold: 1, users: [ann] }
+users:
+  ann: { apiKeys: { laptop: { curve: P256, publicKey: 02… } } }
+wallets:
+  main: { accounts: [{ path: "m/44'/60'/0'/0/0", curve: secp256k1, format: ethereum }] }
+\`\`\`
+
+Its parent makes it in one activity, with the members of its root quorum and their API keys and passkeys, its first wallet by
+name, and without the login features that are set to \`false\`. Everything else is made from inside, by a user of its own: with
+the key in use where that is the key of such a user, or with the key \`NAME.key\` in the folder of
+\`QUORATE_SUB_ORGANIZATION_KEYS\`. Without either, what is inside is compared, and the plan says who could apply it. It is
+deleted from inside as well; \`withoutExport: true\` deletes it although not all of its keys were exported.
+
+Only what definitions mention is looked for: other sub-organizations of the parent are neither read nor listed.
+
+Many of one kind are one folder with \`each\`: a sub-organization for each name, out of the same definitions. The values are
+those of \`\${var.…}\`, before any others; \`\${var.organization}\` is the name. \`delete\`, \`withoutExport\` and \`renamedFrom\` of one
+stand beside its values.
+
+\`\`\`yaml
+# customers/customers.yaml
+each:
+  customer-1: { ownerKey: 02…, limit: '1000' }
+  customer-2: { ownerKey: 03…, limit: '5000' }
+  customer-3: { delete: true }
+\`\`\`
+`
+}
+
 const SHAPES: Readonly<Record<ResourceKind['form']['shape'], (kind: ResourceKind) => string>> = {
   map: ({ many }) => `A map of ${many} by name.`,
   values: ({ many }) => `A map of ${many} by name, each with its value, \`true\` for none, or \`false\` to remove it.`,
   list: ({ many }) => `A list of ${many}.`,
   one: ({ one }) => `The ${one}.`,
   value: ({ one }) => `A single value of the ${one}.`,
+  folder: ({ one }) => `Each ${one} is a nested folder of the same form.`,
 }
 
 function facts(kind: ResourceKind): readonly string[] {
