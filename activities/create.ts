@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { QuorateError } from '../src/diagnostics/index.ts'
 import { readActual } from '../src/live/index.ts'
-import { type Batch, checkFresh, kindsOf, type Plan } from '../src/plan/index.ts'
+import { type Batch, checkFresh, kindsOf, type Plan, subOrganizationsOf } from '../src/plan/index.ts'
 import { activities as catalogue } from '../src/protocol/index.ts'
 import type { Logger } from '../src/telemetry/index.ts'
 import { reduceActivity } from './activity-state.ts'
@@ -15,7 +15,7 @@ import type { PlanStore } from './plan-store.ts'
 
 export interface ActivityDependencies {
   /** Opens the credential that acts in an organization. Workflows name the organization, never a key. */
-  readonly clientFor: (organizationId: string) => SubmitClient | Promise<SubmitClient>
+  readonly clientFor: (organization: Plan['organization']) => SubmitClient | Promise<SubmitClient>
   readonly planStore: PlanStore
   /** Milliseconds since the epoch. */
   readonly clock: () => number
@@ -55,7 +55,7 @@ export function createActivities(deps: ActivityDependencies): Activities {
   const open = async ({ planDigest, batch: index }: Step) => {
     const plan = await planStore.getPlan(planDigest)
     const batch = batchOf(plan, index)
-    const client = await deps.clientFor(plan.organization.id)
+    const client = await deps.clientFor(plan.organization)
     return { plan, batch, client }
   }
   const reduce = (activity: Parameters<typeof reduceActivity>[0], batch: Batch, client: SubmitClient) =>
@@ -78,8 +78,10 @@ export function createActivities(deps: ActivityDependencies): Activities {
         const earlier = await planStore.getOutcome(plan)
         // Even when the world has come back to what it was: whoever applies a plan twice wants what it says once.
         if (earlier && isSpent(earlier)) return { fresh: false, earlier }
-        const client = await deps.clientFor(plan.organization.id)
-        const actual = await readActual(client, { mentioned: kindsOf(plan) })
+        const client = await deps.clientFor(plan.organization)
+        const wanted = subOrganizationsOf(plan)
+        const found = wanted.length > 0 ? { subOrganizations: wanted } : {}
+        const actual = await readActual(client, { mentioned: kindsOf(plan), ...found })
         try {
           checkFresh(plan, actual)
           return { fresh: true }

@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
-import { digestOf, type Plan } from '../src/plan/index.ts'
+import { digestOf, type Plan, withoutInside } from '../src/plan/index.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
 
@@ -22,6 +22,8 @@ export interface PlanStore {
   getBody(fingerprint: string): Promise<string>
   /** Records which run applies a plan, and returns the first run that did: this one, unless it was spent before. */
   spend(digest: string, run: string): Promise<string>
+  /** The first run that applied a plan; undefined for one that was not begun. */
+  spentBy(digest: string): Promise<string | undefined>
   /** Records what came of a plan; a later run of the same plan replaces it. */
   putOutcome(plan: PlanDocument, outcome: ApplyProgress): Promise<void>
   getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
@@ -41,7 +43,8 @@ export function createPlanStore(folder: string): PlanStore {
     async putPlan(plan) {
       const digest = digestOf(plan)
       if (digest !== plan.digest) throw edited(plan.digest, digest)
-      await write(at('plans', digest), JSON.stringify(plan))
+      // What is inside is carried out by itself, under a digest of its own.
+      await write(at('plans', digest), JSON.stringify(withoutInside(plan)))
     },
 
     async getPlan(digest) {
@@ -75,6 +78,8 @@ export function createPlanStore(folder: string): PlanStore {
       await claim(path, run)
       return (await read(path)) ?? run
     },
+
+    spentBy: (digest) => read(at('spent', digest)),
 
     async putOutcome(plan, outcome) {
       await write(at('outcomes', documentDigest(plan)), JSON.stringify(outcome))

@@ -3,8 +3,6 @@ import { forecast } from './forecast.ts'
 
 /** What else a plan says that is not made from definitions and live state. */
 export interface PlanNotes {
-  /** Requests that reading has cost, and the configured rate. */
-  readonly requests?: { readonly reads: number; readonly perSecond?: number }
   /** The folder of the definitions, relative to the working directory. */
   readonly folder?: string
 }
@@ -13,12 +11,11 @@ export interface PlanNotes {
  * Makes the plan with its forecast. What tightens comes first and what loosens comes last whatever happens; among
  * activities that are equally urgent, the order is taken that people have to approve in the fewest rounds.
  */
-export function planWithForecast(input: PlanInput, { requests, folder }: PlanNotes = {}): ReturnType<typeof makePlan> {
+export function planWithForecast(input: PlanInput, { folder }: PlanNotes = {}): ReturnType<typeof makePlan> {
   const made = makePlan(input)
   const best = bestOrder(input, forecast(made.plan, input))
   const plan: Plan = {
     ...best,
-    ...(requests ? { requests: { ...requests, submits: best.batches.length } } : {}),
     ...(folder === undefined ? {} : { folder }),
   }
   return { ...made, plan: { ...plan, digest: digestOf(plan) } }

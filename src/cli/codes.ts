@@ -34,6 +34,10 @@ export const cliCodes = {
     summary: 'this Node.js is too old',
     solve: 'install Node.js 22.13 or newer; in a clone, run through npm or npx',
   },
+  'cli/foreign-key': {
+    summary: 'a key given for a sub-organization is that of none of its users',
+    solve: 'give a key of one of its users, or remove the file: then what is inside is compared and left alone',
+  },
   'cli/no-worker': {
     summary: 'a Temporal server is there, but no worker works for this organization',
     solve: 'start one with `quorate worker`, with the settings of the apply',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   createQueryClient,
@@ -24,6 +25,8 @@ export interface Place {
   /** The time as the API has it, in milliseconds since the epoch: an embedded service's may have been moved. */
   readonly now: () => number
   readonly key: { readonly privateKey: Secret; readonly publicKey: string }
+  /** Folder with the keys of users of sub-organizations. */
+  readonly subOrganizationKeys: string | undefined
   /** What every client of this command passes through, whoever signs. The worker of an embedded apply has its own. */
   readonly rate: Rate
 }
@@ -44,14 +47,19 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
     embedded: true,
     now: () => Date.now() + status.serviceAheadMs,
     key: await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir)),
+    subOrganizationKeys: settings.subOrganizationKeys,
     rate: createRate(settings),
   }
 }
 
 /** What the background process must know to work as the settings say; the key goes to it over a pipe, once. */
 export async function backgroundStart(settings: Settings, place?: Place): Promise<BackgroundStart> {
-  const { dataDir, requestsPerSecond } = settings
-  const common = { dataDir, ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }) }
+  const { dataDir, requestsPerSecond, subOrganizationKeys } = settings
+  const common = {
+    dataDir,
+    ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+    ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
+  }
   if (settings.baseUrl === undefined) return common
   const { baseUrl, organizationId, key } = place ?? (await configuredPlace(settings, settings.baseUrl))
   return { ...common, baseUrl, organizationId, privateKey: key.privateKey.reveal() }
@@ -76,6 +84,7 @@ async function configuredPlace(settings: Settings, baseUrl: string): Promise<Pla
     embedded: false,
     now: Date.now,
     key: await loadPrivateKey(settings.key),
+    subOrganizationKeys: settings.subOrganizationKeys,
     rate: createRate(settings),
   }
 }
@@ -88,15 +97,47 @@ function missing(what: string, next: string, baseUrl: string): QuorateError {
 }
 
 /** A client that reads and has no way to submit. */
-export function reader(place: Place): QueryClient {
+export function reader(place: ClientPlace): QueryClient {
   return createQueryClient(clientOptions(place))
 }
 
 /** A client that may submit as well. */
-export function submitter(place: Place): SubmitClient {
+export function submitter(place: ClientPlace): SubmitClient {
   return createSubmitClient(clientOptions(place))
 }
 
-function clientOptions({ baseUrl, organizationId, key, rate }: Place) {
+/** The key of a user of a sub-organization; undefined when none was given for it. */
+export async function keyInside(
+  { subOrganizationKeys }: Pick<Place, 'subOrganizationKeys'>,
+  name: string,
+): Promise<Place['key'] | undefined> {
+  const path = subOrganizationKeys && join(subOrganizationKeys, `${encodeURIComponent(name)}.key`)
+  return path && existsSync(path) ? loadPrivateKey({ kind: 'file', path }) : undefined
+}
+
+/**
+ * Opens clients that act in an organization and in its sub-organizations: there with the key that was given for it, or with
+ * the one in use. A sub-organization has a rate of its own, as the API counts (facts: protocol §11).
+ */
+export function createClients(
+  place: ClientPlace & Pick<Place, 'subOrganizationKeys'>,
+  settings: Pick<Settings, 'requestsPerSecond'>,
+): (organization: { readonly id: string; readonly name: string }) => Promise<SubmitClient> {
+  const own = submitter(place)
+  const rates = new Map<string, Rate>()
+  return async ({ id, name }) => {
+    if (id === place.organizationId) return own
+    const rate = rates.get(id) ?? createRate(settings)
+    rates.set(id, rate)
+    // Read each time: a key may be replaced while a worker runs.
+    const key = (await keyInside(place, name)) ?? place.key
+    return submitter({ ...place, organizationId: id, key, rate })
+  }
+}
+
+/** What a client needs to know of a place. */
+type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate'>
+
+function clientOptions({ baseUrl, organizationId, key, rate }: ClientPlace) {
   return { baseUrl, organizationId, stamper: createApiKeyStamper(key), rate }
 }

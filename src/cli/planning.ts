@@ -5,10 +5,11 @@ import type { QueryClient } from '../client/index.ts'
 import { type LoadedDefinitions, type LoadOptions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostics/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../live/index.ts'
-import type { Lock, Plan } from '../plan/index.ts'
+import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import type { CommandInput } from './command.ts'
 import type { Place } from './connect.ts'
+import { planInside, wantedOf, withoutTombstones } from './planning-inside.ts'
 import { parseVars, readValues } from './values.ts'
 import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
 
@@ -60,32 +61,44 @@ export async function planFolder(
     })
   }
   const counted = countQueries(client)
-  const actual = actingAs(await readActual(counted, { mentioned: kindsMentioned(desired) }), input.options['as'])
   const lockFolder = place.embedded ? input.settings.dataDir : folder
   const oldLock = await readLock(lockFolder)
   if (!show(input, oldLock.diagnostics)) return undefined
+  const subOrganizations = wantedOf(desired, oldLock.lock)
+  const read = await readActual(counted, {
+    mentioned: kindsMentioned(desired),
+    ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
+  })
+  const actual = actingAs(read, input.options['as'])
   const creators = await creatorsOf(counted, actual, oldLock.lock)
-  const { requestsPerSecond } = input.settings
-  const { plan, diagnostics, lock } = planWithForecast(
+  const common = { baseUrl: place.baseUrl, allow: allowances(input), now: new Date().toISOString() }
+  const own = planWithForecast(
     {
+      ...common,
       desired,
-      actual,
+      actual: withoutTombstones({ actual, desired, oldLock: oldLock.lock }),
       lock: oldLock.lock,
       creators,
-      baseUrl: place.baseUrl,
-      allow: allowances(input),
-      now: new Date().toISOString(),
     },
-    {
-      requests: {
-        reads: counted.queries,
-        ...(requestsPerSecond === undefined ? {} : { perSecond: requestsPerSecond }),
-      },
-      folder: relative(process.cwd(), folder).replaceAll(sep, '/') || '.',
-    },
+    { folder: relative(process.cwd(), folder).replaceAll(sep, '/') || '.' },
   )
-  if (!show(input, diagnostics)) return undefined
-  return { plan, desired, actual, lock, lockFolder }
+  const within = await planInside({
+    ...common,
+    desired,
+    actual,
+    oldLock: oldLock.lock,
+    lock: own.lock,
+    creators,
+    place,
+    client: counted,
+  })
+  if (!show(input, [...own.diagnostics, ...within.diagnostics])) return undefined
+  const { requestsPerSecond: perSecond } = input.settings
+  const plan = withInside(own.plan, within.plans, {
+    reads: counted.queries,
+    ...(perSecond === undefined ? {} : { perSecond }),
+  })
+  return { plan, desired, actual, lock: within.lock, lockFolder }
 }
 
 /** The organization as another user would find it: with `--as`, a key that may only read says what a plan means for the one that applies it. */

@@ -13,6 +13,8 @@ export interface Settings {
   readonly organizationId?: string
   /** Where the private key comes from; absent: the embedded service's root key. */
   readonly key?: KeyReference
+  /** Folder with the keys of users of sub-organizations, `NAME.key` each; absent: only the key in use may act inside. */
+  readonly subOrganizationKeys?: string
   /** Most requests a second that this process sends; absent: no limit, until the API refuses one. */
   readonly requestsPerSecond?: number
 }
@@ -56,6 +58,12 @@ export const settingRows = {
     argument: '<command>',
     meaning: 'command that prints the API private key',
   },
+  subOrganizationKeys: {
+    environment: 'QUORATE_SUB_ORGANIZATION_KEYS',
+    flag: '--sub-organization-keys',
+    argument: '<folder>',
+    meaning: 'folder with a key `NAME.key` for each sub-organization to act in (default: none)',
+  },
   requestsPerSecond: {
     environment: 'QUORATE_REQUESTS_PER_SECOND',
     flag: '--requests-per-second',
@@ -78,12 +86,14 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
   const baseUrl = pick('baseUrl')
   const organizationId = pick('organizationId')
   const requestsPerSecond = pick('requestsPerSecond')
+  const subOrganizationKeys = pick('subOrganizationKeys')
   const key = readKey(environment, flags)
   return {
     dataDir: resolve(pick('dataDir') ?? '.quorate'),
     ...(baseUrl === undefined ? {} : { baseUrl: checkUrl(baseUrl) }),
     ...(organizationId === undefined ? {} : { organizationId: checkUuid(organizationId) }),
     ...(key === undefined ? {} : { key }),
+    ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys: resolve(subOrganizationKeys) }),
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond: checkRate(requestsPerSecond) }),
   }
 }

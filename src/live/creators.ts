@@ -24,7 +24,7 @@ type Lock = Readonly<Record<string, Readonly<Record<string, { readonly id?: stri
 
 /**
  * Activities that create, by family, and where their results name what they made. No other id in a result counts: the
- * result of `create_user_tag` also lists users, who were there before. Sub-organizations are not in their own list.
+ * result of `create_user_tag` also lists users, who were there before.
  */
 const CREATING: readonly { readonly family: RegExp; readonly ids: string; readonly of?: string }[] = [
   { family: /^ACTIVITY_TYPE_CREATE_(API_ONLY_)?USERS(_V\d+)?$/, ids: 'userIds' },
@@ -43,19 +43,20 @@ const CREATING: readonly { readonly family: RegExp; readonly ids: string; readon
   { family: /^ACTIVITY_TYPE_IMPORT_PRIVATE_KEY$/, ids: 'privateKeyId' },
   { family: /^ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE$/, ids: 'smartContractInterfaceId' },
   { family: /^ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT$/, ids: 'endpointId' },
+  { family: /^ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION(_V\d+)?$/, ids: 'subOrganizationId' },
 ]
 
 /**
  * Finds who created the users, tags, policies and wallets of an organization that the lock does not hold, by walking its
  * completed creating activities, newest first, until all are found or none is left. The creator is the activity's first
  * voter: submitting is the first approval (facts: protocol §7). What an activity list does not show (the first root user)
- * has no entry. Throws `LiveError` and `ClientError`.
+ * has no entry, or with `founder` that one: in a sub-organization, whoever created it. Throws `LiveError` and `ClientError`.
  */
 export async function creatorsOf(
   client: QueryClient,
   actual: Actual,
   lock: Lock,
-  options: RequestOptions = {},
+  { founder, ...options }: { readonly founder?: Creator } & RequestOptions = {},
 ): Promise<ReadonlyMap<string, Creator>> {
   const rows = Object.hasOwn(lock, actual.organizationId) ? lock[actual.organizationId]! : {}
   const locked = new Set(Object.values(rows).map(({ id }) => id))
@@ -81,6 +82,8 @@ export async function creatorsOf(
     }
     if (wanted.size === 0) break
   }
+  // No activity in a sub-organization tells of what came with its creation.
+  if (founder) for (const id of wanted) creators.set(id, founder)
   return creators
 }
 
@@ -99,6 +102,7 @@ const CREATED_KINDS: ReadonlySet<string> = new Set<KindName>([
   'wallet',
   'smartContractInterface',
   'webhook',
+  'subOrganization',
 ])
 
 function request(before: string | undefined): Omit<QueryTypes['list_activities']['request'], 'organizationId'> {

@@ -20,12 +20,17 @@ import {
 } from '../resources/index.ts'
 import { LiveError, readAnswer } from './error.ts'
 import { recordsOf } from './records.ts'
+import type { WantedSubOrganization } from './sub-organizations.ts'
 
 export interface Reach {
   /** Kinds that definitions mention: each must be read. */
   readonly mentioned?: ReadonlySet<KindName>
   /** Reads kinds that are otherwise read only when they are mentioned, as far as the service tells of them. @default false */
   readonly everything?: boolean
+  /** Reads no more than what is mentioned and what decides who may act: many organizations are read one after another. @default false */
+  readonly sparing?: boolean
+  /** Sub-organizations to look for. @default none */
+  readonly subOrganizations?: readonly WantedSubOrganization[]
 }
 
 interface Row {
@@ -120,14 +125,14 @@ function readAllowlist(answer: unknown, apiKey?: Resource): readonly Resource[] 
 export async function readLater(
   client: QueryClient,
   known: readonly Resource[],
-  { mentioned = new Set(), everything = false, ...options }: Reach & RequestOptions,
+  { mentioned = new Set(), everything = false, sparing = false, ...options }: Reach & RequestOptions,
 ): Promise<{ readonly resources: readonly Resource[]; readonly unread: readonly KindName[] }> {
   const ask: Reading['ask'] = (name, request = {}) => client.query(name, request as never, options)
   const resources: Resource[] = []
   const unread: KindName[] = []
   for (const { kind, query, onDemand = false, read } of ROWS) {
     const needed = mentioned.has(kind)
-    if (onDemand && !needed && !everything) {
+    if ((onDemand || sparing) && !needed && !everything) {
       unread.push(kind)
       continue
     }

@@ -24,6 +24,7 @@ import { LiveError, readAnswer } from './error.ts'
 import { type Reach, readLater } from './later-lists.ts'
 import { PAGE_LIMIT, readPages } from './pages.ts'
 import { recordsOf as records } from './records.ts'
+import { inside, readSubOrganizations } from './sub-organizations.ts'
 
 /**
  * Reads an organization: all or nothing. A request that fails, an answer of the wrong shape, a page that repeats or lists
@@ -43,7 +44,63 @@ export async function readActual(client: QueryClient, options: Reach & RequestOp
       },
     )
   }
+  const { resources, unread } = await readResources(client, organization, options)
+  return {
+    organizationId: client.organizationId,
+    organizationName: String(organization.fields['name']),
+    resources,
+    unread,
+    actor: readAnswer('whoami', () => ({
+      userId: takeText(whoami, 'userId', 'caller'),
+      userName: takeText(whoami, 'username', 'caller'),
+      publicKey: client.publicKey,
+    })),
+  }
+}
+
+/**
+ * Reads a sub-organization with a client of its parent, whose user may read it and nothing else. The actor is the user inside
+ * who has the key given with `publicKey`; without one, the reader.
+ */
+export async function readInside(
+  parent: QueryClient,
+  { id, name }: { readonly id: string; readonly name: string },
+  {
+    publicKey,
+    reader,
+    ...options
+  }: { readonly publicKey: string; readonly reader: Actual['actor'] } & Reach & RequestOptions,
+): Promise<Actual> {
+  const organization: Resource = {
+    address: 'organization',
+    kind: 'organization',
+    name: 'organization',
+    id,
+    fields: { name },
+  }
+  const { resources, unread } = await readResources(inside(parent, id), organization, options)
+  const actor = actorIn(resources, publicKey) ?? reader
+  return { organizationId: id, organizationName: name, resources, unread, actor }
+}
+
+/** The user who has an API key; undefined when nobody has. */
+export function actorIn(resources: readonly Resource[], publicKey: string): Actual['actor'] | undefined {
+  const key = resources.find(
+    ({ kind, fields }) => kind === 'apiKey' && String(fields['publicKey']).toLowerCase() === publicKey.toLowerCase(),
+  )
+  const user = resources.find(({ kind, id }) => kind === 'user' && key && id === key.parentId)
+  return user && { userId: user.id!, userName: user.name, publicKey }
+}
+
+/** Everything in an organization but itself. */
+async function readResources(
+  client: QueryClient,
+  organization: Resource,
+  options: Reach & RequestOptions,
+): Promise<{ readonly resources: readonly Resource[]; readonly unread: readonly KindName[] }> {
   const resources: Resource[] = [organization]
+  const unread: KindName[] = []
+  const { mentioned, sparing, subOrganizations } = options
   const configs = await client.query('get_organization_configs', {}, options)
   resources.push(...readAnswer('get_organization_configs', () => readConfigs(configs)))
   const tags = await client.query('list_user_tags', {}, options)
@@ -52,24 +109,20 @@ export async function readActual(client: QueryClient, options: Reach & RequestOp
   resources.push(...readAnswer('list_users', () => records(users, 'users').flatMap(readUser)))
   const policies = await client.query('list_policies', {}, options)
   resources.push(...readAnswer('list_policies', () => records(policies, 'policies').map(policyFromWire)))
-  const wallets = await client.query('list_wallets', {}, options)
-  for (const wallet of readAnswer('list_wallets', () => records(wallets, 'wallets').map(walletFromWire))) {
-    resources.push(wallet, ...(await readAccounts(client, wallet, options)))
+  if (sparing && !mentioned?.has('wallet')) unread.push('wallet', 'walletAccount')
+  else {
+    const wallets = await client.query('list_wallets', {}, options)
+    for (const wallet of readAnswer('list_wallets', () => records(wallets, 'wallets').map(walletFromWire))) {
+      resources.push(wallet, ...(await readAccounts(client, wallet, options)))
+    }
   }
   const later = await readLater(client, resources, options)
   resources.push(...later.resources)
-  checkConsistent(resources, later.unread)
-  return {
-    organizationId: client.organizationId,
-    organizationName: String(organization.fields['name']),
-    resources,
-    unread: later.unread,
-    actor: readAnswer('whoami', () => ({
-      userId: takeText(whoami, 'userId', 'caller'),
-      userName: takeText(whoami, 'username', 'caller'),
-      publicKey: client.publicKey,
-    })),
-  }
+  unread.push(...later.unread)
+  if (subOrganizations) resources.push(...(await readSubOrganizations(client, subOrganizations, options)))
+  else if (!mentioned?.has('subOrganization')) unread.push('subOrganization')
+  checkConsistent(resources, unread)
+  return { resources, unread }
 }
 
 /** The kinds that definitions mention: `mentioned` for reading what they are compared with. */

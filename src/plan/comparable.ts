@@ -23,7 +23,8 @@ function brief(row: FieldRow | undefined, value: Value): Value {
   return row?.brief && value !== null ? row.brief(value) : value
 }
 
-function normal(value: Value, compare: Comparison): Value {
+/** A value as equal values are under a comparison. */
+export function normal(value: Value, compare: Comparison): Value {
   if (compare === 'case-insensitive' && typeof value === 'string') return value.toLowerCase()
   if (compare !== 'set' || !Array.isArray(value)) return value
   const byText = new Map((value as readonly Value[]).map((one) => [canonicalJson(one), one]))

@@ -2,9 +2,12 @@ import { sha256 } from '../crypto/index.ts'
 import { canonicalJson, encodeHex } from '../encoding/index.ts'
 import type { LivePart, Plan } from './document.ts'
 
-/** The digest of a plan: everything but when and from where it was made, and the digest itself. It names the plan. */
+/**
+ * The digest of a plan: everything but when and from where it was made, and the digest itself. It names the plan. What is
+ * inside is covered by `insideDigest`.
+ */
 export function digestOf(plan: Plan): string {
-  const { createdAt: _createdAt, folder: _folder, digest: _digest, ...covered } = plan
+  const { createdAt: _createdAt, folder: _folder, digest: _digest, subOrganizations: _inside, ...covered } = plan
   return digestJson(covered)
 }
 

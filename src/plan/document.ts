@@ -3,7 +3,7 @@ import type { Address, KindName, Value } from '../resources/index.ts'
 /**
  * The plan is a document: everything that will be done, made before anything is done. Applying it decides nothing new;
  * it fills in the ids that earlier batches returned. It is plain JSON; `digest` is the SHA-256 of its canonical JSON
- * without `createdAt` and `digest` themselves.
+ * without `createdAt` and `digest` themselves; it covers the plans of what is inside by their digests.
  */
 export interface Plan {
   readonly format: 'quorate.plan/1'
@@ -25,6 +25,15 @@ export interface Plan {
   readonly access?: readonly AccessChange[]
   /** What making the plan has cost in requests, and what applying it will at least. */
   readonly requests?: RequestBudget
+  /** Plans of what is inside sub-organizations, in the order of their names. */
+  readonly subOrganizations?: readonly Plan[]
+  /** SHA-256 of the canonical JSON of their digests, in this order. */
+  readonly insideDigest?: string
+  /**
+   * No key was at hand for a user of this sub-organization, so that it was only read and compared. `couldApply` are the names
+   * of the members of its root quorum.
+   */
+  readonly comparedOnly?: { readonly couldApply: readonly string[] }
   /** The folder of the definitions, relative to where the plan was made; not covered by the digest. */
   readonly folder?: string
   /** ISO 8601; not covered by the digest. */

@@ -7,10 +7,11 @@ import {
   KINDS,
   type KindName,
   kinds,
+  parseAddress,
   type Resource,
 } from '../resources/index.ts'
 import { DECISIVE_FIELDS, isCredential, QUORUM, quorumOf } from './authority.ts'
-import { comparable, comparedFields } from './comparable.ts'
+import { comparable, comparedFields, normal } from './comparable.ts'
 import { digestLive } from './digest.ts'
 import type { LivePart, LiveThing, Plan } from './document.ts'
 import { identify } from './identify.ts'
@@ -115,4 +116,28 @@ function everyOf(desired: Desired, members: ReadonlySet<string>): LivePart['ever
     if (DECISIVE_FIELDS[kind] || desired.manageAll.has(kind)) return [{ kind }]
     return isCredential({ kind }) ? [{ kind, parentIds: [...members].sort(compareText) }] : []
   })
+}
+
+/** The same live part after ids in it were replaced. */
+export function inNormalForm({ every, things }: LivePart): LivePart {
+  return {
+    every: every.map((one) => (one.parentIds ? { ...one, parentIds: one.parentIds.toSorted(compareText) } : one)),
+    things: things
+      .map((thing) => {
+        const rows = kinds[thing.kind].fields
+        const fields = Object.entries(thing.fields).map(([field, value]) => [
+          field,
+          normal(value, rows[field]?.compare ?? 'exact'),
+        ])
+        return { ...thing, fields: Object.fromEntries(fields) as LiveThing['fields'] }
+      })
+      .toSorted((a, b) => compareText(a.address, b.address) || compareText(a.id ?? '', b.id ?? '')),
+  }
+}
+
+/** The sub-organizations that a plan leans on, or makes: what must be looked for to tell whether it is stale. */
+export function subOrganizationsOf({ live: { things } }: Pick<Plan, 'live'>): readonly { name: string; id?: string }[] {
+  return things
+    .filter(({ kind }) => kind === 'subOrganization')
+    .map(({ address, id }) => ({ name: parseAddress(address)!.names[0]!, ...(id === null ? {} : { id }) }))
 }

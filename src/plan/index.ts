@@ -23,8 +23,9 @@ export {
   type Plan,
   type Ways,
 } from './document.ts'
-export { checkFresh, kindsOf, liveDigest, movedSince } from './fresh.ts'
+export { checkFresh, kindsOf, liveDigest, movedSince, subOrganizationsOf } from './fresh.ts'
 export { type Creator, type Creators, type Identified, identify } from './identify.ts'
+export { allPlans, appliedPlans, foresee, hasChanges, isStandIn, settle, withInside, withoutInside } from './inside.ts'
 export { extendLock, type Lock, type LockRow } from './lock.ts'
 export { makePlan, type PlanInput } from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'

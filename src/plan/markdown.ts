@@ -1,11 +1,14 @@
 /** The plan as Markdown for a pull request: what a reviewer asks first stands first, and the rest folds away. */
 import type { Plan } from './document.ts'
+import { allPlans, appliedPlans, hasChanges } from './inside.ts'
 import { printable } from './printable.ts'
 import { renderChanges } from './render.ts'
 import { accessLines, approvalRounds, count, renderForecast, summarize } from './words.ts'
 
 /** GitHub refuses a comment over 65,536 characters; what does not fit is cut from the changes. */
 const MOST_CHANGES = 50_000
+/** Sub-organizations that are named one by one. */
+const MOST_INSIDE = 50
 /** Longer than this, changes are folded away. */
 const OPEN_LINES = 40
 
@@ -16,12 +19,15 @@ export interface MarkdownOptions {
 
 /** Renders a plan as GitHub-flavoured Markdown. Names and texts from outside are escaped or fenced. */
 export function renderPlanMarkdown(plan: Plan, { moved = [] }: MarkdownOptions = {}): string {
-  const { organization, actor, changes, batches, guards, access, unmanaged } = plan
+  const { organization, actor, changes, batches, access, unmanaged } = plan
+  const guards = appliedPlans(plan).flatMap((one) =>
+    one.guards.map((guard) => ({ ...guard, message: insideText(plan, one, guard.message) })),
+  )
   const refused = guards.filter(({ allowed }) => !allowed)
   const passed = guards.filter(({ allowed }) => allowed)
   const rounds = approvalRounds(plan)
   const blocks = [
-    `### ${inline(organization.name)}: ${changes.length === 0 ? 'no changes' : summarize(plan)}`,
+    `### ${inline(organization.name)}: ${hasChanges(plan) ? summarize(plan) : 'no changes'}`,
     moved.length > 0
       ? alert('WARNING', ['**Stale**: the organization has moved since this plan was made.', ...moved.map(inline)])
       : '',
@@ -37,7 +43,7 @@ export function renderPlanMarkdown(plan: Plan, { moved = [] }: MarkdownOptions =
           passed.map(({ message, bypass }) => `Allowed by ${code(bypass)}: ${inline(message)}`),
         )
       : '',
-    changes.length === 0 ? '' : changesBlock(plan),
+    hasChanges(plan) ? changesBlock(plan) : '',
     batches.length === 0
       ? ''
       : [
@@ -61,6 +67,7 @@ export function renderPlanMarkdown(plan: Plan, { moved = [] }: MarkdownOptions =
           ...accessLines(access).map(({ sign, text }) => `- ${sign === ' ' ? '' : `${code(sign)} `}${inline(text)}`),
         ].join('\n')
       : '',
+    insideBlock(plan),
     [
       `as ${inline(actor.userName)} on ${code(organization.id)}`,
       ...(unmanaged.length > 0
@@ -72,8 +79,23 @@ export function renderPlanMarkdown(plan: Plan, { moved = [] }: MarkdownOptions =
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
-function changesBlock({ changes }: Plan): string {
-  const text = renderChanges(changes)
+/** What a plan says of a sub-organization names it. */
+function insideText(plan: Plan, one: Plan, text: string): string {
+  return one === plan ? text : `${one.organization.name}: ${text}`
+}
+
+/** One line for each sub-organization that differs, of at most so many. */
+function insideBlock({ subOrganizations: inside = [] }: Plan): string {
+  const changed = inside.filter(hasChanges)
+  if (changed.length === 0) return ''
+  const lines = changed.slice(0, MOST_INSIDE).map((one) => `- ${inline(`${one.organization.name}: ${summarize(one)}`)}`)
+  const more = changed.length > MOST_INSIDE ? [`- and ${changed.length - MOST_INSIDE} more`] : []
+  return ['**Sub-organizations**', '', ...lines, ...more].join('\n')
+}
+
+function changesBlock(plan: Plan): string {
+  const text = renderChanges(plan)
+  const changes = allPlans(plan).flatMap((one) => one.changes)
   const cut = text.length > MOST_CHANGES ? text.slice(0, text.lastIndexOf('\n', MOST_CHANGES)) : text
   const lines = text.split('\n').length
   const left = lines - cut.split('\n').length

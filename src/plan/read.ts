@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { QuorateError } from '../diagnostics/index.ts'
 import { digestJson, digestLive, digestOf } from './digest.ts'
 import type { Plan } from './document.ts'
+import { digestInside } from './inside.ts'
 import schema from './plan.schema.json' with { type: 'json' }
 
 const check = new Ajv2020({ allowUnionTypes: true }).compile(schema)
@@ -28,8 +29,13 @@ export function readPlan(text: string): Plan {
     throw edited(`${fault?.instancePath || 'the document'} ${fault?.message ?? 'has another shape'}`)
   }
   const { seal, ...plan } = parsed as unknown as SealedPlan
-  if (digestOf(plan) !== plan.digest) throw edited('its contents do not have its digest')
-  if (digestLive(plan.live) !== plan.liveDigest) throw edited('its live part does not have its digest')
+  const inside = plan.subOrganizations ?? []
+  for (const one of [plan, ...inside]) {
+    if (digestOf(one) !== one.digest) throw edited('its contents do not have its digest')
+    if (digestLive(one.live) !== one.liveDigest) throw edited('its live part does not have its digest')
+  }
+  if (plan.insideDigest !== (inside.length > 0 ? digestInside(inside) : undefined))
+    throw edited('what is inside does not have its digest')
   if (seal !== undefined && digestJson(plan) !== seal) throw edited('its seal is broken')
   const body = text.endsWith('\n') ? text.slice(0, -1) : text
   if (body !== JSON.stringify(parsed, null, 2) && body !== JSON.stringify(parsed))

@@ -1,4 +1,5 @@
 import type { AccessChange, Batch, Change, Forecast, Guard, Plan } from './document.ts'
+import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { printable } from './printable.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
 import { accessLines, approvalRounds, causeText, count, fieldCauseText, renderForecast, summarize } from './words.ts'
@@ -24,27 +25,45 @@ const WIDTH = 100
  * `No changes.`
  */
 export function renderPlanText(plan: Plan, styles: PlanStyles = {}): string {
-  const { organization, actor, batches } = plan
   const paint = painter(styles)
-  const place = `${organization.id} at ${printable(organization.baseUrl)}, as ${printable(actor.userName)}`
-  const empty = plan.changes.length === 0
-  const head = empty ? printable(organization.name) : `${printable(organization.name)}: ${summarize(plan)}`
-  const rounds = approvalRounds(plan)
+  const { subOrganizations: inside = [] } = plan
+  const empty = !hasChanges(plan)
+  const same = inside.filter((one) => !hasChanges(one)).length
   const blocks = [
+    ...planBlocks(plan, paint),
+    ...inside.filter(isWorthShowing).flatMap((one) => planBlocks(one, paint, `${printable(one.organization.name)}/`)),
+    same === 0 ? '' : paint('dim', `${count(same, 'sub-organization is', 'sub-organizations are')} as defined`),
+    empty ? 'No changes.' : '',
+  ]
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+/** Also what does not change may be refused: something was found that is in no definition and lets people in. */
+function isWorthShowing(plan: Plan): boolean {
+  return hasChanges(plan) || (!plan.comparedOnly && plan.guards.length > 0)
+}
+
+/** One organization's part; `within` stands before each address of a sub-organization. */
+function planBlocks(plan: Plan, paint: Paint, within = ''): readonly string[] {
+  const { organization, actor, batches, changes, comparedOnly } = plan
+  const id = isStandIn(organization.id) ? 'made by this plan' : organization.id
+  const place = `${id} at ${printable(organization.baseUrl)}, as ${printable(actor.userName)}`
+  const name = printable(organization.name)
+  const head = hasChanges(plan) ? `${name}: ${summarize(plan)}` : name
+  const rounds = approvalRounds(plan)
+  return [
     `${paint('bold', head)}\n${paint('dim', place)}`,
-    plan.changes.map((change) => renderChange(change, paint)).join('\n'),
-    batches.length === 0
+    changes.map((change) => renderChange(change, paint, within)).join('\n'),
+    batches.length === 0 || comparedOnly
       ? ''
       : [
           paint('bold', rounds > 1 ? `Activities, in ${rounds} rounds of approval` : 'Activities'),
           ...renderBatches(batches, paint),
         ].join('\n'),
-    plan.access && !empty ? renderAccess(plan.access, paint) : '',
+    plan.access && changes.length > 0 ? renderAccess(plan.access, paint) : '',
     paint('dim', asides(plan).join('\n')),
-    plan.guards.map((guard) => renderGuard(guard, paint)).join('\n'),
-    empty ? 'No changes.' : '',
+    comparedOnly ? '' : plan.guards.map((guard) => renderGuard(guard, paint)).join('\n'),
   ]
-  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
 type Paint = (style: keyof PlanStyles, text: string) => string
@@ -53,16 +72,18 @@ function painter(styles: PlanStyles): Paint {
   return (style, text) => (text === '' ? '' : (styles[style]?.(text) ?? text))
 }
 
-/** The changes alone, without colour: what other renderings show of them. */
-export function renderChanges(changes: readonly Change[]): string {
-  return changes.map((change) => renderChange(change, painter({}))).join('\n')
+/** The changes alone, inside and out, without colour: what other renderings show of them. */
+export function renderChanges(plan: Plan): string {
+  const [own, ...inside] = allPlans(plan)
+  const lines = (one: Plan, within: string) => one.changes.map((change) => renderChange(change, painter({}), within))
+  return [...lines(own!, ''), ...inside.flatMap((one) => lines(one, `${printable(one.organization.name)}/`))].join('\n')
 }
 
-function renderChange(change: Change, paint: Paint): string {
+function renderChange(change: Change, paint: Paint, within: string): string {
   const { action, address, at, id } = change
   const notes = [at ?? (action === 'delete' ? id : undefined), causeText(change)].filter((one) => one !== undefined)
   const note = notes.length === 0 ? '' : paint('dim', `  ${notes.map(printable).join(', ')}`)
-  const head = `${paint(COLOURS[action], `${SIGNS[action]} ${printable(address)}`)}${note}`
+  const head = `${paint(COLOURS[action], `${SIGNS[action]} ${within}${printable(address)}`)}${note}`
   if (action === 'adopt') {
     const creator = change.creator == null ? 'nobody known' : printable(change.creator)
     return `${head}\n    was there before: ${id ?? ''}, created by ${paint('warning', creator)}`

@@ -2,10 +2,29 @@
 import type { Access, AccessChange, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
 import { printable } from './printable.ts'
 
-/** One line about a plan: `9 changes in 4 activities, 2 need another approver`. */
+/** One line about a plan: `9 changes in 4 activities, 2 need another approver`; and about what is inside. */
 export function summarize(plan: Plan): string {
-  const { changes, batches } = plan
-  if (changes.length === 0) return 'No changes.'
+  const inside = (plan.subOrganizations ?? []).filter(({ changes }) => changes.length > 0)
+  if (inside.length === 0) return plan.changes.length === 0 ? 'No changes.' : summarizeOwn(plan)
+  const sum = (of: (plan: Plan) => number) => inside.reduce((total, one) => total + of(one), 0)
+  const changed = count(
+    sum(({ changes }) => changes.length),
+    'change',
+    'changes',
+  )
+  const refused = sum((one) => (one.comparedOnly ? 0 : one.guards.filter(({ allowed }) => !allowed).length))
+  const own = plan.changes.length === 0 ? 'no changes of its own' : summarizeOwn(plan)
+  const guards = refused > 0 ? `, refused by ${count(refused, 'guard', 'guards')}` : ''
+  return `${own}; ${changed} inside ${count(inside.length, 'sub-organization', 'sub-organizations')}${guards}`
+}
+
+function summarizeOwn(plan: Plan): string {
+  const { changes, batches, comparedOnly } = plan
+  if (comparedOnly) {
+    const { couldApply } = comparedOnly
+    const who = couldApply.length === 0 ? 'a root user of it' : orText(couldApply.map(printable))
+    return `${count(changes.length, 'change', 'changes')}, compared only: to apply ${changes.length === 1 ? 'it' : 'them'} takes a key of ${who}`
+  }
   const outcomes = (outcome: Forecast['outcome']) =>
     batches.filter(({ forecast }) => forecast?.outcome === outcome).length
   const [waiting, denied] = [outcomes('waits'), outcomes('denied')]
@@ -15,6 +34,14 @@ export function summarize(plan: Plan): string {
   const refused = plan.guards.filter(({ allowed }) => !allowed).length
   if (refused > 0) parts.push(`refused by ${count(refused, 'guard', 'guards')}`)
   return parts.join(', ')
+}
+
+/** `ann, bob or carol`; of a long list the first five and how many more. */
+function orText(texts: readonly string[]): string {
+  const shown = texts.slice(0, 5)
+  const more = texts.length - shown.length
+  const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined
+  return last === undefined ? shown.join(', ') : `${shown.join(', ')} or ${last}`
 }
 
 /** How many activities wait for people one after another, at the longest. */

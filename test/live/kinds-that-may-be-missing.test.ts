@@ -59,7 +59,12 @@ describe('kinds that a service may not tell of', () => {
         return api.query(name, request)
       }) as MemoryApi['query'],
     }
-    expect((await readActual(counting)).unread).toEqual(['ipAllowlist', 'apiKeyIpAllowlist', 'invitation'])
+    expect((await readActual(counting)).unread).toEqual([
+      'ipAllowlist',
+      'apiKeyIpAllowlist',
+      'invitation',
+      'subOrganization',
+    ])
     expect(asked).not.toContain('get_ip_allowlist')
     expect((await readActual(counting, { mentioned: new Set(KINDS) })).unread).toEqual([])
     expect(asked).toContain('get_organization')

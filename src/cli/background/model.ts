@@ -12,6 +12,8 @@ export interface BackgroundStatus {
   readonly organizationId: string
   /** The credential that its worker submits with. */
   readonly publicKey: string
+  /** Folder of the keys that its worker submits with in sub-organizations. */
+  readonly subOrganizationKeys?: string
   readonly temporalAddress: string
   readonly namespace: string
   readonly taskQueue: string
@@ -28,6 +30,8 @@ export interface BackgroundStart {
   readonly rootUserName?: string
   readonly organizationName?: string
   readonly requestsPerSecond?: number
+  /** Folder with the keys of users of sub-organizations. */
+  readonly subOrganizationKeys?: string
 }
 
 /** What the child tells its parent while it comes up. */

@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../../activities/index.ts'
-import { createRate, createSubmitClient } from '../../client/index.ts'
+import { createRate } from '../../client/index.ts'
 import { EXIT, type ExitCode, toErrorJson } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
-import { createApiKeyStamper, loadPrivateKey } from '../../stamp/index.ts'
+import { loadPrivateKey } from '../../stamp/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { connectTemporal, createWorker, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey } from '../connect.ts'
+import { bootstrapKey, createClients } from '../connect.ts'
 import { createLogger } from '../logger.ts'
 import { listensToOperator } from '../service-folder.ts'
 import { namedTemporal } from '../temporal.ts'
@@ -77,12 +77,8 @@ async function comeUp(
     start.privateKey === undefined
       ? await loadPrivateKey(bootstrapKey(dataDir))
       : await loadPrivateKey({ kind: 'value', value: new Secret(start.privateKey), name: 'the key given' })
-  const client = createSubmitClient({
-    baseUrl,
-    organizationId,
-    stamper: createApiKeyStamper(key),
-    rate: createRate(start),
-  })
+  const { subOrganizationKeys } = start
+  const clientFor = createClients({ baseUrl, organizationId, key, rate: createRate(start), subOrganizationKeys }, start)
   const temporal = await connectTemporal(named ?? { address: address! })
   const taskQueue = taskQueueOf(organizationId)
   const worker = await createWorker({
@@ -90,7 +86,7 @@ async function comeUp(
     namespace: temporal.namespace,
     taskQueue,
     activities: createActivities({
-      clientFor: () => client,
+      clientFor,
       planStore: createPlanStore(join(dataDir, 'plans')),
       clock: Date.now,
       serviceAheadMs,
@@ -111,6 +107,7 @@ async function comeUp(
     embeddedService: service !== undefined,
     organizationId,
     publicKey: key.publicKey,
+    ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
     temporalAddress: temporal.address,
     namespace: temporal.namespace,
     taskQueue,

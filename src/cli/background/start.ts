@@ -24,7 +24,8 @@ function assertFits(running: BackgroundStatus, start: BackgroundStart, publicKey
   const differs =
     (start.baseUrl !== undefined && start.baseUrl !== running.baseUrl) ||
     (start.organizationId !== undefined && start.organizationId !== running.organizationId) ||
-    (publicKey !== undefined && publicKey !== running.publicKey)
+    (publicKey !== undefined && publicKey !== running.publicKey) ||
+    (start.subOrganizationKeys !== undefined && start.subOrganizationKeys !== running.subOrganizationKeys)
   if (!differs) return
   throw new QuorateError('cli/background-other', 'the background process works for another organization or key', {
     facts: {

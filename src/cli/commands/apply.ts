@@ -1,7 +1,15 @@
 import { existsSync, statSync } from 'node:fs'
+import type { ApplyProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { type Plan, readPlan } from '../../plan/index.ts'
-import { followApply, startApply } from '../applying.ts'
+import { appliedPlans, isStandIn, type Plan, readPlan } from '../../plan/index.ts'
+import { type ApplyPlace, followApply, startApply } from '../applying.ts'
+import {
+  applyInside,
+  assertFreshInside,
+  type InsideApply,
+  type InsideOutcome,
+  plansToApply,
+} from '../applying-inside.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { planFolder, saveLock } from '../planning.ts'
@@ -31,6 +39,7 @@ async function applySaved(
   events?.planned(plan)
   assertAllowed(plan)
   assertPermitted(plan)
+  await assertFreshInside(reader(place), plan, input)
   const exit = await carryOut(input, place, plan, events)
   if (exit === EXIT.done && !input.options['detach']) await saveLockOf(input, place, plan)
   return exit
@@ -48,15 +57,23 @@ async function saveLockOf(input: CommandInput, place: Place, plan: Plan): Promis
 
 /** Whether nothing is left, and nothing that would be taken as defined has come up since the plan was looked at. */
 function mayLock(after: Plan, plan: Plan): boolean {
-  const given = new Set(
-    plan.guards.flatMap(({ name, addresses, allowed }) => (allowed ? addresses.map((one) => `${name} ${one}`) : [])),
-  )
-  return (
-    after.batches.length === 0 &&
-    after.guards.every(
-      ({ name, addresses, allowed }) => allowed || addresses.every((one) => given.has(`${name} ${one}`)),
+  const stops = (one: Plan) =>
+    one.guards.flatMap(({ name, addresses, allowed }) =>
+      addresses.map((address) => ({ key: JSON.stringify([one.organization.name, name, address]), allowed })),
     )
+  const given = new Set(
+    appliedPlans(plan)
+      .flatMap(stops)
+      .flatMap(({ key, allowed }) => (allowed ? [key] : [])),
   )
+  return appliedPlans(after).every(
+    (one) => one.batches.length === 0 && stops(one).every(({ key, allowed }) => allowed || given.has(key)),
+  )
+}
+
+/** Whether anything is submitted for a plan, inside or out. */
+function hasWork(plan: Plan): boolean {
+  return appliedPlans(plan).some(({ batches }) => batches.length > 0)
 }
 
 /** A fresh plan is confirmed now. When nothing is left to do, which live thing each name means is written down. */
@@ -75,16 +92,16 @@ async function applyFolder(
   if (talks) showPlan(input, plan)
   assertAllowed(plan)
   assertPermitted(plan)
-  if (plan.batches.length > 0) await confirm(input, plan)
+  const begun = hasWork(plan)
+  if (begun) await confirm(input, plan)
   const exit = await carryOut(input, place, plan, events)
-  const begun = plan.batches.length > 0
   // Detached, it goes on: what is left to do is not known yet.
   if (exit !== EXIT.done || (begun && input.options['detach'])) return exit
   const after = begun ? await makePlan() : planned
   if (!after) return EXIT.error
   if (mayLock(after.plan, plan)) await saveLock(after)
   if (talks && begun) showPlan(input, after.plan)
-  return after.plan.batches.length === 0 ? EXIT.done : EXIT.partial
+  return hasWork(after.plan) ? EXIT.partial : EXIT.done
 }
 
 function isFile(path: string): boolean {
@@ -123,7 +140,7 @@ async function confirm({ io, options }: CommandInput, plan: Plan): Promise<void>
   })
 }
 
-/** Starts the apply and follows it: to its end on a terminal, to the first wait for a person anywhere else. */
+/** Starts the applies and follows them: the parent's first, then those of what is inside. */
 async function carryOut(
   input: CommandInput,
   place: Place,
@@ -136,23 +153,85 @@ async function carryOut(
     if (json && !events) io.out(text)
     if (typeof options['jsonInto'] === 'string') writeText(options['jsonInto'], text)
   }
-  if (plan.batches.length === 0) {
+  if (!hasWork(plan)) {
     data({ planDigest: plan.digest, state: 'done', batches: [] })
     events?.ended('done', EXIT.done)
     return EXIT.done
   }
   return withApplies(input, place, async (applies) => {
-    const handle = await startApply(applies, plan)
-    if (options['detach']) {
-      io.say('The apply goes on in the background; follow it with `quorate status --follow`.\n')
-      return EXIT.done
-    }
-    const view = events?.progress ?? createProgressView(io)
-    const progress = await followApply(handle, view, ({ state }) => state === 'waiting' && !io.terminal)
-    data(progress)
-    events?.ended(progress.state, exitOf(progress))
-    if (!json && !events) io.out(renderResult(progress, io.style, Date.now()))
-    if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
-    return exitOf(progress)
+    if (options['detach']) return startOnly(input, applies, plan)
+    const own = await carryOutOwn(input, applies, plan, events)
+    const inside = mayGoOn(own) ? await carryOutInside(input, { applies, place, plan, progress: own, events }) : []
+    const organizations = inside.map(({ plan: { organization }, progress }) => ({
+      organization: organization.name,
+      organizationId: organization.id,
+      apply: progress ?? null,
+    }))
+    data({ ...own, ...(organizations.length > 0 ? { subOrganizations: organizations } : {}) })
+    const exit = exitOfAll([exitOf(own), ...inside.map((one) => one.exit)])
+    events?.ended(own.state, exit)
+    return exit
   })
+}
+
+/** What is inside depends on nothing outside but its own creation; yet where nothing at all could be done, nothing is tried. */
+function mayGoOn(own: ApplyProgress): boolean {
+  const exit = exitOf(own)
+  return exit === EXIT.done || exit === EXIT.waiting || exit === EXIT.partial
+}
+
+/** The exit code of several applies: done when all are, and partial when some are and one could not be. */
+function exitOfAll(exits: readonly ExitCode[]): ExitCode {
+  const failed = exits.filter((exit) => exit !== EXIT.done && exit !== EXIT.waiting)
+  if (failed.length > 0) return failed.length === exits.length && new Set(failed).size === 1 ? failed[0]! : EXIT.partial
+  return exits.includes(EXIT.waiting) ? EXIT.waiting : EXIT.done
+}
+
+/** Follows the organization's own apply: to its end on a terminal, to the first wait for a person anywhere else. */
+async function carryOutOwn(
+  { io, json }: CommandInput,
+  applies: ApplyPlace,
+  plan: Plan,
+  events: EventStream | undefined,
+): Promise<ApplyProgress> {
+  if (plan.batches.length === 0) {
+    return { planDigest: plan.digest, state: 'done', startedAt: new Date().toISOString(), batches: [] }
+  }
+  const handle = await startApply(applies, plan)
+  const view = events?.progress ?? createProgressView(io)
+  const progress = await followApply(handle, view, ({ state }) => state === 'waiting' && !io.terminal)
+  if (!json && !events) io.out(renderResult(progress, io.style, Date.now()))
+  if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
+  return progress
+}
+
+/** Applies what is inside; each is shown when it has ended, or waits for people. */
+function carryOutInside(
+  { io, json }: CommandInput,
+  at: Pick<InsideApply, 'applies' | 'plan' | 'progress'> & {
+    readonly place: Place
+    readonly events: EventStream | undefined
+  },
+): Promise<readonly InsideOutcome[]> {
+  const { place, events } = at
+  const ended = ({ plan, progress }: InsideOutcome) => {
+    const { name } = plan.organization
+    if (!progress) return io.say(`${name}: not begun, because it was not made\n`)
+    const result = `${io.style.strong(name)}\n${renderResult(progress, io.style, Date.now())}`
+    if (!json && !events) io.out(result)
+    if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
+  }
+  return applyInside({ ...at, client: reader(place), ended, ...(events ? { look: events.inside } : {}) })
+}
+
+/** Starts what can be started and leaves it to the background. */
+async function startOnly({ io }: CommandInput, applies: ApplyPlace, plan: Plan): Promise<ExitCode> {
+  if (plan.batches.length > 0) await startApply(applies, plan)
+  const inside = plansToApply(plan)
+  const living = inside.filter(({ organization }) => !isStandIn(organization.id))
+  for (const one of living) await startApply({ ...applies, organizationId: one.organization.id }, one)
+  io.say('The apply goes on in the background; follow it with `quorate status --follow`.\n')
+  if (living.length < inside.length)
+    io.say('What is inside new sub-organizations is not begun; apply again once they are made.\n')
+  return EXIT.done
 }

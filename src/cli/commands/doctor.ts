@@ -92,8 +92,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
     return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
   try {
     const key = await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir))
-    const embedded = settings.baseUrl === undefined
-    const client = reader({ baseUrl, organizationId, embedded, now: Date.now, key, rate: createRate(settings) })
+    const client = reader({ baseUrl, organizationId, key, rate: createRate(settings) })
     const who = await client.query('whoami', {})
     const found = `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`
     if (input.environment['CI'] && (await isOfRootQuorum(client, who.userId))) {

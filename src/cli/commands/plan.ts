@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { writePlan } from '../../plan/index.ts'
+import { hasChanges, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { planFolder } from '../planning.ts'
@@ -14,5 +14,5 @@ export async function plan(input: CommandInput): Promise<ExitCode> {
   presentPlan(input, planned.plan)
   if (typeof options['out'] === 'string') writeText(options['out'], writePlan(planned.plan))
   assertAllowed(planned.plan)
-  return options['detailedExitcode'] && planned.plan.changes.length > 0 ? EXIT.changes : EXIT.done
+  return options['detailedExitcode'] && hasChanges(planned.plan) ? EXIT.changes : EXIT.done
 }

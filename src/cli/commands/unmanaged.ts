@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { allPlans } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { planFolder } from '../planning.ts'
@@ -9,7 +10,12 @@ export async function unmanaged(input: CommandInput): Promise<ExitCode> {
   const place = await findPlace(input)
   const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place) })
   if (!planned) return EXIT.error
-  const rows = planned.plan.unmanaged
+  const rows = allPlans(planned.plan).flatMap((one) =>
+    one.unmanaged.map(({ address, ...row }) => ({
+      address: one === planned.plan ? address : `${one.organization.name}/${address}`,
+      ...row,
+    })),
+  )
   if (json) io.out(`${JSON.stringify({ organizationId: place.organizationId, unmanaged: rows }, null, 2)}\n`)
   else if (rows.length === 0) io.out('Everything that is live is in the definitions.\n')
   else {

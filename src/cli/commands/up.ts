@@ -1,8 +1,10 @@
 import type { ApplyProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
+import { hasChanges } from '../../plan/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
-import { followApply, nudgeApply, startApply } from '../applying.ts'
+import { type ApplyPlace, followApply, nudgeApply, startApply } from '../applying.ts'
+import { applyInside, type InsideOutcome, plansToApply } from '../applying-inside.ts'
 import type { BackgroundStatus } from '../background/model.ts'
 import { ensureBackground } from '../background/start.ts'
 import type { CommandInput } from '../command.ts'
@@ -86,26 +88,39 @@ async function applyFolder(
   const planned = await planFolder(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   const { plan } = planned
-  if (plan.changes.length === 0) {
+  if (!hasChanges(plan)) {
     io.say(`\nThere is nothing to do: ${folder} is what lives.\n`)
     return EXIT.done
   }
   io.say(`\nThe plan for ${folder}:\n\n`)
   showPlan({ io, json: false }, plan)
   assertAllowed(plan)
-  if (plan.batches.length === 0) return EXIT.done
+  const inside = plansToApply(plan)
+  if (plan.batches.length === 0 && inside.length === 0) return EXIT.done
   io.say('\nApplying it:\n')
-  const progress = await withApplies(input, place, async (applies) => {
+  return withApplies(input, place, async (applies) => {
+    const progress = plan.batches.length === 0 ? { state: 'done' as const, batches: [] } : await ownApply(applies)
+    const exits: ExitCode[] = []
+    const ended = (outcome: InsideOutcome) => {
+      exits.push(outcome.exit)
+      const { plan: of, progress: now } = outcome
+      if (now) io.say(`\n${io.style.strong(of.organization.name)}\n${renderResult(now, io.style, Date.now())}`)
+    }
+    await applyInside({ plan, client: reader(place), applies, progress, ended })
+    return exits.find((exit) => exit !== EXIT.done) ?? exitOf(progress)
+  })
+
+  async function ownApply(applies: ApplyPlace): Promise<ApplyProgress> {
     const handle = await startApply(applies, plan)
-    return followApply(handle, createProgressView({ ...io, live: false }), async (now) => {
+    const progress = await followApply(handle, createProgressView({ ...io, live: false }), async (now) => {
       if (now.state !== 'waiting') return false
       if ((await approveAsDemo(input, { place, approvers, progress: now })) === 'nobody left') return !io.terminal
       await nudgeApply(handle)
       return false
     })
-  })
-  io.say(`\n${renderResult(progress, io.style, Date.now())}`)
-  return exitOf(progress)
+    io.say(`\n${renderResult(progress, io.style, Date.now())}`)
+    return progress
+  }
 }
 
 /**
@@ -144,7 +159,7 @@ async function showNothingLeft(input: CommandInput, { folder, place }: Scene): P
   if (!planned) return EXIT.error
   await saveLock(planned)
   showPlan(input, planned.plan)
-  return planned.plan.changes.length === 0 ? EXIT.done : EXIT.partial
+  return hasChanges(planned.plan) ? EXIT.partial : EXIT.done
 }
 
 function renderUp({ pid, baseUrl, organizationId, temporalAddress }: BackgroundStatus): string {

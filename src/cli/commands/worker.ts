@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { createWorker, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
-import { findPlace, submitter } from '../connect.ts'
+import { createClients, findPlace } from '../connect.ts'
 import { createLogger } from '../logger.ts'
 import { findTemporalServer } from '../temporal.ts'
 
@@ -14,7 +14,6 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
   const logger = createLogger()
   routeTemporalLogs(logger)
   const place = await findPlace(input)
-  const client = submitter(place)
   const temporal = await findTemporalServer(input, place)
   const taskQueue = taskQueueOf(place.organizationId)
   const running = await createWorker({
@@ -22,7 +21,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
     namespace: temporal.namespace,
     taskQueue,
     activities: createActivities({
-      clientFor: () => client,
+      clientFor: createClients(place, settings),
       planStore: createPlanStore(join(settings.dataDir, 'plans')),
       clock: Date.now,
       logger,

@@ -4,13 +4,15 @@
  */
 import type { ApplyProgress } from '../../../activities/index.ts'
 import type { ExitCode } from '../../diagnostics/index.ts'
-import type { Plan } from '../../plan/index.ts'
+import { allPlans, type Plan } from '../../plan/index.ts'
 import type { Io } from '../io.ts'
 
 const VERSION = 'quorate.events/1'
 
 export interface EventStream {
   readonly planned: (plan: Plan) => void
+  /** Says what is different from the last time in a sub-organization. */
+  readonly inside: (plan: Plan, progress: ApplyProgress, before: ApplyProgress | undefined) => void
   /** Says what is different from the last time. */
   readonly progress: (progress: ApplyProgress, before: ApplyProgress | undefined) => void
   readonly ended: (state: string, exit: ExitCode) => void
@@ -22,30 +24,38 @@ export function createEvents(io: Pick<Io, 'out'>, clock: () => number): EventStr
     io.out(`${JSON.stringify({ event, at: new Date(clock()).toISOString(), ...members })}\n`)
   emit('version', { version: VERSION })
   return {
-    planned: ({ digest, organization, changes, batches }) =>
-      emit('plan', {
-        digest,
-        organizationId: organization.id,
-        changes: changes.length,
-        activities: batches.map(({ index, type, summary, after, forecast }) => ({
-          index,
-          type,
-          summary,
-          after,
-          ...(forecast ? { forecast } : {}),
-        })),
-      }),
-    progress: (now, before) => {
-      for (const [index, batch] of now.batches.entries()) {
-        const old = before?.batches[index]
-        const news =
-          (old?.state ?? 'pending') !== batch.state ||
-          (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0) ||
-          old?.error?.message !== batch.error?.message
-        if (news) emit('activity', { ...batch })
+    planned: (plan) => {
+      for (const { digest, organization, changes, batches, comparedOnly } of allPlans(plan)) {
+        emit('plan', {
+          digest,
+          organizationId: organization.id,
+          organization: organization.name,
+          changes: changes.length,
+          ...(comparedOnly ? { comparedOnly } : {}),
+          activities: batches.map(({ index, type, summary, after, forecast }) => ({
+            index,
+            type,
+            summary,
+            after,
+            ...(forecast ? { forecast } : {}),
+          })),
+        })
       }
-      if (now.error && now.error.message !== before?.error?.message) emit('error', { error: now.error })
     },
+    inside: ({ organization }, now, before) => news(now, before, { organization: organization.name }),
+    progress: (now, before) => news(now, before, {}),
     ended: (state, exit) => emit('end', { state, exit }),
+  }
+
+  function news(now: ApplyProgress, before: ApplyProgress | undefined, where: object): void {
+    for (const [index, batch] of now.batches.entries()) {
+      const old = before?.batches[index]
+      const isNews =
+        (old?.state ?? 'pending') !== batch.state ||
+        (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0) ||
+        old?.error?.message !== batch.error?.message
+      if (isNews) emit('activity', { ...where, ...batch })
+    }
+    if (now.error && now.error.message !== before?.error?.message) emit('error', { ...where, error: now.error })
   }
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
-import { type Plan, renderPlanMarkdown, renderPlanText, writePlan } from '../../plan/index.ts'
+import { appliedPlans, type Plan, renderPlanMarkdown, renderPlanText, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 
 /** Shows a plan: the document itself as JSON, or the tree for people. */
@@ -40,22 +40,32 @@ export function writeText(path: string, text: string): void {
 
 /** Throws `cli/refused` when a guard stops the plan that no bypass lets pass. */
 export function assertAllowed(plan: Plan): void {
-  const stopped = plan.guards.filter(({ allowed }) => !allowed)
+  const stopped = appliedPlans(plan).flatMap((one) =>
+    one.guards.filter(({ allowed }) => !allowed).map((guard) => ({ ...guard, where: whereIn(plan, one) })),
+  )
   if (stopped.length === 0) return
-  throw new QuorateError('cli/refused', stopped.map(({ message }) => message).join('; '), {
-    facts: { guards: stopped.map(({ name }) => name).join(', '), submitted: 'nothing' },
-    next: `change the definitions, or let it pass with ${stopped.map(({ bypass }) => bypass).join(' ')}`,
+  throw new QuorateError('cli/refused', stopped.map(({ message, where }) => `${where}${message}`).join('; '), {
+    facts: { guards: [...new Set(stopped.map(({ name }) => name))].join(', '), submitted: 'nothing' },
+    next: `change the definitions, or let it pass with ${[...new Set(stopped.map(({ bypass }) => bypass))].join(' ')}`,
     exit: EXIT.refused,
   })
 }
 
 /** Throws `cli/denied` when an activity of the plan would be refused: better nothing than half. */
 export function assertPermitted(plan: Plan): void {
-  const denied = plan.batches.filter(({ forecast }) => forecast?.outcome === 'denied')
-  const [first] = denied
-  if (first?.forecast?.outcome !== 'denied') return
-  throw new QuorateError('cli/denied', `${plan.actor.userName} may not ${first.summary}: ${first.forecast.reason}`, {
-    facts: { activity: first.type, denied: `${denied.length} of ${plan.batches.length}`, submitted: 'nothing' },
-    next: 'apply with the key of somebody who may, or add a policy that allows it',
-  })
+  for (const one of appliedPlans(plan)) {
+    const denied = one.batches.filter(({ forecast }) => forecast?.outcome === 'denied')
+    const [first] = denied
+    if (first?.forecast?.outcome !== 'denied') continue
+    const message = `${whereIn(plan, one)}${one.actor.userName} may not ${first.summary}: ${first.forecast.reason}`
+    throw new QuorateError('cli/denied', message, {
+      facts: { activity: first.type, denied: `${denied.length} of ${one.batches.length}`, submitted: 'nothing' },
+      next: 'apply with the key of somebody who may, or add a policy that allows it',
+    })
+  }
+}
+
+/** What is said of a sub-organization names it. */
+function whereIn(plan: Plan, one: Plan): string {
+  return one === plan ? '' : `in ${one.organization.name}: `
 }

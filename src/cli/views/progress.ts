@@ -89,7 +89,7 @@ export function createProgressView(io: Io): (progress: ApplyProgress, before: Ap
 }
 
 /** What the exit code says of an apply (stories.md G2). */
-export function exitOf({ state, batches }: ApplyProgress): ExitCode {
+export function exitOf({ state, batches }: Pick<ApplyProgress, 'state' | 'batches'>): ExitCode {
   if (state === 'done') return EXIT.done
   if (state === 'waiting' || state === 'running') return EXIT.waiting
   if (state === 'stale') return EXIT.stale

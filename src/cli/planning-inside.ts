@@ -1,0 +1,214 @@
+/**
+ * Plans what is inside sub-organizations: each with a plan of its own, made with a key of one of its users. Where no such key
+ * is at hand, what is inside is read with the parent's key and compared, and the plan says who could apply it.
+ */
+import { planWithForecast } from '../analysis/index.ts'
+import type { QueryClient } from '../client/index.ts'
+import { type Diagnostic, diagnostic, QuorateError } from '../diagnostics/index.ts'
+import { actorIn, creatorsOf, inside, kindsMentioned, readInside, type WantedSubOrganization } from '../live/index.ts'
+import { type Creator, foresee, type Lock, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
+import {
+  type Actual,
+  type Desired,
+  formatAddress,
+  listOf,
+  type Resource,
+  type SubOrganization,
+} from '../resources/index.ts'
+import { keyInside, type Place } from './connect.ts'
+
+/** Sub-organizations that are read at the same time; their parent's rate holds for all of them together. */
+const AT_ONCE = 4
+
+export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'> {
+  readonly desired: Desired
+  /** The parent as it lives, and its lock before and after its plan. */
+  readonly actual: Actual
+  readonly oldLock: Lock
+  readonly lock: Lock
+  /** Who created what is in the parent. */
+  readonly creators: ReadonlyMap<string, Creator>
+  readonly place: Place
+  readonly client: QueryClient
+}
+
+export interface PlannedInside {
+  readonly plans: readonly Plan[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** The lock of the parent's plan with what was found inside. */
+  readonly lock: Lock
+}
+
+/** What to look for in the parent: the sub-organizations that definitions speak of, under old names as well. */
+export function wantedOf(
+  { organizationId, resources, subOrganizations = [] }: Desired,
+  lock: Lock,
+): readonly WantedSubOrganization[] {
+  const rows = lock[organizationId] ?? {}
+  const former = new Map(resources.map(({ kind, name, renamedFrom }) => [`${kind} ${name}`, renamedFrom]))
+  return subOrganizations.flatMap(({ organization }) => {
+    const names = [organization, former.get(`subOrganization ${organization}`)]
+    return names.flatMap((name): WantedSubOrganization[] => {
+      if (name === undefined) return []
+      const id = rows[formatAddress('subOrganization', name)]?.id
+      return [{ name, ...(id === undefined ? {} : { id }) }]
+    })
+  })
+}
+
+/** Reads and plans them all, or throws: a part of what is inside must never pass for all of it. */
+export async function planInside(input: InsideInput): Promise<PlannedInside> {
+  const { desired, actual, lock } = input
+  const found: PlannedOne[] = []
+  const all = desired.subOrganizations ?? []
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    found.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map((sub) => planOne(input, sub)))))
+  }
+  const rows: Record<string, Lock[string] | undefined> = { ...lock }
+  for (const one of found) if (one.lock) rows[one.lock.id] = one.lock.rows
+  // What is gone needs no lock of its own any more.
+  const gone = Object.values(input.oldLock[actual.organizationId] ?? {}).flatMap(({ id }) => id ?? [])
+  const living = new Set(actual.resources.map(({ id }) => id))
+  for (const id of gone) if (!living.has(id)) delete rows[id]
+  return {
+    plans: found.flatMap(({ plan }) => plan ?? []),
+    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
+    lock: rows as Lock,
+  }
+}
+
+interface PlannedOne {
+  readonly plan?: Plan
+  readonly diagnostics: readonly Diagnostic[]
+  readonly lock?: { readonly id: string; readonly rows: Lock[string] }
+}
+
+async function planOne(input: InsideInput, sub: SubOrganization): Promise<PlannedOne> {
+  const { place, oldLock } = input
+  const [itself] = sub.resources
+  const isTombstone = itself?.kind === 'subOrganization'
+  const live = isTombstone ? liveOf(input, itself) : liveByLock(input, sub)
+  if (live === 'ambiguous') return { diagnostics: [ambiguous(sub.organization, itself!)] }
+  if (!live && isTombstone) return { diagnostics: [] }
+  const key = await keyInside(place, sub.organization)
+  const actual = await readOne(input, {
+    sub,
+    live: live || undefined,
+    publicKey: (key ?? input.actual.actor).publicKey,
+  })
+  const acts = actual.actor.userId !== input.actual.actor.userId
+  if (key && !acts) throw foreignKey(sub.organization, key.publicKey)
+  const within: PlanInput = {
+    desired: { ...sub, organizationId: actual.organizationId },
+    actual: isTombstone ? { ...actual, resources: [...actual.resources, { ...live!, id: live!.id! }] } : actual,
+    lock: oldLock,
+    creators: live && acts ? await creatorsInside(input, live, actual) : trusted(actual),
+    baseUrl: input.baseUrl,
+    allow: input.allow,
+    now: input.now,
+  }
+  if (!acts) {
+    const { plan, diagnostics } = makePlan(within)
+    return { plan: { ...plan, comparedOnly: { couldApply: membersOf(actual) } }, diagnostics }
+  }
+  const { plan, diagnostics, lock } = planWithForecast(within)
+  const rows = lock[actual.organizationId]
+  return { plan, diagnostics, ...(live && rows ? { lock: { id: live.id!, rows } } : {}) }
+}
+
+/** What lives, or what will live once it is made. */
+async function readOne(
+  { client, actual: parent }: InsideInput,
+  {
+    sub,
+    live,
+    publicKey,
+  }: { readonly sub: SubOrganization; readonly live: Resource | undefined; readonly publicKey: string },
+): Promise<Actual> {
+  if (live) {
+    const place = { id: live.id!, name: live.name }
+    const mentioned = kindsMentioned(sub)
+    return readInside(client, place, { publicKey, reader: parent.actor, mentioned, sparing: true })
+  }
+  const foreseen = foresee(sub, parent.actor)
+  return { ...foreseen, actor: actorIn(foreseen.resources, publicKey) ?? parent.actor }
+}
+
+/** The live one that the parent's plan has found. */
+function liveByLock({ actual, lock }: InsideInput, { organization }: SubOrganization): Resource | undefined {
+  const id = lock[actual.organizationId]?.[formatAddress('subOrganization', organization)]?.id
+  return actual.resources.find((one) => one.kind === 'subOrganization' && one.id === id)
+}
+
+/** The live one that is to go: by its id when it was known, and otherwise the only one of its name. */
+function liveOf(
+  { actual, oldLock }: Pick<InsideInput, 'actual' | 'oldLock'>,
+  { address, name }: Resource,
+): Resource | undefined | 'ambiguous' {
+  const all = actual.resources.filter(({ kind }) => kind === 'subOrganization')
+  const id = oldLock[actual.organizationId]?.[address]?.id
+  const known = all.find((one) => one.id === id)
+  if (known) return known
+  const same = all.filter((one) => one.name === name)
+  return same.length > 1 ? 'ambiguous' : same[0]
+}
+
+/**
+ * The parent without what is to be deleted inside: that is no change of the parent's, and nothing unmanaged either. Its own
+ * plan deletes it.
+ */
+export function withoutTombstones(input: Pick<InsideInput, 'actual' | 'oldLock' | 'desired'>): Actual {
+  const { actual, desired } = input
+  const going = new Set(
+    (desired.subOrganizations ?? []).flatMap(({ resources: [itself] }) =>
+      itself?.kind === 'subOrganization' ? [liveOf(input, itself)] : [],
+    ),
+  )
+  return { ...actual, resources: actual.resources.filter((one) => !going.has(one)) }
+}
+
+function ambiguous(name: string, { span }: Resource): Diagnostic {
+  return diagnostic('plan/ambiguous', `several live sub-organizations are called \`${name}\``, span!, {
+    help: 'write the id of the one that is meant into the lock file',
+  })
+}
+
+function foreignKey(name: string, publicKey: string): QuorateError {
+  return new QuorateError(
+    'cli/foreign-key',
+    `the key given for sub-organization \`${name}\` is that of none of its users`,
+    {
+      facts: { publicKey, submitted: 'nothing' },
+      next: 'give a key of one of its users, or remove the file: then what is inside is compared and left alone',
+    },
+  )
+}
+
+/**
+ * Who created what is inside. No activity there tells of what came with its creation; that is as trusted as the
+ * sub-organization is, which its parent's plan has looked at.
+ */
+async function creatorsInside(
+  { actual: parent, oldLock, creators, client }: InsideInput,
+  live: Resource,
+  actual: Actual,
+): Promise<ReadonlyMap<string, Creator>> {
+  const known = Object.values(oldLock[parent.organizationId] ?? {}).some(({ id }) => id === live.id)
+  const creator = creators.get(live.id!)
+  const ours = known || creator?.userId === parent.actor.userId
+  const founder = ours ? actual.actor : creator
+  return creatorsOf(inside(client, live.id!), actual, oldLock, founder ? { founder } : {})
+}
+
+/** Where nothing can be done, or nothing lives yet, nobody can have planted anything. */
+function trusted({ resources, actor }: Actual): ReadonlyMap<string, Creator> {
+  return new Map(resources.map(({ id }) => [id!, actor]))
+}
+
+function membersOf({ resources }: Actual): readonly string[] {
+  const members = new Set(listOf(resources.find(({ kind }) => kind === 'rootQuorum')?.fields['users']))
+  return resources
+    .filter(({ kind, id }) => kind === 'user' && members.has(id!))
+    .map(({ name }) => name)
+    .toSorted()
+}

@@ -1,0 +1,74 @@
+/**
+ * Sub-organizations, as a user of their parent reads them (facts: protocol §2, §10): found by name, one request each, and
+ * never listed as a whole, since a parent may have any number of them.
+ */
+import { ClientError, type QueryClient, type RequestOptions } from '../client/index.ts'
+import { formatAddress, type Resource, takeList, takeRecord, takeText } from '../resources/index.ts'
+import { LiveError, readAnswer } from './error.ts'
+import { PAGE_LIMIT } from './pages.ts'
+
+/** A sub-organization to look for: by its name, and by the id that it had when it was last seen. */
+export interface WantedSubOrganization {
+  readonly name: string
+  readonly id?: string
+}
+
+/** A client that asks the same, with the same credential and at the same rate, in another organization. */
+export function inside(client: QueryClient, organizationId: string): QueryClient {
+  return {
+    ...client,
+    organizationId,
+    query: (name, request, options) => client.query(name, { ...request, organizationId }, options),
+  }
+}
+
+/** Reads which of these live: every one of each name, and each known id under whatever name it has now. */
+export async function readSubOrganizations(
+  client: QueryClient,
+  wanted: readonly WantedSubOrganization[],
+  options: RequestOptions = {},
+): Promise<readonly Resource[]> {
+  const found = new Map<string, Resource>()
+  for (const { name, id } of wanted) {
+    const ids = await idsOf(client, name, options)
+    for (const one of ids) found.set(one, toResource(one, name))
+    if (id === undefined || found.has(id)) continue
+    const now = await nameOf(client, id, options)
+    if (now !== undefined) found.set(id, toResource(id, now))
+  }
+  return [...found.values()]
+}
+
+function toResource(id: string, name: string): Resource {
+  const kind = 'subOrganization'
+  return { address: formatAddress(kind, name), kind, name, id, fields: { name } }
+}
+
+async function idsOf(client: QueryClient, name: string, options: RequestOptions): Promise<readonly string[]> {
+  const request = { filterType: 'NAME', filterValue: name, paginationOptions: { limit: String(PAGE_LIMIT) } }
+  const answer = await client.query('list_suborgs', request, options)
+  return readAnswer('list_suborgs', () =>
+    takeList(takeRecord(answer, 'the answer'), 'organizationIds', 'answer').map((id) =>
+      takeText({ id }, 'id', 'sub-organization'),
+    ),
+  )
+}
+
+/** The name of a sub-organization; undefined for one that is gone. */
+async function nameOf(client: QueryClient, id: string, options: RequestOptions): Promise<string | undefined> {
+  try {
+    const answer = await inside(client, id).query('get_organization', {}, options)
+    return readAnswer('get_organization', () => {
+      const data = takeRecord(takeRecord(answer, 'the answer')['organizationData'], '`organizationData`')
+      return takeText(data, 'name', 'organization')
+    })
+  } catch (cause) {
+    if (cause instanceof ClientError && cause.code === 'client/not-found') return undefined
+    if (!(cause instanceof ClientError) || cause.code !== 'client/not-supported') throw cause
+    throw new LiveError('live/unreadable-kind', 'the service does not tell the name of a sub-organization', {
+      cause,
+      facts: { organizationId: id },
+      next: 'correct its id in the lock file, or remove the line: then it is looked for by its name',
+    })
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Plans of sub-organizations. Each organization has a plan of its own, with its own actor, guards and live part; the plan of
+ * the parent holds those of what is inside, and its digest covers theirs. One that is still to be made is planned as it will
+ * be right after its creation, with *stand-ins* for the ids that nobody knows yet. Once it lives, `settle` puts the ids in
+ * their place; that decides nothing, and whether it lives as foreseen is checked like any plan's freshness.
+ */
+import { sha256 } from '../crypto/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
+import { encodeHex } from '../encoding/index.ts'
+import { type Actual, type Address, foundedBy, type SubOrganization } from '../resources/index.ts'
+import { digestJson, digestLive, digestOf } from './digest.ts'
+import type { Plan } from './document.ts'
+import { inNormalForm } from './fresh.ts'
+
+/** A plan with the plans of what is inside, which its digest covers, and with what all of it costs in requests. */
+export function withInside(
+  plan: Plan,
+  inside: readonly Plan[],
+  requests: { readonly reads: number; readonly perSecond?: number },
+): Plan {
+  const more = inside.length === 0 ? {} : { subOrganizations: inside, insideDigest: digestInside(inside) }
+  const whole: Plan = { ...plan, ...more }
+  const submits = appliedPlans(whole).reduce((sum, { batches }) => sum + batches.length, 0)
+  const counted: Plan = { ...whole, requests: { ...requests, submits } }
+  return { ...counted, digest: digestOf(counted) }
+}
+
+export function digestInside(inside: readonly Plan[]): string {
+  return digestJson(inside.map(({ digest }) => digest))
+}
+
+/** The plan of the parent alone, under the same digest: what is carried out in it, and kept for that. */
+export function withoutInside({ subOrganizations: _, ...plan }: Plan): Plan {
+  return plan
+}
+
+/** A plan and those of what is inside it. */
+export function allPlans(plan: Plan): readonly Plan[] {
+  return [plan, ...(plan.subOrganizations ?? [])]
+}
+
+/** Whether anything differs, inside or out. */
+export function hasChanges(plan: Plan): boolean {
+  return allPlans(plan).some(({ changes }) => changes.length > 0)
+}
+
+/** Plans that are carried out: what was only compared is left alone. */
+export function appliedPlans(plan: Plan): readonly Plan[] {
+  return allPlans(plan).filter(({ comparedOnly }) => !comparedOnly)
+}
+
+const MARK = '00000000-0000-0000-'
+/** No live id begins so: of all UUIDs, one in 2^64 does. */
+const STAND_IN = /\b00000000-0000-0000-[0-9a-f]{4}-[0-9a-f]{12}\b/
+
+/** Whether an id only stands for one that is not known yet. */
+export function isStandIn(id: string): boolean {
+  return id.startsWith(MARK)
+}
+
+/** What stands for the id of something in a sub-organization that is still to be made: of the form of an id, and the same each time. */
+function standIn(organization: string, address: Address): string {
+  const hex = encodeHex(sha256(JSON.stringify([organization, address])))
+  return `${MARK}${hex.slice(0, 4)}-${hex.slice(4, 16)}`
+}
+
+/** What will live in a sub-organization right after its creation, as its parent's user reads it. */
+export function foresee(sub: Pick<SubOrganization, 'organization' | 'resources'>, reader: Actual['actor']): Actual {
+  const { organization } = sub
+  const idOf = (address: Address) => standIn(organization, address)
+  return {
+    organizationId: idOf('organization'),
+    organizationName: organization,
+    resources: foundedBy(sub, idOf),
+    actor: reader,
+  }
+}
+
+/**
+ * The plan of a sub-organization that has been made meanwhile, with the ids that live. Throws `plan/stale` when something is
+ * not there that its creation was to bring.
+ */
+export function settle(plan: Plan, actual: Actual): Plan {
+  const { name } = plan.organization
+  let text = JSON.stringify(plan)
+  for (const { address, id } of actual.resources) text = text.replaceAll(standIn(name, address), () => id!)
+  const left = STAND_IN.exec(text)
+  if (left) {
+    throw new QuorateError('plan/stale', `sub-organization \`${name}\` was not made as foreseen`, {
+      facts: { organizationId: actual.organizationId },
+      next: 'make the plan again and look at it',
+    })
+  }
+  const filled = JSON.parse(text) as Plan
+  // Ids decide the order of what has none, so that is made again.
+  const live = inNormalForm(filled.live)
+  const settled: Plan = { ...filled, live, liveDigest: digestLive(live) }
+  return { ...settled, digest: digestOf(settled) }
+}
