@@ -14,11 +14,11 @@ import { startTestService, type TestService } from '../service/harness.ts'
 /** Of this the service takes as many as it is sent, equal ones too. */
 const TYPE = 'ACTIVITY_TYPE_UPDATE_USER_TAG'
 /** How long one attempt may take. */
-const ATTEMPT_MS = 700
+const ATTEMPT_MS = 2_000
 /** What a busy machine may add to it. */
 const SLACK_MS = 3_000
-const AT_ONCE = 8
-const MOST_ATTEMPTS = 5
+const AT_ONCE = 16
+const MOST_ATTEMPTS = 8
 
 export interface LostAnswers {
   readonly calls: number

@@ -1,6 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { encodeUtf8 } from '../../src/encoding/index.ts'
+import { type ActivityType, activities, type Wire } from '../../src/protocol/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
+import type { Tampering } from './tamper.ts'
 
 /** A service that runs as a process of its own. */
 export interface ServingProcess {
@@ -8,13 +15,20 @@ export interface ServingProcess {
   readonly pid: number
   /** Ends it with a signal and waits until it is gone. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
+  /** Arms what it was tampered with. */
+  arm(): void
+  /** Waits until it is gone by itself. */
+  gone(): Promise<void>
 }
 
 const SCRIPT = new URL('serving.ts', import.meta.url).pathname
 
-/** Starts the service on a folder, under another command when one is given, and waits until it answers. */
-export async function startProcess(dataDir: string, under: readonly string[] = []): Promise<ServingProcess> {
-  const child = spawnServing(dataDir, under)
+/** Starts the service on a folder, under another command or tampered with when told so, and waits until it answers. */
+export async function startProcess(
+  dataDir: string,
+  options: { readonly under?: readonly string[]; readonly tampering?: Tampering } = {},
+): Promise<ServingProcess> {
+  const child = spawnServing(dataDir, options)
   const lines = createInterface({ input: child.stdout! })
   const first = await Promise.race([once(lines, 'line'), once(child, 'exit')])
   if (typeof first[0] !== 'string') throw new Error(`the service did not start: exit code ${first[0]}`)
@@ -28,13 +42,17 @@ export async function startProcess(dataDir: string, under: readonly string[] = [
       process.kill(pid, signal)
       await gone
     },
+    arm: () => void process.kill(pid, 'SIGUSR2'),
+    async gone() {
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    },
   }
 }
 
 /** Starts the service where it must not start, and returns what it says. */
 export async function startRefused(dataDir: string): Promise<{ exitCode: number | null; stderr: string; ms: number }> {
   const begun = performance.now()
-  const child = spawnServing(dataDir, [])
+  const child = spawnServing(dataDir, {})
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
@@ -43,7 +61,51 @@ export async function startRefused(dataDir: string): Promise<{ exitCode: number 
   return { exitCode, stderr, ms: performance.now() - begun }
 }
 
-function spawnServing(dataDir: string, under: readonly string[]): ChildProcess {
-  const [command = process.execPath, ...rest] = [...under, process.execPath, SCRIPT, dataDir]
+function spawnServing(
+  dataDir: string,
+  { under = [], tampering }: { readonly under?: readonly string[]; readonly tampering?: Tampering },
+): ChildProcess {
+  const line = [...under, process.execPath, SCRIPT, dataDir, ...(tampering ? [tampering] : [])]
+  const [command = process.execPath, ...rest] = line
   return spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** Speaks for the root user of a service that runs as a process. */
+export interface ProcessClient {
+  readonly organizationId: string
+  readonly rootUserId: string
+  /** Makes a body; no two are equal. */
+  body(type: ActivityType, parameters: object): string
+  /** Sends a body once: the activity, or nothing when nobody answered. Throws when it is refused. */
+  send(url: string, body: string): Promise<Wire.Activity | undefined>
+}
+
+/** Reads what a service wrote into its folder for whoever comes first. */
+export function readClient(dataDir: string): ProcessClient {
+  const { organizationId, rootUserId, apiPrivateKey } = JSON.parse(
+    readFileSync(join(dataDir, 'bootstrap.json'), 'utf8'),
+  )
+  const stamper = createApiKeyStamper({ privateKey: new Secret(apiPrivateKey as string) })
+  let bodies = 0
+  return {
+    organizationId,
+    rootUserId,
+    body(type, parameters) {
+      return JSON.stringify({ type, timestampMs: String(Date.now() + (bodies++ % 60_000)), organizationId, parameters })
+    },
+    async send(url, body) {
+      const { path } = activities[JSON.parse(body).type as ActivityType]
+      const stamp = await stamper.stamp(encodeUtf8(body))
+      try {
+        const response = await fetch(`${url}${path}`, { method: 'POST', body, headers: { [stamp.name]: stamp.value } })
+        const text = await response.text()
+        if (response.status !== 200) throw new Error(`refused with ${response.status}: ${text}`)
+        return (JSON.parse(text) as { activity: Wire.Activity }).activity
+      } catch (error) {
+        // `fetch failed`: the socket broke. Anything else is a finding.
+        if (error instanceof TypeError || (error instanceof Error && 'code' in error)) return undefined
+        throw error
+      }
+    },
+  }
 }
