@@ -14,7 +14,7 @@
  */
 import { activityRow } from '../protocol/catalogue.ts'
 import { type CompiledPolicy, holds } from './compiled-policy.ts'
-import { createFrame, rootsOfContext } from './frame.ts'
+import { createFrame, Frame } from './frame.ts'
 import { evaluateEach, type PolicyIndex } from './index-of-policies.ts'
 import type { Approver, CredentialFacts, Decision, Outcome, PolicyContext, PolicyOutcome } from './model.ts'
 
@@ -77,17 +77,15 @@ function decide(policies: Policies, context: PolicyContext): Decision {
     if (quorum === 'begun') return { outcome: 'OUTCOME_REQUIRES_CONSENSUS', basis: 'quorum-begun', policies: [] }
     return { outcome: 'OUTCOME_DENY_IMPLICIT', basis: 'root-only', policies: [] }
   }
-  const outcomes = isIndex(policies)
-    ? policies.evaluate(context)
-    : evaluateEach(policies, createFrame(rootsOfContext(context)), context)
-  const by = (outcome: Outcome, basis: Decision['basis']): Decision => ({ outcome, basis, policies: outcomes })
+  const frame = new Frame(context, row)
+  const outcomes = isIndex(policies) ? policies.evaluate(frame) : evaluateEach(policies, frame)
 
   // A policy that errs takes no part: it neither allows nor denies, even when its effect is DENY (U-err-final).
   const decided = strongest(outcomes)
-  if (decided !== undefined) return by(decided, 'policy')
-  if (isOwnCredentials(context)) return by('OUTCOME_ALLOW', 'own-credentials')
-  if (quorum === 'begun') return by('OUTCOME_REQUIRES_CONSENSUS', 'quorum-begun')
-  return by('OUTCOME_DENY_IMPLICIT', 'nothing-allows')
+  if (decided !== undefined) return { outcome: decided, basis: 'policy', policies: outcomes }
+  if (isOwnCredentials(context)) return { outcome: 'OUTCOME_ALLOW', basis: 'own-credentials', policies: outcomes }
+  if (quorum === 'begun') return { outcome: 'OUTCOME_REQUIRES_CONSENSUS', basis: 'quorum-begun', policies: outcomes }
+  return { outcome: 'OUTCOME_DENY_IMPLICIT', basis: 'nothing-allows', policies: outcomes }
 }
 
 function isIndex(policies: Policies): policies is PolicyIndex {
@@ -135,14 +133,13 @@ export function mayVote(
     batch.length === 0 ? [joined] : waiting.map((item) => ({ ...joined, ...item }))
   const each = isIndex(policies) ? policies.policies : policies
   return items.some((item) => {
-    const roots = rootsOfContext(item)
-    const frame = createFrame(roots)
+    const frame = createFrame(item)
     return each.some(
       (compiled) =>
         compiled.policy.effect === 'EFFECT_ALLOW' &&
         holds(compiled.time, frame) === true &&
         holds(compiled.condition, frame) === true &&
-        compiled.isIncluded(roots, voter, credential),
+        compiled.isIncluded(frame, voter, credential),
     )
   })
 }

@@ -4,7 +4,7 @@ import { type CompiledExpression, compileExpression } from './expression.ts'
 import type { Frame } from './frame.ts'
 import { compileInclusion, type IsIncluded } from './inclusion.ts'
 import { limits } from './limits.ts'
-import type { Outcome, PolicyContext, PolicyField, PolicyOutcome, PolicyText } from './model.ts'
+import type { Outcome, PolicyField, PolicyOutcome, PolicyText } from './model.ts'
 import type { Probe, Unit } from './unit.ts'
 import { Fault } from './values.ts'
 
@@ -58,7 +58,7 @@ export function compileWatched(policy: PolicyText, watch?: Watch): CompiledPolic
 }
 
 /** The outcome of one policy (U-per-policy). The frame is of the request, and may be used for one policy after another. */
-export function evaluatePolicy(compiled: CompiledPolicy, frame: Frame, context: PolicyContext): PolicyOutcome {
+export function evaluatePolicy(compiled: CompiledPolicy, frame: Frame): PolicyOutcome {
   const { policy, outcomes } = compiled
   const time = holds(compiled.time, frame)
   if (time === false) return outcomes.OUTCOME_TIME_INACTIVE
@@ -70,7 +70,7 @@ export function evaluatePolicy(compiled: CompiledPolicy, frame: Frame, context: 
   if (typeof consensus !== 'boolean') return failed(policy, 'consensus', consensus)
   const allows = policy.effect === 'EFFECT_ALLOW'
   if (condition && consensus) return allows ? outcomes.OUTCOME_ALLOW : outcomes.OUTCOME_DENY_EXPLICIT
-  if (allows && condition && someVoterIsIncluded(compiled, frame, context)) return outcomes.OUTCOME_REQUIRES_CONSENSUS
+  if (allows && condition && someVoterIsIncluded(compiled, frame)) return outcomes.OUTCOME_REQUIRES_CONSENSUS
   return outcomes.OUTCOME_DENY_IMPLICIT
 }
 
@@ -88,10 +88,10 @@ function failed({ id }: PolicyText, field: PolicyField, { kind, message, start, 
   return { policyId: id, outcome: 'OUTCOME_ERROR', error: { kind, message, field, start, end } }
 }
 
-function someVoterIsIncluded({ isIncluded }: CompiledPolicy, { roots }: Frame, context: PolicyContext): boolean {
-  const { approvers, credentials = [] } = context
+function someVoterIsIncluded({ isIncluded }: CompiledPolicy, frame: Frame): boolean {
+  const { approvers, credentials = [] } = frame.context
   return (
-    approvers.some((approver) => isIncluded(roots, approver, undefined)) ||
-    credentials.some((credential) => isIncluded(roots, undefined, credential))
+    approvers.some((approver) => isIncluded(frame, approver, undefined)) ||
+    credentials.some((credential) => isIncluded(frame, undefined, credential))
   )
 }

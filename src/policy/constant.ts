@@ -7,7 +7,7 @@
  */
 import { childrenOf, type Expression } from './ast.ts'
 import { compile } from './evaluate.ts'
-import { createFrame, rootsOfContext } from './frame.ts'
+import { createFrame } from './frame.ts'
 import { INT_MAX, INT_MIN, UINT_MAX } from './limits.ts'
 import { foldActivityName, foldHex } from './load.ts'
 import { print } from './print.ts'
@@ -65,7 +65,7 @@ function isClosed(node: Expression, variables: ReadonlySet<string>): boolean {
 /** What it comes to; undefined for an error, which other warnings tell of. */
 function closedValue(unit: Unit, node: Expression): boolean | undefined {
   if (node.kind === 'bool') return undefined
-  const frame = createFrame(rootsOfContext({ now: 0n, activity: { type: '' }, approvers: [] }))
+  const frame = createFrame({ now: 0n, activity: { type: '' }, approvers: [] })
   frame.steps = STEPS
   const value = compile(unit, node, undefined)(frame)
   return typeof value === 'boolean' ? value : undefined

@@ -1,5 +1,5 @@
 import { compileExpression } from './expression.ts'
-import { createFrame, rootsOfContext } from './frame.ts'
+import { createFrame } from './frame.ts'
 import type { PolicyContext, PolicyField } from './model.ts'
 import type { FaultKind } from './values.ts'
 import { Fault } from './values.ts'
@@ -29,7 +29,7 @@ export type Evaluated =
  */
 export function evaluate(field: PolicyField, text: string, context: PolicyContext): Evaluated {
   const { evaluate: run, unit } = compileExpression(field, text)
-  const value = run(createFrame(rootsOfContext(context)))
+  const value = run(createFrame(context))
   if (typeof value === 'boolean') return { value }
   if (!(value instanceof Fault)) {
     const message = `the ${field} is not true or false`

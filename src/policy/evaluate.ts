@@ -9,7 +9,7 @@ import type { Expression } from './ast.ts'
 import { isInSpan, parseCron, parseDuration } from './cron.ts'
 import { compileDirect } from './direct.ts'
 import { type FieldRow, fieldRow, isRootName, roots } from './environment.ts'
-import { rootPositions } from './frame.ts'
+import { rootReaders } from './frame.ts'
 import { parseInstant } from './instant.ts'
 import { asIs, loaderOf } from './load.ts'
 import { compareOperators, logicOperators } from './operators.ts'
@@ -120,16 +120,16 @@ function compileName(unit: Unit, node: Expression & { kind: 'name' }, scope: Sco
   const { name } = node
   for (let variable = scope; variable !== undefined; variable = variable.outer)
     if (variable.name === name) {
-      const { slot } = variable
-      return (frame) => frame.slots[slot]!
+      const cell = variable.variable
+      return () => cell.value!
     }
   const place = at(unit, node)
   if (!isRootName(name)) return constant(new Fault('InvalidExpression', `unknown name ${quoted(place)}`, place))
   const load = loaderOf(roots[name].type)
   const missing = new Fault('MissingField', `${quoted(place)} is not defined for this activity`, place)
-  const position = rootPositions[name]
+  const read = rootReaders[name]
   return (frame) => {
-    const raw = frame.roots[position]
+    const raw = read(frame)
     return raw === undefined || raw === null ? missing : load(raw, place)
   }
 }
@@ -147,10 +147,7 @@ function compileCall(unit: Unit, node: Expression & { kind: 'call' }): Evaluate 
   const duration = parseDuration(second)
   const zone = openZone(third)
   if ('wrong' in cron || 'wrong' in duration || 'wrong' in zone) return invalid
-  return (frame) => {
-    const time = frame.roots[rootPositions.time] as { readonly now: bigint }
-    return isInSpan(time.now, cron, duration.milliseconds, zone)
-  }
+  return ({ context }) => isInSpan(context.now, cron, duration.milliseconds, zone)
 }
 
 function compileMember(unit: Unit, node: Expression & { kind: 'member' }, scope: Scope | undefined): Evaluate {
@@ -327,16 +324,57 @@ function compileLogic(unit: Unit, node: Expression & { kind: 'logic' }, scope: S
   const operands = node.operands.map((operand) => compile(unit, operand, scope))
   const places = node.operands.map((operand) => at(unit, operand))
   const { settledBy } = logicOperators[node.operator]
-  return (frame) => {
+  const otherwise = !settledBy
+  const join = (results: readonly Result[]): boolean | Fault => {
     let settled = false
     let fault: Fault | undefined
-    for (let i = 0; i < operands.length; i++) {
-      const result = operands[i]!(frame)
+    for (let i = 0; i < results.length; i++) {
+      const result = results[i]!
       if (result === settledBy) settled = true
       else if (typeof result !== 'boolean') fault ??= result instanceof Fault ? result : notBool(result, places[i]!)
     }
     return fault ?? settled === settledBy
   }
+  // Written out for the usual lengths: walking a list of operands costs as much as they do.
+  const [first, second, third, fourth] = operands as [Evaluate, Evaluate, Evaluate?, Evaluate?]
+  if (third === undefined)
+    return (frame) => {
+      const a = first(frame)
+      const b = second(frame)
+      return a === otherwise && b === otherwise ? otherwise : isBool(a) && isBool(b) ? settledBy : join([a, b])
+    }
+  if (fourth === undefined)
+    return (frame) => {
+      const a = first(frame)
+      const b = second(frame)
+      const c = third(frame)
+      return a === otherwise && b === otherwise && c === otherwise
+        ? otherwise
+        : isBool(a) && isBool(b) && isBool(c)
+          ? settledBy
+          : join([a, b, c])
+    }
+  if (operands.length === 4)
+    return (frame) => {
+      const a = first(frame)
+      const b = second(frame)
+      const c = third(frame)
+      const d = fourth(frame)
+      return a === otherwise && b === otherwise && c === otherwise && d === otherwise
+        ? otherwise
+        : isBool(a) && isBool(b) && isBool(c) && isBool(d)
+          ? settledBy
+          : join([a, b, c, d])
+    }
+  return (frame) => {
+    const results: Result[] = []
+    for (let i = 0; i < operands.length; i++) results.push(operands[i]!(frame))
+    return join(results)
+  }
+}
+
+function isBool(result: Result): result is boolean {
+  return result === true || result === false
 }
 
 function constant(value: Result): Evaluate {

@@ -9,20 +9,24 @@
  */
 import { childrenOf, type Expression, type Quantifier } from './ast.ts'
 import { compile } from './evaluate.ts'
-import { createFrame, type Frame, type Roots } from './frame.ts'
+import { Frame } from './frame.ts'
 import { loaderOf } from './load.ts'
 import type { Approver, CredentialFacts } from './model.ts'
 import { struct } from './types.ts'
-import { type Evaluate, type Scope, type Unit, within } from './unit.ts'
+import { type Evaluate, type Scope, type Unit, type Variable, within } from './unit.ts'
 import { Fault, ListValue, type Value } from './values.ts'
 
 /** Whether a voter is included; the credential matters where the consensus asks for credentials. */
-export type IsIncluded = (roots: Roots, voter: Approver | undefined, credential: CredentialFacts | undefined) => boolean
+export type IsIncluded = (
+  request: Frame,
+  voter: Approver | undefined,
+  credential: CredentialFacts | undefined,
+) => boolean
 
 type Subject = 'approvers' | 'credentials'
 
 interface Binder {
-  readonly slot: number
+  readonly variable: Variable
   readonly list: Evaluate
 }
 
@@ -30,7 +34,7 @@ interface Chain {
   readonly subject: Subject
   /** The predicates outside of which it stands, outermost first. */
   readonly binders: readonly Binder[]
-  readonly predicates: readonly { readonly slot: number; readonly holds: Evaluate }[]
+  readonly predicates: readonly { readonly variable: Variable; readonly holds: Evaluate }[]
 }
 
 /** Compiles the question of inclusion for a checked consensus. */
@@ -39,8 +43,8 @@ export function compileInclusion(unit: Unit, tree: Expression): IsIncluded {
   if (tree.kind === 'bool' && tree.value) return () => true
   const chains: Chain[] = []
   collect(unit, tree, undefined, [], chains)
-  return (roots, voter, credential) => {
-    const frame = createFrame(roots)
+  return ({ context, row }, voter, credential) => {
+    const frame = new Frame(context, row)
     return chains.some((chain) => {
       const subject = chain.subject === 'approvers' ? voter : credential
       if (subject === undefined) return false
@@ -55,8 +59,8 @@ const loaders = { approvers: loaderOf(struct('User')), credentials: loaderOf(str
 function includes(chain: Chain, depth: number, frame: Frame, element: Value): boolean {
   const binder = chain.binders[depth]
   if (binder === undefined)
-    return chain.predicates.every(({ slot, holds }) => {
-      frame.slots[slot] = element
+    return chain.predicates.every(({ variable, holds }) => {
+      variable.value = element
       return holds(frame) === true
     })
   const list = binder.list(frame)
@@ -65,7 +69,7 @@ function includes(chain: Chain, depth: number, frame: Frame, element: Value): bo
     if (--frame.steps < 0) return false
     const outer = list.load(item, { text: '', start: 0, end: 0 })
     if (outer instanceof Fault) return false
-    frame.slots[binder.slot] = outer
+    binder.variable.value = outer
     return includes(chain, depth + 1, frame, element)
   })
 }
@@ -85,7 +89,7 @@ function collect(
       binders,
       predicates: links.quantifiers.map((quantifier) => {
         const inner = within(quantifier, scope)
-        return { slot: inner.slot, holds: compile(unit, quantifier.predicate, inner) }
+        return { variable: inner.variable, holds: compile(unit, quantifier.predicate, inner) }
       }),
     })
     for (const quantifier of links.quantifiers) collectInside(unit, quantifier, scope, binders, chains)
@@ -107,7 +111,7 @@ function collectInside(
   chains: Chain[],
 ): void {
   const inner = within(node, scope)
-  const binder = { slot: inner.slot, list: compile(unit, node.target, scope) }
+  const binder = { variable: inner.variable, list: compile(unit, node.target, scope) }
   collect(unit, node.predicate, inner, [...binders, binder], chains)
 }
 

@@ -12,10 +12,10 @@
  */
 import { type Expression, sizeOf } from './ast.ts'
 import { type CompiledPolicy, evaluatePolicy } from './compiled-policy.ts'
-import { createFrame, type Frame, rootsOfContext } from './frame.ts'
+import type { Frame } from './frame.ts'
 import { limits } from './limits.ts'
 import { foldActivityName, foldHex, loaderOf } from './load.ts'
-import type { PolicyContext, PolicyOutcome } from './model.ts'
+import type { PolicyOutcome } from './model.ts'
 import { type RawPath, readerOf } from './read-path.ts'
 import { longestVoterList, type Needs, needsOf, SHORT_TEXT } from './sound.ts'
 import type { Type } from './types.ts'
@@ -26,7 +26,7 @@ import { Fault } from './values.ts'
 export interface PolicyIndex {
   readonly policies: readonly CompiledPolicy[]
   /** Evaluates them for a request; the outcomes are in the order of the policies. */
-  readonly evaluate: (context: PolicyContext) => readonly PolicyOutcome[]
+  readonly evaluate: (request: Frame) => readonly PolicyOutcome[]
 }
 
 /** A literal that a path must equal, as the key under which the values that equal it are found. */
@@ -61,38 +61,32 @@ const FEW = 8
 /** Indexes policies, for more than a few requests. */
 export function indexPolicies(policies: readonly CompiledPolicy[]): PolicyIndex {
   if (policies.length < FEW) {
-    return {
-      policies,
-      evaluate: (context) => evaluateEach(policies, createFrame(rootsOfContext(context)), context),
-    }
+    return { policies, evaluate: (frame) => evaluateEach(policies, frame) }
   }
   const builder = new Builder(policies)
   const { groups, always, probes } = builder
   const implicit = policies.map(({ outcomes }) => outcomes.OUTCOME_DENY_IMPLICIT)
-  const evaluate = (context: PolicyContext): readonly PolicyOutcome[] => {
-    const frame = createFrame(rootsOfContext(context))
-    const longest = longestVoterList(frame.roots)
-    if (longest === undefined || !builder.fitsSteps(longest)) return evaluateEach(policies, frame, context)
+  const evaluate = (frame: Frame): readonly PolicyOutcome[] => {
+    const longest = longestVoterList(frame.context)
+    if (longest === undefined || !builder.fitsSteps(longest)) return evaluateEach(policies, frame)
     const outcomes = implicit.slice()
-    for (const position of always) outcomes[position] = evaluatePolicy(policies[position]!, frame, context)
+    for (const position of always) outcomes[position] = evaluatePolicy(policies[position]!, frame)
     const values: (Key | true | undefined)[] = []
     for (const probe of probes) values.push(probe(frame))
     for (const group of groups)
       for (const position of candidatesOf(group, values))
-        outcomes[position] = evaluatePolicy(policies[position]!, frame, context)
+        outcomes[position] = evaluatePolicy(policies[position]!, frame)
     return outcomes
   }
   return { policies, evaluate }
 }
 
 /** Evaluates every policy for a request. */
-export function evaluateEach(
-  policies: readonly CompiledPolicy[],
-  frame: Frame,
-  context: PolicyContext,
-): readonly PolicyOutcome[] {
+export function evaluateEach(policies: readonly CompiledPolicy[], frame: Frame): readonly PolicyOutcome[] {
+  // Most of the time of one policy would go into a list that grows.
+  if (policies.length === 1) return [evaluatePolicy(policies[0]!, frame)]
   const outcomes: PolicyOutcome[] = []
-  for (let i = 0; i < policies.length; i++) outcomes.push(evaluatePolicy(policies[i]!, frame, context))
+  for (let i = 0; i < policies.length; i++) outcomes.push(evaluatePolicy(policies[i]!, frame))
   return outcomes
 }
 

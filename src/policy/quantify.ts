@@ -73,9 +73,11 @@ function compileList(
 ): (frame: Frame) => Walked | Fault {
   const path = unit.probe === undefined ? readerOf(unit, node, scope) : undefined
   if (path?.type.kind === 'list') {
-    const { read, place, type } = path
+    const { read, quick, place, type } = path
     const load = loaderOf(type)
     return (frame) => {
+      const found = quick(frame)
+      if (Array.isArray(found)) return found
       const raw = read(frame)
       if (Array.isArray(raw)) return raw
       return raw instanceof Fault ? raw : (load(raw, place) as Fault)
@@ -98,7 +100,7 @@ function compileHolding(
 ): (frame: Frame, walked: Walked, kept: unknown[] | undefined) => number | Fault {
   const inner = within(node, scope)
   const predicate = compile(unit, node.predicate, inner)
-  const { slot } = inner
+  const { variable } = inner
   const cost = sizeOf(node.predicate)
   const place = at(unit, node)
   const targetPlace = at(unit, node.target)
@@ -120,14 +122,14 @@ function compileHolding(
       const item = items[i]
       if (lent !== undefined && load !== asIs && isPlainObject(item)) {
         lent.fields = item
-        frame.slots[slot] = lent
+        variable.value = lent
       } else {
         const element = load(item, targetPlace)
         if (element instanceof Fault) {
           fault ??= element
           continue
         }
-        frame.slots[slot] = element
+        variable.value = element
       }
       const holds = predicate(frame)
       if (holds === true) {
@@ -181,7 +183,7 @@ export function compileContainsLiteral(
   if (value.kind !== 'string') return undefined
   const path = readerOf(unit, list, scope)
   if (path?.type.kind !== 'list' || path.type.element.kind !== 'string') return undefined
-  const { read, place, type } = path
+  const { read, quick, place, type } = path
   const { element } = path.type
   const literal = interned(value.value)
   const isSame = textTests[element.letters](literal)
@@ -189,9 +191,12 @@ export function compileContainsLiteral(
   const load = loaderOf(type)
   const loadItem = loaderOf(element)
   return (frame) => {
-    const raw = read(frame)
-    if (raw instanceof Fault) return raw
-    if (!Array.isArray(raw)) return load(raw, place)
+    let raw = quick(frame)
+    if (!Array.isArray(raw)) {
+      raw = read(frame)
+      if (raw instanceof Fault) return raw
+      if (!Array.isArray(raw)) return load(raw, place)
+    }
     if (!spend(frame, raw.length)) return tooManySteps(place)
     let found = false
     for (let i = 0; i < raw.length; i++) {

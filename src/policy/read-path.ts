@@ -5,10 +5,11 @@
  */
 import type { Expression } from './ast.ts'
 import { fieldRow, isRootName, roots } from './environment.ts'
-import { type Frame, rootPositions } from './frame.ts'
+import { type Frame, rootReaders } from './frame.ts'
+import { chainReaders, fieldReaders } from './generated/readers.gen.ts'
 import { isPlainObject, typeMismatch } from './load.ts'
 import type { Type } from './types.ts'
-import type { Scope, Unit } from './unit.ts'
+import type { Scope, Unit, Variable } from './unit.ts'
 import { Fault, quoted, type ReadPlace, StructValue } from './values.ts'
 
 /** Reads what the context holds, before it is loaded as a value; a fault where it or something above it is missing. */
@@ -20,12 +21,15 @@ export interface RawPath {
   /** The declared type of its end. */
   readonly type: Type
   readonly place: ReadPlace
-  /** Where it starts, and the fields from there on: for those who read them themselves where nothing is amiss. */
-  readonly start: { readonly from: 'roots' | 'slots'; readonly position: number }
-  readonly names: readonly string[]
+  /**
+   * Reads it without looking at what is in between: what it gives is right when it is a text, a number, a bool or a
+   * list, and says nothing when it is anything else.
+   */
+  readonly quick: ReadRaw
 }
 
 interface Step {
+  readonly struct: string
   readonly name: string
   readonly absent: unknown
   readonly missing: Fault
@@ -47,6 +51,7 @@ export function readerOf(unit: Unit, node: Expression, scope: Scope | undefined)
     const here = { text: unit.text, start: at.start, end: at.end }
     const above = { text: unit.text, start: at.target.start, end: at.target.end }
     steps.unshift({
+      struct: struct.kind === 'struct' ? struct.name : '',
       name: row.reads ?? row.name,
       absent: row.absent,
       missing: new Fault('MissingField', `${quoted(here)} is missing`, here),
@@ -57,68 +62,32 @@ export function readerOf(unit: Unit, node: Expression, scope: Scope | undefined)
   if (at.kind !== 'name') return undefined
   for (let variable = scope; variable !== undefined; variable = variable.outer)
     if (variable.name === at.name)
-      return type === undefined
-        ? undefined
-        : {
-            read: fromVariable(variable.slot, steps),
-            type,
-            place,
-            start: { from: 'slots', position: variable.slot },
-            names: steps.map(({ name }) => name),
-          }
+      return type === undefined ? undefined : { ...fromVariable(variable.variable, steps), type, place }
   if (!isRootName(at.name)) return undefined
   const rootPlace = { text: unit.text, start: at.start, end: at.end }
   const undefinedRoot = new Fault('MissingField', `${quoted(rootPlace)} is not defined for this activity`, rootPlace)
-  const position = rootPositions[at.name]
-  return {
-    read: fromRoot(position, undefinedRoot, steps),
-    type: type ?? roots[at.name].type,
-    place,
-    start: { from: 'roots', position },
-    names: steps.map(({ name }) => name),
-  }
+  const read = fromRoot(rootReaders[at.name], undefinedRoot, steps)
+  const quick = chainReaders[[at.name, ...steps.map(({ name }) => name)].join('.')] ?? read
+  return { read, quick, type: type ?? roots[at.name].type, place }
 }
 
-function fromRoot(position: number, undefinedRoot: Fault, steps: readonly Step[]): ReadRaw {
-  const [first, second, third] = steps
-  if (first === undefined) return (frame) => frame.roots[position] ?? undefinedRoot
-  // Written out for the usual lengths: a loop costs as much as the reading.
-  if (second === undefined)
-    return (frame) => {
-      const root = frame.roots[position] ?? undefinedRoot
-      return root === undefinedRoot ? root : take(root, first)
-    }
-  if (third === undefined)
-    return (frame) => {
-      const root = frame.roots[position] ?? undefinedRoot
-      if (root === undefinedRoot) return root
-      const inner = take(root, first)
-      return inner instanceof Fault ? inner : take(inner, second)
-    }
-  return (frame) => {
-    const root = frame.roots[position] ?? undefinedRoot
-    return root === undefinedRoot ? root : follow(root, steps)
-  }
+function fromRoot(rootOf: ReadRaw, undefinedRoot: Fault, steps: readonly Step[]): ReadRaw {
+  return (frame) => follow(rootOf(frame) ?? undefinedRoot, steps)
 }
 
-function fromVariable(slot: number, steps: readonly Step[]): ReadRaw {
-  const [first, second] = steps as [Step, ...Step[]]
-  if (second === undefined)
-    return (frame) => {
-      const value = frame.slots[slot]
-      return value instanceof StructValue ? take(value.fields, first) : first.notStruct
-    }
-  return (frame) => {
-    const value = frame.slots[slot]
-    return value instanceof StructValue ? follow(value.fields, steps) : first.notStruct
-  }
+function fromVariable(variable: Variable, steps: readonly Step[]): { readonly read: ReadRaw; readonly quick: ReadRaw } {
+  const [{ name, struct, notStruct }, second] = steps as [Step, ...Step[]]
+  const read = () => (variable.value instanceof StructValue ? follow(variable.value.fields, steps) : notStruct)
+  const field = second === undefined ? fieldReaders[`${struct}.${name}`] : undefined
+  if (field === undefined) return { read, quick: read }
+  return { read, quick: () => field((variable.value as StructValue).fields as never) }
 }
 
 function follow(start: unknown, steps: readonly Step[]): unknown {
   let raw = start
   for (const step of steps) {
-    raw = take(raw, step)
     if (raw instanceof Fault) return raw
+    raw = take(raw, step)
   }
   return raw
 }

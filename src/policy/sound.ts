@@ -6,8 +6,8 @@
 import type { Expression, Quantifier } from './ast.ts'
 import { type FieldRow, structRow } from './environment.ts'
 import type { CompiledExpression } from './expression.ts'
-import { type Roots, rootPositions } from './frame.ts'
 import { isPlainObject } from './load.ts'
+import type { PolicyContext } from './model.ts'
 import { type RawPath, readerOf } from './read-path.ts'
 import type { Type } from './types.ts'
 import { type Scope, type Unit, within } from './unit.ts'
@@ -172,9 +172,9 @@ function isClosed(type: Type): boolean {
  * The length of the longest list in what a request says of its voters; undefined when any of it is not of its declared
  * type, so that reading it would fault.
  */
-export function longestVoterList(roots: Roots): number | undefined {
-  const approvers = roots[rootPositions.approvers]
-  const credentials = roots[rootPositions.credentials]
+export function longestVoterList(context: PolicyContext): number | undefined {
+  const approvers: unknown = context.approvers
+  const credentials: unknown = context.credentials ?? []
   if (!Array.isArray(approvers) || !Array.isArray(credentials)) return undefined
   let longest = Math.max(approvers.length, credentials.length)
   for (let i = 0; i < approvers.length; i++) {

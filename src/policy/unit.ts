@@ -22,16 +22,22 @@ export interface Unit {
 /** Gives what to evaluate in place of a compiled node: the node itself, with somebody watching. */
 export type Probe = (node: Expression, evaluate: Evaluate) => Evaluate
 
-/** The variables in scope, innermost first; each has the slot of its depth. */
+/** The variables in scope, innermost first. */
 export interface Scope {
   readonly name: string
-  readonly slot: number
+  /** Where whoever walks the list puts one element after another, for the predicate to read. */
+  readonly variable: Variable
   readonly outer: Scope | undefined
+}
+
+/** INVARIANT: evaluating is one piece of work that never waits, so a variable has one user at a time. */
+export interface Variable {
+  value: Value | undefined
 }
 
 /** The scope inside of a predicate. */
 export function within(node: Quantifier, outer: Scope | undefined): Scope {
-  return { name: node.variable.text, slot: outer === undefined ? 0 : outer.slot + 1, outer }
+  return { name: node.variable.text, variable: { value: undefined }, outer }
 }
 
 /** Where a node stands in its text. */

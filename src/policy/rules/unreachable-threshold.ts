@@ -1,6 +1,6 @@
 import { childrenOf, type Expression } from '../ast.ts'
 import { compile } from '../evaluate.ts'
-import { createFrame, rootsOfContext } from '../frame.ts'
+import { createFrame } from '../frame.ts'
 import { findingAt } from './clauses.ts'
 import type { LintExpression, LintInput, LintUser, Rule } from './rule.ts'
 
@@ -55,8 +55,7 @@ function isDecidable({ tree }: LintExpression, { users, tags }: LintInput): bool
 function someSetOf(users: readonly LintUser[], consensus: LintExpression): boolean {
   const evaluate = compile(consensus, consensus.tree, undefined)
   const holds = (approvers: readonly LintUser[]) =>
-    evaluate(createFrame(rootsOfContext({ now: 0n, activity: { type: 'ACTIVITY_TYPE_CREATE_WALLET' }, approvers }))) ===
-    true
+    evaluate(createFrame({ now: 0n, activity: { type: 'ACTIVITY_TYPE_CREATE_WALLET' }, approvers })) === true
   if (holds(users) || users.some((user) => holds([user]))) return true
   // Of a consensus that asks for more, everybody is the most that there is.
   if (isMonotone(consensus.tree)) return false
