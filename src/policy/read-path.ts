@@ -26,6 +26,8 @@ export interface RawPath {
    * list, and says nothing when it is anything else.
    */
   readonly quick: ReadRaw
+  /** Reads it of an element, where it is one field of a variable. */
+  readonly field?: ((element: never) => unknown) | undefined
 }
 
 interface Step {
@@ -75,12 +77,12 @@ function fromRoot(rootOf: ReadRaw, undefinedRoot: Fault, steps: readonly Step[])
   return (frame) => follow(rootOf(frame) ?? undefinedRoot, steps)
 }
 
-function fromVariable(variable: Variable, steps: readonly Step[]): { readonly read: ReadRaw; readonly quick: ReadRaw } {
+function fromVariable(variable: Variable, steps: readonly Step[]): Pick<RawPath, 'read' | 'quick' | 'field'> {
   const [{ name, struct, notStruct }, second] = steps as [Step, ...Step[]]
   const read = () => (variable.value instanceof StructValue ? follow(variable.value.fields, steps) : notStruct)
   const field = second === undefined ? fieldReaders[`${struct}.${name}`] : undefined
   if (field === undefined) return { read, quick: read }
-  return { read, quick: () => field((variable.value as StructValue).fields as never) }
+  return { read, quick: () => field((variable.value as StructValue).fields as never), field }
 }
 
 function follow(start: unknown, steps: readonly Step[]): unknown {

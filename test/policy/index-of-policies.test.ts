@@ -1,8 +1,20 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compileWatched } from '../../src/policy/compiled-policy.ts'
 import { roots, structs } from '../../src/policy/environment.ts'
-import { authorize, compilePolicy, indexPolicies, type PolicyContext, type PolicyText } from '../../src/policy/index.ts'
+import { renderReaders } from '../../src/policy/generate.ts'
+import { chainReaders } from '../../src/policy/generated/readers.gen.ts'
+import {
+  authorize,
+  compilePolicy,
+  indexPolicies,
+  memberType,
+  type PolicyContext,
+  type PolicyText,
+  rootType,
+  type Type,
+} from '../../src/policy/index.ts'
 import { readPolicyCases } from './cases.ts'
 import { Tape, typedCondition, typedContext } from './generate.ts'
 
@@ -172,6 +184,89 @@ describe('direct forms', () => {
   test('direct forms: every published case comes to the same through the general forms', () => {
     for (const { policies, context, name } of readPolicyCases())
       expect(authorize(policies.map(watched), context), name).toEqual(authorize(policies.map(compilePolicy), context))
+  })
+
+  /** What no request has where a struct, a text, a number or a list is declared. */
+  const odd: readonly unknown[] = [
+    undefined,
+    null,
+    'text',
+    '7',
+    7n,
+    7,
+    2n ** 200n,
+    -(2n ** 200n),
+    true,
+    [],
+    ['a'],
+    {},
+    [[]],
+  ]
+
+  test('direct forms: whatever stands somewhere in a request, they come to what the general forms come to', () => {
+    const same = (policy: PolicyText, context: PolicyContext) =>
+      expect(authorize([compilePolicy(policy)], context), policy.condition ?? policy.consensus).toEqual(
+        authorize([watched(policy)], context),
+      )
+    const literalsOf: Readonly<Record<string, readonly string[]>> = { string: ["== 'a'", "!= 'a'", "in ['a', 'b']"] }
+    const numbers = ['==', '!=', '<', '<=', '>', '>='].map((operator) => `${operator} 7`)
+    let chains = 0
+    for (const chain of Object.keys(chainReaders)) {
+      const [root = '', ...names] = chain.split('.')
+      const type = names.reduce<Type | undefined>((above, name) => memberType(above, name), rootType(root))
+      if (type === undefined || root === 'approvers' || root === 'credentials' || root === 'time') continue
+      const tails =
+        literalsOf[type.kind] ??
+        (type.kind === 'int' || type.kind === 'uint'
+          ? numbers
+          : type.kind === 'list'
+            ? ['.count() > 0', '.all(x, 1 in [1])', ...(type.element.kind === 'string' ? [".contains('a')"] : [])]
+            : [])
+      for (const tail of tails)
+        for (let depth = root === 'activity' ? 2 : 0; depth <= names.length; depth++)
+          for (const value of odd) {
+            chains++
+            const inside = names.slice(0, depth).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value)
+            const given =
+              root === 'activity'
+                ? { activity: { type: 'ACTIVITY_TYPE_CREATE_WALLET', ...(inside as object) } }
+                : { activity: { type: 'ACTIVITY_TYPE_CREATE_WALLET' }, [root]: inside }
+            const condition = tail.startsWith('.') ? `${chain}${tail}` : `${chain} ${tail}`
+            same({ id: 'p', name: 'p', effect: 'EFFECT_ALLOW', condition }, {
+              now: 0n,
+              approvers: [],
+              ...given,
+            } as PolicyContext)
+          }
+    }
+    expect(chains).toBeGreaterThan(5_000)
+  })
+
+  test('direct forms: whatever is said of voters, they come to what the general forms come to', () => {
+    const consensuses = ['>= 2', '== 1', '!= 1', '< 2', '<= 1', '> 0', '>= 0', '< 0'].map(
+      (tail) => `approvers.filter(u, u.tags.contains('a')).count() ${tail}`,
+    )
+    consensuses.push(
+      "approvers.any(u, u.tags.contains('a'))",
+      "approvers.any(u, u.alias == 'a')",
+      'approvers.count() != 1',
+    )
+    const voters = odd.flatMap((value) => [value, { id: 'u', tags: value }, { id: 'u', tags: ['a', value] }])
+    for (const consensus of consensuses)
+      for (const approvers of [
+        ...odd,
+        ...voters.map((voter) => [voter]),
+        ...voters.map((voter) => [{ id: 'v', tags: ['a'] }, voter]),
+      ]) {
+        const policy: PolicyText = { id: 'p', name: 'p', effect: 'EFFECT_DENY', consensus }
+        const context = { now: 0n, activity: { type: 'ACTIVITY_TYPE_CREATE_WALLET' }, approvers } as PolicyContext
+        expect(authorize([compilePolicy(policy)], context), consensus).toEqual(authorize([watched(policy)], context))
+      }
+  })
+
+  test('direct forms: the readers are those that the tables give', () => {
+    const file = new URL('../../src/policy/generated/readers.gen.ts', import.meta.url)
+    expect(readFileSync(file, 'utf8')).toBe(renderReaders())
   })
 
   test('direct forms: no field of the environment has the name of something that every object has', () => {
