@@ -1,11 +1,12 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { QuorateError } from '../diagnostics/index.ts'
 import { digestJson, digestLive, digestOf } from './digest.ts'
 import type { Plan } from './document.ts'
 import { digestInside } from './inside.ts'
 import schema from './plan.schema.json' with { type: 'json' }
 
-const check = new Ajv2020({ allowUnionTypes: true }).compile(schema)
+/** What the schema says, compiled at its first use: most commands read no plan. That it is a schema is for a test. */
+let check: ValidateFunction | undefined
 
 /** A plan as it stands in a file: `seal` covers the rest of it, the time included. */
 type SealedPlan = Plan & { readonly seal?: string }
@@ -24,6 +25,7 @@ export function readPlan(text: string): Plan {
   const format = (parsed as { readonly format?: unknown } | null)?.format
   if (format !== 'quorate.plan/1')
     throw foreign(`expected \`format\` to be \`quorate.plan/1\`, got \`${shorten(format)}\``)
+  check ??= new Ajv2020({ allowUnionTypes: true, validateSchema: false, meta: false }).compile(schema)
   if (!check(parsed)) {
     const [fault] = check.errors ?? []
     throw edited(`${fault?.instancePath || 'the document'} ${fault?.message ?? 'has another shape'}`)

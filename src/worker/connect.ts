@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
-import { NativeConnection } from '@temporalio/worker'
+import type { NativeConnection } from '@temporalio/worker'
 import { WorkerError } from './error.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -52,7 +52,8 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
     namespace,
     client: new Client({ connection, namespace }),
     async openForWorker() {
-      const native = await attempt(NativeConnection.connect({ ...options, address }))
+      const worker = await import('@temporalio/worker')
+      const native = await attempt(worker.NativeConnection.connect({ ...options, address }))
       natives.push(native)
       return native
     },

@@ -1,6 +1,7 @@
 /**
  * Worker: a door. Connects workflows and Temporal activities to a Temporal server, and brings an embedded one up where
- * none is configured. Decides nothing about plans; holds no credential: `clientFor` of the activities does.
+ * none is configured. Decides nothing about plans; holds no credential: `clientFor` of the activities does. Temporal's own
+ * worker takes a second to load, so it is loaded by what works, not by what asks how work stands.
  */
 export { workerCodes } from './codes.ts'
 export { connectTemporal, type TemporalConnections, type TemporalSettings } from './connect.ts'

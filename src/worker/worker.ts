@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, type NativeConnection, Worker, type WorkflowBundle } from '@temporalio/worker'
+import type { NativeConnection, Worker, WorkflowBundle } from '@temporalio/worker'
 import type { Activities } from '../../activities/index.ts'
 import { createHeartbeat } from './heartbeat.ts'
 
@@ -25,13 +25,15 @@ export const workflowsPath = fileURLToPath(
 
 /** Bundles the workflows. Fails when one of them reaches a Node built-in: workflows decide, they do no I/O. */
 export async function bundleWorkflows(path: string = workflowsPath): Promise<WorkflowBundle> {
+  const { bundleWorkflowCode } = await import('@temporalio/worker')
   return bundleWorkflowCode({ workflowsPath: path, logger: quiet })
 }
 
 /** Makes a worker; `run()` works until `shutdown()`. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { connection, taskQueue, activities, namespace = 'default', maxCachedWorkflows } = options
-  return Worker.create({
+  const { Worker: TemporalWorker } = await import('@temporalio/worker')
+  return TemporalWorker.create({
     connection,
     namespace,
     taskQueue,

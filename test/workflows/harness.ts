@@ -16,7 +16,7 @@ import { smallActivities } from './small-activities.ts'
 import { type SmallApi, startSmallApi } from './small-api.ts'
 import { makeTagPlan, type TagBatch } from './tag-plan.ts'
 
-routeTemporalLogs(silentLogger)
+await routeTemporalLogs(silentLogger)
 
 type Apply = typeof apply
 

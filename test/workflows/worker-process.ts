@@ -18,7 +18,7 @@ export interface WorkerProcessSettings {
 }
 
 const settings = JSON.parse(process.argv[2]!) as WorkerProcessSettings
-routeTemporalLogs(silentLogger)
+await routeTemporalLogs(silentLogger)
 const store = createPlanStore(settings.storeFolder)
 const client = createSubmitClient({
   baseUrl: settings.baseUrl,

@@ -53,7 +53,7 @@ async function comeUp(
 ): Promise<BackgroundStatus> {
   const { dataDir } = start
   const logger = createLogger()
-  routeTemporalLogs(logger)
+  await routeTemporalLogs(logger)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const named = namedTemporal(environment)
   // The two slow things side by side: Temporal may have to be built the first time.

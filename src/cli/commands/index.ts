@@ -72,6 +72,7 @@ export const commands: readonly CommandRow[] = [
     argMeanings: { folder: 'folder of definitions; what is written there stays but for what differs' },
     options: [...values],
     example: 'quorate import definitions/mine',
+    opening: ([where = '.'], settings) => `Reading ${apiName(settings)} into ${where} …`,
     load: async () => (await import('./import.ts')).follow,
   },
   {
@@ -81,6 +82,7 @@ export const commands: readonly CommandRow[] = [
     argMeanings: folder,
     options: [...values],
     example: 'quorate validate definitions/acme',
+    opening: ([where = '.']) => `Checking ${where} …`,
     load: async () => (await import('./validate.ts')).validate,
   },
   {
@@ -148,6 +150,7 @@ export const commands: readonly CommandRow[] = [
     argMeanings: folder,
     options: [...values],
     example: 'quorate unmanaged definitions/acme',
+    opening: ([where = '.'], settings) => `Reading ${where} and ${apiName(settings)} …`,
     load: async () => (await import('./unmanaged.ts')).unmanaged,
   },
   {
@@ -158,6 +161,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--cancel', meaning: 'stop it at the next safe point' },
     ],
     example: 'quorate status --follow',
+    opening: () => 'Asking Temporal how the apply stands …',
     load: async () => (await import('./status.ts')).status,
   },
   {
@@ -168,6 +172,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--limit <count>', meaning: 'how many (default: 20)' },
     ],
     example: 'quorate activities --waiting',
+    opening: (_, settings) => `Reading activities of ${apiName(settings)} …`,
     load: async () => (await import('./activities.ts')).activities,
   },
   {
@@ -269,6 +274,7 @@ export const commands: readonly CommandRow[] = [
     name: 'doctor',
     summary: 'check Node.js, Temporal, the key, the API and the clock, and say what to mend',
     example: 'quorate doctor',
+    opening: () => 'Looking at this machine and what it reaches …',
     load: async () => (await import('./doctor.ts')).doctor,
   },
   ...policyCommands,

@@ -12,7 +12,7 @@ import { findTemporalServer } from '../temporal.ts'
 export async function worker(input: CommandInput): Promise<ExitCode> {
   const { io, json, settings } = input
   const logger = createLogger()
-  routeTemporalLogs(logger)
+  await routeTemporalLogs(logger)
   const place = await findPlace(input)
   const temporal = await findTemporalServer(input, place)
   const taskQueue = taskQueueOf(place.organizationId)
