@@ -15,7 +15,8 @@ export interface HpkeMessage {
   readonly ciphertext: Bytes
 }
 
-const suite = new CipherSuite({
+/** KEM 0x0010, KDF 0x0001, AEAD 0x0002. */
+export const HPKE_SUITE = new CipherSuite({
   kem: new DhkemP256HkdfSha256(),
   kdf: new HkdfSha256(),
   aead: new Aes256Gcm(),
@@ -32,7 +33,7 @@ export async function hpkeSeal(
   const recipient = await importPublicKey(publicKey)
   // The key of this message is derived from the caller's randomness (RFC 9180 §7.1.3): one source for all that is random.
   const ekm = bufferOf(randomBytes(32))
-  const sender = await suite.createSenderContext({ recipientPublicKey: recipient, info: INFO, ekm })
+  const sender = await HPKE_SUITE.createSenderContext({ recipientPublicKey: recipient, info: INFO, ekm })
   const encappedPublic = new Uint8Array(sender.enc)
   const ciphertext = await sender.seal(bufferOf(plain), concatBytes(encappedPublic, publicKey).buffer)
   return { encappedPublic, ciphertext: new Uint8Array(ciphertext) }
@@ -46,9 +47,13 @@ export async function hpkeOpen(
   { privateKey, publicKey }: { readonly privateKey: Uint8Array; readonly publicKey: Uint8Array },
   { encappedPublic, ciphertext }: HpkeMessage,
 ): Promise<Bytes> {
-  const recipientKey = await suite.kem.importKey('raw', bufferOf(privateKey), false)
+  const recipientKey = await HPKE_SUITE.kem.importKey('raw', bufferOf(privateKey), false)
   try {
-    const recipient = await suite.createRecipientContext({ recipientKey, enc: bufferOf(encappedPublic), info: INFO })
+    const recipient = await HPKE_SUITE.createRecipientContext({
+      recipientKey,
+      enc: bufferOf(encappedPublic),
+      info: INFO,
+    })
     const plain = await recipient.open(bufferOf(ciphertext), concatBytes(encappedPublic, publicKey).buffer)
     return new Uint8Array(plain)
   } catch (cause) {
@@ -61,7 +66,7 @@ async function importPublicKey(publicKey: Uint8Array) {
     throw new CryptoError(`expected a P-256 public key of ${POINT_LENGTH} bytes, got ${publicKey.length}`)
   }
   try {
-    return await suite.kem.deserializePublicKey(bufferOf(publicKey))
+    return await HPKE_SUITE.kem.deserializePublicKey(bufferOf(publicKey))
   } catch (cause) {
     throw new CryptoError('expected a point of P-256, got none', { cause })
   }
