@@ -50,5 +50,6 @@ export {
   type TransactionType,
 } from './transactions/read-transaction.ts'
 export type { Facts } from './transactions/refuse.ts'
+export { decodeRevert, type RevertReason } from './transactions/revert.ts'
 export { isSendActivity, readSendFacts, type SendFacts, type SendIntent } from './transactions/send.ts'
 export { type Account, deriveAccount, openWallet, type Wallet } from './wallet.ts'

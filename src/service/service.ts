@@ -6,7 +6,7 @@ import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
 import { createDecoder } from '../protocol/index.ts'
 import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } from './bootstrap.ts'
-import { createEngine } from './engine/engine.ts'
+import { createEngine, type Engine } from './engine/engine.ts'
 import { checkMasterKey, DATABASE_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
 import { handlers } from './handlers/index.ts'
 import { apiPaths, createHttpServer } from './http/server.ts'
@@ -18,6 +18,8 @@ import { createOidcVerifier } from './oidc/verifier.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { queryHandlers } from './queries/index.ts'
 import { createSealing } from './sealing.ts'
+import { type ChainsSettings, createChains } from './sends/chains.ts'
+import { createSender, type Sender } from './sends/sender.ts'
 import { openDatabase } from './store/index.ts'
 
 export interface ServiceOptions {
@@ -57,6 +59,8 @@ export interface ServiceOptions {
   readonly privateIssuers?: readonly string[]
   /** Whether the owner of the data folder may move the service's time and ask for faults, on a socket of its own. @default false */
   readonly operator?: boolean
+  /** The chains that transactions are sent to, by CAIP-2 id, and their nodes. @default none */
+  readonly chains?: ChainsSettings
 }
 
 /** A service that answers. */
@@ -100,13 +104,23 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         keyName: options.keyName ?? 'root',
       })
     }
-    const outside = { checkWebhookUrl: createWebhookUrlCheck(readWebhookRules(options)) }
+    const chains = createChains(options.chains ?? {})
+    const outside = { checkWebhookUrl: createWebhookUrlCheck(readWebhookRules(options)), chains }
     const fetchDocument = createDocumentFetch({ privateOrigins: options.privateIssuers ?? [] })
     const oidc = createOidcVerifier({ fetchDocument, clock, logger })
+    const sender = createSender(tools, chains.all)
+    closers.push(() => sender.close())
     const engine = createEngine({ ...tools, outside, oidc, handlers, queryHandlers, decoder: createDecoder() })
     const { trustedProxies = [] } = options
     const faults = operator?.faults
-    const server = await createHttpServer({ engine, logger, randomBytes, clock, trustedProxies, faults })
+    const server = await createHttpServer({
+      engine: wakingSender(engine, sender),
+      logger,
+      randomBytes,
+      clock,
+      trustedProxies,
+      faults,
+    })
     closers.push(() => server.close())
     if (operator) {
       const socket = await listenForOperator(dataDir, operator)
@@ -127,6 +141,18 @@ function openOperator({ dataDir, operator, clock = Date.now }: ServiceOptions, l
   if (operator) return createOperator({ clock, file, paths: apiPaths() })
   warnOfKept(file, logger)
   return undefined
+}
+
+/** What was accepted is sent at once; an approval may be what it waited for. */
+function wakingSender(engine: Engine, sender: Sender): Engine {
+  return {
+    ...engine,
+    async submit(raw) {
+      const answer = await engine.submit(raw)
+      sender.wake()
+      return answer
+    },
+  }
 }
 
 function readWebhookRules({ resolveHost = platformResolveHost, allowedWebhookHosts = [] }: ServiceOptions) {

@@ -24,12 +24,21 @@ const MAX_ARRAY_LENGTH = 65_536
 
 /** Reads the functions of an ABI; constructors, events and errors are left out. Throws `ChainError`. */
 export function parseAbi(json: string): readonly AbiFunction[] {
+  return parseEntries(json, 'function')
+}
+
+/** Reads the custom errors of an ABI, which have names, inputs and selectors as functions do. Throws `ChainError`. */
+export function parseAbiErrors(json: string): readonly AbiFunction[] {
+  return parseEntries(json, 'error')
+}
+
+function parseEntries(json: string, wanted: 'function' | 'error'): readonly AbiFunction[] {
   const entries = parseJson(json)
   if (!Array.isArray(entries)) refuseInterface('expected a list of ABI entries')
   return entries.flatMap((entry: unknown) => {
     // An entry without a type is a function, says the specification.
     const { type = 'function', name, inputs = [] } = asObject(entry, 'an ABI entry')
-    return type === 'function' ? [parseFunction(name, inputs)] : []
+    return type === wanted ? [parseFunction(name, inputs)] : []
   })
 }
 

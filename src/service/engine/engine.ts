@@ -91,7 +91,7 @@ export function createEngine(options: EngineOptions): Engine {
       const { name, organizationId, request, proof } = form
       const identityOf = await verifyIdentities(options, raw, form, request)
       const handler = options.queryHandlers[name]
-      return database.read(async (tx) => {
+      const answer = await database.read(async (tx) => {
         const now = clock()
         const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now })
         await checkSource(tx, caller, raw.source)
@@ -102,6 +102,7 @@ export function createEngine(options: EngineOptions): Engine {
           caller: { userId: caller.userId, organizationId: caller.homeId },
           now,
           identityOf,
+          chains: options.outside.chains,
           viewActivities: async (activities: readonly ActivityRecordRow[]) => {
             const views = await viewActivities(tools, tx, activities, { caller, now })
             return views.map((view) => toWireActivity(view, { nestedCopy: false }))
@@ -109,16 +110,18 @@ export function createEngine(options: EngineOptions): Engine {
         }
         return handler(context, request)
       })
+      return typeof answer === 'function' ? answer() : answer
     },
   }
 }
 
 function createTools(options: EngineOptions): EngineTools {
-  const { handlers, logger, randomBytes, sealing } = options
+  const { handlers, logger, randomBytes, sealing, outside } = options
+  const handlerTools = { randomBytes, sealing, chains: outside.chains }
   const prepareCase: EngineTools['prepareCase'] = (tx, row, intent, request) => {
     const handler = handlers[row.type]
     if ('notExecuted' in handler) throw apiError('notImplemented', `activity ${row.type} (${handler.notExecuted})`)
-    return { row, intent, handler, context: createHandlerContext({ randomBytes, sealing }, { tx, ...request }) }
+    return { row, intent, handler, context: createHandlerContext(handlerTools, { tx, ...request }) }
   }
   return {
     judge: createJudge(createPolicySource()),

@@ -1,5 +1,6 @@
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { Sealing } from '../sealing.ts'
+import type { Chains } from '../sends/chains.ts'
 import type { Transaction } from '../store/index.ts'
 import type { HandlerContext } from './handler.ts'
 import type { IdentityOf } from './identities.ts'
@@ -8,6 +9,7 @@ import type { IdentityOf } from './identities.ts'
 export interface HandlerTools {
   readonly randomBytes: RandomBytes
   readonly sealing: Sealing
+  readonly chains: Chains
 }
 
 /** Gives a handler what it may use for one request. */
@@ -21,7 +23,7 @@ export function createHandlerContext(
     readonly identityOf: IdentityOf
   },
 ): HandlerContext {
-  const { randomBytes, sealing } = tools
+  const { randomBytes, sealing, chains } = tools
   return {
     tx: request.tx,
     organizationId: request.organizationId,
@@ -32,5 +34,6 @@ export function createHandlerContext(
     seal: sealing.seal,
     unseal: sealing.unseal,
     identityOf: request.identityOf,
+    chains,
   }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
 import type { CheckWebhookUrl } from '../network/webhook-url.ts'
+import type { Chains } from '../sends/chains.ts'
 import type { Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
 
@@ -22,6 +23,8 @@ export interface HandlerContext {
   readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
   /** Whom an OIDC token in the intent names. */
   readonly identityOf: IdentityOf
+  /** The chains that are served. INVARIANT: no node is asked while the transaction is open. */
+  readonly chains: Chains
 }
 
 /** Where a sealed value stands; part of the seal, so that sealed values cannot be swapped between rows. */
@@ -34,6 +37,7 @@ export interface SealedPlace {
 /** What may be asked of the world outside of the store, before a transaction is open. */
 export interface Outside {
   readonly checkWebhookUrl: CheckWebhookUrl
+  readonly chains: Chains
 }
 
 /** How the service carries out one activity type. Throws `ApiError` (protocol) for a request it must refuse. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../encoding/index.ts'
+import type { Chains } from '../sends/chains.ts'
 import type { ActivityRecordRow, Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
 
@@ -13,12 +14,17 @@ export interface QueryContext {
   readonly now: number
   /** Whom an OIDC token in the request names. */
   readonly identityOf: IdentityOf
+  readonly chains: Chains
   /** Writes activities as the caller sees them, with votes and with what the caller may do about them. */
   readonly viewActivities: (activities: readonly ActivityRecordRow[]) => Promise<JsonObject[]>
 }
 
 /**
  * How the service answers one query. The request has been checked against its shape; `organizationId` in it may be the
- * parent of the one in the context. Throws `ApiError` (protocol) for what it must refuse.
+ * parent of the one in the context. Where somebody outside must be asked, the answer is a function that asks, which is
+ * called when the store is no longer held. Throws `ApiError` (protocol) for what it must refuse.
  */
-export type QueryHandler = (context: QueryContext, request: JsonObject) => Promise<JsonObject>
+export type QueryHandler = (
+  context: QueryContext,
+  request: JsonObject,
+) => Promise<JsonObject | (() => Promise<JsonObject>)>

@@ -3,6 +3,7 @@ import type { Handler, NotExecuted } from '../engine/handler.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { authenticatorHandlers } from './authenticators.ts'
 import { createUserHandlers } from './create-users.ts'
+import { ethSendHandlers } from './eth-send.ts'
 import { exportHandlers } from './exports.ts'
 import { importHandlers } from './imports.ts'
 import { invitationHandlers } from './invitations.ts'
@@ -50,6 +51,7 @@ const executed = {
   ...webhookEndpointHandlers,
   ...ipAllowlistHandlers,
   ...sparkHandlers,
+  ...ethSendHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed
 type OtherType = Exclude<ActivityType, ExecutedType>

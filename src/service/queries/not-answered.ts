@@ -12,13 +12,11 @@ const SESSIONS = { notExecuted: 'this version has no login sessions' }
 
 /** The queries that are not answered, and why: said to whoever asks. */
 export const notAnswered = {
-  get_nonces: CHAIN,
   get_wallet_address_balances: CHAIN,
   list_supported_assets: CHAIN,
   list_eth_transaction_history: CHAIN,
   list_sol_transaction_history: CHAIN,
   get_gas_usage: SENDING,
-  get_send_transaction_status: SENDING,
   get_swap_status: MARKETS,
   get_claim_earn_fees_status: MARKETS,
   get_earn_deploy_status: MARKETS,

@@ -9,6 +9,7 @@ import { oauth2CredentialQueries } from './oauth2-credentials.ts'
 import { organizationQueries } from './organization.ts'
 import { policyQueries } from './policies.ts'
 import { privateKeyQueries } from './private-keys.ts'
+import { sendQueries } from './sends.ts'
 import { smartContractInterfaceQueries } from './smart-contract-interfaces.ts'
 import { subOrganizationQueries } from './sub-organizations.ts'
 import type { QueryRows } from './table.ts'
@@ -27,6 +28,7 @@ const answered = {
   ...credentialQueries,
   ...subOrganizationQueries,
   ...webhookEndpointQueries,
+  ...sendQueries,
 } satisfies QueryRows
 
 /**

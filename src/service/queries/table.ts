@@ -6,7 +6,7 @@ import type { QueryContext } from '../engine/query.ts'
 export type QueryOf<Name extends QueryName> = (
   context: QueryContext,
   request: QueryTypes[Name]['request'],
-) => Promise<QueryTypes[Name]['response']>
+) => Promise<QueryTypes[Name]['response'] | (() => Promise<QueryTypes[Name]['response']>)>
 
 /** Rows for some queries, each fitting its own request and response. */
 export type QueryRows = { readonly [Name in QueryName]?: QueryOf<Name> | NotExecuted }

@@ -44,6 +44,9 @@ export interface PrivateKeySigner extends SealedKey {
 /** A key that can sign, still sealed, and how it was named. */
 export type Signer = AccountSigner | PrivateKeySigner
 
+/** What opening a key takes. */
+export type KeyContext = Pick<HandlerContext, 'tx' | 'organizationId' | 'unseal'>
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
@@ -92,7 +95,7 @@ export function walletFacts({ id, name, imported, exported }: WalletFacts) {
 
 /** Opens the key, lets `use` sign with it, and wipes it. INVARIANT: the key must not be kept beyond `use`. */
 export async function withSigningKey<Result>(
-  context: HandlerContext,
+  context: KeyContext,
   signer: Signer,
   use: (key: SigningKey) => Result | Promise<Result>,
 ): Promise<Result> {
@@ -114,7 +117,7 @@ export function namedKey({ curve, publicKey, address, addressFormat }: Signer): 
   }
 }
 
-async function openKey(context: HandlerContext, signer: Signer): Promise<SigningKey> {
+async function openKey(context: KeyContext, signer: Signer): Promise<SigningKey> {
   if (signer.kind === 'private-key') {
     const sealed = await readSealedPrivateKey(context.tx, context.organizationId, signer.key.id)
     return { ...namedKey(signer), privateKey: context.unseal(sealed, privateKeyPlace(signer.key.id)) }
@@ -129,7 +132,7 @@ async function openKey(context: HandlerContext, signer: Signer): Promise<Signing
 }
 
 /** Opens a wallet of the organization; close it. */
-export async function openStoredWallet({ tx, organizationId, unseal }: HandlerContext, walletId: string) {
+export async function openStoredWallet({ tx, organizationId, unseal }: KeyContext, walletId: string) {
   const mnemonic = unseal(await readSealedMnemonic(tx, organizationId, walletId), mnemonicPlace(walletId))
   try {
     return openWallet(decodeUtf8(mnemonic))

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Migration } from './migrations/migration.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
+import { sends } from './migrations/sends.ts'
 import { signing } from './migrations/signing.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
@@ -111,6 +112,7 @@ const MIGRATIONS: readonly Migration[] = [
   privateKeysAndRest,
   passkeysAndProviders,
   signing,
+  sends,
 ]
 
 /**

@@ -12,6 +12,8 @@ export interface Schema {
   tag_members: TagMemberRow
   api_keys: ApiKeyRow
   policies: PolicyRow
+  sends: SendRow
+  send_attempts: SendAttemptRow
   wallets: WalletRow
   wallet_accounts: WalletAccountRow
   private_keys: PrivateKeyRow
@@ -375,4 +377,40 @@ export interface VerifiedContactRow {
   type: string
   /** E-mail addresses in lower case. */
   contact: string
+}
+
+/** A transaction that the service completes, signs, broadcasts and watches (facts: chain §7). */
+export interface SendRow {
+  id: string
+  organization_id: string
+  caip2: string
+  /** The address that it is sent from, lower case. */
+  sender: string
+  /** JSON of what was asked for: the call, and the fields that the caller has set. */
+  request: string
+  /** INITIALIZED, BROADCASTING, INCLUDED or FAILED; the last two never change. */
+  status: 'INITIALIZED' | 'BROADCASTING' | 'INCLUDED' | 'FAILED'
+  /** Null until it is signed, and again when no node has taken it. */
+  nonce: number | null
+  /** Of the form that was included, or of the newest that was broadcast. */
+  hash: string | null
+  /** JSON of the error as the API has it, or null. */
+  failure: string | null
+  /** Order of acceptance. */
+  position: number
+  created_at: number
+  updated_at: number
+}
+
+/** One signed form of a send: the first, or one with higher fees. All of them have the same nonce. */
+export interface SendAttemptRow {
+  send_id: string
+  organization_id: string
+  number: number
+  hash: string
+  /** Hex with `0x`. It is kept before it is broadcast: what a node may have is never forgotten. */
+  signed_transaction: string
+  /** JSON of `{maxFeePerGas, maxPriorityFeePerGas, gas}`, decimal. */
+  fees: string
+  created_at: number
 }

@@ -107,7 +107,13 @@ const CONTENTS = [
 ] as const satisfies readonly (keyof Schema)[]
 
 /** What stays of a deleted organization: what was done in it, and by whom. */
-const AUDIT = ['activities', 'votes', 'policy_evaluations'] as const satisfies readonly (keyof Schema)[]
+const AUDIT = [
+  'activities',
+  'votes',
+  'policy_evaluations',
+  'sends',
+  'send_attempts',
+] as const satisfies readonly (keyof Schema)[]
 
 type OwnedTable = {
   [Table in keyof Schema]: 'organization_id' extends keyof Schema[Table] ? Table : never

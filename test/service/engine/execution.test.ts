@@ -17,6 +17,7 @@ import type { Handler } from '../../../src/service/engine/handler.ts'
 import { handlers } from '../../../src/service/handlers/index.ts'
 import { queryHandlers } from '../../../src/service/queries/index.ts'
 import { createSealing } from '../../../src/service/sealing.ts'
+import { createChains } from '../../../src/service/sends/chains.ts'
 import {
   type Database,
   findActivityByFingerprint,
@@ -68,7 +69,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     decoder: createDecoder(),
     oidc: { verify: async () => undefined },
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
-    outside: { checkWebhookUrl: async () => undefined },
+    outside: { checkWebhookUrl: async () => undefined, chains: createChains({}) },
     clock: () => NOW,
     randomBytes,
     logger: { ...silentLogger, error: (message, fields) => void errors.push({ message, fields }) },

@@ -7,16 +7,20 @@ import { sampleOf } from '../handlers/sample.ts'
 import { complete, newPrivateKey, newUser, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { createPasskey } from '../passkey.ts'
+import { type Anvil, startAnvil } from '../sends/anvil.ts'
+import { SEPOLIA } from '../sends/status.ts'
 import { shapeFaults } from './shape.ts'
 
 const rows: Readonly<Record<QueryName, unknown>> = queryHandlers
 const names = Object.keys(queries) as QueryName[]
 const answered = names.filter((name) => typeof rows[name] === 'function')
+let anvil: Anvil
 let service: TestService
 /** A request of each answered query that finds something. */
 let requests: Partial<Record<QueryName, object>>
 beforeAll(async () => {
-  service = await startTestService()
+  anvil = await startAnvil()
+  service = await startTestService({ chains: { [SEPOLIA]: { url: anvil.url } } })
   const { root } = service
   const tag = await complete(root, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 't', userIds: [] })
   const user = newUser({ userEmail: 'a@acme.test', userPhoneNumber: '+15551234567', userTags: [tag.userTagId] })
@@ -30,7 +34,7 @@ beforeAll(async () => {
     addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
   }
   const wallet = { walletName: 'w', accounts: [{ ...account, path, name: 'main' }] }
-  const { walletId } = await complete(root, 'ACTIVITY_TYPE_CREATE_WALLET', wallet)
+  const { walletId, addresses } = await complete(root, 'ACTIVITY_TYPE_CREATE_WALLET', wallet)
   await complete(root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name: 'FEATURE_NAME_SMS_AUTH' })
   const { privateKeys } = await complete(root, 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', {
     privateKeys: [newPrivateKey()],
@@ -58,6 +62,11 @@ beforeAll(async () => {
   await complete(root, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', endpoint)
   const rules = [{ cidr: '127.0.0.1/32', label: 'here' }]
   await complete(root, 'ACTIVITY_TYPE_SET_IP_ALLOWLIST', { rules, enabled: true, onEvaluationError: 'DENY' })
+  const { sendTransactionStatusId } = await complete(root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', {
+    from: addresses[0],
+    caip2: SEPOLIA,
+    to: addresses[0],
+  })
   const { apiKeys } = await root.query('get_api_keys', { userId: userIds[0] })
   const { activities: listed } = await root.query('list_activities')
   const activityId = listed[0]!.id
@@ -76,16 +85,21 @@ beforeAll(async () => {
     get_authenticator: { authenticatorId: authenticatorIds[0] },
     get_authenticators: { userId: userIds[0] },
     get_mfa_policies: { userId: userIds[0] },
+    get_nonces: { address: addresses[0], caip2: SEPOLIA, nonce: true },
+    get_send_transaction_status: { sendTransactionStatusId },
     list_email_events: { email: 'a@acme.test' },
   }
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await anvil.kill()
+})
 
 describe('catalogue of queries', () => {
   test('catalogue of queries: each of the 66 has a row', () => {
     expect(names).toHaveLength(66)
     expect(Object.keys(queryHandlers).sort()).toEqual([...names].sort())
-    expect(answered).toHaveLength(38)
+    expect(answered).toHaveLength(40)
   })
 
   test.each(answered)('catalogue of queries: %s answers in its published shape', async (name) => {

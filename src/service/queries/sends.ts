@@ -1,0 +1,32 @@
+import { apiError, type Wire } from '../../protocol/index.ts'
+import { createEthereumNode } from '../sends/ethereum.ts'
+import { findSend } from '../store/sends.ts'
+import type { QueryOf, QueryRows } from './table.ts'
+
+const getStatus: QueryOf<'get_send_transaction_status'> = async ({ tx, organizationId }, request) => {
+  const { sendTransactionStatusId } = request
+  const row = await findSend(tx, organizationId, sendTransactionStatusId)
+  if (!row) throw apiError('notFound', 'send transaction status', sendTransactionStatusId)
+  const error = row.failure === null ? undefined : (JSON.parse(row.failure) as Wire.TxError)
+  return {
+    txStatus: row.status,
+    // A signed form that no node has taken yet may still be thrown away.
+    ...(row.hash !== null && row.status !== 'INITIALIZED' ? { eth: { txHash: row.hash } } : {}),
+    ...(error === undefined ? {} : { error, ...(error.message === undefined ? {} : { txError: error.message }) }),
+  }
+}
+
+/** The next nonce as the chain's node has it; the node is asked when the store is no longer held. */
+const getNonces: QueryOf<'get_nonces'> = async ({ chains }, { address, caip2, nonce, gasStationNonce }) => {
+  const chain = chains.require(caip2)
+  if (gasStationNonce === true)
+    throw apiError('notImplemented', 'a gas station nonce (this version has no gas station)')
+  if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw apiError('invalidField', 'address', 'must be an Ethereum address')
+  return async () =>
+    nonce === true ? { nonce: String(await createEthereumNode(chain.node).pendingCount(address)) } : {}
+}
+
+export const sendQueries = {
+  get_send_transaction_status: getStatus,
+  get_nonces: getNonces,
+} satisfies QueryRows

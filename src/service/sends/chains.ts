@@ -1,0 +1,52 @@
+import { apiError, type Wire } from '../../protocol/index.ts'
+import { type ChainNode, createChainNode } from './node.ts'
+
+/** How the service reaches a chain, and when it takes a transaction for included. */
+export interface ChainSettings {
+  /** The node's JSON-RPC address, http or https. */
+  readonly url: string
+  /** Blocks, the including one counted, before a send is final; a block that vanishes earlier costs nothing. @default 1 */
+  readonly confirmations?: number
+  /** How often open sends are looked at, in milliseconds. @default 1000 */
+  readonly pollMs?: number
+  /** How long a send waits to be included before it is sent again with higher fees, in milliseconds. @default 60000 */
+  readonly bumpAfterMs?: number
+}
+
+/** Chain ids in CAIP-2 form, such as `eip155:1`, and how each is reached. */
+export type ChainsSettings = Readonly<Record<string, ChainSettings>>
+
+export interface Chain extends Required<ChainSettings> {
+  readonly caip2: string
+  readonly node: ChainNode
+}
+
+/** The chains that this service serves. */
+export interface Chains {
+  readonly all: readonly Chain[]
+  /** Throws the API's refusal for a chain that is not served. */
+  require(caip2: string): Chain
+}
+
+export function createChains(settings: ChainsSettings): Chains {
+  const all = Object.entries(settings).map(([caip2, given]) => ({
+    confirmations: 1,
+    pollMs: 1_000,
+    bumpAfterMs: 60_000,
+    ...given,
+    caip2,
+    node: createChainNode(given.url),
+  }))
+  return {
+    all,
+    require(caip2) {
+      const chain = all.find((each) => each.caip2 === caip2)
+      if (chain) return chain
+      const served = all.length === 0 ? 'none is' : `served: ${all.map((each) => each.caip2).join(', ')}`
+      throw apiError('requestInvalid', `chain ${caip2} is not served here (${served})`)
+    },
+  }
+}
+
+/** Every chain that the API has a name for and that Ethereum's transactions go to. */
+export type EthereumCaip2 = Wire.EthSendTransactionIntentV2['caip2']

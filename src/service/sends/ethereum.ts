@@ -1,0 +1,71 @@
+/** What an Ethereum node is asked, in numbers; blocks are `latest`, `pending` or numbers. */
+import type { ChainNode } from './node.ts'
+
+/** Fees of EIP-1559 in wei a unit of gas. */
+export interface Fees {
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+/** A call as the caller asked for it; `to` is empty for a contract's creation. */
+export interface EthereumCall {
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  readonly data: string
+}
+
+export interface Receipt {
+  readonly blockNumber: bigint
+  readonly succeeded: boolean
+}
+
+export type EthereumNode = ReturnType<typeof createEthereumNode>
+
+/** Says an Ethereum node's methods as functions (ethereum/execution-apis). Each throws as `ChainNode` does. */
+export function createEthereumNode(node: ChainNode) {
+  const quantity = async (method: string, ...parameters: unknown[]) =>
+    BigInt(await node.request<string>(method, parameters))
+  const transactionCount = (address: string, block: string) => quantity('eth_getTransactionCount', address, block)
+  return {
+    node,
+    chainId: () => quantity('eth_chainId'),
+    blockNumber: () => quantity('eth_blockNumber'),
+    /** How many transactions of an address the node has, those that wait included: its next nonce. */
+    pendingCount: (address: string) => transactionCount(address, 'pending'),
+    /** How many an address has in the chain up to a block. */
+    minedCount: (address: string, block: bigint) => transactionCount(address, hexQuantity(block)),
+    estimateGas: (call: EthereumCall) => quantity('eth_estimateGas', toRpcCall(call), 'pending'),
+    /** What a transaction should offer now: the tip that the node suggests, and room for the base fee to double. */
+    async suggestFees(): Promise<Fees> {
+      const block = await node.request<{ readonly baseFeePerGas?: string }>('eth_getBlockByNumber', ['latest', false])
+      const tip = await quantity('eth_maxPriorityFeePerGas')
+      return { maxFeePerGas: 2n * BigInt(block.baseFeePerGas ?? '0x0') + tip, maxPriorityFeePerGas: tip }
+    },
+    /** Hands a signed transaction over; the node's refusal is thrown. */
+    sendRaw: (signed: string) => node.request<string>('eth_sendRawTransaction', [signed]),
+    /** Whether the node has a transaction, mined or waiting. */
+    async knows(hash: string): Promise<boolean> {
+      return (await node.request<object | null>('eth_getTransactionByHash', [hash])) !== null
+    },
+    async receipt(hash: string): Promise<Receipt | undefined> {
+      const found = await node.request<{ readonly blockNumber: string; readonly status: string } | null>(
+        'eth_getTransactionReceipt',
+        [hash],
+      )
+      return found === null
+        ? undefined
+        : { blockNumber: BigInt(found.blockNumber), succeeded: BigInt(found.status) === 1n }
+    },
+  }
+}
+
+/** A number as JSON-RPC has it: hex without leading zeros. */
+export function hexQuantity(value: bigint): string {
+  return `0x${value.toString(16)}`
+}
+
+/** A call as JSON-RPC has it. */
+export function toRpcCall({ from, to, value, data }: EthereumCall) {
+  return { from, value: hexQuantity(value), data, ...(to === '' ? {} : { to }) }
+}

@@ -1,0 +1,120 @@
+/** A send that the node has, until it is in a block that counts, or can no longer be. */
+import type { Wire } from '../../protocol/index.ts'
+import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import type { SendAttemptRow, SendRow } from '../store/schema.ts'
+import { listAttempts } from '../store/sends.ts'
+import { change, handOver } from './broadcast.ts'
+import type { Chain } from './chains.ts'
+import { callOf, type SendTools, signAttempt } from './completion.ts'
+import { type EthereumNode, type Fees, hexQuantity, type Receipt, toRpcCall } from './ethereum.ts'
+import { type FailedCall, failure, revertFailure } from './failure.ts'
+import { NodeRefusal } from './node.ts'
+import { readSendRequest } from './request.ts'
+
+export interface Watcher {
+  /** Looks at a send once. Throws `NodeUnreachable`. */
+  look(row: SendRow): Promise<void>
+}
+
+/** Nodes behind one address may differ for a moment: what ends a send for good must be seen this often in a row. */
+const TURNS_UNTIL_REPLACED = 3
+
+/** Creates what looks after the sends of a chain. */
+export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode): Watcher {
+  const replacedTurns = new Map<string, number>()
+
+  async function look(row: SendRow): Promise<void> {
+    const attempts = await tools.database.read((tx) => listAttempts(tx, row))
+    const latest = await node.blockNumber()
+    const settled = latest - BigInt(chain.confirmations - 1)
+    // Before the receipts: a count from after them could be that of a block they were not in yet.
+    const minedCount = await node.minedCount(row.sender, settled > 0n ? settled : 0n)
+    const included = await findReceipt(attempts)
+    if (included !== undefined) {
+      if (included.receipt.blockNumber <= settled) await settle(row, included)
+      return
+    }
+    if (minedCount > BigInt(row.nonce!)) return replaced(row)
+    replacedTurns.delete(row.id)
+    const [newest] = attempts
+    if (tools.clock() - newest!.created_at >= chain.bumpAfterMs && (await bump(row, newest!))) return
+    for (const attempt of attempts) {
+      // A node that was restarted, or a block that was taken back, may have lost it.
+      if (!(await node.knows(attempt.hash))) await handOver(node, attempt)
+    }
+  }
+
+  async function findReceipt(attempts: readonly SendAttemptRow[]) {
+    for (const attempt of attempts) {
+      const receipt = await node.receipt(attempt.hash)
+      if (receipt !== undefined) return { attempt, receipt }
+    }
+    return undefined
+  }
+
+  async function settle(
+    row: SendRow,
+    { attempt, receipt }: { readonly attempt: SendAttemptRow; readonly receipt: Receipt },
+  ): Promise<void> {
+    const error = receipt.succeeded ? null : JSON.stringify(await explainRevert(row, attempt, receipt))
+    await change(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error })
+  }
+
+  async function explainRevert(row: SendRow, { hash }: SendAttemptRow, receipt: Receipt): Promise<Wire.TxError> {
+    const context = { organizationId: row.organization_id }
+    const interfaces = await tools.database.read((tx) => readContractInterfaces({ tx, ...context }))
+    return revertFailure(await readFailedCall(row, hash, receipt), interfaces)
+  }
+
+  /** By the node's tracer; one that has none runs the call again, upon the state before its block. */
+  async function readFailedCall(row: SendRow, hash: string, { blockNumber }: Receipt): Promise<FailedCall> {
+    try {
+      return await node.node.request<FailedCall>('debug_traceTransaction', [hash, { tracer: 'callTracer' }])
+    } catch (error) {
+      if (!(error instanceof NodeRefusal)) throw error
+    }
+    const call = callOf(row, readSendRequest(row.request))
+    try {
+      await node.node.request('eth_call', [toRpcCall(call), hexQuantity(blockNumber - 1n)])
+      return { to: call.to }
+    } catch (error) {
+      if (!(error instanceof NodeRefusal)) throw error
+      return { to: call.to, error: error.message, ...(error.data === undefined ? {} : { output: error.data }) }
+    }
+  }
+
+  /** Another transaction with the nonce is in the chain: this one never will be. */
+  async function replaced(row: SendRow): Promise<void> {
+    const turns = (replacedTurns.get(row.id) ?? 0) + 1
+    replacedTurns.set(row.id, turns)
+    if (turns < TURNS_UNTIL_REPLACED) return
+    replacedTurns.delete(row.id)
+    const message = `replaced: another transaction of ${row.sender} with nonce ${row.nonce} was included`
+    await change(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
+  }
+
+  /** Sends it again for more, unless the caller has fixed what it may cost. Says whether it did. */
+  async function bump(row: SendRow, newest: SendAttemptRow): Promise<boolean> {
+    const request = readSendRequest(row.request)
+    if (request.maxFeePerGas !== undefined) return false
+    const { gas, ...before } = JSON.parse(newest.fees) as { gas: string } & Record<keyof Fees, string>
+    const fees = raiseFees(before, await node.suggestFees())
+    const form = { call: callOf(row, request), gas: BigInt(gas), fees, nonce: row.nonce!, number: newest.number + 1 }
+    const made = await tools.database.write((tx) => signAttempt(tools, tx, row, form))
+    if ('failure' in made) return false
+    const refusal = await handOver(node, made.attempt)
+    if (refusal === undefined) await change(tools, row, { hash: made.attempt.hash })
+    return true
+  }
+
+  return { look }
+}
+
+/** Nodes take a replacement that offers an eighth more of both (geth's price bump is a tenth; others want 12.5 %). */
+function raiseFees(before: Readonly<Record<keyof Fees, string>>, suggested: Fees): Fees {
+  const raise = (name: keyof Fees) => {
+    const raised = (BigInt(before[name]) * 9n) / 8n + 1n
+    return raised > suggested[name] ? raised : suggested[name]
+  }
+  return { maxFeePerGas: raise('maxFeePerGas'), maxPriorityFeePerGas: raise('maxPriorityFeePerGas') }
+}

@@ -1,0 +1,96 @@
+import type { SendAttemptRow, SendRow } from './schema.ts'
+import type { Transaction } from './transaction.ts'
+
+const OPEN = ['INITIALIZED', 'BROADCASTING'] as const
+
+/** Adds a send behind all that are there. */
+export async function insertSend(tx: Transaction, row: Omit<SendRow, 'position'>): Promise<void> {
+  const last = await tx.selectFrom('sends').select('position').orderBy('position', 'desc').limit(1).executeTakeFirst()
+  await tx
+    .insertInto('sends')
+    .values({ ...row, position: (last?.position ?? 0) + 1 })
+    .execute()
+}
+
+/** Reads one send of an organization. */
+export async function findSend(tx: Transaction, organizationId: string, id: string): Promise<SendRow | undefined> {
+  return tx
+    .selectFrom('sends')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Reads what is not at its end on a chain, of all organizations, in the order of its acceptance. */
+export async function listOpenSends(tx: Transaction, caip2: string): Promise<SendRow[]> {
+  return tx
+    .selectFrom('sends')
+    .selectAll()
+    .where('caip2', '=', caip2)
+    .where('status', 'in', OPEN)
+    .orderBy('position')
+    .execute()
+}
+
+/** Changes a send that is not at its end; one that is never changes again. */
+export async function updateSend(
+  tx: Transaction,
+  { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
+  change: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>> & Pick<SendRow, 'updated_at'>,
+): Promise<void> {
+  await tx
+    .updateTable('sends')
+    .set(change)
+    .where('organization_id', '=', organization_id)
+    .where('id', '=', id)
+    .where('status', 'in', OPEN)
+    .execute()
+}
+
+/** Reads the nonces, from one on, that sends of an address have been signed with and that may be taken. */
+export async function listNonces(
+  tx: Transaction,
+  { caip2, sender, from }: Pick<SendRow, 'caip2' | 'sender'> & { readonly from: number },
+): Promise<readonly number[]> {
+  const rows = await tx
+    .selectFrom('sends')
+    .select('nonce')
+    .where('caip2', '=', caip2)
+    .where('sender', '=', sender)
+    .where('status', '!=', 'FAILED')
+    .where('nonce', '>=', from)
+    .execute()
+  return rows.map(({ nonce }) => nonce!)
+}
+
+/** Adds a signed form of a send. */
+export async function insertAttempt(tx: Transaction, row: SendAttemptRow): Promise<void> {
+  await tx.insertInto('send_attempts').values(row).execute()
+}
+
+/** Reads the signed forms of a send, the newest first. */
+export async function listAttempts(
+  tx: Transaction,
+  { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
+): Promise<SendAttemptRow[]> {
+  return tx
+    .selectFrom('send_attempts')
+    .selectAll()
+    .where('organization_id', '=', organization_id)
+    .where('send_id', '=', id)
+    .orderBy('number', 'desc')
+    .execute()
+}
+
+/** Forgets the signed forms of a send that no node has taken, so that its nonce is free again. */
+export async function deleteAttempts(
+  tx: Transaction,
+  { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
+): Promise<void> {
+  await tx
+    .deleteFrom('send_attempts')
+    .where('organization_id', '=', organization_id)
+    .where('send_id', '=', id)
+    .execute()
+}
