@@ -8,6 +8,7 @@ import { loadPrivateKey } from '../../stamp/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { connectTemporal, createWorker, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
+import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey, createClients } from '../connect.ts'
 import { createLogger } from '../logger.ts'
@@ -64,6 +65,7 @@ async function comeUp(
           dataDir: join(dataDir, 'service'),
           logger,
           operator: listensToOperator(environment),
+          chains: readChains(undefined, environment),
           ...(start.rootUserName === undefined ? {} : { rootUserName: start.rootUserName }),
           ...(start.organizationName === undefined ? {} : { organizationName: start.organizationName }),
         })

@@ -201,9 +201,14 @@ export const commands: readonly CommandRow[] = [
       serviceFolder,
       { flags: '--organization-name <name>', meaning: 'name of the organization made in an empty folder' },
       { flags: '--root-user <name>', meaning: 'name of the root user made in an empty folder (default: root)' },
+      {
+        flags: '--chain <id=url>',
+        meaning: 'a chain to send transactions to, and its node; may be repeated (default: QUORATE_CHAINS)',
+        repeatable: true,
+      },
       { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
-    example: 'quorate serve --port 8080',
+    example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',
     load: async () => (await import('./serve.ts')).serve,
   },
   {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
+import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { createLogger } from '../logger.ts'
 import { listensToOperator, serviceFolder } from '../service-folder.ts'
@@ -16,6 +17,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   const service = await createService({
     dataDir,
     port: readPort(options['port']),
+    chains: readChains(options['chain'], input.environment),
     operator: listensToOperator(input.environment) || options['operator'] === true,
     ...(json ? {} : { logger: createLogger() }),
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),

@@ -1,4 +1,4 @@
-import { apiError, type Wire } from '../../protocol/index.ts'
+import { apiError } from '../../protocol/index.ts'
 import { type ChainNode, createChainNode } from './node.ts'
 
 /** How the service reaches a chain, and when it takes a transaction for included. */
@@ -47,6 +47,3 @@ export function createChains(settings: ChainsSettings): Chains {
     },
   }
 }
-
-/** Every chain that the API has a name for and that Ethereum's transactions go to. */
-export type EthereumCaip2 = Wire.EthSendTransactionIntentV2['caip2']

@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { complete } from '../handlers/steps.ts'
+import { startTestService, type TestService } from '../harness.ts'
+import { ETHEREUM, makeWallet } from '../signing/keys.ts'
+import { type Anvil, startAnvil } from './anvil.ts'
+import { SEPOLIA, untilEnded } from './status.ts'
+import { startUnreliableNode } from './unreliable-node.ts'
+
+const closers: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+const RECEIVER = '0x00000000000000000000000000000000000000b0'
+const countOf = async (anvil: Anvil, address: string) =>
+  Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))
+
+async function startService(url: string, rest: object = {}): Promise<TestService> {
+  const service = await startTestService({ chains: { [SEPOLIA]: { url, pollMs: 50, ...rest } } })
+  closers.push(() => service.close())
+  return service
+}
+
+async function fundedSender(service: TestService, anvil: Anvil): Promise<string> {
+  const { address } = (await makeWallet(service.root, ETHEREUM)).accounts[0]!
+  await anvil.fund(address, 100)
+  return address
+}
+
+async function submit(service: TestService, from: string, parameters: object = {}): Promise<string> {
+  const intent = { from, caip2: SEPOLIA, to: RECEIVER, ...parameters }
+  return (await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent)).sendTransactionStatusId
+}
+
+test('sends: a node that loses one answer in ten and is killed twice, and a service that is closed between', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'anvil-'))
+  closers.push(() => rmSync(folder, { recursive: true, force: true }))
+  const state = join(folder, 'state.json')
+  let anvil = await startAnvil({ stateFile: state, mining: { everySeconds: 1 } })
+  closers.push(() => anvil.kill())
+  const node = await startUnreliableNode(anvil.url, 10)
+  closers.push(() => node.close())
+  const service = await startService(node.url)
+  const senders = [await fundedSender(service, anvil), await fundedSender(service, anvil)]
+  // The node's state is written each second: a crash right after the funding would undo it.
+  await pause(1_500)
+
+  const ids: string[] = []
+  let kills = 0
+  for (let round = 0; round < 3; round++) {
+    for (let index = 0; index < 12; index++) {
+      // The submit asks whether the node is there, and its answer may be the lost one: then nothing was accepted.
+      const id = await submit(service, senders[index % 2]!, { value: '1' }).catch(() => undefined)
+      if (id === undefined) index--
+      else ids.push(id)
+    }
+    if (round === 2) break
+    expect((await statuses(service, ids)).filter((status) => status !== 'INCLUDED').length).toBeGreaterThan(0)
+    await anvil.kill()
+    kills++
+    if (round === 0) await service.restart()
+    anvil = await startAnvil({ stateFile: state, mining: { everySeconds: 1 } })
+    node.target = anvil.url
+  }
+  const ends = await Promise.all(ids.map((id) => untilEnded(service.root, id)))
+  const hashes = new Set(ends.map(({ eth }) => eth?.txHash))
+  const mined = await Promise.all(senders.map((address) => countOf(anvil, address)))
+  console.log(
+    `sends=${ids.length} kills=${kills} lostAnswers=${node.counts.lost} unreachable=${node.counts.unreachable} ` +
+      `included=${ends.filter(({ txStatus }) => txStatus === 'INCLUDED').length} mined=${mined.join('+')}`,
+  )
+  expect({ included: ends.map(({ txStatus }) => txStatus), hashes: hashes.size, mined }).toEqual({
+    included: ids.map(() => 'INCLUDED'),
+    hashes: ids.length,
+    mined: [ids.length / 2, ids.length / 2],
+  })
+  expect(node.counts.lost).toBeGreaterThan(5)
+})
+
+test('sends: what waits too long is offered again for more with the same nonce, and one of the two is mined', async () => {
+  const anvil = await startAnvil({ mining: 'on-request' })
+  closers.push(() => anvil.kill())
+  const service = await startService(anvil.url, { bumpAfterMs: 150 })
+  const from = await fundedSender(service, anvil)
+  const id = await submit(service, from)
+  const first = await hashOf(service, id)
+  const second = await untilChanged(async () => hashOf(service, id), first)
+  const [before, after] = await Promise.all(
+    [first, second].map((hash) => anvil.rpc<Record<string, string> | null>('eth_getTransactionByHash', hash)),
+  )
+  // The node keeps the dearer one alone.
+  expect({ before, nonce: after!['nonce'] }).toEqual({ before: null, nonce: '0x0' })
+  await anvil.rpc('evm_mine')
+  expect((await untilEnded(service.root, id)).txStatus).toBe('INCLUDED')
+  expect(await countOf(anvil, from)).toBe(1)
+})
+
+test('sends: fees that the caller has set are not raised', async () => {
+  const anvil = await startAnvil({ mining: 'on-request' })
+  closers.push(() => anvil.kill())
+  const service = await startService(anvil.url, { bumpAfterMs: 100 })
+  const from = await fundedSender(service, anvil)
+  const id = await submit(service, from, { maxFeePerGas: '9000000000' })
+  const first = await hashOf(service, id)
+  await pause(600)
+  expect(await hashOf(service, id)).toBe(first)
+})
+
+test('sends: one whose nonce another transaction has used ends as replaced', async () => {
+  const anvil = await startAnvil({ mining: 'on-request' })
+  closers.push(() => anvil.kill())
+  const service = await startService(anvil.url)
+  const from = await fundedSender(service, anvil)
+  const id = await submit(service, from)
+  const hash = await hashOf(service, id)
+  await anvil.rpc('anvil_dropTransaction', hash)
+  await anvil.rpc('anvil_setNonce', from, '0x1')
+  await anvil.rpc('evm_mine')
+  expect(await untilEnded(service.root, id)).toMatchObject({
+    txStatus: 'FAILED',
+    txError: `replaced: another transaction of ${from.toLowerCase()} with nonce 0 was included`,
+  })
+})
+
+test('sends: a block that is taken back before it counts costs nothing', async () => {
+  const anvil = await startAnvil()
+  closers.push(() => anvil.kill())
+  const service = await startService(anvil.url, { confirmations: 3 })
+  const from = await fundedSender(service, anvil)
+  const snapshot = await anvil.rpc<string>('evm_snapshot')
+  const id = await submit(service, from, { value: '5' })
+  const hash = await hashOf(service, id)
+  await untilTrue(async () => (await anvil.rpc('eth_getTransactionReceipt', hash)) !== null)
+  await anvil.rpc('evm_revert', snapshot)
+  expect(await anvil.rpc('eth_getTransactionByHash', hash)).toBeNull()
+  await untilTrue(async () => (await anvil.rpc('eth_getTransactionReceipt', hash)) !== null)
+  expect(await statuses(service, [id])).toEqual(['BROADCASTING'])
+  await anvil.rpc('anvil_mine', '0x2')
+  expect(await untilEnded(service.root, id)).toMatchObject({ txStatus: 'INCLUDED', eth: { txHash: hash } })
+})
+
+async function statuses(service: TestService, ids: readonly string[]): Promise<readonly string[]> {
+  const all = ids.map((sendTransactionStatusId) =>
+    service.root.query('get_send_transaction_status', { sendTransactionStatusId }),
+  )
+  return (await Promise.all(all)).map(({ txStatus }) => txStatus)
+}
+
+/** The hash once there is one. */
+async function hashOf(service: TestService, sendTransactionStatusId: string): Promise<string> {
+  for (;;) {
+    const { eth } = await service.root.query('get_send_transaction_status', { sendTransactionStatusId })
+    if (eth?.txHash !== undefined) return eth.txHash
+    await pause(30)
+  }
+}
+
+async function untilChanged(read: () => Promise<string>, from: string): Promise<string> {
+  for (;;) {
+    const value = await read()
+    if (value !== from) return value
+    await pause(30)
+  }
+}
+
+async function untilTrue(read: () => Promise<boolean>): Promise<void> {
+  while (!(await read())) await pause(20)
+}
