@@ -38,6 +38,15 @@ export function refusalOf(kind: Kind, unsignedTransaction: string | Uint8Array, 
   return refusal(() => read(kind, unsignedTransaction, options))
 }
 
+/** Whether it was read, or refused in the API's words for one that cannot be read or is not supported. */
+export function isAnswer(said: string): boolean {
+  return (
+    said === 'read' ||
+    said.startsWith('failed to parse transaction: ') ||
+    /is not supported$|: UnrecognizedScript$/.test(said)
+  )
+}
+
 export function ethereumInterface(address: string, abi: unknown): SmartContractInterface {
   return { address, type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM', json: JSON.stringify(abi) }
 }
