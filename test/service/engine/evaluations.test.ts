@@ -1,0 +1,140 @@
+/** What is kept of each decision: `get_policy_evaluations` tells it vote by vote and policy by policy. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { authorize, compilePolicy, type PolicyContext, type PolicyText } from '../../../src/policy/index.ts'
+import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
+
+const clock = createTestClock()
+let service: TestService
+let alice: TestUser
+let bob: TestUser
+let carol: TestUser
+let policies: readonly PolicyText[]
+
+beforeAll(async () => {
+  service = await startTestService({ clock })
+  alice = await createTestUser(service, 'alice')
+  bob = await createTestUser(service, 'bob')
+  carol = await createTestUser(service, 'carol')
+  const made = ['CREATE_USER_TAG', 'CREATE_PRIVATE_KEY_TAG']
+  const texts: readonly Omit<PolicyText, 'id'>[] = [
+    {
+      name: 'two together',
+      effect: 'EFFECT_ALLOW',
+      consensus: `approvers.filter(u, u.id in ['${alice.userId}', '${bob.userId}']).count() >= 2`,
+      condition: `activity.kind in ['${made.join("', '")}']`,
+    },
+    { name: 'errs', effect: 'EFFECT_ALLOW', condition: "wallet.label == 'none'" },
+    { name: 'of other things', effect: 'EFFECT_DENY', condition: "activity.kind == 'DELETE_WALLETS'" },
+    {
+      name: 'not with carol',
+      effect: 'EFFECT_DENY',
+      consensus: `approvers.any(u, u.id == '${carol.userId}')`,
+      condition: "activity.kind == 'CREATE_PRIVATE_KEY_TAG'",
+    },
+  ]
+  const ids: string[] = []
+  for (const { name, ...rest } of texts) {
+    const activity = await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: name,
+      notes: '',
+      ...rest,
+    })
+    ids.push(activity.result.createPolicyResult!.policyId)
+  }
+  policies = texts.map((text, at) => ({ ...text, id: ids[at]! }))
+})
+afterAll(() => service.close())
+
+let tags = 0
+const tagOf = () => service.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `tag-${tags++}`, userIds: [] })
+const evaluationsOf = async (activityId: string) =>
+  (await alice.client.query('get_policy_evaluations', { activityId })).policyEvaluations
+
+/** What the library says of the same request, by the names of the policies. */
+function decided(voters: readonly TestUser[], type = 'ACTIVITY_TYPE_CREATE_USER_TAG') {
+  const context: PolicyContext = {
+    now: BigInt(clock()) * 1_000_000n,
+    activity: { type },
+    approvers: voters.map(({ userId }) => ({ id: userId })),
+  }
+  return authorize(policies.map(compilePolicy), context).policies.map(({ policyId, outcome }) => ({
+    policyId,
+    outcome,
+  }))
+}
+const outcomes = (evaluations: readonly { readonly outcome?: string }[]) => evaluations.map(({ outcome }) => outcome)
+
+describe('evaluations', () => {
+  test('evaluations: one for each vote, with the outcome of every policy, as the library decides', async () => {
+    const waiting = await alice.client.send(tagOf())
+    expect(waiting.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
+    const [first, ...none] = await evaluationsOf(waiting.id)
+    expect(none).toEqual([])
+    expect(outcomes(first!.policyEvaluations)).toEqual([
+      'OUTCOME_REQUIRES_CONSENSUS',
+      'OUTCOME_ERROR',
+      'OUTCOME_DENY_IMPLICIT',
+      'OUTCOME_DENY_IMPLICIT',
+    ])
+    expect(first!.policyEvaluations).toEqual(decided([alice]))
+
+    const done = await bob.client.approve(waiting.fingerprint)
+    expect(done.status).toBe('ACTIVITY_STATUS_COMPLETED')
+    const both = await evaluationsOf(waiting.id)
+    expect(both.map(({ policyEvaluations }) => policyEvaluations)).toEqual([decided([alice]), decided([alice, bob])])
+    expect(outcomes(both[1]!.policyEvaluations)[0]).toBe('OUTCOME_ALLOW')
+    expect(both.map(({ voteId }) => voteId)).toEqual(done.votes.map(({ id }) => id))
+    for (const { activityId, organizationId, createdAt } of both)
+      expect({ activityId, organizationId, createdAt }).toEqual({
+        activityId: waiting.id,
+        organizationId: waiting.organizationId,
+        createdAt: { seconds: String(clock() / 1000), nanos: '0' },
+      })
+    expect(new Set(both.map(({ id }) => id)).size).toBe(2)
+  })
+
+  test('evaluations: the root quorum asks no policy, and neither does a rejection', async () => {
+    const byRoot = await service.root.send(tagOf())
+    expect((await evaluationsOf(byRoot.id)).map(({ policyEvaluations }) => policyEvaluations)).toEqual([[]])
+    const waiting = await alice.client.send(tagOf())
+    const rejected = await bob.client.reject(waiting.fingerprint)
+    expect(rejected.status).toBe('ACTIVITY_STATUS_REJECTED')
+    expect((await evaluationsOf(waiting.id)).map(({ policyEvaluations }) => policyEvaluations)).toEqual([
+      decided([alice]),
+      [],
+    ])
+  })
+
+  test('evaluations: a denial tells each policy in its answer, and leaves no activity', async () => {
+    const before = (await service.root.query('list_activities')).activities.length
+    for (const [type, message] of [
+      ['ACTIVITY_TYPE_CREATE_USER_TAG', 'No policies evaluated to outcome: Allow'],
+      ['ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', `The following policies denied this action: ${policies[3]!.id}`],
+    ] as const) {
+      const parameters =
+        type === 'ACTIVITY_TYPE_CREATE_USER_TAG'
+          ? { userTagName: 'x', userIds: [] }
+          : { privateKeyTagName: 'x', privateKeyIds: [] }
+      await expect(carol.client.submit(type, parameters)).rejects.toMatchObject({
+        status: 403,
+        body: { code: 7, details: [{ message, policyEvaluations: decided([carol], type) }] },
+      })
+    }
+    expect((await service.root.query('list_activities')).activities.length).toBe(before)
+  })
+
+  test('evaluations: a vote that turns the decision into a denial is refused, and the activity waits on', async () => {
+    const body = service.body('ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', { privateKeyTagName: 'y', privateKeyIds: [] })
+    const waiting = await alice.client.send(body)
+    const kept = await evaluationsOf(waiting.id)
+    await expect(carol.client.send(body)).rejects.toMatchObject({ status: 403 })
+    expect(await evaluationsOf(waiting.id)).toEqual(kept)
+    expect((await bob.client.approve(waiting.fingerprint)).status).toBe('ACTIVITY_STATUS_COMPLETED')
+    const [, second] = await evaluationsOf(waiting.id)
+    expect(second!.policyEvaluations).toEqual(decided([alice, bob], 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG'))
+  })
+
+  test('evaluations: those of an activity of nobody are not found', async () => {
+    await expect(evaluationsOf('00000000-0000-4000-8000-000000000000')).rejects.toMatchObject({ status: 404 })
+  })
+})
