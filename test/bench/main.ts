@@ -5,6 +5,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>>
   plan: () => import('./plan.ts'),
   policy: () => import('./policy.ts'),
   scenarios: () => import('./scenarios.ts'),
+  sign: () => import('./sign.ts'),
   stamp: () => import('./stamp.ts'),
   submit: () => import('./submit.ts'),
 }
