@@ -1,0 +1,190 @@
+/**
+ * The published Python, Go and Rust clients against this service: nothing is changed but the base URL. Each has one
+ * small program beside this file, which is told its task, does it, and prints what it saw. Where a toolchain or the
+ * client itself cannot be had, its test is skipped and says why; what was built is kept in the user's cache folder.
+ */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import {
+  createTestUser,
+  startTestService,
+  type TestClient,
+  type TestService,
+  type TestUser,
+} from '../service/harness.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const run = promisify(execFile)
+
+/** A program that is ready, or why there is none. */
+type Program = { readonly command: readonly string[] } | { readonly missing: string }
+
+interface Language {
+  readonly name: string
+  /** Must run, or the toolchain is missing. */
+  readonly probe: readonly [string, ...string[]]
+  /** Builds in a folder that holds the program's files and is kept for the next time. */
+  readonly build: (folder: string) => Promise<readonly string[]>
+  /** A build of minutes is done where somebody waits for it: in CI. @default false */
+  readonly long?: boolean
+  readonly notFound: string
+  readonly stranger: RegExp
+  readonly waiting: (activityId: string) => string
+}
+
+const languages: readonly Language[] = [
+  {
+    name: 'Python',
+    probe: ['python3', '--version'],
+    async build(folder) {
+      const python = join(folder, 'venv/bin/python')
+      await run('python3', ['-m', 'venv', join(folder, 'venv')])
+      await run(python, ['-m', 'pip', 'install', '--quiet', '--requirement', join(folder, 'requirements.txt')])
+      return [python, join(folder, 'main.py')]
+    },
+    notFound: 'unable to find user ID in organization ID',
+    stranger: /^could not find public key in organization or its parent organization/,
+    waiting: (activityId) => activityId,
+  },
+  {
+    name: 'Go',
+    probe: ['go', 'version'],
+    async build(folder) {
+      await run('go', ['build', '-mod=mod', '-o', 'languages', '.'], { cwd: folder })
+      return [join(folder, 'languages')]
+    },
+    notFound: 'turnkey: unable to find user ID in organization ID (status=404)',
+    stranger: /^turnkey: could not find public key in organization or its parent organization.* \(status=401\)$/,
+    waiting: (activityId) => activityId,
+  },
+  {
+    name: 'Rust',
+    probe: ['cargo', '--version'],
+    long: true,
+    async build(folder) {
+      await run('cargo', ['build', '--quiet', '--locked'], { cwd: folder, maxBuffer: 2 ** 26 })
+      return [join(folder, 'target/debug/languages')]
+    },
+    notFound:
+      'HTTP response was not successful: 404 ({"code":5,"message":"unable to find user ID in organization ID","details":[],"turnkeyErrorCode":""})',
+    stranger:
+      /^HTTP response was not successful: 401 .*could not find public key in organization or its parent organization/,
+    waiting: (activityId) => `This activity (${activityId}) requires extra approvals`,
+  },
+]
+
+/** Makes a program ready: at once where it was built before from the same files. */
+async function prepare({ name, probe: [tool, ...args], build, long = false }: Language): Promise<Program> {
+  const source = join(import.meta.dirname, name.toLowerCase())
+  const folder = join(cacheFolder(), `${name.toLowerCase()}-${digestOf(source)}`)
+  const ready = join(folder, 'ready.json')
+  if (existsSync(ready)) return { command: JSON.parse(readFileSync(ready, 'utf8')) }
+  try {
+    await run(tool, args)
+  } catch {
+    return { missing: `no ${tool}` }
+  }
+  if (long && !process.env['CI']) return { missing: 'not built yet, which takes minutes; CI=1 builds it' }
+  mkdirSync(folder, { recursive: true })
+  cpSync(source, folder, { recursive: true })
+  try {
+    const command = await build(folder)
+    writeFileSync(ready, JSON.stringify(command))
+    return { command }
+  } catch (error) {
+    return {
+      missing: `the client cannot be had: ${String((error as { stderr?: string }).stderr ?? error)
+        .trim()
+        .split('\n')
+        .at(-1)}`,
+    }
+  }
+}
+
+function cacheFolder(): string {
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'quorate/clients')
+}
+
+function digestOf(folder: string): string {
+  const hash = createHash('sha256')
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+    const path = join(folder, name)
+    if (statSync(path).isFile()) hash.update(`${name}\0`).update(readFileSync(path))
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+const prepared = await Promise.all(
+  languages.map(async (language) => ({ ...language, program: await prepare(language) })),
+)
+
+let service: TestService
+let ada: TestUser
+beforeAll(async () => {
+  service = await startTestService()
+  ada = await createTestUser(service, 'ada')
+  const bob = await createTestUser(service, 'bob')
+  await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    policyName: 'two people',
+    effect: 'EFFECT_ALLOW',
+    consensus: `approvers.any(user, user.id == '${ada.userId}') && approvers.any(user, user.id == '${bob.userId}')`,
+    condition: "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'",
+    notes: '',
+  })
+})
+afterAll(() => service.close())
+
+const pair = ({ publicKey, privateKey }: Pick<TestClient, 'publicKey' | 'privateKey'>) => ({ publicKey, privateKey })
+const texts = { condition: " activity.type  ==\n'ACTIVITY_TYPE_CREATE_WALLET' ", consensus: 'true' }
+const account = {
+  curve: 'CURVE_SECP256K1',
+  pathFormat: 'PATH_FORMAT_BIP32',
+  path: "m/44'/60'/0'/0/0",
+  addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+}
+
+describe('published clients', () => {
+  for (const { name, program, ...expected } of prepared) {
+    const why = 'missing' in program ? ` (skipped: ${program.missing})` : ''
+    test.skipIf('missing' in program)(
+      `${name} client: users, policies, wallets, approval and errors${why}`,
+      async () => {
+        const task = {
+          baseUrl: service.url,
+          organizationId: service.organizationId,
+          root: pair(service.root),
+          ada: pair(ada.client),
+          stranger: pair(generateP256KeyPair()),
+          newPublicKey: generateP256KeyPair().publicKey,
+          policy: { policyName: `exact ${name}`, effect: 'EFFECT_ALLOW', notes: '', ...texts },
+          wallet: { walletName: name, accounts: [account] },
+        }
+        const [command, ...args] = (program as { command: readonly string[] }).command
+        const { stdout } = await run(command!, args, { env: { TASK: JSON.stringify(task) } })
+        const seen = JSON.parse(stdout)
+        const { wallets } = await service.root.query('list_wallets')
+        const { walletId } = wallets.find(({ walletName }) => walletName === name)!
+        const { accounts } = await service.root.query('list_wallet_accounts', { walletId })
+        const { activities } = await service.root.query('list_activities', {
+          filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],
+        })
+        expect(seen).toMatchObject({
+          whoami: 'root',
+          user: ['ann', 1],
+          policy: [texts.condition, texts.consensus],
+          addresses: accounts.map(({ address }) => address),
+          waiting: expected.waiting(activities[0]!.id),
+          stranger: expect.stringMatching(expected.stranger),
+        })
+        expect(seen.notFound.replaceAll(service.organizationId, 'ID')).toBe(expected.notFound)
+      },
+    )
+  }
+})
