@@ -10,11 +10,26 @@ import {
 } from '../client/index.ts'
 import { KEY_VARIABLE, type Settings, settingRows } from '../config/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
-import { createApiKeyStamper, type KeyReference, loadPrivateKey } from '../stamp/index.ts'
+import {
+  createApiKeyStamper,
+  type KeyReference,
+  type LoadedKey,
+  loadPrivateKey,
+  type SignatureScheme,
+} from '../stamp/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import type { BackgroundStart } from './background/model.ts'
 import { ensureBackground } from './background/start.ts'
 import type { CommandInput } from './command.ts'
+
+/** A key and how it stamps: by the plain scheme of its curve unless said. */
+interface PlaceKey {
+  readonly privateKey: Secret
+  readonly publicKey: string
+  /** @default 'p256' */
+  readonly curve?: LoadedKey['curve']
+  readonly scheme?: SignatureScheme | undefined
+}
 
 /** Where a command works, as whom. */
 export interface Place {
@@ -24,7 +39,7 @@ export interface Place {
   readonly embedded: boolean
   /** The time as the API has it, in milliseconds since the epoch: an embedded service's may have been moved. */
   readonly now: () => number
-  readonly key: { readonly privateKey: Secret; readonly publicKey: string }
+  readonly key: PlaceKey
   /** Folder with the keys of users of sub-organizations. */
   readonly subOrganizationKeys: string | undefined
   /** What every client of this command passes through, whoever signs. The worker of an embedded apply has its own. */
@@ -46,7 +61,7 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
     organizationId: settings.organizationId ?? status.organizationId,
     embedded: true,
     now: () => Date.now() + status.serviceAheadMs,
-    key: await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir)),
+    key: await loadKey(settings.key ?? bootstrapKey(settings.dataDir), settings),
     subOrganizationKeys: settings.subOrganizationKeys,
     rate: createRate(settings),
   }
@@ -62,7 +77,22 @@ export async function backgroundStart(settings: Settings, place?: Place): Promis
   }
   if (settings.baseUrl === undefined) return common
   const { baseUrl, organizationId, key } = place ?? (await configuredPlace(settings, settings.baseUrl))
-  return { ...common, baseUrl, organizationId, privateKey: key.privateKey.reveal() }
+  const { privateKey, curve = 'p256', scheme } = key
+  return {
+    ...common,
+    baseUrl,
+    organizationId,
+    privateKey: `${privateKey.reveal()}:${curve}`,
+    ...(scheme === undefined ? {} : { stampScheme: scheme }),
+  }
+}
+
+/** Loads the key in use, with how the settings want it to stamp. */
+export async function loadKey(
+  reference: KeyReference,
+  { stampScheme }: Pick<Settings, 'stampScheme'>,
+): Promise<LoadedKey & PlaceKey> {
+  return { ...(await loadPrivateKey(reference)), scheme: stampScheme }
 }
 
 /** The embedded service's root key. */
@@ -83,7 +113,7 @@ async function configuredPlace(settings: Settings, baseUrl: string): Promise<Pla
     organizationId: settings.organizationId,
     embedded: false,
     now: Date.now,
-    key: await loadPrivateKey(settings.key),
+    key: await loadKey(settings.key, settings),
     subOrganizationKeys: settings.subOrganizationKeys,
     rate: createRate(settings),
   }
@@ -139,5 +169,6 @@ export function createClients(
 type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate'>
 
 function clientOptions({ baseUrl, organizationId, key, rate }: ClientPlace) {
-  return { baseUrl, organizationId, stamper: createApiKeyStamper(key), rate }
+  const { scheme } = key
+  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, scheme === undefined ? {} : { scheme }), rate }
 }

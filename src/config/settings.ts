@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
-import type { KeyReference } from '../stamp/index.ts'
+import type { KeyReference, SignatureScheme } from '../stamp/index.ts'
 import { Secret } from '../telemetry/index.ts'
 
 /** Everything a command can be told from outside, in one typed object. */
@@ -17,6 +17,8 @@ export interface Settings {
   readonly subOrganizationKeys?: string
   /** Most requests a second that this process sends; absent: no limit, until the API refuses one. */
   readonly requestsPerSecond?: number
+  /** How requests are stamped; absent: the plain scheme of the key's curve. */
+  readonly stampScheme?: SignatureScheme
 }
 
 interface SettingRow {
@@ -64,6 +66,13 @@ export const settingRows = {
     argument: '<folder>',
     meaning: 'folder with a key `NAME.key` for each sub-organization to act in (default: none)',
   },
+  stampScheme: {
+    environment: 'QUORATE_STAMP_SCHEME',
+    flag: '--stamp-scheme',
+    argument: '<scheme>',
+    meaning:
+      '`eip191` stamps as an Ethereum wallet signs messages, with a secp256k1 key (default: the plain scheme of the key)',
+  },
   requestsPerSecond: {
     environment: 'QUORATE_REQUESTS_PER_SECOND',
     flag: '--requests-per-second',
@@ -86,6 +95,7 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
   const baseUrl = pick('baseUrl')
   const organizationId = pick('organizationId')
   const requestsPerSecond = pick('requestsPerSecond')
+  const stampScheme = pick('stampScheme')
   const subOrganizationKeys = pick('subOrganizationKeys')
   const key = readKey(environment, flags)
   return {
@@ -95,6 +105,7 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
     ...(key === undefined ? {} : { key }),
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys: resolve(subOrganizationKeys) }),
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond: checkRate(requestsPerSecond) }),
+    ...(stampScheme === undefined ? {} : { stampScheme: checkScheme(stampScheme) }),
   }
 }
 
@@ -142,6 +153,11 @@ function checkRate(text: string): number {
   const rate = Number(text)
   if (!(rate > 0) || !Number.isFinite(rate)) throw invalid('requestsPerSecond', 'a number above 0', text)
   return rate
+}
+
+function checkScheme(text: string): SignatureScheme {
+  if (text.toLowerCase() === 'eip191') return 'SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191'
+  throw invalid('stampScheme', '`eip191`', text)
 }
 
 function invalid(name: keyof typeof settingRows, expected: string, got: string): QuorateError {

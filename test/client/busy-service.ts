@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net'
 
 export interface BusyService {
   readonly url: string
-  /** Paths in the order in which they came, refused ones among them. */
-  readonly seen: readonly { readonly path: string; readonly refused: boolean }[]
+  /** Requests in the order in which they came, refused ones among them. */
+  readonly seen: readonly { readonly path: string; readonly refused: boolean; readonly stamp: string }[]
   /** Refuses the next requests, as the API words it (facts: protocol §11). */
   refuseNext(count: number, retryAfter?: string): void
   close(): Promise<void>
 }
 
 export async function startBusyService(target: string): Promise<BusyService> {
-  const seen: { path: string; refused: boolean }[] = []
+  const seen: { path: string; refused: boolean; stamp: string }[] = []
   let left = 0
   let after: string | undefined
   const server = createServer((incoming, outgoing) => {
     const refused = left > 0
-    seen.push({ path: incoming.url ?? '', refused })
+    seen.push({ path: incoming.url ?? '', refused, stamp: String(incoming.headers['x-stamp']) })
     if (refused) {
       left--
       incoming.resume()

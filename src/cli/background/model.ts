@@ -1,3 +1,5 @@
+import type { SignatureScheme } from '../../stamp/index.ts'
+
 /** What the background process says of itself when asked. */
 export interface BackgroundStatus {
   readonly pid: number
@@ -25,8 +27,9 @@ export interface BackgroundStart {
   readonly dataDir: string
   readonly baseUrl?: string
   readonly organizationId?: string
-  /** The private key, when the parent was given one. */
+  /** The private key with its curve, when the parent was given one. */
   readonly privateKey?: string
+  readonly stampScheme?: SignatureScheme
   readonly rootUserName?: string
   readonly organizationName?: string
   readonly requestsPerSecond?: number

@@ -4,13 +4,12 @@ import { createActivities, createPlanStore } from '../../../activities/index.ts'
 import { createRate } from '../../client/index.ts'
 import { EXIT, type ExitCode, toErrorJson } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
-import { loadPrivateKey } from '../../stamp/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { connectTemporal, createWorker, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey, createClients } from '../connect.ts'
+import { bootstrapKey, createClients, loadKey } from '../connect.ts'
 import { createLogger } from '../logger.ts'
 import { listensToOperator } from '../service-folder.ts'
 import { namedTemporal } from '../temporal.ts'
@@ -77,8 +76,8 @@ async function comeUp(
   const organizationId = start.organizationId ?? service!.bootstrap.organizationId
   const key =
     start.privateKey === undefined
-      ? await loadPrivateKey(bootstrapKey(dataDir))
-      : await loadPrivateKey({ kind: 'value', value: new Secret(start.privateKey), name: 'the key given' })
+      ? await loadKey(bootstrapKey(dataDir), start)
+      : await loadKey({ kind: 'value', value: new Secret(start.privateKey), name: 'the key given' }, start)
   const { subOrganizationKeys } = start
   const clientFor = createClients({ baseUrl, organizationId, key, rate: createRate(start), subOrganizationKeys }, start)
   const temporal = await connectTemporal(named ?? { address: address! })

@@ -6,7 +6,7 @@ import { loadPrivateKey } from '../../stamp/index.ts'
 import { cacheFolder } from '../../worker/index.ts'
 import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey, reader } from '../connect.ts'
+import { bootstrapKey, loadKey, reader } from '../connect.ts'
 import { namedTemporal } from '../temporal.ts'
 
 /** One thing that was looked at. */
@@ -91,7 +91,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
   if (baseUrl === undefined || organizationId === undefined)
     return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
   try {
-    const key = await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir))
+    const key = await loadKey(settings.key ?? bootstrapKey(settings.dataDir), settings)
     const client = reader({ baseUrl, organizationId, key, rate: createRate(settings) })
     const who = await client.query('whoami', {})
     const found = `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`

@@ -206,6 +206,21 @@ export const commands: readonly CommandRow[] = [
         meaning: 'a chain to send transactions to, and its node; may be repeated (default: QUORATE_CHAINS)',
         repeatable: true,
       },
+      {
+        flags: '--trusted-proxy <address>',
+        meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
+        repeatable: true,
+      },
+      {
+        flags: '--allow-webhook-host <host>',
+        meaning: 'a private or plain http host that webhooks may go to, for development; may be repeated',
+        repeatable: true,
+      },
+      {
+        flags: '--private-issuer <origin>',
+        meaning: 'an OIDC issuer on plain http or a private address, for development; may be repeated',
+        repeatable: true,
+      },
       { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
     example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',

@@ -19,6 +19,9 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     port: readPort(options['port']),
     chains: readChains(options['chain'], input.environment),
     operator: listensToOperator(input.environment) || options['operator'] === true,
+    trustedProxies: listOf(options['trustedProxy']),
+    allowedWebhookHosts: listOf(options['allowWebhookHost']),
+    privateIssuers: listOf(options['privateIssuer']),
     ...(json ? {} : { logger: createLogger() }),
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
@@ -37,6 +40,11 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   await stopped.promise
   await service.close()
   return EXIT.done
+}
+
+/** Every use of an option that may be repeated. */
+function listOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
 }
 
 function readPort(text: unknown): number {
