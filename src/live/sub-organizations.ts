@@ -54,6 +54,8 @@ async function idsOf(client: QueryClient, name: string, options: RequestOptions)
   )
 }
 
+const GONE: readonly string[] = ['client/not-found', 'client/wrong-organization']
+
 /** The name of a sub-organization; undefined for one that is gone. */
 async function nameOf(client: QueryClient, id: string, options: RequestOptions): Promise<string | undefined> {
   try {
@@ -63,7 +65,8 @@ async function nameOf(client: QueryClient, id: string, options: RequestOptions):
       return takeText(data, 'name', 'organization')
     })
   } catch (cause) {
-    if (cause instanceof ClientError && cause.code === 'client/not-found') return undefined
+    // One that is gone looks like one that never was, and like somebody else's (facts: protocol §9).
+    if (cause instanceof ClientError && GONE.includes(cause.code)) return undefined
     if (!(cause instanceof ClientError) || cause.code !== 'client/not-supported') throw cause
     throw new LiveError('live/unreadable-kind', 'the service does not tell the name of a sub-organization', {
       cause,

@@ -80,10 +80,10 @@ export function renderChanges(plan: Plan): string {
 }
 
 function renderChange(change: Change, paint: Paint, within: string): string {
-  const { action, address, at, id } = change
+  const { action, address, kind, at, id } = change
   const notes = [at ?? (action === 'delete' ? id : undefined), causeText(change)].filter((one) => one !== undefined)
   const note = notes.length === 0 ? '' : paint('dim', `  ${notes.map(printable).join(', ')}`)
-  const head = `${paint(COLOURS[action], `${SIGNS[action]} ${within}${printable(address)}`)}${note}`
+  const head = `${paint(COLOURS[action], `${SIGNS[action]} ${kind === 'subOrganization' ? '' : within}${printable(address)}`)}${note}`
   if (action === 'adopt') {
     const creator = change.creator == null ? 'nobody known' : printable(change.creator)
     return `${head}\n    was there before: ${id ?? ''}, created by ${paint('warning', creator)}`
