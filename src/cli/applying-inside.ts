@@ -5,17 +5,56 @@
  */
 import { join } from 'node:path'
 import { type ApplyProgress, createPlanStore } from '../../activities/index.ts'
+import type { apply } from '../../workflows/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../diagnostics/index.ts'
-import { readInside } from '../live/index.ts'
-import { appliedPlans, collectIds, isStandIn, kindsOf, movedSince, type Plan, settle } from '../plan/index.ts'
+import { readActual, readInside } from '../live/index.ts'
+import {
+  appliedPlans,
+  collectIds,
+  isStandIn,
+  kindsOf,
+  movedSince,
+  type Plan,
+  settle,
+  subOrganizationsOf,
+} from '../plan/index.ts'
 import { formatAddress } from '../resources/index.ts'
-import { type ApplyPlace, followApply, startApply } from './applying.ts'
+import { type ApplyHandle, type ApplyPlace, applyId, askProgress, followApply, startApply } from './applying.ts'
 import type { CommandInput } from './command.ts'
 import { exitOf, isOver } from './views/progress.ts'
 
 /** Applies of sub-organizations that run at the same time. */
 const AT_ONCE = 4
+
+/** An apply inside that has not come to its end. */
+export interface RunningInside {
+  readonly handle: ApplyHandle
+  readonly organization: string
+  readonly organizationId: string
+  readonly progress: ApplyProgress
+}
+
+/** The applies of sub-organizations that still run, or wait for people, on this queue. */
+export async function runningInside({
+  client,
+  organizationId,
+  taskQueue,
+  dataDir,
+}: ApplyPlace): Promise<readonly RunningInside[]> {
+  const store = createPlanStore(join(dataDir, 'plans'))
+  const query = `TaskQueue = '${taskQueue}' AND WorkflowType = 'apply' AND ExecutionStatus = 'Running'`
+  const found: RunningInside[] = []
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    const id = workflowId.slice(applyId('').length)
+    if (id === organizationId) continue
+    const handle = client.workflow.getHandle<typeof apply>(workflowId)
+    const progress = await askProgress(handle)
+    const { organization } = await store.getPlan(progress.planDigest)
+    found.push({ handle, organization: organization.name, organizationId: id, progress })
+  }
+  return found.toSorted((a, b) => (a.organization < b.organization ? -1 : 1))
+}
 
 /** What came of one sub-organization. */
 export interface InsideOutcome {
@@ -85,6 +124,19 @@ function readAsPlanned(client: QueryClient, plan: Plan, id: string) {
   const { publicKey } = plan.actor
   const { name } = plan.organization
   return readInside(client, { id, name }, { publicKey, reader: plan.actor, mentioned: kindsOf(plan), sparing: true })
+}
+
+/** What has moved since a plan was made, one sentence each, in the organization and in those inside that it changes. */
+export async function movedAnywhere(client: QueryClient, plan: Plan): Promise<readonly string[]> {
+  const wanted = subOrganizationsOf(plan)
+  const reach = { mentioned: kindsOf(plan), ...(wanted.length > 0 ? { subOrganizations: wanted } : {}) }
+  const moved = [...movedSince(plan, await readActual(client, reach))]
+  for (const one of plansToApply(plan)) {
+    const { id, name } = one.organization
+    if (isStandIn(id)) continue
+    moved.push(...movedSince(one, await readAsPlanned(client, one, id)).map((text) => `in ${name}: ${text}`))
+  }
+  return moved
 }
 
 /**

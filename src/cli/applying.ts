@@ -16,7 +16,7 @@ import { isOver } from './views/progress.ts'
 /** How often a running apply is asked where it stands. */
 const ASK_EVERY_MS = 250
 
-type ApplyHandle = WorkflowHandle<typeof apply>
+export type ApplyHandle = WorkflowHandle<typeof apply>
 
 /** What is needed to start or find the apply of an organization. */
 export interface ApplyPlace {

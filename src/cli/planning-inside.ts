@@ -6,7 +6,7 @@ import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type Diagnostic, diagnostic, QuorateError } from '../diagnostics/index.ts'
 import { actorIn, creatorsOf, inside, kindsMentioned, readInside, type WantedSubOrganization } from '../live/index.ts'
-import { type Creator, foresee, type Lock, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
+import { type Creator, digestOf, foresee, type Lock, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
 import {
   type Actual,
   type Desired,
@@ -109,11 +109,18 @@ async function planOne(input: InsideInput, sub: SubOrganization): Promise<Planne
   }
   if (!acts) {
     const { plan, diagnostics } = makePlan(within)
-    return { plan: { ...plan, comparedOnly: { couldApply: membersOf(actual) } }, diagnostics }
+    const compared: Plan = { ...plan, comparedOnly: { couldApply: membersOf(actual) } }
+    return { plan: sealed(isTombstone ? { ...compared, unmanaged: [] } : compared), diagnostics }
   }
-  const { plan, diagnostics, lock } = planWithForecast(within)
+  const { plan: made, diagnostics, lock } = planWithForecast(within)
+  // What it holds goes with it.
+  const plan = isTombstone ? sealed({ ...made, unmanaged: [] }) : made
   const rows = lock[actual.organizationId]
   return { plan, diagnostics, ...(live && rows ? { lock: { id: live.id!, rows } } : {}) }
+}
+
+function sealed(plan: Plan): Plan {
+  return { ...plan, digest: digestOf(plan) }
 }
 
 /** What lives, or what will live once it is made. */

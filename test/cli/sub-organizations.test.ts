@@ -1,14 +1,15 @@
 /** Sub-organizations as nested folders: planned, made, applied inside and deleted, as separate processes against a real service. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { parse } from 'yaml'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { testTemporalAddress } from '../temporal.ts'
-import { environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { countActivities, environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })
@@ -30,14 +31,15 @@ interface Scene {
 }
 
 /** A service, a folder, a folder of keys for sub-organizations, and a worker that has them. */
-async function scene(): Promise<Scene> {
-  const service = await startTestService()
+async function scene(options: Parameters<typeof startTestService>[0] = {}): Promise<Scene> {
+  const service = await startTestService(options)
   const folder = testFolder()
   const keys = join(folder, 'keys')
   mkdirSync(keys)
   const env = environmentOf(service, folder, service.root.privateKey, {
     TEMPORAL_ADDRESS: temporal,
     QUORATE_SUB_ORGANIZATION_KEYS: keys,
+    FLEET_ORGANIZATION_ID: service.organizationId,
   })
   const worker = spawn(process.execPath, [main, 'worker', '--json'], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
@@ -108,7 +110,6 @@ test('a sub-organization is made with its users and wallet, and what is inside f
   expect(shown.stdout).toContain('+ customer-1/policy.vip-signs')
 
   const applied = await quorate(['apply', defs, '--yes'], { env })
-  expect(applied.stderr).not.toContain('rror')
   expect(applied.exit, applied.stdout + applied.stderr).toBe(0)
   const { organizationIds } = await service.root.query('list_suborgs', {
     filterType: 'NAME',
@@ -127,4 +128,116 @@ test('a sub-organization is made with its users and wallet, and what is inside f
   const whole = await quorate(['apply', defs, '--yes'], { env })
   expect(whole.exit, whole.stdout + whole.stderr).toBe(0)
   expect(whole.stdout).toContain('No changes.')
+})
+
+test('definitions/fleet: the saved plan is applied whole, once, and then nothing is left to do', async () => {
+  const { service, folder, defs, env } = await scene({ rootUserName: 'operator', keyName: 'automation' })
+  cpSync(join(import.meta.dirname, '../../definitions/fleet'), defs, { recursive: true })
+  const values = ['--var', `operatorPublicKey=${service.root.publicKey}`]
+  const saved = join(folder, 'plan.json')
+  const planned = await quorate(['plan', defs, ...values, '--out', saved], { env })
+  expect(planned.exit, planned.stderr).toBe(0)
+  expect(planned.stdout).toContain('inside 5 sub-organizations')
+
+  const text = readFileSync(saved, 'utf8')
+  writeFileSync(saved, text.replace('"owner-spends"', '"owner-spend5"'))
+  const edited = await quorate(['apply', saved], { env })
+  expect([edited.exit, edited.stderr]).toEqual([1, expect.stringContaining('plan/edited')])
+  expect(await countActivities(service)).toBe(0)
+
+  writeFileSync(saved, text)
+  const applied = await quorate(['apply', saved, ...values], { env })
+  expect(applied.exit, applied.stdout + applied.stderr).toBe(0)
+  expect(await countActivities(service)).toBe(6)
+  const again = await quorate(['apply', saved, ...values], { env })
+  expect(again.exit, again.stdout + again.stderr).toBe(0)
+  expect(await countActivities(service)).toBe(6)
+
+  const after = await quorate(['plan', defs, ...values, '--detailed-exitcode'], { env })
+  expect(after.stdout).toContain('6 sub-organizations are as defined')
+  expect(after.stdout).toContain('No changes.')
+  expect(after.exit).toBe(0)
+  // The lock knows all of them by now, so nobody is asked who created what.
+  expect(Object.keys(parse(readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8'))).length).toBe(7)
+})
+
+test('a saved plan is stale as a whole when one sub-organization has moved, and nothing of it is begun', async () => {
+  const { service, folder, defs, keys, env } = await scene()
+  const ann = generateP256KeyPair()
+  const zoe = generateP256KeyPair()
+  for (const [name, key] of [['customer-1', ann] as const, ['customer-2', zoe] as const]) {
+    keyFile(keys, name, key.privateKey)
+    writeFiles(defs, { [`${name}/c.yaml`]: `organization: ${name}\n${customer(key.publicKey)}` })
+  }
+  writeFiles(defs, { 'acme.yaml': PARENT })
+  expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+  for (const [name, key] of [['customer-1', ann] as const, ['customer-2', zoe] as const])
+    writeFiles(defs, {
+      [`${name}/c.yaml`]: `organization: ${name}\n${customer(key.publicKey).replace('{ vip: {} }', '{ vip: {}, new: {} }')}`,
+    })
+  const saved = join(folder, 'plan.json')
+  expect((await quorate(['plan', defs, '--out', saved], { env })).exit).toBe(0)
+
+  const { organizationIds } = await service.root.query('list_suborgs', {
+    filterType: 'NAME',
+    filterValue: 'customer-2',
+  })
+  const [organizationId] = organizationIds
+  const stranger = { policyName: 'stranger', effect: 'EFFECT_ALLOW', condition: 'false', notes: '' }
+  await service
+    .client(zoe.privateKey)
+    .submit('ACTIVITY_TYPE_CREATE_POLICY_V3', stranger, { organizationId: organizationId! })
+
+  const shown = await quorate(['show', saved], { env })
+  expect(shown.stderr).toContain('in customer-2: `policy.stranger` is new')
+  const applied = await quorate(['apply', saved], { env })
+  expect(applied.exit, applied.stderr).toBe(5)
+  expect(applied.stderr).toContain('sub-organization `customer-2` has moved since the plan was made')
+  const tags = await Promise.all(
+    ['customer-1', 'customer-2'].map(async (name) => {
+      const { organizationIds: ids } = await service.root.query('list_suborgs', {
+        filterType: 'NAME',
+        filterValue: name,
+      })
+      const { userTags } = await service.root.query('list_user_tags', { organizationId: ids[0] })
+      return userTags.map(({ tagName }) => tagName)
+    }),
+  )
+  expect(tags).toEqual([['vip'], ['vip']])
+})
+
+test('a sub-organization is renamed and deleted from inside, each with its guard', async () => {
+  const { service, defs, keys, env, json } = await scene()
+  const ann = generateP256KeyPair()
+  keyFile(keys, 'customer-1', ann.privateKey)
+  const write = (head: string) =>
+    writeFiles(defs, { 'acme.yaml': PARENT, 'c/c.yaml': `${head}\n${customer(ann.publicKey)}` })
+  write('organization: customer-1')
+  expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+
+  keyFile(keys, 'client-1', ann.privateKey)
+  write('organization: client-1\nrenamedFrom: customer-1')
+  const { plan } = await json()
+  expect(plan.changes).toEqual([])
+  expect(plan.subOrganizations!.flatMap(({ changes }) => changes)).toMatchObject([
+    { address: 'organization', action: 'update', fields: [{ field: 'name', before: 'customer-1', after: 'client-1' }] },
+  ])
+  const renamed = await quorate(['apply', defs, '--yes'], { env })
+  expect(renamed.exit, renamed.stdout + renamed.stderr).toBe(0)
+
+  write('organization: client-1\ndelete: true')
+  const refused = await quorate(['apply', defs, '--yes'], { env })
+  expect(refused.exit).toBe(4)
+  expect(refused.stderr).toContain('in client-1: deleting 1 of 1 sub-organization is 100 %, over 30 %')
+  const kept = await quorate(['apply', defs, '--yes', '--allow', 'deletes=1'], { env })
+  expect(kept.exit, kept.stdout + kept.stderr).toBe(1)
+  expect(kept.stdout).toContain('has not been exported')
+
+  write('organization: client-1\ndelete: true\nwithoutExport: true')
+  const gone = await quorate(['apply', defs, '--yes', '--allow', 'deletes=1'], { env })
+  expect(gone.exit, gone.stdout + gone.stderr).toBe(0)
+  expect((await service.root.query('list_suborgs')).organizationIds).toEqual([])
+  const after = await json('--detailed-exitcode')
+  expect([after.exit, after.plan.subOrganizations]).toEqual([0, undefined])
+  expect(Object.keys(parse(readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')))).toEqual([service.organizationId])
 })

@@ -168,7 +168,8 @@ async function carryOut(
       apply: progress ?? null,
     }))
     data({ ...own, ...(organizations.length > 0 ? { subOrganizations: organizations } : {}) })
-    const exit = exitOfAll([exitOf(own), ...inside.map((one) => one.exit)])
+    const began = own.batches.length > 0 || inside.length === 0 ? [exitOf(own)] : []
+    const exit = exitOfAll([...began, ...inside.map((one) => one.exit)])
     events?.ended(own.state, exit)
     return exit
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { readActual } from '../../live/index.ts'
-import { kindsOf, movedSince, type Plan, readPlan } from '../../plan/index.ts'
+import { type Plan, readPlan } from '../../plan/index.ts'
+import { movedAnywhere } from '../applying-inside.ts'
 import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
@@ -45,7 +45,7 @@ async function comparedWithLive(
   const place = await findPlace(input)
   if (place.organizationId !== plan.organization.id) return { why: 'the settings name another organization' }
   try {
-    return { moved: movedSince(plan, await readActual(reader(place), { mentioned: kindsOf(plan) })) }
+    return { moved: await movedAnywhere(reader(place), plan) }
   } catch (error) {
     if (error instanceof QuorateError) return { why: error.message }
     throw error

@@ -10,17 +10,18 @@ export async function validate(input: CommandInput): Promise<ExitCode> {
   const { diagnostics, desired } = await loadFolder(input, folder, settings.baseUrl === undefined)
   const failed = hasErrors(diagnostics)
   sayDiagnostics(input, diagnostics)
+  const inside = desired?.subOrganizations ?? []
+  const resources = [desired, ...inside].reduce((sum, one) => sum + (one?.resources.length ?? 0), 0)
   if (json) {
-    const resources = desired?.resources.length ?? 0
-    io.out(
-      `${JSON.stringify({ valid: !failed, resources, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`,
-    )
+    const counts = { resources, ...(inside.length > 0 ? { subOrganizations: inside.length } : {}) }
+    const data = { valid: !failed, ...counts, diagnostics: diagnostics.map(toDiagnosticJson) }
+    io.out(`${JSON.stringify(data, null, 2)}\n`)
   } else {
     const count = `${diagnostics.filter(({ severity }) => severity === 'error').length} errors, ${diagnostics.filter(({ severity }) => severity === 'warning').length} warnings`
     io.out(
       failed
         ? `${folder} is not valid: ${count}\n`
-        : `${folder} is valid: ${desired?.resources.length ?? 0} resources\n`,
+        : `${folder} is valid: ${resources} resources${inside.length > 0 ? `, ${inside.length} sub-organizations among them` : ''}\n`,
     )
   }
   return failed ? EXIT.error : EXIT.done
