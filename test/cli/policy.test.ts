@@ -201,7 +201,7 @@ describe('policy eval and explain', () => {
     expect(nobody).toMatchObject({ exit: 1, stderr: expect.stringContaining('did you mean `carol`?') })
   })
 
-  test('policy eval: with --live the policies of the organization decide, and ids go by their names', async () => {
+  test('policy eval and explain: with --live the policies of the organization decide, and ids go by their names', async () => {
     const service = await startTestService()
     onTestFinished(() => service.close())
     const folder = testFolder()
@@ -227,7 +227,12 @@ describe('policy eval and explain', () => {
     })
     const { stdout } = await quorate(['policy', 'explain', ...args], { env, cwd: folder })
     expect(stdout).toContain(`u.id = '${userId}' (user.gwen)`)
-    expect(await countActivities(service)).toBe(before)
+    await createTestUser(service, 'hugo')
+    const why = await quorate(['policy', 'explain', ...args, '--why-not', 'hugo'], { env, cwd: folder })
+    expect(why.stdout).toMatch(/^hugo may not do this alone:\n/)
+    expect(why.stdout).toContain(`approvers.any(u, u.id == '${userId}')`)
+    // Making Hugo is one; asking is none.
+    expect(await countActivities(service)).toBe(before + 1)
   })
 
   test('policy eval: a mistake in the request is shown at its place', async () => {
