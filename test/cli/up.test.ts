@@ -1,9 +1,9 @@
 /** The main job as a newcomer does it: `quorate up definitions/acme`, twice, then `down`. Everything is the real thing. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { quorate, type Ran, readAll } from './harness.ts'
+import { quorate, type Ran, readAll, serve, testFolder } from './harness.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 })
 
@@ -93,5 +93,50 @@ describe('up', () => {
     const again = await quorate(['plan', acme, '--detailed-exitcode'], { env })
     expect(again.stdout).toContain('No changes.')
     expect(again.exit).toBe(0)
+  })
+
+  test('a snapshot of it is served elsewhere, and base URL, organization and key are enough to import it', async () => {
+    const file = join(folder, 'acme.snapshot')
+    expect((await quorate(['snapshot', 'save', file], { env })).exit).toBe(0)
+    const other = join(folder, 'elsewhere')
+    expect((await quorate(['snapshot', 'restore', file, '--folder', other])).exit).toBe(0)
+    const { baseUrl, organizationId } = await serve(other)
+    const three = {
+      QUORATE_BASE_URL: baseUrl,
+      QUORATE_ORGANIZATION_ID: organizationId,
+      QUORATE_API_KEY_FILE: join(other, 'bootstrap.json'),
+    }
+    const cwd = testFolder()
+    expect((await quorate(['import', 'mine'], { env: three, cwd })).exit).toBe(0)
+    expect(readFileSync(join(cwd, 'mine/policies.yaml'), 'utf8')).toContain('${wallet.treasury}')
+    const plan = await quorate(['plan', 'mine', '--detailed-exitcode'], { env: three, cwd })
+    expect(plan.stdout).toContain('No changes.')
+    expect(plan.exit).toBe(0)
+    expect(readdirSync(cwd)).toEqual(['mine'])
+  })
+
+  test('a day later its votes have lapsed: it votes again on the same activity, and one more approval completes it', async () => {
+    const defs = join(folder, 'acme')
+    cpSync(acme, defs, { recursive: true })
+    const policies = join(defs, 'policies.yaml')
+    const text = readFileSync(policies, 'utf8')
+    writeFileSync(policies, text.replace('eth.tx.value < 1000000000000000000', 'eth.tx.value < 5'))
+    expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(3)
+    const waiting = async () =>
+      JSON.parse((await quorate(['activities', '--waiting', '--json'], { env })).stdout).activities
+    const [{ id }] = await waiting()
+    expect((await quorate(['clock', '+25h'], { env })).exit).toBe(0)
+    const again = await quorate(['apply', defs, '--yes'], { env })
+    expect(again.exit).toBe(3)
+    expect(await waiting()).toMatchObject([{ id }])
+    const bob = ['--key-file', join(folder, 'data/keys/bob.json')]
+    expect((await quorate(['approve', id, '--yes', ...bob], { env })).exit).toBe(0)
+    const end = await quorate(['status', '--follow'], { env })
+    expect(end.stdout).toContain('1 done')
+    expect(end.exit).toBe(0)
+    const after = await quorate(['plan', defs, '--detailed-exitcode'], { env })
+    expect(after.stdout).toContain('No changes.')
+    const { activities } = JSON.parse((await quorate(['activities', '--limit', '100', '--json'], { env })).stdout)
+    expect(activities.filter(({ type }: { type: string }) => type === 'ACTIVITY_TYPE_UPDATE_POLICY_V2')).toHaveLength(1)
   })
 })
