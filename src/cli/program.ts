@@ -3,6 +3,7 @@ import { type SettingFlags, settingRows } from '../config/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
 import type { CommandRow } from './command.ts'
 import { commands } from './commands/index.ts'
+import { exitsOf, pages } from './commands/pages.ts'
 import type { Style } from './io.ts'
 
 /** What was typed: which command, with which arguments, options and settings. */
@@ -58,8 +59,10 @@ function addCommand(program: Command, row: CommandRow, style: Style, found: (inv
   const command = groupOf(program, words.slice(0, -1), style)
     .command(`${words.at(-1)}${row.args ? ` ${row.args}` : ''}`, { hidden: row.hidden ?? false })
     .summary(row.summary)
-    .description(`${row.summary[0]!.toUpperCase()}${row.summary.slice(1)}.`)
+    .description(sentence(row.summary))
     .configureHelp({ styleTitle: style.strong })
+  const page = pages[row.name]
+  if (page) command.description(`${sentence(row.summary)} ${page.description}`)
   for (const argument of command.registeredArguments) argument.description = row.argMeanings?.[argument.name()] ?? ''
   for (const option of row.options ?? []) {
     const collect = (value: string, all: readonly string[] = []) => [...all, value]
@@ -68,14 +71,36 @@ function addCommand(program: Command, row: CommandRow, style: Style, found: (inv
   }
   command.option('--json', 'print data as JSON')
   for (const { flag, argument, meaning, environment } of Object.values(settingRows)) {
-    command.option(`${flag} ${argument}`, `${meaning} [${environment}]`)
+    const option = command.createOption(`${flag} ${argument}`, `${meaning} [${environment}]`)
+    command.addOption(option.helpGroup('Settings, the same for every command:'))
   }
-  command.addHelpText('after', `\nExample:\n  $ ${row.example}\n`)
+  command.addHelpText('after', () => ending(row, style))
   command.action(() => {
     const options = command.opts<Record<string, unknown>>()
     const flags = Object.fromEntries(Object.keys(settingRows).map((name) => [name, options[name]])) as SettingFlags
     found({ row, args: command.args, options, flags })
   })
+}
+
+/** What stands below the options of a command: exits, examples, and where to go next. */
+function ending(row: CommandRow, { strong }: Style): string {
+  const page = pages[row.name] ?? { description: '', seeAlso: [] }
+  const examples = [[row.example, ''] as const, ...(page.examples ?? [])]
+  const lines = [
+    strong('Exit codes:'),
+    ...exitsOf(page).map(({ code, meaning }) => `  ${code}  ${meaning}`),
+    '',
+    strong('Examples:'),
+    ...examples.map(([line, purpose]) => `  $ ${line}${purpose === '' ? '' : `   # ${purpose}`}`),
+    ...(page.seeAlso.length === 0
+      ? []
+      : ['', strong('See also:'), `  ${page.seeAlso.map((name) => `quorate ${name}`).join(', ')}`]),
+  ]
+  return `\n${lines.join('\n')}\n`
+}
+
+function sentence(text: string): string {
+  return `${text[0]!.toUpperCase()}${text.slice(1)}.`
 }
 
 /** The command under which a row like `policy test` stands; made when its first row comes. */

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe('help', () => {
-  test('lists every command, and each has a page that ends with an example', async () => {
+  test('lists every command, and each has a page with an example', async () => {
     const { stdout, exit } = await quorate(['--help'])
     expect(exit).toBe(0)
     const pages = await Promise.all(visible.map(({ name }) => quorate([...name.split(' '), '--help'])))
@@ -27,7 +27,7 @@ describe('help', () => {
       expect(stdout).toContain(name.split(' ')[0])
       expect(pages[index]!.exit).toBe(0)
       expect(pages[index]!.stdout).toContain('--json')
-      expect(pages[index]!.stdout.trimEnd().endsWith(`$ ${example}`)).toBe(true)
+      expect(pages[index]!.stdout).toContain(`$ ${example}`)
     }
   })
 

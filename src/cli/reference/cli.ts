@@ -2,18 +2,8 @@ import { KEY_VARIABLE, settingRows } from '../../config/index.ts'
 import { EXIT } from '../../diagnostics/index.ts'
 import type { CommandRow } from '../command.ts'
 import { commands } from '../commands/index.ts'
+import { EXIT_MEANINGS, exitsOf, pages } from '../commands/pages.ts'
 import { cell } from './cell.ts'
-
-/** What each exit code means. */
-const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
-  done: 'done, or nothing to do',
-  error: 'an error; the message says what and what to do',
-  changes: 'there are changes (`plan --detailed-exitcode` alone)',
-  waiting: 'it waits for approval',
-  refused: 'a guard refused the plan',
-  stale: 'the plan is stale: the organization has moved since it was made',
-  partial: 'a part of the plan was applied',
-}
 
 /** Renders the reference page of commands, `docs/cli.md`. */
 export function renderCliReference(): string {
@@ -59,15 +49,23 @@ function section({ name, summary, args, argMeanings = {}, options = [], example 
     ...options.map(({ flags, meaning }) => `| \`${flags}\` | ${cell(meaning)} |`),
   ]
   const table = rows.length === 0 ? '' : `\n| | meaning |\n|---|---|\n${rows.join('\n')}\n`
+  const page = pages[name]!
+  const exits = exitsOf(page).map(({ code }) => code)
+  const lines = [[example, ''] as const, ...(page.examples ?? [])]
+  const also = page.seeAlso.map((other) => `[\`${other}\`](#quorate-${other.replaceAll(' ', '-')})`)
   return `## quorate ${name}
 
-${summary[0]!.toUpperCase()}${summary.slice(1)}.
+${summary[0]!.toUpperCase()}${summary.slice(1)}. ${page.description}
 
 \`\`\`sh
 quorate ${name}${args === undefined ? '' : ` ${args}`}${options.length === 0 ? '' : ' [options]'}
 \`\`\`
 ${table}
-Example: \`${example}\`
+\`\`\`sh
+${lines.map(([line, purpose]) => `${line}${purpose === '' ? '' : ` # ${purpose}`}`).join('\n')}
+\`\`\`
+
+Exits with ${exits.slice(0, -1).join(', ')} or ${exits.at(-1)}. See also ${also.join(', ')}.
 `
 }
 
