@@ -48,10 +48,18 @@ async function readFacts(
   { type, unsignedTransaction }: Wire.SignTransactionIntentV2,
   signer: Signer,
 ): Promise<TransactionFacts> {
-  const interfaces: readonly SmartContractInterface[] = await readContractInterfaces(context)
-  return orRefuse(() =>
-    readTransactionFacts({ type, unsignedTransaction, interfaces, signer: addressFor(type, signer) }),
-  )
+  const read = (interfaces: readonly SmartContractInterface[]) =>
+    orRefuse(() => readTransactionFacts({ type, unsignedTransaction, interfaces, signer: addressFor(type, signer) }))
+  const undecoded = read([])
+  const interfaces = await readContractInterfaces(context, calledContracts(undecoded))
+  return interfaces.length === 0 ? undecoded : read(interfaces)
+}
+
+/** The contracts that uploaded interfaces may be about: only Ethereum and Solana have them (facts: chain §9). */
+function calledContracts({ eth, solana }: TransactionFacts): readonly string[] {
+  const { to } = { ...(eth?.['tx'] as { readonly to?: string } | undefined) }
+  const { program_keys } = { ...(solana?.['tx'] as { readonly program_keys?: readonly string[] } | undefined) }
+  return [...(to ? [to] : []), ...(program_keys ?? [])]
 }
 
 /** The sender where the chain's transactions do not say it, whatever the key was named by; else the address that named it. */

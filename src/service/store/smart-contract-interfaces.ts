@@ -7,14 +7,19 @@ export async function insertInterface(tx: Transaction, row: SmartContractInterfa
   await tx.insertInto('smart_contract_interfaces').values(row).execute()
 }
 
-/** Reads the organization's contract interfaces, in the order of their creation. */
-export async function listInterfaces(tx: Transaction, organizationId: string): Promise<SmartContractInterfaceRow[]> {
-  return tx
-    .selectFrom('smart_contract_interfaces')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy(inCreationOrder('smart_contract_interfaces'))
-    .execute()
+/** Reads the organization's contract interfaces, all or those of these addresses in any case, in the order of their creation. */
+export async function listInterfaces(
+  tx: Transaction,
+  organizationId: string,
+  addresses?: readonly string[],
+): Promise<SmartContractInterfaceRow[]> {
+  if (addresses?.length === 0) return []
+  let query = tx.selectFrom('smart_contract_interfaces').selectAll().where('organization_id', '=', organizationId)
+  if (addresses) {
+    const folded = addresses.map((address) => address.toLowerCase())
+    query = query.where(({ fn }) => fn('lower', ['address']), 'in', folded)
+  }
+  return query.orderBy(inCreationOrder('smart_contract_interfaces')).execute()
 }
 
 /** Reads one contract interface. */
