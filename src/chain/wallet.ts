@@ -29,18 +29,25 @@ export interface Wallet {
  */
 export function openWallet(mnemonic: string): Wallet {
   const seed = seedOf(normalizeMnemonic(mnemonic))
+  let isOpen = true
+  const derive = (account: AccountSpec) => {
+    // The seed is wiped by then: what it led to would be the keys of zeros.
+    if (!isOpen) throw new ChainError('the wallet is closed')
+    return deriveFromSeed(seed, account)
+  }
   return {
     derive(account) {
-      const { privateKey, publicKey } = derive(seed, account)
+      const { privateKey, publicKey } = derive(account)
       privateKey.fill(0)
       return { address: addressAt(account, publicKey), publicKey: encodeHex(publicKey) }
     },
     deriveKey(account) {
-      const key = derive(seed, account)
+      const key = derive(account)
       const { addressFormat } = account
       return { ...key, curve: account.curve as Curve, addressFormat, address: addressAt(account, key.publicKey) }
     },
-    close: () => {
+    close() {
+      isOpen = false
       seed.fill(0)
     },
   }
@@ -56,7 +63,7 @@ export function deriveAccount(mnemonic: string, account: AccountSpec): Account {
   }
 }
 
-function derive(seed: Uint8Array, account: AccountSpec): DerivedKey {
+function deriveFromSeed(seed: Uint8Array, account: AccountSpec): DerivedKey {
   const refusal = checkDerivation(account)
   if (refusal) throw new ChainError(refusal)
   // The check above has established all three.

@@ -95,6 +95,14 @@ describe('mnemonics', () => {
     })
   }
 
+  test('mnemonic: a closed wallet derives nothing', () => {
+    const wallet = openWallet(good)
+    const account = { curve: 'CURVE_P256', path: 'm/0', addressFormat: 'ADDRESS_FORMAT_COMPRESSED' }
+    wallet.close()
+    expect(() => wallet.derive(account)).toThrow(new ChainError('the wallet is closed'))
+    expect(() => wallet.deriveKey(account)).toThrow(new ChainError('the wallet is closed'))
+  })
+
   test('mnemonic: an account derived by itself is the one of the open wallet', () => {
     const account = { curve: 'CURVE_ED25519', path: "m/44'/501'/0'/0'", addressFormat: 'ADDRESS_FORMAT_SOLANA' }
     expect(deriveAccount(good, account)).toEqual(openWallet(good).derive(account))

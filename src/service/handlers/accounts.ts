@@ -1,4 +1,4 @@
-import { checkAccount, normalizePath } from '../../chain/index.ts'
+import { type Account, checkAccount, normalizePath } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { openStoredWallet } from '../signing/signer.ts'
@@ -37,9 +37,7 @@ export async function addAccounts(
 ): Promise<string[]> {
   if (accounts.length === 0) return []
   const { tx, organizationId, now } = context
-  const wallet = await openStoredWallet(context, walletId)
-  const derived = accounts.map((account) => ({ account, ...wallet.derive(account) }))
-  wallet.close()
+  const derived = await deriveAll(context, walletId, accounts)
   const rows = derived.map(({ account, address, publicKey }) => {
     return {
       id: context.newId(),
@@ -58,6 +56,19 @@ export async function addAccounts(
   })
   if (options.persist) await insertWalletAccounts(tx, organizationId, rows)
   return rows.map(({ address }) => address)
+}
+
+async function deriveAll(
+  context: HandlerContext,
+  walletId: string,
+  accounts: readonly Wire.WalletAccountParams[],
+): Promise<readonly (Account & { readonly account: Wire.WalletAccountParams })[]> {
+  const wallet = await openStoredWallet(context, walletId)
+  try {
+    return accounts.map((account) => ({ account, ...wallet.derive(account) }))
+  } finally {
+    wallet.close()
+  }
 }
 
 /** What may be there once in a wallet: a path for an address format (facts: chain §1). */

@@ -1,4 +1,6 @@
 /** Imports and exports, with the published library at the other end. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   decryptExportBundle,
   encryptPrivateKeyToBundle,
@@ -182,6 +184,23 @@ describe('import_private_key', () => {
     const wrapped = await wrapKey('01'.repeat(32), await initKey())
     const refusal = await refusalOf(importKey(wrapped, { addressFormats: ['ADDRESS_FORMAT_SOLANA'] }))
     expect(refusal).toEqual(invalid('invalid address format'))
+  })
+})
+
+describe('at rest', () => {
+  test('at rest: neither words, keys nor import targets stand in clear in any file of the service', async () => {
+    const words = 'letter advice cage absurd amount doctor acoustic avoid letter advice cage above'
+    const hex = encodeHex(randomBytes(32))
+    await importWallet(await wrapWords(words, await initWallet()))
+    await importKey(await wrapKey(hex, await initKey()))
+    const files = readdirSync(service.dataDir).filter((name) => name.startsWith('quorate.db'))
+    const stored = files.map((name) => readFileSync(join(service.dataDir, name)))
+    expect(Buffer.concat(stored).length).toBeGreaterThan(10_000)
+    for (const bytes of stored) {
+      for (const secret of [Buffer.from(words), Buffer.from(hex, 'hex'), Buffer.from(hex)]) {
+        expect(bytes.includes(secret)).toBe(false)
+      }
+    }
   })
 })
 

@@ -219,6 +219,29 @@ describe('sign_transaction: policies', () => {
     expect((await submit(address, 'SOLANA', hexOf(transferOf(address)))).status).toBe('ACTIVITY_STATUS_COMPLETED')
   })
 
+  test('sign_transaction: the uploaded interface of a Solana program lets policies read its instructions', async () => {
+    const { address } = accountOf('SOLANA')
+    const [programId, payer] = [Keypair.generate().publicKey, new PublicKey(address)]
+    const submit = await signerWith(
+      `solana.tx.instructions.all(i, i.parsed_instruction_data.instruction_name == 'withdraw')`,
+    )
+    // The first eight bytes of SHA-256 of \`global:withdraw\`, as published for Anchor.
+    const data = Buffer.from('b712469c946da122', 'hex')
+    const transaction = new Transaction({ recentBlockhash: PublicKey.unique().toBase58(), feePayer: payer })
+    const unsigned = hexOf(transaction.add({ programId, keys: [], data }))
+    await isDenied(submit(address, 'SOLANA', unsigned))
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
+      smartContractAddress: programId.toBase58(),
+      smartContractInterface: JSON.stringify({
+        instructions: [{ name: 'withdraw', accounts: [], args: [] }],
+        types: [],
+      }),
+      type: 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA',
+      label: 'program',
+    })
+    expect((await submit(address, 'SOLANA', `${unsigned}`)).status).toBe('ACTIVITY_STATUS_COMPLETED')
+  })
+
   test('sign_transaction: an activity that waits for approval signs when it is approved', async () => {
     const { address } = accountOf('ETHEREUM')
     const [one, two] = [await createTestUser(service, fresh('a')), await createTestUser(service, fresh('b'))]
