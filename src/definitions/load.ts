@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { dirname } from 'node:path'
 import {
   createSource,
   type Diagnostic,
@@ -41,6 +42,8 @@ export interface LoadOptions extends Outside {
    * want values that are not set. Never for a plan. @default false
    */
   readonly policiesOnly?: boolean
+  /** The folder is that of this sub-organization, loaded by itself. */
+  readonly subOrganizationId?: string
 }
 
 export interface LoadedDefinitions {
@@ -50,6 +53,10 @@ export interface LoadedDefinitions {
   readonly sources: readonly Source[]
   /** The expressions of policies, with their places. */
   readonly expressions: readonly WrittenExpression[]
+  /** Defaults of variables, which nested folders have as well. */
+  readonly vars: Readonly<Record<string, string>>
+  /** Where each sub-organization is written; a template makes several. */
+  readonly nested: readonly { readonly organization: string; readonly folder: string; readonly isTemplate: boolean }[]
 }
 
 /**
@@ -62,6 +69,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
   const nested = options.policiesOnly ? [] : await Promise.all(outer.folders.map((one) => readFolder(one, options)))
   const defaults = readVars(outer.trees)
   const around = { env: options.env, defaults: defaults.vars, given: options.vars }
+  if (options.subOrganizationId !== undefined) return loadAlone(outer, around, { ...options, folder })
   const own = options.policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
   const loaded = await loadOne(outer, own, { ...options, folder, isNested: false })
   const findings = new Findings()
@@ -87,6 +95,31 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     diagnostics: sortDiagnostics(diagnostics),
     sources: [outer, ...nested].flatMap(({ sources }) => sources),
     expressions: loaded.drafts.flatMap(writtenExpressions),
+    vars: defaults.vars,
+    nested: names.flatMap(({ name, entry }) => {
+      const path = name && dirname(name.span.source.path)
+      return path ? [{ organization: name.name, folder: path, isTemplate: entry !== undefined }] : []
+    }),
+  }
+}
+
+/** Loads the folder of one sub-organization, as if it were the outermost. */
+async function loadAlone(
+  folder: ReadFolder,
+  around: Around,
+  options: LoadOptions & { readonly folder: string },
+): Promise<LoadedDefinitions> {
+  const { all, files, diagnostics } = nestedIn(folder.trees, around)
+  const loaded = await loadOne({ ...folder, trees: files }, all[0]!, { ...options, isNested: true })
+  const found = [...folder.diagnostics, ...diagnostics, ...loaded.diagnostics]
+  const content = loaded.content && { ...loaded.content, organizationId: options.subOrganizationId! }
+  return {
+    ...(content && !hasErrors(found) ? { desired: { ...content, digest: digestOf(content) } } : {}),
+    diagnostics: sortDiagnostics(found),
+    sources: folder.sources,
+    expressions: loaded.drafts.flatMap(writtenExpressions),
+    vars: {},
+    nested: [],
   }
 }
 

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path'
 import { type FolderReader, type LoadedDefinitions, loadDefinitions } from '../definitions/index.ts'
 import { createSource, type Diagnostic, diagnostic, hasErrors, spanAt } from '../diagnostics/index.ts'
 import { identify, type Lock, makePlan } from '../plan/index.ts'
-import type { Actual, Address, Desired, Resource } from '../resources/index.ts'
+import { type Actual, type Address, type Desired, parseAddress, type Resource } from '../resources/index.ts'
 import { blame } from './blame.ts'
 import { type Described, describeLive, liveKey } from './describe.ts'
 import { writeDefinitions } from './write-definitions.ts'
@@ -16,6 +16,8 @@ export interface ImportInput {
   /** What the folder says so far, without an error; absent for a folder without definitions. */
   readonly loaded?: LoadedDefinitions & { readonly desired: Desired }
   readonly actual: Actual
+  /** The folder is that of a sub-organization. @default false */
+  readonly isNested?: boolean
   readonly lock: Lock
   readonly baseUrl: string
   /** ISO 8601. */
@@ -43,13 +45,14 @@ export interface Imported {
  * Makes definitions follow what is live. What comes out is loaded and planned, and the plan is empty; a thing that no
  * definition can say as it lives is left out, and found by trying: the loader's and the planner's word is final.
  */
-export async function importDefinitions(input: ImportInput): Promise<Imported> {
+export async function importDefinitions(given: ImportInput): Promise<Imported> {
+  const input = withoutInside(given)
   const { actual, lock } = input
   const declared = declaredNames(input)
   let why: ReadonlyMap<string, string> = new Map()
   // Each round leaves at least one thing out, so there are no more rounds than things.
   for (let round = 0; round <= actual.resources.length; round++) {
-    const described = describeLive(actual, declared, why)
+    const described = describeLive(input.isNested ? withoutName(actual) : actual, declared, why)
     why = described.leftOut
     if (hasErrors(described.diagnostics)) return failed(lock, described.diagnostics)
     const written = writeDefinitions(input, described, declared)
@@ -61,13 +64,39 @@ export async function importDefinitions(input: ImportInput): Promise<Imported> {
         const reason = live && why.get(liveKey(live))
         return { address, id, ...(reason === undefined ? {} : { reason }) }
       })
-      return { files: written.files, lock: tried.lock, leftOut, diagnostics: [] }
+      return { files: written.files, lock: withRowsInside(tried.lock, given), leftOut, diagnostics: [] }
     }
     const added = [...tried.faults].filter(([key]) => !why.has(key) && !declared.has(key))
     if (added.length === 0) return failed(lock, tried.diagnostics)
     why = new Map([...why, ...added])
   }
   return failed(lock, [])
+}
+
+/** The name of a sub-organization stands under `organization`, and its id nowhere. */
+function withoutName(actual: Actual): Actual {
+  return { ...actual, resources: actual.resources.filter(({ kind }) => kind !== 'organization') }
+}
+
+/** Sub-organizations are made by their parent and written in folders of their own: they are no part of this one. */
+function withoutInside({ loaded, actual, ...input }: ImportInput): ImportInput {
+  const own = ({ kind }: Resource) => kind !== 'subOrganization'
+  const resources = actual.resources.filter(own)
+  const desired = loaded && { ...loaded.desired, resources: loaded.desired.resources.filter(own) }
+  return {
+    ...input,
+    actual: { ...actual, resources },
+    ...(loaded && desired ? { loaded: { ...loaded, desired } } : {}),
+  }
+}
+
+/** The lock still knows the sub-organizations that it knew, and those that were read. */
+function withRowsInside(lock: Lock, { actual, lock: old }: ImportInput): Lock {
+  const { organizationId, resources } = actual
+  const kind = 'subOrganization'
+  const known = Object.entries(old[organizationId] ?? {}).filter(([address]) => parseAddress(address)?.kind === kind)
+  const read = resources.filter((one) => one.kind === kind).map(({ address, id }) => [address, { id: id! }] as const)
+  return { ...lock, [organizationId]: { ...lock[organizationId], ...Object.fromEntries([...known, ...read]) } }
 }
 
 /** What definitions mean by now, by `liveKey` of what lives. */
@@ -86,7 +115,12 @@ type Tried =
 /** Loads and plans what would be written. */
 async function tryOut(input: ImportInput, files: ReadonlyMap<string, string>, described: Described): Promise<Tried> {
   const { folder, reader, env, vars, actual, baseUrl, now } = input
-  const loaded = await loadDefinitions(folder, { env, vars, readFolder: overlay(folder, reader, files) })
+  const loaded = await loadDefinitions(folder, {
+    env,
+    vars,
+    readFolder: overlay(folder, reader, files),
+    ...(input.isNested ? { subOrganizationId: actual.organizationId } : {}),
+  })
   const blamed = (address: Address) => described.descriptions.find((one) => one.address === address)?.live
   if (!loaded.desired) {
     // A name that is missing is missing because of another fault, while there is one.
@@ -100,7 +134,10 @@ async function tryOut(input: ImportInput, files: ReadonlyMap<string, string>, de
   const { organizationId } = actual
   const known = Object.fromEntries(described.descriptions.map(({ address, live }) => [address, { id: live.id! }]))
   const { plan, lock, diagnostics } = makePlan({
-    desired: loaded.desired,
+    desired: {
+      ...loaded.desired,
+      resources: loaded.desired.resources.filter(({ kind }) => kind !== 'subOrganization'),
+    },
     actual,
     lock: { ...input.lock, [organizationId]: known },
     creators: {},

@@ -185,7 +185,7 @@ class Writer {
         join(this.#input.folder, FIRST_FILE),
         new Map([
           ['organization', organizationName.replaceAll('${', () => '$${')],
-          ['id', organizationId],
+          ...(this.#input.isNested ? [] : ([['id', organizationId]] as const)),
         ]),
       )
     }

@@ -1,6 +1,6 @@
 /**
- * Sub-organizations, as a user of their parent reads them (facts: protocol §2, §10): found by name, one request each, and
- * never listed as a whole, since a parent may have any number of them.
+ * Sub-organizations, as a user of their parent reads them (facts: protocol §2, §10): found by name, one request each. They are
+ * listed as a whole only where that is asked for, since a parent may have any number of them.
  */
 import { ClientError, type QueryClient, type RequestOptions } from '../client/index.ts'
 import { formatAddress, type Resource, takeList, takeRecord, takeText } from '../resources/index.ts'
@@ -39,6 +39,28 @@ export async function readSubOrganizations(
   return [...found.values()]
 }
 
+/** Reads which sub-organizations there are, all of them, with their names: one request each. */
+export async function listSubOrganizations(
+  client: QueryClient,
+  options: RequestOptions = {},
+): Promise<readonly Resource[]> {
+  const ids = new Set<string>()
+  for (let before: string | undefined, size = -1; ids.size !== size; ) {
+    size = ids.size
+    // Newest first, so that the next page is what came before the last one read.
+    const paginationOptions = { limit: String(PAGE_LIMIT), ...(before === undefined ? {} : { before }) }
+    const page = idsIn(await client.query('list_suborgs', { paginationOptions }, options))
+    for (const id of page) ids.add(id)
+    before = page.at(-1) ?? before
+  }
+  const found: Resource[] = []
+  for (const id of ids) {
+    const name = await nameOf(client, id, options)
+    if (name !== undefined) found.push(toResource(id, name))
+  }
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
 function toResource(id: string, name: string): Resource {
   const kind = 'subOrganization'
   return { address: formatAddress(kind, name), kind, name, id, fields: { name } }
@@ -46,7 +68,10 @@ function toResource(id: string, name: string): Resource {
 
 async function idsOf(client: QueryClient, name: string, options: RequestOptions): Promise<readonly string[]> {
   const request = { filterType: 'NAME', filterValue: name, paginationOptions: { limit: String(PAGE_LIMIT) } }
-  const answer = await client.query('list_suborgs', request, options)
+  return idsIn(await client.query('list_suborgs', request, options))
+}
+
+function idsIn(answer: unknown): readonly string[] {
   return readAnswer('list_suborgs', () =>
     takeList(takeRecord(answer, 'the answer'), 'organizationIds', 'answer').map((id) =>
       takeText({ id }, 'id', 'sub-organization'),

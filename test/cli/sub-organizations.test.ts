@@ -130,6 +130,47 @@ test('a sub-organization is made with its users and wallet, and what is inside f
   expect(whole.stdout).toContain('No changes.')
 })
 
+test('import writes a folder for each sub-organization, follows it later, and the plan after either is empty', async () => {
+  const { service, folder, defs, keys, env } = await scene()
+  const ann = generateP256KeyPair()
+  keyFile(keys, 'customer-1', ann.privateKey)
+  writeFiles(defs, { 'acme.yaml': PARENT, 'one/c.yaml': `organization: customer-1\n${customer(ann.publicKey)}` })
+  expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+  const second = { subOrganizationName: 'Söder & Co.', rootUsers: [rootUser(ann.publicKey)], rootQuorumThreshold: 1 }
+  await service.root.submit('ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8', second)
+
+  const mine = join(folder, 'mine')
+  const imported = await quorate(['import', mine, '--sub-organizations', '--json'], { env })
+  expect(imported.exit, imported.stdout + imported.stderr).toBe(0)
+  const { written } = JSON.parse(imported.stdout) as { written: string[] }
+  expect(
+    written.map((path) => path.slice(mine.length + 1)).filter((path) => path.endsWith('organization.yaml')),
+  ).toEqual(['organization.yaml', 'Söder-Co/organization.yaml', 'customer-1/organization.yaml'])
+  const planned = await quorate(['plan', mine, '--detailed-exitcode'], { env })
+  expect(planned.exit, planned.stdout + planned.stderr).toBe(0)
+
+  const { organizationIds } = await service.root.query('list_suborgs', {
+    filterType: 'NAME',
+    filterValue: 'customer-1',
+  })
+  const [organizationId] = organizationIds
+  await service
+    .client(ann.privateKey)
+    .submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'late', userIds: [] }, { organizationId: organizationId! })
+  const people = join(mine, 'customer-1/people.yaml')
+  writeFileSync(people, `# ours\n${readFileSync(people, 'utf8')}`)
+  const again = await quorate(['import', mine, '--sub-organizations', '--json'], { env })
+  expect(JSON.parse(again.stdout)).toEqual({ written: [people], leftOut: [] })
+  expect(readFileSync(people, 'utf8')).toMatch(/^# ours\n[\s\S]*late/)
+  const after = await quorate(['plan', mine, '--detailed-exitcode'], { env })
+  expect(after.exit, after.stdout + after.stderr).toBe(0)
+})
+
+function rootUser(publicKey: string) {
+  const apiKeys = [{ apiKeyName: 'k', publicKey, curveType: 'API_KEY_CURVE_P256' }]
+  return { userName: 'soeren', apiKeys, authenticators: [], oauthProviders: [] }
+}
+
 test('definitions/fleet: the saved plan is applied whole, once, and then nothing is left to do', async () => {
   const { service, folder, defs, env } = await scene({ rootUserName: 'operator', keyName: 'automation' })
   cpSync(join(import.meta.dirname, '../../definitions/fleet'), defs, { recursive: true })

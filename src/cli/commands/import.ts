@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { diskReader, isTestFile, LOCK_FILE, readLock, writeLock } from '../../definitions/index.ts'
 import {
   type Diagnostic,
@@ -9,11 +9,13 @@ import {
   QuorateError,
   renderDiagnostics,
 } from '../../diagnostics/index.ts'
-import { type Imported, importDefinitions } from '../../import/index.ts'
+import { type Imported, type ImportInput, importDefinitions } from '../../import/index.ts'
 import { kindsMentioned, readActual } from '../../live/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
+import { importInside, joinLocks } from '../importing-inside.ts'
 import { loadFolder, outsideOf } from '../planning.ts'
+import { wantedOf } from '../planning-inside.ts'
 import { toDiagnosticJson } from '../views/diagnostics.ts'
 import { writeText } from '../views/plan.ts'
 
@@ -31,26 +33,40 @@ export async function follow(input: CommandInput): Promise<ExitCode> {
       next: 'name another folder, or correct the organization id in the settings',
     })
   }
-  const mentioned = desired ? { mentioned: kindsMentioned(desired) } : {}
-  const actual = await readActual(reader(place), { everything: true, ...mentioned })
   const lockFolder = place.embedded ? settings.dataDir : folder
   const oldLock = await readLock(lockFolder)
   if (hasErrors(oldLock.diagnostics)) return refuse(input, oldLock.diagnostics)
-  const imported = await importDefinitions({
+  const client = reader(place)
+  const mentioned = desired ? { mentioned: kindsMentioned(desired) } : {}
+  const subOrganizations = desired ? wantedOf(desired, oldLock.lock) : []
+  const actual = await readActual(client, {
+    everything: true,
+    ...mentioned,
+    ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
+  })
+  const common = { reader: diskReader, ...outsideOf(input, place.embedded), baseUrl: place.baseUrl }
+  const own: ImportInput = {
+    ...common,
     folder,
-    reader: diskReader,
-    ...outsideOf(input, place.embedded),
     ...(loaded && desired ? { loaded: { ...loaded, desired } } : {}),
     actual,
     lock: oldLock.lock,
-    baseUrl: place.baseUrl,
     now: new Date().toISOString(),
-  })
-  if (hasErrors(imported.diagnostics)) return refuse(input, imported.diagnostics)
-  mkdirSync(folder, { recursive: true })
-  for (const [path, text] of imported.files) writeText(path, text)
-  await writeLock(lockFolder, imported.lock)
-  present(input, imported)
+  }
+  const outer = await importDefinitions(own)
+  const inside: Imported[] = []
+  if (input.options['subOrganizations'])
+    for await (const one of importInside({ ...own, loaded, client })) inside.push(one)
+  const imports = [outer, ...inside]
+  const diagnostics = imports.flatMap((one) => one.diagnostics)
+  if (hasErrors(diagnostics)) return refuse(input, diagnostics)
+  for (const [path, text] of imports.flatMap(({ files }) => [...files])) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeText(path, text)
+  }
+  const locks = inside.map(({ lock }) => lock)
+  await writeLock(lockFolder, joinLocks(outer.lock, locks, place.organizationId))
+  present(input, imports)
   return EXIT.done
 }
 
@@ -65,8 +81,9 @@ function refuse({ io, json }: CommandInput, diagnostics: readonly Diagnostic[]):
   return EXIT.error
 }
 
-function present({ io, json, args }: CommandInput, { files, leftOut }: Imported): void {
-  const written = [...files.keys()]
+function present({ io, json, args }: CommandInput, imports: readonly Imported[]): void {
+  const written = imports.flatMap(({ files }) => [...files.keys()])
+  const leftOut = imports.flatMap((one) => one.leftOut)
   if (json) {
     io.out(`${JSON.stringify({ written, leftOut }, null, 2)}\n`)
     return

@@ -70,7 +70,13 @@ export const commands: readonly CommandRow[] = [
     summary: 'make definitions follow the live organization, and write the lock file; submits nothing',
     args: '<folder>',
     argMeanings: { folder: 'folder of definitions; what is written there stays but for what differs' },
-    options: [...values],
+    options: [
+      ...values,
+      {
+        flags: '--sub-organizations',
+        meaning: 'also every sub-organization, each in a folder of its own; those of a template stay as they are',
+      },
+    ],
     example: 'quorate import definitions/mine',
     opening: ([where = '.'], settings) => `Reading ${apiName(settings)} into ${where} …`,
     load: async () => (await import('./import.ts')).follow,
