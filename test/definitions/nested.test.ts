@@ -7,7 +7,7 @@ import { KEYS, loadFiles, ORGANIZATION_ID } from './harness.ts'
 const OUTER = `organization: acme\nid: ${ORGANIZATION_ID}\nvars: { word: outer }\n`
 const TEMPLATE = `rootQuorum: { threshold: 1, users: [ann] }
 users: { ann: { apiKeys: { k: { curve: P256, publicKey: "\${var.key}" } } } }
-policies: { p: { effect: allow, condition: "'\${var.word}' == '\${var.organization}'" } }
+policies: { p: { effect: allow, condition: "wallet.id == '\${var.word} of \${var.organization}'" } }
 `
 
 async function load(
@@ -72,8 +72,8 @@ describe('nested folders', () => {
     const each = `each: { a: { key: ${KEYS.p256}, word: own }, b: { key: ${KEYS.p256Double} } }\n`
     const files = { 'a.yaml': OUTER, 'all/a.yaml': TEMPLATE, 'all/b.yaml': each }
     const word = (b: string) => [
-      ['a', "'own' == 'a'"],
-      ['b', `'${b}' == 'b'`],
+      ['a', "wallet.id == 'own of a'"],
+      ['b', `wallet.id == '${b} of b'`],
     ]
     expect(policyOf(await load(files))).toEqual(word('outer'))
     expect(policyOf(await load({ ...files, 'all/c.yaml': 'vars: { word: folder }\n' }))).toEqual(word('folder'))
@@ -98,7 +98,7 @@ describe('nested folders', () => {
   test('policies: a template by itself is looked at as its first sub-organization', async () => {
     const each = `each: { a: { key: "\${env.NOT_SET}", word: one } }\n`
     const loaded = await loadFiles({ 'a.yaml': TEMPLATE, 'b.yaml': each }, { env: {}, vars: {}, policiesOnly: true })
-    expect(loaded.expressions.map(({ fill }) => fill(() => '').text)).toEqual(["'one' == 'a'"])
+    expect(loaded.expressions.map(({ fill }) => fill(() => '').text)).toEqual(["wallet.id == 'one of a'"])
   })
 
   test('order: folders, their files and the names in `each` in any order give the same digest', async () => {
