@@ -119,12 +119,14 @@ export function accessLines(
   const alike = Map.groupBy(perWallet.values(), (some) =>
     JSON.stringify([some.map(({ power }) => power), some[0]!.sign, some[0]!.said, some[0]!.wallet === undefined]),
   )
-  return [...alike.values()].map((groups) => {
+  const lines = [...alike.values()].map((groups) => {
     const { sign, said, wallet } = groups[0]![0]!
     const powers = listText(groups[0]!.map(({ power }) => power))
     const of = wallet === undefined ? '' : ` of ${listText(groups.map(([first]) => printable(first!.wallet!)))}`
     return { sign, text: `${powers}${of}: ${said}` }
   })
+  const others = rows.some(({ wallet }) => wallet !== undefined) ? 'any other wallet' : 'any wallet'
+  return [...lines, { sign: ' ', text: `no change for ${others}` }]
 }
 
 /** `a, b and c`; of a long list the first five and how many more. */
