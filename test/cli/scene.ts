@@ -15,12 +15,21 @@ export interface Scene {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Sets one up; all of it ends with the test. */
-export async function scene({ clock }: { clock?: () => number } = {}): Promise<Scene> {
+/** Sets one up; all of it ends with the test. `at` says at which address the service is found, where that is not its own. */
+export async function scene({
+  clock,
+  at = async ({ url }) => url,
+}: {
+  clock?: () => number
+  at?: (service: TestService) => Promise<string>
+} = {}): Promise<Scene> {
   const temporal = await testTemporalAddress()
   const service = await startTestService(clock ? { clock } : {})
   const folder = testFolder()
-  const env = environmentOf(service, folder, service.root.privateKey, { TEMPORAL_ADDRESS: temporal })
+  const env = environmentOf(service, folder, service.root.privateKey, {
+    TEMPORAL_ADDRESS: temporal,
+    QUORATE_BASE_URL: await at(service),
+  })
   const worker = spawn(process.execPath, [main, 'worker', '--json'], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

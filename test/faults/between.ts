@@ -18,7 +18,7 @@ export interface Passing {
 
 export type Fault =
   /** Answered here: nothing reaches the service. */
-  | { readonly kind: 'answer'; readonly status: number; readonly body?: string }
+  | { readonly kind: 'answer'; readonly status: number; readonly body?: string; readonly retryAfter?: string }
   /** The connection breaks before anything reaches the service. */
   | { readonly kind: 'cut before' }
   /** The service carries it out, and the connection breaks before its answer. */
@@ -100,7 +100,8 @@ type Ask = () => Promise<Answered | undefined>
 async function carry(fault: Fault | undefined, ask: Ask, outgoing: ServerResponse): Promise<void> {
   const cut = () => void outgoing.destroy()
   if (fault?.kind === 'answer') {
-    outgoing.writeHead(fault.status, { 'content-type': 'application/json' })
+    const later = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter }
+    outgoing.writeHead(fault.status, { 'content-type': 'application/json', ...later })
     outgoing.end(fault.body ?? '')
     return
   }
