@@ -3,7 +3,7 @@ import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import type { ActivityResults, ActivityType, JsonObject } from '../../../src/protocol/index.ts'
 import { activities } from '../../../src/protocol/index.ts'
 import { insertApiKey } from '../../../src/service/store/api-keys.ts'
-import { openDatabase } from '../../../src/service/store/index.ts'
+import { type Database, openDatabase } from '../../../src/service/store/index.ts'
 import { insertOrganization } from '../../../src/service/store/organizations.ts'
 import { setQuorum } from '../../../src/service/store/quorum.ts'
 import { insertUser } from '../../../src/service/store/users.ts'
@@ -96,18 +96,34 @@ export interface Tenant {
 }
 
 /**
- * Adds an organization with one root user, in the service's own database while the service is down: no activity makes a
- * second parent.
+ * Adds organizations with one root user each, in the service's own database while the service is down: no activity makes
+ * a second parent.
  */
-export async function addTenant(service: TestService, options: { readonly parentId?: string } = {}): Promise<Tenant> {
+export async function addTenants(
+  service: TestService,
+  count: number,
+  { parentId = null }: { readonly parentId?: string | null } = {},
+): Promise<readonly Tenant[]> {
   await service.service.close()
   const database = openDatabase(join(service.dataDir, 'quorate.db'), { now: 0 })
+  const made = Array.from({ length: count }, () => insertTenant(database, service, parentId))
+  const tenants = await Promise.all(made)
+  await database.close()
+  await service.restart()
+  return tenants
+}
+
+/** Adds one. */
+export async function addTenant(service: TestService, options: { readonly parentId?: string } = {}): Promise<Tenant> {
+  return (await addTenants(service, 1, options))[0]!
+}
+
+async function insertTenant(database: Database, service: TestService, parent_id: string | null): Promise<Tenant> {
   const key = generateP256KeyPair()
   const [organizationId, userId, keyId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()]
   const made = { organization_id: organizationId, created_at: 1_000, updated_at: 1_000 }
   await database.write(async (tx) => {
     const { created_at, updated_at } = made
-    const parent_id = options.parentId ?? null
     await insertOrganization(tx, {
       id: organizationId,
       parent_id,
@@ -128,7 +144,5 @@ export async function addTenant(service: TestService, options: { readonly parent
     })
     await setQuorum(tx, organizationId, { userIds: [userId], threshold: 1, now: 1_000 })
   })
-  await database.close()
-  await service.restart()
   return { organizationId, userId, client: service.client(key.privateKey) }
 }

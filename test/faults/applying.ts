@@ -1,0 +1,140 @@
+/** Applies of many organizations through networks of their own: one worker, the real client, the real service. */
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { WorkflowHandle } from '@temporalio/client'
+import { type Activities, type ApplyProgress, createActivities, createPlanStore } from '../../activities/index.ts'
+import type { SubmitClient } from '../../src/client/index.ts'
+import { canonicalJson } from '../../src/encoding/index.ts'
+import type { Batch } from '../../src/plan/index.ts'
+import { silentLogger } from '../../src/telemetry/index.ts'
+import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
+import type { apply } from '../../workflows/index.ts'
+import type { TestClient } from '../service/harness.ts'
+import { testBundle } from '../workflows/harness.ts'
+import { makePlanOf } from '../workflows/made-plan.ts'
+import { type Between, type Meddle, startBetween } from './between.ts'
+import { impatientClient } from './impatient.ts'
+
+/** Who applies where. */
+export interface Applicant {
+  readonly organizationId: string
+  readonly userId: string
+  readonly client: TestClient
+}
+
+export interface Applying {
+  /** Starts an apply through a network that does what `meddle` says. */
+  start(applicant: Applicant, batches: readonly Batch[], options?: StartOptions): Promise<Applied>
+  close(): Promise<void>
+}
+
+interface StartOptions {
+  readonly meddle?: Meddle
+  readonly activities?: (usual: Activities) => Pick<Partial<Activities>, 'prepareRequest'>
+  /** Plans anew for the same: another plan with the same digest. */
+  readonly again?: boolean
+}
+
+export interface Applied {
+  readonly between: Between
+  readonly handle: WorkflowHandle<typeof apply>
+  /** Awaits the end; now and then it tells the apply to look again, so that its waits are no part of a test. */
+  ended(): Promise<ApplyProgress>
+}
+
+/** Sets up a worker for whatever is applied through it. */
+export async function createApplying(
+  temporal: TemporalConnections,
+  service: { readonly url: string },
+  { attemptMs = 1_500, clock = Date.now }: { readonly attemptMs?: number; readonly clock?: () => number } = {},
+): Promise<Applying> {
+  const folder = mkdtempSync(join(tmpdir(), 'quorate-applying-'))
+  const planStore = createPlanStore(folder)
+  const clients = new Map<string, SubmitClient>()
+  const changed = new Map<string, Partial<Activities>>()
+  const betweens: Between[] = []
+  const taskQueue = `applying-${randomUUID()}`
+  const clientFor = ({ id }: { readonly id: string }) => clients.get(id)!
+  const usual = createActivities({ clientFor, planStore, clock, logger: silentLogger })
+  const prepareRequest: Activities['prepareRequest'] = async (input) => {
+    const { organization } = await planStore.getPlan(input.planDigest)
+    return { ...usual, ...changed.get(organization.id) }.prepareRequest(input)
+  }
+  const worker = await createWorker({
+    connection: await temporal.openForWorker(),
+    taskQueue,
+    activities: { ...usual, prepareRequest },
+    workflowBundle: await testBundle(),
+  })
+  const running = worker.run()
+
+  return {
+    async start({ organizationId, userId, client }, batches, { meddle, activities, again } = {}) {
+      const between = await startBetween(service.url, meddle)
+      betweens.push(between)
+      const where = { baseUrl: between.url, organizationId, privateKey: client.privateKey }
+      clients.set(organizationId, impatientClient({ ...where, attemptMs }))
+      if (activities) changed.set(organizationId, activities(usual))
+      // The address is another one each time: the digest must not be.
+      const plan = makePlanOf(
+        { organizationId, baseUrl: 'http://service.test', userId, publicKey: client.publicKey },
+        batches,
+      )
+      const createdAt = again ? new Date().toISOString() : plan.createdAt
+      await planStore.putPlan({ ...plan, createdAt })
+      const handle = await temporal.client.workflow.start<typeof apply>('apply', {
+        workflowId: `apply/${organizationId}`,
+        taskQueue,
+        args: [{ organizationId, planDigest: plan.digest }],
+      })
+      return {
+        between,
+        handle,
+        async ended() {
+          const nudging = setInterval(() => void handle.signal('nudge').catch(() => {}), 1_500)
+          try {
+            return await handle.result()
+          } finally {
+            clearInterval(nudging)
+          }
+        },
+      }
+    },
+    async close() {
+      worker.shutdown()
+      await running
+      for (const between of betweens) await between.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** How often each intent became an activity, as the service itself lists them. */
+export async function countByIntent(client: TestClient, organizationId: string): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>()
+  let before: string | undefined
+  for (;;) {
+    const paginationOptions = { limit: '100', ...(before ? { before } : {}) }
+    const { activities } = await client.query('list_activities', { organizationId, paginationOptions })
+    for (const { type, intent } of activities) {
+      const key = `${type} ${canonicalJson(intent as never)}`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+    before = activities.at(-1)?.id
+    if (activities.length < 100) return counts
+  }
+}
+
+/** How many different bodies were sent for each intent. */
+export function bodiesByIntent(betweens: readonly Between[]): ReadonlyMap<string, number> {
+  const bodies = new Map<string, Set<string>>()
+  for (const { body, submits } of betweens.flatMap(({ passed }) => passed)) {
+    if (!submits) continue
+    const { type, parameters } = JSON.parse(body) as { type: string; parameters: never }
+    const key = `${type} ${canonicalJson(parameters)}`
+    bodies.set(key, (bodies.get(key) ?? new Set()).add(body))
+  }
+  return new Map([...bodies].map(([intent, all]) => [intent, all.size]))
+}
