@@ -7,7 +7,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { type Activities, type ApplyProgress, createActivities, createPlanStore } from '../../activities/index.ts'
 import type { SubmitClient } from '../../src/client/index.ts'
 import { canonicalJson } from '../../src/encoding/index.ts'
-import type { Batch } from '../../src/plan/index.ts'
+import type { Batch, Plan } from '../../src/plan/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
@@ -26,15 +26,13 @@ export interface Applicant {
 
 export interface Applying {
   /** Starts an apply through a network that does what `meddle` says. */
-  start(applicant: Applicant, batches: readonly Batch[], options?: StartOptions): Promise<Applied>
+  start(applicant: Applicant, what: readonly Batch[] | Plan, options?: StartOptions): Promise<Applied>
   close(): Promise<void>
 }
 
 interface StartOptions {
   readonly meddle?: Meddle
   readonly activities?: (usual: Activities) => Pick<Partial<Activities>, 'prepareRequest'>
-  /** Plans anew for the same: another plan with the same digest. */
-  readonly again?: boolean
 }
 
 export interface Applied {
@@ -71,19 +69,15 @@ export async function createApplying(
   const running = worker.run()
 
   return {
-    async start({ organizationId, userId, client }, batches, { meddle, activities, again } = {}) {
+    async start({ organizationId, userId, client }, what, { meddle, activities } = {}) {
       const between = await startBetween(service.url, meddle)
       betweens.push(between)
       const where = { baseUrl: between.url, organizationId, privateKey: client.privateKey }
       clients.set(organizationId, impatientClient({ ...where, attemptMs }))
       if (activities) changed.set(organizationId, activities(usual))
-      // The address is another one each time: the digest must not be.
-      const plan = makePlanOf(
-        { organizationId, baseUrl: 'http://service.test', userId, publicKey: client.publicKey },
-        batches,
-      )
-      const createdAt = again ? new Date().toISOString() : plan.createdAt
-      await planStore.putPlan({ ...plan, createdAt })
+      const place = { organizationId, baseUrl: service.url, userId, publicKey: client.publicKey }
+      const plan = 'digest' in what ? what : makePlanOf(place, what)
+      await planStore.putPlan(plan)
       const handle = await temporal.client.workflow.start<typeof apply>('apply', {
         workflowId: `apply/${organizationId}`,
         taskQueue,
@@ -108,22 +102,6 @@ export async function createApplying(
       for (const between of betweens) await between.close()
       rmSync(folder, { recursive: true, force: true })
     },
-  }
-}
-
-/** How often each intent became an activity, as the service itself lists them. */
-export async function countByIntent(client: TestClient, organizationId: string): Promise<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>()
-  let before: string | undefined
-  for (;;) {
-    const paginationOptions = { limit: '100', ...(before ? { before } : {}) }
-    const { activities } = await client.query('list_activities', { organizationId, paginationOptions })
-    for (const { type, intent } of activities) {
-      const key = `${type} ${canonicalJson(intent as never)}`
-      counts.set(key, (counts.get(key) ?? 0) + 1)
-    }
-    before = activities.at(-1)?.id
-    if (activities.length < 100) return counts
   }
 }
 

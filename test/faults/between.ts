@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** A request on its way. */
 export interface Passing {
@@ -25,6 +26,8 @@ export type Fault =
   | { readonly kind: 'cut after' }
   /** The service carries it out, and the connection breaks in the middle of its answer. */
   | { readonly kind: 'cut within' }
+  /** The service carries it out, and its answer comes late. */
+  | { readonly kind: 'late'; readonly ms: number }
   /** The service carries it out, and its answer never comes. */
   | { readonly kind: 'silence' }
   /** The service carries it out, and its answer arrives changed. */
@@ -109,6 +112,7 @@ async function carry(fault: Fault | undefined, ask: Ask, outgoing: ServerRespons
   const answer = await ask()
   if (answer === undefined || fault?.kind === 'cut after') return cut()
   if (fault?.kind === 'silence') return
+  if (fault?.kind === 'late') await delay(fault.ms)
   const text = fault?.kind === 'changed' ? fault.change(answer.text) : answer.text
   const length = Buffer.byteLength(text)
   outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': length })

@@ -4,9 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Activities } from '../../activities/index.ts'
+import { creatorsOf, kindsMentioned, readActual } from '../../src/live/index.ts'
+import { makePlan, type Plan } from '../../src/plan/index.ts'
 import type { TemporalConnections } from '../../src/worker/index.ts'
-import { type Applying, bodiesByIntent, countByIntent, createApplying } from '../faults/applying.ts'
+import { loadFiles } from '../definitions/harness.ts'
+import { type Applying, bodiesByIntent, createApplying } from '../faults/applying.ts'
 import type { Between, Fault, Passing } from '../faults/between.ts'
+import { countByIntent } from '../faults/count.ts'
+import { impatientClient } from '../faults/impatient.ts'
 import { line } from '../reliability/figures.ts'
 import { addTenants, type Tenant } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
@@ -48,14 +53,27 @@ describe('unknown outcome: a fault at each request of an apply', () => {
     { name: 'is never answered', fault: { kind: 'silence' }, times: 1 },
     { name: 'is forbidden', fault: answer(403, '{"code":7,"message":"no"}'), times: 1 },
   ]
-  const batches = makePairs(1)
+  /** A tag, and a policy that names it: what is left of it to do, planned as anybody would. */
+  async function planFor({ organizationId, client: { privateKey } }: Tenant): Promise<Plan> {
+    const text = `organization: tenant
+id: ${organizationId}
+tags: { treasury: {} }
+policies: { p: { effect: deny, consensus: "approvers.any(user, user.tags.contains('\${tag.treasury}'))", condition: 'false' } }
+`
+    const { desired } = await loadFiles({ 'a.yaml': text }, { env: {}, vars: {} })
+    const client = impatientClient({ baseUrl: service.url, organizationId, privateKey })
+    const actual = await readActual(client, { mentioned: kindsMentioned(desired!) })
+    const [creators, now] = [await creatorsOf(client, actual, {}), new Date().toISOString()]
+    const { plan } = makePlan({ desired: desired!, actual, creators, lock: {}, baseUrl: service.url, allow: [], now })
+    return plan
+  }
 
   /** Applies with the fault, and once more without when that did not finish it; gives what was seen. */
   async function applyUnder(tenant: Tenant, at: number, { fault, times }: (typeof faults)[number]) {
     const struck = ({ index }: Passing) => (index >= at && index < at + times ? fault : undefined)
-    const runs = [await applying.start(tenant, batches, { meddle: struck })]
+    const runs = [await applying.start(tenant, await planFor(tenant), { meddle: struck })]
     const first = (await runs[0]!.ended()).state
-    if (first !== 'done') runs.push(await applying.start(tenant, batches, { again: true }))
+    if (first !== 'done') runs.push(await applying.start(tenant, await planFor(tenant)))
     const last = (await runs.at(-1)!.ended()).state
     const counts = await countByIntent(tenant.client, tenant.organizationId)
     const betweens = runs.map(({ between }) => between)
@@ -70,7 +88,7 @@ describe('unknown outcome: a fault at each request of an apply', () => {
 
   test('the same run or the next one finishes, and no intent is two activities', async () => {
     const [pilot, ...tenants] = await addTenants(service, 40)
-    const whole = await applying.start(pilot!, batches)
+    const whole = await applying.start(pilot!, await planFor(pilot!))
     expect((await whole.ended()).state).toBe('done')
     const requests = whole.between.passed
     // Every request meets a fault, all faults in turn; where it is submitted each request meets each of them.
@@ -94,7 +112,7 @@ describe('unknown outcome: a fault at each request of an apply', () => {
       figures.finishedByTheNext += one.first === 'done' ? 0 : 1
       figures.twins += one.most > 1 ? 1 : 0
       expect(one.faults, what).toBeGreaterThan(0)
-      expect([what, one.last, one.intents, one.most]).toEqual([what, 'done', batches.length, 1])
+      expect([what, one.last, one.intents, one.most]).toEqual([what, 'done', 2, 1])
       // Where nothing was refused nobody made another body.
       if (one.first === 'done') expect([what, one.bodies]).toEqual([what, 1])
     }

@@ -1,0 +1,60 @@
+/**
+ * Workers are killed at random moments while work is pending. What must hold: every batch ends, and each intent is one
+ * activity, counted at the real service (stories G1). The naive variant, which makes the body inside the Temporal
+ * activity, must fail the same, or it shows nothing.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { makePairs } from '../workflows/made-plan.ts'
+import { kill, openField, twins } from './field.ts'
+
+/** Pairs that one apply has room for: an organization holds 100 tags and 100 policies. */
+const PAIRS = 40
+
+export interface WorkerKills {
+  readonly kills: number
+  /** Kills while work was pending. */
+  readonly pending: number
+  readonly submits: number
+  readonly lost: number
+  readonly dup: number
+  readonly state: string
+}
+
+/** Kills workers of one apply so many times, or until there are twins when it is naive. */
+export async function killWorkers({
+  address,
+  kills,
+  naive = false,
+}: {
+  readonly address: string
+  readonly kills: number
+  readonly naive?: boolean
+}): Promise<WorkerKills> {
+  const field = await openField({ address, batches: makePairs(PAIRS), naive })
+  try {
+    let counts = await field.counts()
+    const figures = { kills: 0, pending: 0 }
+    while (figures.kills < kills && !(naive && twins(counts) > 0)) {
+      const worker = field.startWorker()
+      const before = field.submits()
+      while (field.submits() === before && worker.exitCode === null) await delay(5)
+      // The fault itself: at a random moment after this worker's first submit.
+      await delay(Math.random() * 250)
+      counts = await field.counts()
+      if (counts.size < field.plan.batches.length) figures.pending++
+      await kill(worker)
+      figures.kills++
+    }
+    let state = 'terminated'
+    if (naive) await field.terminate()
+    else {
+      field.startWorker()
+      state = (await field.result()).state
+    }
+    counts = await field.counts()
+    const lost = field.plan.batches.length - counts.size
+    return { ...figures, submits: field.submits(), lost, dup: twins(counts), state }
+  } finally {
+    await field.close()
+  }
+}
