@@ -12,6 +12,7 @@ import type { Place } from './connect.ts'
 import { planInside, wantedOf, withoutTombstones } from './planning-inside.ts'
 import { parseVars, readValues } from './values.ts'
 import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
+import { showReading } from './views/reading.ts'
 
 /** A plan with what it was made from. */
 export interface Planned {
@@ -51,6 +52,19 @@ export async function planFolder(
   input: CommandInput,
   { folder, place, client }: { readonly folder: string; readonly place: Place; readonly client: QueryClient },
 ): Promise<Planned | undefined> {
+  const counted = countQueries(client)
+  const stop = showReading(input.io, () => counted.queries)
+  try {
+    return await planRead(input, { folder, place, client: counted })
+  } finally {
+    stop()
+  }
+}
+
+async function planRead(
+  input: CommandInput,
+  { folder, place, client }: { readonly folder: string; readonly place: Place; readonly client: CountedClient },
+): Promise<Planned | undefined> {
   const loaded = await loadFolder(input, folder, place.embedded)
   if (!show(input, loaded.diagnostics) || !loaded.desired) return undefined
   const { desired } = loaded
@@ -60,17 +74,16 @@ export async function planFolder(
       next: 'correct `id:` in the definitions, or the organization id in the settings',
     })
   }
-  const counted = countQueries(client)
   const lockFolder = place.embedded ? input.settings.dataDir : folder
   const oldLock = await readLock(lockFolder)
   if (!show(input, oldLock.diagnostics)) return undefined
   const subOrganizations = wantedOf(desired, oldLock.lock)
-  const read = await readActual(counted, {
+  const read = await readActual(client, {
     mentioned: kindsMentioned(desired),
     ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
   })
   const actual = actingAs(read, input.options['as'])
-  const creators = await creatorsOf(counted, actual, oldLock.lock)
+  const creators = await creatorsOf(client, actual, oldLock.lock)
   const common = { baseUrl: place.baseUrl, allow: allowances(input), now: new Date().toISOString() }
   const own = planWithForecast(
     {
@@ -90,12 +103,12 @@ export async function planFolder(
     lock: own.lock,
     creators,
     place,
-    client: counted,
+    client,
   })
   if (!show(input, [...own.diagnostics, ...within.diagnostics])) return undefined
   const { requestsPerSecond: perSecond } = input.settings
   const plan = withInside(own.plan, within.plans, {
-    reads: counted.queries,
+    reads: client.queries,
     ...(perSecond === undefined ? {} : { perSecond }),
   })
   return { plan, desired, actual, lock: within.lock, lockFolder }
@@ -124,7 +137,9 @@ export async function saveLock({ lockFolder, lock }: Planned): Promise<void> {
 }
 
 /** A client that says how many queries it was asked. */
-function countQueries(client: QueryClient): QueryClient & { readonly queries: number } {
+type CountedClient = QueryClient & { readonly queries: number }
+
+function countQueries(client: QueryClient): CountedClient {
   const counted = {
     ...client,
     queries: 0,

@@ -1,7 +1,7 @@
 /** Plans as they are shown, saved, shown again and carried out, as separate processes against a real service. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
@@ -154,6 +154,30 @@ describe('unmanaged', () => {
 })
 
 describe('apply', () => {
+  test('events end with what went wrong and the exit code, whatever it was', async () => {
+    const { folder, env, defs } = await scene()
+    const eventsOf = async (args: readonly string[]) => {
+      const ran = await quorate(['apply', ...args, '--events', '--json'], { env, cwd: folder })
+      const events = ran.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(events.at(-1)).toMatchObject({ event: 'end', state: 'failed', exit: ran.exit })
+      return { names: events.map(({ event }) => event), error: events.at(-2).error }
+    }
+    const asked = await eventsOf([defs])
+    expect(asked.names).toEqual(['version', 'plan', 'error', 'end'])
+    expect(asked.error).toMatchObject({ code: 'cli/not-confirmed', next: expect.stringContaining('--yes') })
+
+    const file = join(folder, 'plan.json')
+    await quorate(['plan', defs, '--out', file], { env })
+    writeFileSync(file, readFileSync(file, 'utf8').replace('treasury', 'treasurx'))
+    expect((await eventsOf([file])).error).toMatchObject({ code: 'plan/edited' })
+
+    writeFiles(defs, { 'wrong.yaml': 'tags: [' })
+    expect((await eventsOf([defs])).names).toEqual(['version', 'end'])
+  })
+
   test('events are one JSON object a line, the version first; a saved plan writes the lock beside its definitions', async () => {
     const { service, folder, env, defs } = await scene({ TEMPORAL_ADDRESS: await testTemporalAddress() })
     const worker = spawn(process.execPath, [main, 'worker', '--json'], {

@@ -21,10 +21,20 @@ import { readText } from './show.ts'
 
 /** Carries out a saved plan and nothing else, or plans a folder and carries that out. */
 export async function apply(input: CommandInput): Promise<ExitCode> {
-  const place = await findPlace(input)
-  const named = input.args[0] ?? '.'
   const events = input.options['events'] ? createEvents(input.io, Date.now) : undefined
-  return isFile(named) ? applySaved(input, place, named, events) : applyFolder(input, place, named, events)
+  // Beside events nothing else goes to stdout.
+  const given = events ? { ...input, json: false } : input
+  try {
+    const place = await findPlace(given)
+    const named = given.args[0] ?? '.'
+    const carry = isFile(named) ? applySaved : applyFolder
+    const exit = await carry(given, place, named, events)
+    events?.ended(exit)
+    return exit
+  } catch (error) {
+    events?.failed(error)
+    throw error
+  }
 }
 
 /** A saved plan was confirmed when it was reviewed. The lock is written when its definitions are there, as they were. */
@@ -150,12 +160,11 @@ async function carryOut(
   const { io, json, options } = input
   const data = (progress: object) => {
     const text = `${JSON.stringify(progress, null, 2)}\n`
-    if (json && !events) io.out(text)
+    if (json) io.out(text)
     if (typeof options['jsonInto'] === 'string') writeText(options['jsonInto'], text)
   }
   if (!hasWork(plan)) {
     data({ planDigest: plan.digest, state: 'done', batches: [] })
-    events?.ended('done', EXIT.done)
     return EXIT.done
   }
   return withApplies(input, place, async (applies) => {
@@ -170,7 +179,6 @@ async function carryOut(
     data({ ...own, ...(organizations.length > 0 ? { subOrganizations: organizations } : {}) })
     const began = own.batches.length > 0 || inside.length === 0 ? [exitOf(own)] : []
     const exit = exitOfAll([...began, ...inside.map((one) => one.exit)])
-    events?.ended(own.state, exit)
     return exit
   })
 }

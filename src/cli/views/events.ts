@@ -3,7 +3,7 @@
  * added; a reader passes over events and members that it does not know.
  */
 import type { ApplyProgress } from '../../../activities/index.ts'
-import type { ExitCode } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { allPlans, type Plan } from '../../plan/index.ts'
 import type { Io } from '../io.ts'
 
@@ -15,13 +15,18 @@ export interface EventStream {
   readonly inside: (plan: Plan, progress: ApplyProgress, before: ApplyProgress | undefined) => void
   /** Says what is different from the last time. */
   readonly progress: (progress: ApplyProgress, before: ApplyProgress | undefined) => void
-  readonly ended: (state: string, exit: ExitCode) => void
+  /** The last event but for what went wrong: how the organization's own apply stands, and the exit code of the command. */
+  readonly ended: (exit: ExitCode) => void
+  /** Says why nothing more comes, and ends. */
+  readonly failed: (error: unknown) => void
 }
 
 /** Starts a stream on stdout; the version goes out at once. */
 export function createEvents(io: Pick<Io, 'out'>, clock: () => number): EventStream {
   const emit = (event: string, members: object) =>
     io.out(`${JSON.stringify({ event, at: new Date(clock()).toISOString(), ...members })}\n`)
+  let state: string | undefined
+  const ended = (exit: ExitCode) => emit('end', { state: state ?? (exit === EXIT.done ? 'done' : 'failed'), exit })
   emit('version', { version: VERSION })
   return {
     planned: (plan) => {
@@ -43,8 +48,16 @@ export function createEvents(io: Pick<Io, 'out'>, clock: () => number): EventStr
       }
     },
     inside: ({ organization }, now, before) => news(now, before, { organization: organization.name }),
-    progress: (now, before) => news(now, before, {}),
-    ended: (state, exit) => emit('end', { state, exit }),
+    progress: (now, before) => {
+      state = now.state
+      news(now, before, {})
+    },
+    ended,
+    failed: (error) => {
+      emit('error', { error: toErrorJson(error) })
+      state = 'failed'
+      ended(error instanceof QuorateError ? error.exit : EXIT.error)
+    },
   }
 
   function news(now: ApplyProgress, before: ApplyProgress | undefined, where: object): void {

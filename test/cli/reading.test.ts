@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { showReading } from '../../src/cli/views/reading.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** What is said while this many answers come, one each 100 ms. */
+function said({ live, answers }: { readonly live: boolean; readonly answers: number }): readonly string[] {
+  const texts: string[] = []
+  let count = 0
+  const stop = showReading({ live, say: (text) => void texts.push(text) }, () => count)
+  for (; count < answers; count++) vi.advanceTimersByTime(100)
+  stop()
+  vi.advanceTimersByTime(60_000)
+  return texts
+}
+
+describe('a long read', () => {
+  test('a log gets a counter each ten seconds, and no line an object', () => {
+    expect(said({ live: false, answers: 1_000 })).toHaveLength(10)
+    expect(said({ live: false, answers: 250 })).toEqual([
+      'Reading: 99 answers so far\n',
+      'Reading: 199 answers so far\n',
+    ])
+  })
+
+  test('a terminal gets one line that is written over each second, and erased at the end', () => {
+    const texts = said({ live: true, answers: 25 })
+    expect(texts).toEqual(['\r\u001b[KReading: 9 answers so far', '\r\u001b[KReading: 19 answers so far', '\r\u001b[K'])
+  })
+
+  test('a short one is not spoken of', () => {
+    expect([said({ live: true, answers: 5 }), said({ live: false, answers: 90 })]).toEqual([[], []])
+  })
+})
