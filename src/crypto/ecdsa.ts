@@ -1,9 +1,10 @@
-import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto'
+import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject, sign } from 'node:crypto'
 import { decodeHex, encodeBase64Url, isHex } from '../encoding/index.ts'
 import { encodeDerSignature, parseDerSignature } from './der.ts'
 import { CryptoError } from './error.ts'
 import { createKeyCache } from './key-cache.ts'
-import type { CurveOperations, Verify } from './signer.ts'
+import { verifiersOver } from './platform-check.ts'
+import type { CurveOperations } from './signer.ts'
 
 /** A 256-bit curve that the platform knows, by its names. */
 export interface EcdsaCurve {
@@ -32,22 +33,25 @@ export function ecdsaOver(curve: EcdsaCurve): CurveOperations {
         sign: (body) => sign('sha256', body, key).toString('hex'),
       }
     },
-    verify: createEcdsaVerifier(curve),
+    ...createEcdsaVerifiers(curve),
   }
 }
 
 /**
- * Creates a verifier of ECDSA over SHA-256. A high `s` is accepted (WebCrypto, HSMs and passkeys make them) and DER is
+ * Creates verifiers of ECDSA over SHA-256. A high `s` is accepted (WebCrypto, HSMs and passkeys make them) and DER is
  * read as `parseDerSignature` says.
  */
-export function createEcdsaVerifier(curve: EcdsaCurve, options?: { readonly capacity?: number }): Verify {
+export function createEcdsaVerifiers(
+  curve: EcdsaCurve,
+  options?: { readonly capacity?: number },
+): Pick<CurveOperations, 'verify' | 'verifyInPool'> {
   const keyOf = createKeyCache((hex) => parsePublicKey(curve, hex), options)
-  return ({ publicKey, body, signatureHex }) => {
-    if (!isHex(signatureHex)) return false
+  return verifiersOver(({ publicKey, signatureHex }) => {
+    if (!isHex(signatureHex)) return undefined
     const signature = parseDerSignature(decodeHex(signatureHex))
     const key = signature && keyOf(publicKey.toLowerCase())
-    return key !== undefined && verify('sha256', body, key, encodeDerSignature(signature!))
-  }
+    return key && { algorithm: 'sha256', key, signature: encodeDerSignature(signature!) }
+  })
 }
 
 function parsePublicKey(curve: EcdsaCurve, hex: string): KeyObject | undefined {

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { ed25519 as noble } from '@noble/curves/ed25519.js'
 import {
   type Bytes,
@@ -11,6 +11,7 @@ import {
 } from '../encoding/index.ts'
 import { CryptoError } from './error.ts'
 import { createKeyCache } from './key-cache.ts'
+import { verifiersOver } from './platform-check.ts'
 import type { CurveOperations } from './signer.ts'
 
 /** What stands before the 32 bytes of a private key in PKCS #8 (RFC 8410 §7). */
@@ -32,7 +33,7 @@ export const ed25519: CurveOperations = {
     const key = openSeed(privateKeyHex)
     return { publicKey: publicKeyOf(key), sign: (body) => sign(null, body, key).toString('hex') }
   },
-  verify: createVerify(),
+  ...createVerifiers(),
 }
 
 /** Signs once with a seed of 32 bytes, of which no copy is left behind in JavaScript. The signature has 64 bytes. */
@@ -40,14 +41,14 @@ export function signEd25519(body: Uint8Array, seed: Uint8Array): Bytes {
   return new Uint8Array(sign(null, body, openSeedBytes(seed)))
 }
 
-function createVerify(): CurveOperations['verify'] {
+function createVerifiers(): Pick<CurveOperations, 'verify' | 'verifyInPool'> {
   const keyOf = createKeyCache(parseEd25519PublicKey)
-  return ({ publicKey, body, signatureHex }) => {
-    if (!isHex(signatureHex)) return false
+  return verifiersOver(({ publicKey, signatureHex }) => {
+    if (!isHex(signatureHex)) return undefined
     const signature = decodeHex(signatureHex)
     const key = signature.length === SIGNATURE_LENGTH ? keyOf(publicKey.toLowerCase()) : undefined
-    return key !== undefined && verify(null, body, key, signature)
-  }
+    return key && { algorithm: null, key, signature }
+  })
 }
 
 /** Parses a public key of 64 lower-case hex digits, or `undefined` if it is none or not safe to verify under. */

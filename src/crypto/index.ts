@@ -24,5 +24,5 @@ export {
 export { createPooledRandomBytes, type RandomBytes, randomBytes } from './random.ts'
 export { seal, unseal } from './seal.ts'
 export { inHalves, type SignatureHalves, signEcdsaDigest, signSchnorrDigest } from './sign-digest.ts'
-export type { CurveOperations, KeyPair, SignatureClaim, Signer, Verify } from './signer.ts'
+export type { CurveOperations, KeyPair, SignatureClaim, Signer, Verify, VerifyInPool } from './signer.ts'
 export { newTimeOrderedUuid, newUuid } from './uuid.ts'

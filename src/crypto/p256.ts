@@ -1,5 +1,5 @@
 import { ECDH } from 'node:crypto'
-import { createEcdsaVerifier, type EcdsaCurve, ecdsaOver } from './ecdsa.ts'
+import { createEcdsaVerifiers, type EcdsaCurve, ecdsaOver } from './ecdsa.ts'
 import type { KeyPair, Signer, Verify } from './signer.ts'
 
 const CURVE: EcdsaCurve = { name: 'P-256', openssl: 'prime256v1' }
@@ -22,7 +22,7 @@ export const verifyP256: Verify = p256.verify
  * @default capacity 4096 keys, about 4 MB
  */
 export function createP256Verifier(options: { readonly capacity?: number } = {}): Verify {
-  return createEcdsaVerifier(CURVE, options)
+  return createEcdsaVerifiers(CURVE, options).verify
 }
 
 /** Writes a P-256 public key (hex, compressed or not) as its 65 bytes `04 ‖ x ‖ y` in hex; nothing if it is none. */

@@ -23,6 +23,9 @@ export interface SignatureClaim {
 /** Whether a signature is its key's over exactly this body; what is malformed is `false`, never an error. */
 export type Verify = (claim: SignatureClaim) => boolean
 
+/** The same, worked out beside the main thread: the body must stay as it is until then. */
+export type VerifyInPool = (claim: SignatureClaim) => Promise<boolean>
+
 /** What can be done with keys of one curve. Private keys that are none throw `CryptoError`, which never repeats them. */
 export interface CurveOperations {
   generateKeyPair(): KeyPair
@@ -31,4 +34,5 @@ export interface CurveOperations {
   /** Creates a signer that keeps its parsed key: the platform then signs an order of magnitude faster than JavaScript. */
   createSigner(privateKeyHex: string): Signer
   readonly verify: Verify
+  readonly verifyInPool: VerifyInPool
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** The fingerprint of a submit: `sha256:` and the hex SHA-256 of the raw body (facts: protocol §5). */
 export function fingerprintOf(rawBody: Uint8Array | string): string {
-  return `sha256:${createHash('sha256').update(rawBody).digest('hex')}`
+  return `sha256:${hash('sha256', rawBody)}`
 }

@@ -13,7 +13,7 @@ export { type KeyReference, type LoadKeyOptions, loadPrivateKey } from './load-k
 export { type Headers, readStamp, type Stamp, type StampKind, type Stamps } from './read.ts'
 export { isScheme, SCHEMES, type SchemeRow, type SignatureScheme, schemesOf } from './schemes.ts'
 export { createApiKeyStamper, type Stamper, type StampHeader, type StampingKey } from './stamper.ts'
-export { verifyStamp } from './verify.ts'
+export { verifyStamp, verifyStampInPool } from './verify.ts'
 export { verifyWebAuthnStamp, type WebAuthnExpectation } from './verify-webauthn.ts'
 export {
   type AssertionExpectation,

@@ -4,6 +4,7 @@ import {
   type KeyCurve,
   type Signer,
   type Verify,
+  type VerifyInPool,
   verifyEip191,
 } from '../crypto/index.ts'
 
@@ -15,6 +16,8 @@ export interface SchemeRow {
   readonly publicKey: RegExp
   /** Checks the signature over the body's bytes. */
   readonly verify: Verify
+  /** The same beside the main thread, where the platform can. */
+  readonly verifyInPool: VerifyInPool
   /** Opens a private key of 64 hex digits. Throws `CryptoError`. */
   readonly createSigner: (privateKeyHex: string) => Signer
 }
@@ -30,24 +33,28 @@ export const SCHEMES = {
     curve: 'p256',
     publicKey: COMPRESSED_POINT,
     verify: p256.verify,
+    verifyInPool: p256.verifyInPool,
     createSigner: p256.createSigner,
   },
   SIGNATURE_SCHEME_TK_API_SECP256K1: {
     curve: 'secp256k1',
     publicKey: COMPRESSED_POINT,
     verify: secp256k1.verify,
+    verifyInPool: secp256k1.verifyInPool,
     createSigner: secp256k1.createSigner,
   },
   SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191: {
     curve: 'secp256k1',
     publicKey: COMPRESSED_POINT,
     verify: verifyEip191,
+    verifyInPool: async (claim) => verifyEip191(claim),
     createSigner: createEip191Signer,
   },
   SIGNATURE_SCHEME_TK_API_ED25519: {
     curve: 'ed25519',
     publicKey: ED25519_KEY,
     verify: ed25519.verify,
+    verifyInPool: ed25519.verifyInPool,
     createSigner: ed25519.createSigner,
   },
 } as const satisfies Record<string, SchemeRow>

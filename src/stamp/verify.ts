@@ -9,3 +9,9 @@ export function verifyStamp(stamp: Stamp, body: Uint8Array): boolean {
   const { publicKey, scheme, signature } = stamp
   return SCHEMES[scheme].verify({ publicKey, body, signatureHex: signature })
 }
+
+/** As `verifyStamp`, beside the main thread: the body must stay as it is until then. */
+export function verifyStampInPool(stamp: Stamp, body: Uint8Array): Promise<boolean> {
+  const { publicKey, scheme, signature } = stamp
+  return SCHEMES[scheme].verifyInPool({ publicKey, body, signatureHex: signature })
+}

@@ -6,7 +6,7 @@ import {
   StampError,
   type StampFault,
   type Stamps,
-  verifyStamp,
+  verifyStampInPool,
   type WebAuthnStamp,
 } from '../../stamp/index.ts'
 
@@ -29,10 +29,10 @@ const FAULTS: Readonly<Record<StampFault, (error: StampError) => ApiError>> = {
 }
 
 /** Reads a request's stamp and, where the stamp names its own key, checks that it signs these very bytes. Throws `ApiError`. */
-export function authenticate(headers: Headers, body: Uint8Array): Proof {
+export async function authenticate(headers: Headers, body: Uint8Array): Promise<Proof> {
   const stamp = readStampOrRefuse(headers)
   if (stamp.kind === 'webauthn') return { kind: 'passkey', stamp, body }
-  if (!verifyStamp(stamp, body)) throw apiError('apiKeyNotVerified')
+  if (!(await verifyStampInPool(stamp, body))) throw apiError('apiKeyNotVerified')
   return stamp
 }
 

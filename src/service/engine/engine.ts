@@ -72,7 +72,7 @@ export function createEngine(options: EngineOptions): Engine {
   const tools = createTools(options)
   return {
     async submit(raw) {
-      const form = readSubmit(decoder, raw)
+      const form = await readSubmit(decoder, raw)
       const request = { ...form, identityOf: await verifyIdentities(options, raw, form, form.intent) }
       await examine(options, request, (tx) =>
         resolveCaller(tx, request.proof, request.organizationId, { reach: 'submit', now: clock() }),
@@ -87,7 +87,7 @@ export function createEngine(options: EngineOptions): Engine {
       })
     },
     async query(raw) {
-      const form = readQuery(decoder, raw)
+      const form = await readQuery(decoder, raw)
       const { name, organizationId, request, proof } = form
       const identityOf = await verifyIdentities(options, raw, form, request)
       const handler = options.queryHandlers[name]
@@ -163,7 +163,7 @@ async function verifyIdentities(
 type Form<Request> = Omit<Request, 'identityOf'>
 
 /** Form first, then the stamp; nothing here touches the store. */
-function readSubmit(decoder: Decoder, { path, headers, body, source }: RawRequest): Form<SubmitRequest> {
+async function readSubmit(decoder: Decoder, { path, headers, body, source }: RawRequest): Promise<Form<SubmitRequest>> {
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
   const envelope = decoder.envelope(parseJson(body), path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
@@ -177,14 +177,14 @@ function readSubmit(decoder: Decoder, { path, headers, body, source }: RawReques
     message: decodeUtf8(body),
     fingerprint: fingerprintOf(body),
     source,
-    proof: authenticate(headers, body),
+    proof: await authenticate(headers, body),
   }
 }
 
-function readQuery(decoder: Decoder, { path, headers, body }: RawRequest): Form<QueryRequest> {
+async function readQuery(decoder: Decoder, { path, headers, body }: RawRequest): Promise<Form<QueryRequest>> {
   const row = findQueryByPath(path)
   if (!row) throw apiError('notFound', 'path', path)
   const request = decoder.query(row.name, parseJson(body))
   const organizationId = String(request['organizationId']).toLowerCase()
-  return { name: row.name, organizationId, request, proof: authenticate(headers, body) }
+  return { name: row.name, organizationId, request, proof: await authenticate(headers, body) }
 }

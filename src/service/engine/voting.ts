@@ -7,7 +7,7 @@
  * stays, and the next approval opens a new window in which everybody else must approve again.
  */
 import { newUuid } from '../../crypto/index.ts'
-import type { Decision } from '../../policy/index.ts'
+import type { Decision, PolicyOutcome } from '../../policy/index.ts'
 import { ApiError, apiError, GRPC, isTerminal, permissionDenied } from '../../protocol/index.ts'
 import {
   type ActivityRecordRow,
@@ -137,15 +137,30 @@ export async function recordVote(
     ...caller.signed,
     created_at: vote.castAt,
   })
-  const evaluations = (vote.decision?.policies ?? []).map(({ policyId, outcome }) => ({ policyId, outcome }))
   await insertPolicyEvaluation(tx, {
     id: newUuid(tools.randomBytes),
     organization_id: activity.organization_id,
     activity_id: activity.id,
     vote_id: row.id,
-    evaluations: JSON.stringify(evaluations),
+    evaluations: writeEvaluations(vote.decision?.policies ?? []),
     created_at: vote.castAt,
   })
+}
+
+/** Most policies come to one of a few outcomes, which are the same objects each time: each is written once. */
+const written = new WeakMap<PolicyOutcome, string>()
+
+function writeEvaluations(outcomes: readonly PolicyOutcome[]): string {
+  let text = ''
+  for (const one of outcomes) {
+    let part = written.get(one)
+    if (part === undefined) {
+      part = JSON.stringify({ policyId: one.policyId, outcome: one.outcome })
+      written.set(one, part)
+    }
+    text += text === '' ? part : `,${part}`
+  }
+  return `[${text}]`
 }
 
 /** What the caller's approval counts as. */

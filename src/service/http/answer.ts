@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { RandomBytes } from '../../crypto/index.ts'
 import { newUuid } from '../../crypto/index.ts'
-import { encodeUtf8 } from '../../encoding/index.ts'
 import { ApiError, apiError, type JsonObject } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { StoreUnavailable } from '../store/index.ts'
@@ -14,7 +13,7 @@ export function sendJson(reply: FastifyReply, status: number, body: JsonObject):
   return reply
     .code(status)
     .header('content-type', JSON_TYPE)
-    .send(Buffer.from(encodeUtf8(JSON.stringify(body))))
+    .send(Buffer.from(JSON.stringify(body)))
 }
 
 /** What the log says about a request that failed; bodies and stamps are never in it. */

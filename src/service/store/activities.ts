@@ -48,13 +48,17 @@ export async function findActivityByFingerprint(
   return (await byFingerprint(tx, { organizationId, fingerprint }))[0]
 }
 
-const lastPosition = prepare((tx, of: { organizationId: string }) =>
+const insert = prepare((tx, row: Omit<ActivityRecordRow, 'position'>) =>
   tx
-    .selectFrom('activities')
-    .select(({ fn }) => fn.max('position').as('position'))
-    .where('organization_id', '=', of.organizationId),
+    .insertInto('activities')
+    .values(({ fn, selectFrom }) => ({
+      ...row,
+      position: selectFrom('activities')
+        .select(({ eb }) => eb(fn.coalesce(fn.max<number>('position'), eb.lit(0)), '+', 1).as('next'))
+        .where('organization_id', '=', row.organization_id),
+    }))
+    .returning('position'),
 )
-const insert = prepare((tx, row: ActivityRecordRow) => tx.insertInto('activities').values(row))
 
 /** Records a new activity at the next position of its organization and returns the row. */
 export async function insertActivity(
@@ -62,10 +66,8 @@ export async function insertActivity(
   activity: Omit<ActivityRecordRow, 'position'>,
 ): Promise<ActivityRecordRow> {
   // INVARIANT: the organization's row is locked, so nobody else can take the same position.
-  const [last] = await lastPosition(tx, { organizationId: activity.organization_id })
-  const row = { ...activity, position: (last?.position ?? 0) + 1 }
-  await insert(tx, row)
-  return row
+  const [made] = await insert(tx, activity)
+  return { ...activity, position: made!.position }
 }
 
 const update = prepare(

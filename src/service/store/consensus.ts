@@ -9,30 +9,26 @@ export interface ApproverFacts {
   readonly tagIds: readonly string[]
 }
 
-const usersAmong = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+const approversAmong = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
     .selectFrom('users')
-    .select(['id', 'name', 'email'])
-    .where('organization_id', '=', of.organizationId)
-    .where('id', 'in', of.userIds),
+    .leftJoin('tag_members', (join) =>
+      join
+        .onRef('tag_members.member_id', '=', 'users.id')
+        .onRef('tag_members.organization_id', '=', 'users.organization_id'),
+    )
+    .select(['users.id', 'users.name', 'users.email', 'tag_members.tag_id'])
+    .where('users.organization_id', '=', of.organizationId)
+    .where('users.id', 'in', of.userIds)
+    .orderBy('tag_members.tag_id'),
 )
-const tagsOf = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+const quorumOf = prepare((tx, of: { organizationId: string }) =>
   tx
-    .selectFrom('tag_members')
-    .select(['tag_id', 'member_id'])
-    .where('organization_id', '=', of.organizationId)
-    .where('member_id', 'in', of.userIds)
-    .orderBy('tag_id'),
-)
-const threshold = prepare((tx, of: { organizationId: string }) =>
-  tx.selectFrom('organizations').select('quorum_threshold').where('id', '=', of.organizationId),
-)
-const quorumMembers = prepare((tx, of: { organizationId: string }) =>
-  tx
-    .selectFrom('quorum_members')
-    .select('user_id')
-    .where('organization_id', '=', of.organizationId)
-    .orderBy('position'),
+    .selectFrom('organizations')
+    .leftJoin('quorum_members', 'quorum_members.organization_id', 'organizations.id')
+    .select(['organizations.quorum_threshold', 'quorum_members.user_id'])
+    .where('organizations.id', '=', of.organizationId)
+    .orderBy('quorum_members.position'),
 )
 const policyVersion = prepare((tx, of: { organizationId: string }) =>
   tx.selectFrom('policy_versions').select('version').where('organization_id', '=', of.organizationId),
@@ -45,12 +41,12 @@ export async function listApprovers(
   userIds: readonly string[],
 ): Promise<ApproverFacts[]> {
   if (userIds.length === 0) return []
-  const users = await usersAmong(tx, { organizationId, userIds })
-  const tags = await tagsOf(tx, { organizationId, userIds })
+  const rows = await approversAmong(tx, { organizationId, userIds })
   return userIds.flatMap((id) => {
-    const user = users.find((row) => row.id === id)
+    const own = rows.filter((row) => row.id === id)
+    const [user] = own
     if (!user) return []
-    const tagIds = tags.filter((row) => row.member_id === id).map((row) => row.tag_id)
+    const tagIds = own.flatMap(({ tag_id: tagId }) => (tagId === null ? [] : [tagId]))
     return [{ id, name: user.name, email: user.email ?? undefined, tagIds }]
   })
 }
@@ -60,9 +56,9 @@ export async function readRootQuorum(
   tx: Transaction,
   organizationId: string,
 ): Promise<{ userIds: string[]; threshold: number }> {
-  const [organization] = await threshold(tx, { organizationId })
-  const members = await quorumMembers(tx, { organizationId })
-  return { userIds: members.map((row) => row.user_id), threshold: organization!.quorum_threshold }
+  const rows = await quorumOf(tx, { organizationId })
+  const userIds = rows.flatMap(({ user_id: userId }) => (userId === null ? [] : [userId]))
+  return { userIds, threshold: rows[0]!.quorum_threshold }
 }
 
 /** Reads the version of the organization's policies: it differs whenever any of them does. */

@@ -22,11 +22,22 @@ const WRITES = new Set(['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode']
  * time, so a query on the outer handle inside a transaction would wait for ever: always pass the transaction on.
  */
 export function createSqliteDialect(database: DatabaseSync, begin: 'begin' | 'begin immediate'): Dialect {
+  const connection = new SqliteConnection(database)
   return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(database, begin),
+    createAdapter: () => new DirectAdapter(connection),
+    createDriver: () => new SqliteDriver(database, connection, begin),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+/** Leads from a transaction to its connection, for what need not go through Kysely. */
+export class DirectAdapter extends SqliteAdapter {
+  readonly connection: Pick<SqliteConnection, 'run'>
+
+  constructor(connection: SqliteConnection) {
+    super()
+    this.connection = connection
   }
 }
 
@@ -35,9 +46,9 @@ class SqliteDriver implements Driver {
   readonly #connection: SqliteConnection
   readonly #begin: string
 
-  constructor(database: DatabaseSync, begin: string) {
+  constructor(database: DatabaseSync, connection: SqliteConnection, begin: string) {
     this.#database = database
-    this.#connection = new SqliteConnection(database)
+    this.#connection = connection
     this.#begin = begin
   }
 
@@ -50,13 +61,16 @@ class SqliteDriver implements Driver {
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     this.#connection.fault = undefined
     await connection.executeQuery(CompiledQuery.raw(this.#begin))
+    this.#connection.isOpen = true
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('commit'))
+    this.#connection.isOpen = false
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    this.#connection.isOpen = false
     try {
       await connection.executeQuery(CompiledQuery.raw('rollback'))
     } catch (error) {
@@ -78,6 +92,8 @@ class SqliteConnection implements DatabaseConnection {
    * if somebody swallowed the error: SQLite may have rolled back already, and each statement would commit by itself.
    */
   fault: StoreUnavailable | undefined
+  /** Whether a transaction is open: nothing is run directly outside of one, where it would commit by itself. */
+  isOpen = false
   readonly #database: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
 
@@ -95,6 +111,19 @@ class SqliteConnection implements DatabaseConnection {
         return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
       }
       return { rows: statement.all(...parameters) as R[] }
+    } catch (error) {
+      const known = fromSqliteError(error)
+      if (known instanceof StoreUnavailable) this.fault = known
+      throw known
+    }
+  }
+
+  /** Runs a statement of the open transaction at once, without Kysely's own steps; gives its rows. */
+  run(sql: string, parameters: readonly unknown[]): readonly unknown[] {
+    if (!this.isOpen) throw new Error(`expected an open transaction for \`${sql}\``)
+    if (this.fault) throw this.fault
+    try {
+      return this.#prepare(sql).all(...(parameters as readonly SQLInputValue[]))
     } catch (error) {
       const known = fromSqliteError(error)
       if (known instanceof StoreUnavailable) this.fault = known

@@ -1,4 +1,5 @@
-import type { Compilable, CompiledQuery, QueryResult } from 'kysely'
+import type { Compilable, CompiledQuery } from 'kysely'
+import { run } from './run.ts'
 import type { Transaction } from './transaction.ts'
 
 /** Stands for a value while a query is compiled. */
@@ -38,16 +39,18 @@ export function prepare<Values extends { readonly [Name in keyof Values]: Value 
       compiled = build(tx, placeholdersFor(values)).compile()
       shapes.set(shape, compiled)
     }
-    const parameters = compiled.parameters.map((parameter) => valueFor(parameter, values))
-    const { rows }: QueryResult<Row> = await tx.executeQuery({ ...compiled, parameters })
-    return rows
+    const parameters: unknown[] = []
+    for (const parameter of compiled.parameters) parameters.push(valueFor(parameter, values))
+    return run(tx, compiled, parameters)
   }
 }
 
-function shapeOf(values: object): string {
+function shapeOf(values: { readonly [name: string]: Value }): string {
   let shape = ''
-  for (const [name, value] of Object.entries(values))
+  for (const name in values) {
+    const value = values[name]
     shape += Array.isArray(value) ? `${name}${value.length} ` : `${name} `
+  }
   return shape
 }
 

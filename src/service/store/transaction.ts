@@ -1,5 +1,6 @@
 import { CompiledQuery, type Transaction as KyselyTransaction } from 'kysely'
 import { StoreUnavailable } from './error.ts'
+import { run } from './run.ts'
 import type { Schema } from './schema.ts'
 
 /** An open transaction. Whoever has one can read and write; committing is the store's own business. */
@@ -16,16 +17,16 @@ const SAVEPOINT = {
  * one name nest, in SQLite and in PostgreSQL alike.
  */
 export async function withSavepoint<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
-  await tx.executeQuery(SAVEPOINT.set)
+  await run(tx, SAVEPOINT.set)
   try {
     const value = await work()
-    await tx.executeQuery(SAVEPOINT.release)
+    await run(tx, SAVEPOINT.release)
     return value
   } catch (error) {
     // After a fault of the machine the transaction may be gone, and its savepoints with it.
     if (error instanceof StoreUnavailable) throw error
-    await tx.executeQuery(SAVEPOINT.undo)
-    await tx.executeQuery(SAVEPOINT.release)
+    await run(tx, SAVEPOINT.undo)
+    await run(tx, SAVEPOINT.release)
     throw error
   }
 }

@@ -2,13 +2,17 @@ import { prepare } from './prepared.ts'
 import type { PolicyEvaluationRow, VoteRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
-const lastPosition = prepare((tx, of: { activityId: string }) =>
+const insert = prepare((tx, row: Omit<VoteRow, 'position'>) =>
   tx
-    .selectFrom('votes')
-    .select(({ fn }) => fn.max('position').as('position'))
-    .where('activity_id', '=', of.activityId),
+    .insertInto('votes')
+    .values(({ fn, selectFrom }) => ({
+      ...row,
+      position: selectFrom('votes')
+        .select(({ eb }) => eb(fn.coalesce(fn.max<number>('position'), eb.lit(0)), '+', 1).as('next'))
+        .where('activity_id', '=', row.activity_id),
+    }))
+    .returning('position'),
 )
-const insert = prepare((tx, row: VoteRow) => tx.insertInto('votes').values(row))
 const ofActivities = prepare((tx, of: { organizationId: string; activityIds: readonly string[] }) =>
   tx
     .selectFrom('votes')
@@ -22,10 +26,8 @@ const insertEvaluation = prepare((tx, row: PolicyEvaluationRow) => tx.insertInto
 
 /** Records a vote as the activity's latest. */
 export async function insertVote(tx: Transaction, vote: Omit<VoteRow, 'position'>): Promise<VoteRow> {
-  const [last] = await lastPosition(tx, { activityId: vote.activity_id })
-  const row = { ...vote, position: (last?.position ?? 0) + 1 }
-  await insert(tx, row)
-  return row
+  const [made] = await insert(tx, vote)
+  return { ...vote, position: made!.position }
 }
 
 /** Reads the votes of several activities, each activity's in the order in which they were cast. */
