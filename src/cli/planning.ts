@@ -24,13 +24,17 @@ export interface Planned {
   readonly lockFolder: string
 }
 
+/** Throws `cli/no-definitions` where no folder is. */
+export function assertFolder(folder: string): void {
+  if (existsSync(folder) && statSync(folder).isDirectory()) return
+  throw new QuorateError('cli/no-definitions', `expected \`${folder}\` to be a folder of definitions`, {
+    next: 'name the folder, or make one with `quorate init FOLDER`',
+  })
+}
+
 /** Loads a folder of definitions; shows what is wrong with them, and gives nothing when any of it is an error. */
 export async function loadFolder(input: CommandInput, folder: string, embedded: boolean): Promise<LoadedDefinitions> {
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) {
-    throw new QuorateError('cli/no-definitions', `expected \`${folder}\` to be a folder of definitions`, {
-      next: 'name the folder, or make one with `quorate init FOLDER`',
-    })
-  }
+  assertFolder(folder)
   return loadDefinitions(folder, outsideOf(input, embedded))
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { isTestFile, LOCK_FILE } from '../definitions/index.ts'
+import { assertFolder } from './planning.ts'
 
 /** What `up` must know of definitions before they can be loaded: which values they want from outside, and who is root. */
 export interface Survey {
@@ -14,8 +15,12 @@ export interface Survey {
   readonly vars: readonly string[]
 }
 
-/** Reads a folder's YAML without judging it; whatever is wrong is said when the definitions are loaded. */
+/**
+ * Reads a folder's YAML without judging it; whatever is wrong is said when the definitions are loaded. Throws
+ * `cli/no-definitions` where no folder is.
+ */
 export function surveyDefinitions(folder: string): Survey {
+  assertFolder(folder)
   const texts = readdirSync(folder)
     .filter((name) => /\.ya?ml$/.test(name) && name !== LOCK_FILE && !isTestFile(name))
     .sort()

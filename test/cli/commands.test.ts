@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
+import { EXIT } from '../../src/diagnostics/index.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 
@@ -81,6 +82,45 @@ describe('output', () => {
       diagnostics: [],
     })
   })
+})
+
+/** Commands whose stdout is another program's, or which stay until they are stopped: both have tests of their own. */
+const NOT_DATA = ['policy lsp', 'serve']
+
+describe('where nothing answers and nothing is', () => {
+  test.for(visible.filter(({ name }) => !NOT_DATA.includes(name)))(
+    '`$name --json` still says data on stdout, talk on stderr, and ends with a code that is written down',
+    async ({ example }) => {
+      const folder = testFolder()
+      const env = {
+        QUORATE_BASE_URL: 'http://127.0.0.1:1',
+        QUORATE_ORGANIZATION_ID: service.organizationId,
+        QUORATE_API_KEY_FILE: keyFile(folder, 'key', service.root.privateKey),
+        TEMPORAL_ADDRESS: '127.0.0.1:1',
+      }
+      const words = example.split(' ').slice(1)
+      const ran = await quorate([...words.map((word) => word.replaceAll("'", '')), '--json'], { env, cwd: folder })
+      const data = JSON.parse(ran.stdout)
+      expect(Object.values(EXIT)).toContain(ran.exit)
+      expect(ran.stderr).not.toContain('internal/unexpected')
+      expect(ran.stderr).not.toContain('"code"')
+      if (data.error) expect(ran.stderr).toContain(`error ${data.error.code}: ${data.error.message}`)
+    },
+  )
+})
+
+test('exit codes: each means one thing, and help, README and reference say so', async () => {
+  const codes = Object.values(EXIT)
+  expect(new Set(codes).size).toBe(codes.length)
+  const { stdout } = await quorate(['--help'])
+  const [readme, reference] = ['README.md', 'docs/cli.md'].map((name) =>
+    readFileSync(join(import.meta.dirname, '../..', name), 'utf8'),
+  )
+  for (const code of codes) {
+    expect(stdout.replaceAll('\n', ' ')).toMatch(new RegExp(`[ :]${code} [a-z]`))
+    expect(readme).toMatch(new RegExp(`^\\| ${code} \\| [a-z]`, 'm'))
+    expect(reference).toMatch(new RegExp(`^\\| ${code} \\| [a-z]`, 'm'))
+  }
 })
 
 describe('init', () => {

@@ -4,7 +4,7 @@ import type { CommandInput } from '../command.ts'
 import { completedOption, renderCompletion, SHELLS } from '../views/completion.ts'
 
 /** Prints the completion script of a shell. */
-export async function completion({ io, args, commands }: CommandInput): Promise<ExitCode> {
+export async function completion({ io, json, args, commands }: CommandInput): Promise<ExitCode> {
   const shell = SHELLS.find((one) => one === args[0])
   if (shell === undefined) {
     throw new QuorateError('cli/usage', `expected a shell, got \`${args[0]}\``, {
@@ -15,6 +15,7 @@ export async function completion({ io, args, commands }: CommandInput): Promise<
     completedOption('--json', 'print data as JSON'),
     ...Object.values(settingRows).map(({ flag, argument, meaning }) => completedOption(`${flag} ${argument}`, meaning)),
   ]
-  io.out(renderCompletion(shell, commands, shared))
+  const script = renderCompletion(shell, commands, shared)
+  io.out(json ? `${JSON.stringify({ shell, script }, null, 2)}\n` : script)
   return EXIT.done
 }
