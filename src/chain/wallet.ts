@@ -19,7 +19,7 @@ export interface Wallet {
   /** Derives one account. Throws `ChainError` with the API's text for one that `checkAccount` refuses. */
   derive(account: AccountSpec): Account
   /** Derives the key of an account, for the caller to wipe. Throws as `derive` does. */
-  deriveKey(account: AccountSpec): SigningKey
+  deriveKey(account: AccountSpec): SigningKey & { readonly address: string }
   close(): void
 }
 

@@ -1,7 +1,10 @@
-import { type Account, checkAccount, normalizePath } from '../../chain/index.ts'
+import { checkAccount, normalizePath } from '../../chain/index.ts'
+import { encodeHex } from '../../encoding/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
+import { accountKeyPlace } from '../signing/sealed-places.ts'
 import { openStoredWallet } from '../signing/signer.ts'
+import { insertAccountKeys } from '../store/wallet-account-keys.ts'
 import { insertWalletAccounts, listAccountsOfWallet } from '../store/wallet-accounts.ts'
 
 /** Throws the API's literal text for the first account that cannot be derived, or that the request names twice. */
@@ -37,38 +40,38 @@ export async function addAccounts(
 ): Promise<string[]> {
   if (accounts.length === 0) return []
   const { tx, organizationId, now } = context
-  const derived = await deriveAll(context, walletId, accounts)
-  const rows = derived.map(({ account, address, publicKey }) => {
-    return {
-      id: context.newId(),
+  const wallet = await openStoredWallet(context, walletId)
+  try {
+    if (!options.persist) return accounts.map((account) => wallet.derive(account).address)
+    const derived = accounts.map((account) => ({ id: context.newId(), account, key: wallet.deriveKey(account) }))
+    const rows = derived.map(({ id, account, key }) => ({
+      id,
       wallet_id: walletId,
       curve: account.curve,
       path_format: account.pathFormat,
       // Kept in its normal form: two spellings of one path are one account.
       path: normalizePath(account.path),
       address_format: account.addressFormat,
-      address,
-      public_key: publicKey,
+      address: key.address,
+      public_key: encodeHex(key.publicKey),
       name: account.name || null,
       created_at: now,
       updated_at: now,
-    }
-  })
-  if (options.persist) await insertWalletAccounts(tx, organizationId, rows)
-  return rows.map(({ address }) => address)
-}
-
-async function deriveAll(
-  context: HandlerContext,
-  walletId: string,
-  accounts: readonly Wire.WalletAccountParams[],
-): Promise<readonly (Account & { readonly account: Wire.WalletAccountParams })[]> {
-  const wallet = await openStoredWallet(context, walletId)
-  try {
-    return accounts.map((account) => ({ account, ...wallet.derive(account) }))
+    }))
+    const keys = derived.map(({ id, key }) => ({ account_id: id, ...sealKey(context, id, key.privateKey) }))
+    await insertWalletAccounts(tx, organizationId, rows)
+    await insertAccountKeys(tx, keys)
+    return rows.map(({ address }) => address)
   } finally {
     wallet.close()
   }
+}
+
+/** Seals the key of an account by itself, and wipes it: signing then takes neither the words nor a derivation. */
+function sealKey({ organizationId, seal }: HandlerContext, accountId: string, privateKey: Uint8Array) {
+  const sealed = seal(privateKey, accountKeyPlace(accountId))
+  privateKey.fill(0)
+  return { organization_id: organizationId, sealed_private_key: sealed }
 }
 
 /** What may be there once in a wallet: a path for an address format (facts: chain §1). */

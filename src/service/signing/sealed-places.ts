@@ -9,3 +9,8 @@ export function mnemonicPlace(walletId: string): SealedPlace {
 export function privateKeyPlace(keyId: string): SealedPlace {
   return { table: 'private_keys', id: keyId, column: 'sealed_private_key' }
 }
+
+/** Where the key of a wallet account stands sealed. */
+export function accountKeyPlace(accountId: string): SealedPlace {
+  return { table: 'wallet_account_keys', id: accountId, column: 'sealed_private_key' }
+}

@@ -17,9 +17,10 @@ import {
   readSealedPrivateKey,
 } from '../store/signers.ts'
 import { listTagMembers } from '../store/tags.ts'
+import { findSealedAccountKey } from '../store/wallet-account-keys.ts'
 import { listWallets, readSealedMnemonic, type WalletFacts } from '../store/wallets.ts'
 import { privateKeyDisabled } from './refusals.ts'
-import { mnemonicPlace, privateKeyPlace } from './sealed-places.ts'
+import { accountKeyPlace, mnemonicPlace, privateKeyPlace } from './sealed-places.ts'
 
 interface SealedKey {
   readonly curve: Curve
@@ -122,7 +123,9 @@ async function openKey(context: KeyContext, signer: Signer): Promise<SigningKey>
     const sealed = await readSealedPrivateKey(context.tx, context.organizationId, signer.key.id)
     return { ...namedKey(signer), privateKey: context.unseal(sealed, privateKeyPlace(signer.key.id)) }
   }
-  const { curve, path, address_format: addressFormat } = signer.account
+  const { id, curve, path, address_format: addressFormat } = signer.account
+  const sealed = await findSealedAccountKey(context.tx, context.organizationId, id)
+  if (sealed) return { ...namedKey(signer), privateKey: context.unseal(sealed, accountKeyPlace(id)) }
   const wallet = await openStoredWallet(context, signer.wallet.id)
   try {
     return { ...namedKey(signer), privateKey: wallet.deriveKey({ curve, path, addressFormat }).privateKey }

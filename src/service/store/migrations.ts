@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { accountKeys } from './migrations/account-keys.ts'
 import type { Migration } from './migrations/migration.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
@@ -113,6 +114,7 @@ const MIGRATIONS: readonly Migration[] = [
   passkeysAndProviders,
   signing,
   sends,
+  accountKeys,
 ]
 
 /**

@@ -16,6 +16,7 @@ export interface Schema {
   send_attempts: SendAttemptRow
   wallets: WalletRow
   wallet_accounts: WalletAccountRow
+  wallet_account_keys: WalletAccountKeyRow
   private_keys: PrivateKeyRow
   private_key_addresses: PrivateKeyAddressRow
   smart_contract_interfaces: SmartContractInterfaceRow
@@ -146,6 +147,14 @@ export interface WalletAccountRow {
   position: number
   created_at: number
   updated_at: number
+}
+
+/** The key of an account, so that nobody need open its wallet's words to sign. */
+export interface WalletAccountKeyRow {
+  account_id: string
+  organization_id: string
+  /** 32 bytes, sealed under the master key for this very row. */
+  sealed_private_key: Uint8Array
 }
 
 /** A key of its own, in no wallet. */

@@ -91,6 +91,7 @@ const CONTENTS = [
   'oauth2_credentials',
   'api_key_ip_allowlists',
   'ip_allowlists',
+  'wallet_account_keys',
   'wallet_accounts',
   'wallets',
   'policies',

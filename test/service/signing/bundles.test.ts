@@ -1,6 +1,7 @@
 /** Imports and exports, with the published library at the other end. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import {
   decryptExportBundle,
   encryptPrivateKeyToBundle,
@@ -201,6 +202,33 @@ describe('at rest', () => {
         expect(bytes.includes(secret)).toBe(false)
       }
     }
+  })
+})
+
+describe('keys of accounts', () => {
+  test('keys of accounts: each is sealed by itself, goes with its account, and where there is none the words lead to it', async () => {
+    const { walletId, accounts } = await makeWallet(service.root, ETHEREUM, SOLANA)
+    const ids = accounts.map(({ walletAccountId }) => walletAccountId)
+    const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
+    const sealed = () =>
+      database
+        .prepare(`select account_id, sealed_private_key from wallet_account_keys where account_id in (?, ?)`)
+        .all(...ids)
+    expect(new Set(sealed().map((row) => row['account_id']))).toEqual(new Set(ids))
+    for (const row of sealed()) expect((row['sealed_private_key'] as Uint8Array).length).toBe(32 + 1 + 12 + 16)
+    const sign = () =>
+      complete(service.root, 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', {
+        signWith: accounts[0]!.address,
+        payload: 'ab'.repeat(32),
+        encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+        hashFunction: 'HASH_FUNCTION_NO_OP',
+      })
+    const signature = await sign()
+    database.prepare('delete from wallet_account_keys where account_id = ?').run(ids[0]!)
+    expect(await sign()).toEqual(signature)
+    await removeWallet(walletId, true)
+    expect(sealed()).toEqual([])
+    database.close()
   })
 })
 
