@@ -1,5 +1,5 @@
 /** The completion scripts, run by the shell they are for. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
 import { completedOption, renderCompletion, SHELLS } from '../../src/cli/views/completion.ts'
@@ -39,6 +39,53 @@ describe('completion: bash', () => {
     const folder = writeFiles(testFolder(), { 'acme.yaml': '', 'other.yaml': '' })
     expect(offered(['plan', 'ac'], folder)).toEqual(['acme.yaml'])
     expect(offered(['plan', '--out', 'ot'], folder)).toEqual(['other.yaml'])
+  })
+})
+
+const has = (shell: string) => spawnSync(shell, ['--version']).status === 0
+const shared = [completedOption('--json', 'print data as JSON')]
+
+describe.skipIf(!has('fish'))('completion: fish (needs fish)', () => {
+  test.for([
+    { line: 'quorate pl', expected: ['plan'] },
+    { line: 'quorate policy te', expected: ['test'] },
+    { line: 'quorate plan --det', expected: ['--detailed-exitcode'] },
+    { line: 'quorate completion ', expected: [...SHELLS].sort() },
+    { line: 'quorate backg', expected: [] },
+  ])('`$line` is completed to $expected', ({ line, expected }) => {
+    const run = `${renderCompletion('fish', commands, shared)}\ncomplete -C '${line}'`
+    const offers = execFileSync('fish', ['--no-config', '-c', run], { encoding: 'utf8', cwd: testFolder() })
+    expect(offers.split('\n').flatMap((one) => one.split('\t')[0] || [])).toEqual(expected)
+  })
+})
+
+/** What an interactive zsh makes of a line in which the tabulator was pressed, in a terminal of its own. */
+function typedInZsh(keys: string, cwd: string): string {
+  const folder = writeFiles(testFolder(), {
+    'quorate.zsh': renderCompletion('zsh', commands, shared),
+    'type.zsh': `zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "PROMPT=; autoload -Uz compinit; compinit -u -D; source $1; bindkey '^I' complete-word; quorate() { print -r -- \\"GOT:\\$*\\" }; print REA''DY"
+while zpty -r z line; do [[ $line == *READY* ]] && break; done
+zpty -w -n z "$2"$'\\t\\n'
+while zpty -r z line; do [[ $line == *GOT:* ]] && { print -r -- "$line"; break }; done
+zpty -d z
+`,
+  })
+  const args = ['-f', `${folder}/type.zsh`, `${folder}/quorate.zsh`, keys]
+  const said = execFileSync('zsh', args, { encoding: 'utf8', cwd, timeout: 60_000 })
+  return /GOT:(.*)/.exec(said)![1]!.trim()
+}
+
+describe.skipIf(!has('zsh'))('completion: zsh (needs zsh)', () => {
+  test.for([
+    { keys: 'quorate unm', expected: 'unmanaged' },
+    { keys: 'quorate policy te', expected: 'policy test' },
+    { keys: 'quorate plan --det', expected: 'plan --detailed-exitcode' },
+    { keys: 'quorate completion ba', expected: 'completion bash' },
+    { keys: 'quorate plan --out ot', expected: 'plan --out other.yaml' },
+  ])('`$keys` and the tabulator are `$expected`', { timeout: 120_000 }, ({ keys, expected }) => {
+    expect(typedInZsh(keys, writeFiles(testFolder(), { 'acme.yaml': '', 'other.yaml': '' }))).toBe(expected)
   })
 })
 
