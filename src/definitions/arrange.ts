@@ -69,7 +69,7 @@ class Arranger {
     const first = this.#lineOf(startOf(map.items[0]!))
     const head = this.#headEnd(first)
     const body = this.#block(map, { from: head, to: this.#lines.length, column: 0, schema: makeSchema() })
-    return `${[...this.#lines.slice(0, head), ...body].join('\n')}\n`
+    return `${[...this.#lines.slice(0, head), ...body].join('\n').trimEnd()}\n`
   }
 
   /** What stands at the top of a file is about the file: to the last blank line, `---` or line for the editor. */

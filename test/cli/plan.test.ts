@@ -205,6 +205,8 @@ describe('apply', () => {
     expect(done.map(({ index }) => index).sort()).toEqual([0, 1])
     expect(events.at(-1)).toMatchObject({ event: 'end', state: 'done', exit: 0 })
     const { userTags } = await service.root.query('list_user_tags')
-    expect(readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')).toContain(`tag.treasury: ${userTags[0]!.tagId}`)
+    expect(readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')).toContain(
+      `tag.treasury: ${userTags[0]!.tagId} sha256:`,
+    )
   })
 })

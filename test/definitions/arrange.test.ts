@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { formatDefinitions, isTestFile, LOCK_FILE } from '../../src/definitions/index.ts'
 import { createSource, renderDiagnostics } from '../../src/diagnostics/index.ts'
 import { canonicalJson } from '../../src/encoding/index.ts'
-import { loadFiles, ORGANIZATION_ID } from './harness.ts'
+import { loadFiles, ORGANIZATION_ID, splitFixture } from './harness.ts'
 
 const repository = join(import.meta.dirname, '../..')
 
@@ -106,6 +106,13 @@ describe('fmt', () => {
       expected: 'users:\n  a: &a { tags: [x], email: a@b.test }\n  b: *a\ntags: { x: {} }\n',
     },
     { name: 'line ends of Windows stay', given: 'tags: {}\r\nid: x\r\n', expected: 'id: x\r\ntags: {}\r\n' },
+    {
+      name: 'values that begin on the line below, and lines that are folded, move whole',
+      given:
+        'policies:\n   a:\n     notes:\n        some plain text\n        goes on\n     condition: "wallet.id == \'w\'\n       && true"\n     effect: allow\n\n\n',
+      expected:
+        'policies:\n  a:\n    effect: allow\n    condition: "wallet.id == \'w\' && true"\n    notes:\n       some plain text\n       goes on\n',
+    },
     { name: 'an empty file is formatted', given: '', expected: '' },
     { name: 'a file of comments is formatted', given: '# soon\n', expected: '# soon\n' },
   ]
@@ -121,6 +128,21 @@ describe('fmt', () => {
     const { text: after, diagnostics } = formatDefinitions(createSource('a.yaml', text))
     expect(after).toBe(text)
     expect(diagnostics.map((one) => one.code)).toContain(code)
+  })
+
+  test('no mistake in a definition stops it, and none makes it say anything else', () => {
+    let files = 0
+    for (const folder of ['valid', 'invalid']) {
+      for (const name of readdirSync(join(import.meta.dirname, folder))) {
+        const fixture = splitFixture(readFileSync(join(import.meta.dirname, folder, name), 'utf8'))
+        for (const text of Object.values(fixture.files)) {
+          files++
+          const once = formatDefinitions(createSource('a.yaml', text)).text
+          expect(formatDefinitions(createSource('a.yaml', once)).text, name).toBe(once)
+        }
+      }
+    }
+    expect(files).toBeGreaterThan(100)
   })
 
   test('the examples are formatted', () => {
