@@ -83,9 +83,10 @@ describe('fmt', () => {
 
   test('fmt: writes the files that change; one with a mistake is left as it is, and the mistake is told', async () => {
     const broken = 'users: {}\ntags: [\n'
-    const folder = writeFiles(testFolder(), { 'a.yaml': unordered, 'b.yaml': broken })
+    const folder = writeFiles(testFolder(), { 'a.yaml': unordered, 'b.yaml': broken, 'inside/c.yaml': unordered })
     const ran = await quorate(['fmt', folder])
-    expect(ran).toMatchObject({ exit: 1, stdout: `${join(folder, 'a.yaml')}\n` })
+    const [here, inside] = [join(folder, 'a.yaml'), join(folder, 'inside', 'c.yaml')]
+    expect(ran).toMatchObject({ exit: 1, stdout: `${here}\n${inside}\n` })
     expect(ran.stderr).toContain('b.yaml:3:1: error definitions/syntax')
     expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe(ordered)
     expect(readFileSync(join(folder, 'b.yaml'), 'utf8')).toBe(broken)
