@@ -1,71 +1,134 @@
 /**
- * `npm run soak [-- --count N] [--seed N]`: feeds the policy language and the readers of transactions with inputs that
- * nobody wrote, a million unless told. Nothing may be thrown but refusals, no input may take long, and memory may not grow
- * with their number. Says the seed first, so that what fails can be run again.
+ * `npm run soak [-- PART] [--count N] [--seed N]`: the long forms of what the tests do in short, all parts in order or
+ * one of them. `--count` is how many inputs, kills or calls; without it each part has its own number. Each prints its
+ * figures, and fails when anything was lost, doubled or left by half.
  */
-import { performance } from 'node:perf_hooks'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
-import fc from 'fast-check'
-import { soaks } from './soaks.ts'
+import { findTemporal, startTemporalServer } from '../../src/worker/index.ts'
+import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
+import { line } from '../reliability/figures.ts'
+import { loseAnswers } from '../reliability/lost-answers.ts'
+import { killServer } from '../reliability/server-kills.ts'
+import { killService } from '../reliability/service-kills.ts'
+import { killWorkers } from '../reliability/worker-kills.ts'
+import { FAIL_POINTS } from '../service/tamper.ts'
+import { soakInputs } from './inputs.ts'
 
-/** CPU time of this thread. No input is longer than some hundred bytes; what takes this long hangs on longer ones. */
-const MOST_MS_AN_INPUT = 1_000
-/** What a run may keep, once it is warm; the collector is asked to run before each look. */
-const MOST_GROWTH_MB = 96
-const BATCH = 5_000
-/** What is between two inputs too, the collecting and the generating, takes time on a busy machine. */
-const HANGS_MS = 30_000
-
-const { values } = parseArgs({
-  options: {
-    count: { type: 'string', default: '1000000' },
-    seed: { type: 'string', default: `${Date.now() % 2 ** 31}` },
-  },
-})
-const [count, seed] = [wholeNumber('count', values.count), wholeNumber('seed', values.seed)]
-console.log(`seed ${seed}, ${count.toLocaleString('en-US')} inputs`)
-
-const taken = new Int32Array(new SharedArrayBuffer(4))
-new Worker(new URL('watchdog.ts', import.meta.url), { workerData: { taken, mostMs: HANGS_MS } }).unref()
-
-let warm: number | undefined
-let most = 0
-let slowest = { ms: 0, input: '' }
-const start = performance.now()
-for (let done = 0, batch = 0; done < count; batch++) {
-  for (const { name, share, input, take } of soaks) {
-    const runs = Math.min(Math.ceil(BATCH * share), count - done)
-    if (runs === 0) continue
-    fc.assert(
-      fc.property(input as fc.Arbitrary<unknown>, (given) => {
-        Atomics.add(taken, 0, 1)
-        const before = process.threadCpuUsage()
-        ;(take as (given: unknown) => void)(given)
-        const { user, system } = process.threadCpuUsage(before)
-        const ms = (user + system) / 1000
-        if (ms > slowest.ms) slowest = { ms, input: `${name}: ${fc.stringify(given)}` }
-        if (ms > MOST_MS_AN_INPUT) throw new RangeError(`it took ${ms.toFixed(0)} ms, over ${MOST_MS_AN_INPUT}`)
-      }),
-      // Another seed for every batch, all from the one that was said.
-      { seed: (seed + batch) | 0, numRuns: runs },
-    )
-    done += runs
-  }
-  globalThis.gc?.()
-  const now = process.memoryUsage.rss() / 2 ** 20
-  most = Math.max(most, now)
-  // The first batches fill caches and compile what is hot.
-  if (batch === 3) warm = now
-  const growth = now - (warm ?? now)
-  if (batch % 20 === 0) console.log(`${done.toLocaleString('en-US')} inputs, ${now.toFixed(0)} MB`)
-  if (growth > MOST_GROWTH_MB) fail(`memory grew by ${growth.toFixed(0)} MB, over ${MOST_GROWTH_MB}`)
+interface Part {
+  readonly what: string
+  /** How many without `--count`. */
+  readonly count: number
+  readonly run: (count: number, seed: number) => Promise<unknown>
 }
-const seconds = (performance.now() - start) / 1000
-console.log(
-  `no crash and no hang in ${count.toLocaleString('en-US')} inputs, ${seconds.toFixed(0)} s; memory ${most.toFixed(0)} MB at most, ` +
-    `grown by ${Math.max(0, most - (warm ?? most)).toFixed(0)} MB; the slowest took ${slowest.ms.toFixed(1)} ms`,
-)
+
+/** One apply has work for about so many kills. */
+const KILLS_AN_APPLY = { worker: 20, server: 5 } as const
+
+const parts: Readonly<Record<string, Part>> = {
+  inputs: {
+    what: 'inputs of the policy language and of transactions that nobody wrote',
+    count: 1_000_000,
+    run: (count, seed) => soakInputs({ count, seed }),
+  },
+  apply: { what: 'workers killed while they apply', count: 200, run: killManyWorkers },
+  temporal: { what: 'Temporal servers killed while they apply', count: 20, run: killManyServers },
+  service: {
+    what: 'services killed while they are submitted to',
+    count: 100,
+    run: async (kills) => demand(await killService({ kills }), { kills, lost: 0, twice: 0, half: 0, integrity: 'ok' }),
+  },
+  answers: {
+    what: 'calls over connections that break',
+    count: 1_000,
+    run: async (calls) => demand(await loseAnswers({ calls, naive: false }), { calls, late: 0, lost: 0, dup: 0 }),
+  },
+  'fail-points': {
+    what: 'services that die inside a submit, of one kind at a time',
+    count: FAIL_KINDS.length,
+    run: dieEverywhere,
+  },
+}
+
+async function killManyWorkers(count: number): Promise<void> {
+  await withTemporal(async (address) => {
+    const sum = { kills: 0, pending: 0, submits: 0, lost: 0, dup: 0 }
+    while (sum.kills < count) {
+      const kills = Math.min(KILLS_AN_APPLY.worker, count - sum.kills)
+      add(sum, demand(await killWorkers({ address, kills }), { kills, pending: kills, lost: 0, dup: 0, state: 'done' }))
+    }
+    console.log(line(sum))
+  })
+}
+
+async function killManyServers(count: number): Promise<void> {
+  const sum = { kills: 0, pending: 0, submits: 0, lost: 0, dup: 0 }
+  while (sum.kills < count) {
+    const kills = Math.min(KILLS_AN_APPLY.server, count - sum.kills)
+    add(sum, demand(await killServer({ kills }), { kills, pending: kills, lost: 0, dup: 0, state: 'done' }))
+  }
+  console.log(line(sum))
+}
+
+async function dieEverywhere(count: number): Promise<void> {
+  const sum = { deaths: 0, kept: 0, unanswered: 0, changed: 0, failed: 0 }
+  for (const kind of FAIL_KINDS.slice(0, count)) {
+    const undisturbed = await dieAt(undefined, { types: [kind] })
+    for (const point of FAIL_POINTS) {
+      const { figures, rows } = await dieAt(point, { types: [kind] })
+      const committed = point === 'after-commit' || point === 'before-reply' ? 1 : 0
+      demand({ kind, ...figures }, { kept: committed, unanswered: 1, changed: 0, failed: 0 })
+      demand(rows, undisturbed.rows, false)
+      add(sum, { deaths: 1, ...figures })
+    }
+  }
+  console.log(line(sum))
+}
+
+/** Gives the figures, which it prints; throws unless they are as they must be. */
+function demand<Figures extends object>(figures: Figures, expected: object, prints = true): Figures {
+  if (prints) console.log(line(figures))
+  for (const [name, value] of Object.entries(expected)) {
+    const got = (figures as Readonly<Record<string, unknown>>)[name]
+    if (got !== value) throw new RangeError(`expected ${name} to be ${String(value)}, got ${String(got)}`)
+  }
+  return figures
+}
+
+function add(sum: Record<string, number>, figures: object): void {
+  for (const [name, value] of Object.entries(figures)) if (typeof sum[name] === 'number') sum[name] += Number(value)
+}
+
+async function withTemporal(work: (address: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'quorate-soak-'))
+  const announce = (text: string) => console.log(text)
+  const binary = await findTemporal({ announce })
+  const server = await startTemporalServer({ binary, dbFile: join(folder, 'temporal.db'), announce: () => {} })
+  try {
+    await work(server.address)
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { count: { type: 'string' }, seed: { type: 'string', default: `${Date.now() % 2 ** 31}` } },
+})
+const seed = wholeNumber('seed', values.seed)
+const count = values.count === undefined ? undefined : wholeNumber('count', values.count)
+const unknown = positionals.filter((name) => !Object.hasOwn(parts, name))
+if (unknown.length > 0) fail(`expected ${Object.keys(parts).join(', ')}, got ${unknown.join(' ')}`)
+for (const [name, part] of Object.entries(parts)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue
+  console.log(`${name}: ${part.what}`)
+  const begun = performance.now()
+  await part.run(count ?? part.count, seed)
+  console.log(`${name}: ${((performance.now() - begun) / 1000).toFixed(0)} s`)
+}
 
 function wholeNumber(name: string, text: string): number {
   if (/^[0-9]{1,10}$/.test(text)) return Number(text)

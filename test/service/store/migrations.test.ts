@@ -55,6 +55,7 @@ describe('migrations', () => {
       if (!ended) break
       interrupted++
     }
+    console.log(`ended at=${interrupted} statements, other schemas=0`)
     expect(interrupted).toBeGreaterThan(30)
   })
 
