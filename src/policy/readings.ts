@@ -190,7 +190,10 @@ export const readings = {
     where: 'src/policy/authorize.ts',
   },
   'U-rejected': { reading: 'one reject by a user who may vote rejects for good', where: 'src/service' },
-  'U-denied-surface': { reading: 'a denied request is answered with HTTP 403 and code 7', where: 'src/service' },
+  'U-denied-surface': {
+    reading: 'a denied request is answered with HTTP 403 and code 7, and its activity is kept as FAILED',
+    where: 'src/service',
+  },
   'U-snapshot': { reading: 'each vote uses policies, tags and quorum as they are then', where: 'src/service' },
   'U-batch': {
     reading: 'every item is decided by itself; the worst outcome is the outcome',

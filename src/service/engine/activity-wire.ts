@@ -1,5 +1,5 @@
 import { findActivity, type Json, type JsonObject, toTimestamp } from '../../protocol/index.ts'
-import type { ActivityRecordRow, VoteRow } from '../store/index.ts'
+import { type ActivityRecordRow, shownFingerprint, type VoteRow } from '../store/index.ts'
 
 /** What an activity's answer needs besides its row. */
 export interface ActivityView {
@@ -39,7 +39,7 @@ function toRecord({ activity, votes, canApprove, canReject }: ActivityView): Jso
     // `{}` until there is a result: null or nothing at all breaks clients that spread it.
     result: activity.result === null || row.resultKey === null ? {} : { [row.resultKey]: parse(activity.result) },
     votes: votes.map(({ vote, user }) => toWireVote(vote, user)),
-    fingerprint: activity.fingerprint,
+    fingerprint: shownFingerprint(activity.fingerprint),
     canApprove,
     canReject,
     createdAt: { ...toTimestamp(activity.created_at) },

@@ -6,6 +6,7 @@ import type { RandomBytes } from '../../crypto/index.ts'
 import { decodeUtf8 } from '../../encoding/index.ts'
 import {
   type ActivityType,
+  ApiError,
   apiError,
   type Decoder,
   findActivitiesByPath,
@@ -77,14 +78,17 @@ export function createEngine(options: EngineOptions): Engine {
       await examine(options, request, (tx) =>
         resolveCaller(tx, request.proof, request.organizationId, { reach: 'submit', now: clock() }),
       )
-      return database.write(async (tx) => {
+      const answer = await database.write(async (tx) => {
         const now = clock()
-        const { activity, caller } = await submit(tools, tx, request, now)
+        const { activity, caller, denial } = await submit(tools, tx, request, now)
+        if (denial) return denial
         const [view] = await viewActivities(tools, tx, [activity], { caller, now })
         const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
         // Only what was asked in the other spelling is touched: names that people chose come back as they were sent.
         return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)
       })
+      if (answer instanceof ApiError) throw answer
+      return answer
     },
     async query(raw) {
       const form = await readQuery(decoder, raw)

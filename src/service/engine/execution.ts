@@ -49,6 +49,11 @@ function toFailure(
     const { name, message } = error instanceof Error ? error : { name: 'unknown', message: 'not an error' }
     logger.error('execution failed', { reference, activityId: activity.id, type: activity.type, name, message })
   }
+  return failureOf(refusal)
+}
+
+/** A refusal as a failed activity carries it (facts: protocol §9). */
+export function failureOf(refusal: ApiError) {
   const { code, message, details } = refusal.toBody()
   return { code, message, details }
 }

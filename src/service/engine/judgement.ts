@@ -7,7 +7,7 @@ import {
   type PolicyContext,
   type PolicyIndex,
 } from '../../policy/index.ts'
-import { type ActivityRow, type JsonObject, permissionDenied } from '../../protocol/index.ts'
+import { type ActivityRow, type ApiError, type JsonObject, permissionDenied } from '../../protocol/index.ts'
 import { listApprovers, readRootQuorum, type Transaction } from '../store/index.ts'
 import type { Ballot } from './ballots.ts'
 import type { Handler, HandlerContext } from './handler.ts'
@@ -58,14 +58,11 @@ export function withBallot(ballots: readonly Ballot[], ballot: Ballot): readonly
   return ballots.some(({ userId }) => userId === ballot.userId) ? ballots : [...ballots, ballot]
 }
 
-/**
- * Throws the denial that the API answers with, unless the decision allows or waits. Unstated: what a denial leaves
- * behind (facts: U-denied-surface). Nothing: the same bytes are judged anew; a denied vote leaves the activity waiting.
- */
-export function refuseDenial(decision: Decision): void {
-  if (decision.outcome !== 'OUTCOME_ALLOW' && decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS') {
-    throw permissionDenied(decision.policies)
-  }
+/** The denial that the API answers with; undefined when the decision allows or waits. */
+export function denialOf({ outcome, policies }: Decision): ApiError | undefined {
+  return outcome === 'OUTCOME_ALLOW' || outcome === 'OUTCOME_REQUIRES_CONSENSUS'
+    ? undefined
+    : permissionDenied(policies)
 }
 
 async function buildPolicyContext(item: Case, ballots: readonly Ballot[]): Promise<PolicyContext> {

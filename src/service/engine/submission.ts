@@ -3,25 +3,34 @@
  * caller → vote? → known bytes? → liveness → handler → checks → decision → record → execution.
  */
 import { newTimeOrderedUuid } from '../../crypto/index.ts'
+import type { ApiError } from '../../protocol/index.ts'
 import { setSignCount } from '../store/authenticators.ts'
-import { type ActivityRecordRow, findActivityByFingerprint, insertActivity, type Transaction } from '../store/index.ts'
+import {
+  type ActivityRecordRow,
+  findActivityByFingerprint,
+  insertActivity,
+  keptApart,
+  type Transaction,
+} from '../store/index.ts'
 import { type Caller, resolveCaller } from './caller.ts'
-import { execute } from './execution.ts'
-import { refuseDenial } from './judgement.ts'
+import { execute, failureOf } from './execution.ts'
+import { denialOf } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { RESOLVED_BELOW } from './readings.ts'
 import type { SubmitRequest } from './request.ts'
 import { checkSource } from './source-address.ts'
 import type { EngineTools } from './tools.ts'
-import { ballotOf, recordVote, voteByFingerprint, voteByResubmission } from './voting.ts'
+import { ballotOf, recordVote, type Voter, voteByFingerprint, voteByResubmission } from './voting.ts'
 
 /** What became of a submit, and for whom. */
 export interface Submitted {
   readonly activity: ActivityRecordRow
   readonly caller: Caller
+  /** What the caller is answered instead of the activity, once that is kept. */
+  readonly denial?: ApiError | undefined
 }
 
-/** Takes one submit. Throws `ApiError`; then nothing of it is left. */
+/** Takes one submit. Throws `ApiError`; then nothing of it is left. A denial comes back: what was decided is kept. */
 export async function submit(
   tools: EngineTools,
   tx: Transaction,
@@ -31,20 +40,27 @@ export async function submit(
   const reach = RESOLVED_BELOW.has(request.row.family) ? 'submit-below' : 'submit'
   const caller = await resolveCaller(tx, request.proof, request.organizationId, { reach, now })
   await checkSource(tx, caller, request.source)
-  if (caller.counted) await setSignCount(tx, caller.counted.authenticator, caller.counted.signCount)
   const voter = { caller, request, now }
-  if (request.row.resultKey === null) return { caller, activity: await voteByFingerprint(tools, tx, voter) }
-  const known = await findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
-  if (known) return { caller, activity: await voteByResubmission(tools, tx, known, voter) }
-  return { caller, activity: await start(tools, tx, voter) }
+  const became = await take(tools, tx, voter)
+  // Bytes that were denied may be sent once more with their stamp.
+  if (caller.counted && !became.denial) await setSignCount(tx, caller.counted.authenticator, caller.counted.signCount)
+  return { caller, ...became }
 }
 
-/** Decides about bytes that nobody has sent before; submitting is the first approval. */
-async function start(
-  tools: EngineTools,
-  tx: Transaction,
-  voter: { readonly caller: Caller; readonly request: SubmitRequest; readonly now: number },
-): Promise<ActivityRecordRow> {
+async function take(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Omit<Submitted, 'caller'>> {
+  const { caller, request } = voter
+  if (request.row.resultKey === null) return { activity: await voteByFingerprint(tools, tx, voter) }
+  const known = await findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
+  if (known) return { activity: await voteByResubmission(tools, tx, known, voter) }
+  return start(tools, tx, voter)
+}
+
+/**
+ * Decides about bytes that nobody has sent before; submitting is the first approval. A denied activity is kept as FAILED
+ * for whoever asks what was decided (facts: U-denied-surface), under a fingerprint that no bytes have: sent again, the
+ * same bytes are judged anew, and nobody's denied request counts as an approval of anything (facts: protocol §5).
+ */
+async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Omit<Submitted, 'caller'>> {
   const { caller, request, now } = voter
   checkLiveness(request.timestampMs, now)
   const item = tools.prepareCase(tx, request.row, request.intent, {
@@ -55,17 +71,22 @@ async function start(
   })
   await item.handler.validate?.(item.context, item.intent)
   const decision = await tools.judge.decide(item, [ballotOf(caller)])
-  refuseDenial(decision)
+  const denial = denialOf(decision)
   const allowed = decision.outcome === 'OUTCOME_ALLOW'
+  const id = newTimeOrderedUuid(now, tools.randomBytes)
   const activity = await insertActivity(tx, {
-    id: newTimeOrderedUuid(now, tools.randomBytes),
+    id,
     organization_id: caller.organizationId,
     type: request.row.type,
-    status: allowed ? 'ACTIVITY_STATUS_PENDING' : 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
-    fingerprint: request.fingerprint,
+    status: denial
+      ? 'ACTIVITY_STATUS_FAILED'
+      : allowed
+        ? 'ACTIVITY_STATUS_PENDING'
+        : 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+    fingerprint: denial ? keptApart(request.fingerprint, id) : request.fingerprint,
     intent: JSON.stringify(request.intent),
     result: null,
-    failure: null,
+    failure: denial ? JSON.stringify(failureOf(denial)) : null,
     timestamp_ms: request.timestampMs,
     generate_app_proofs: request.generateAppProofs ? 1 : 0,
     window_opened_at: now,
@@ -73,5 +94,5 @@ async function start(
     updated_at: now,
   })
   await recordVote(tools, tx, activity, voter, { selection: 'VOTE_SELECTION_APPROVED', castAt: now, decision })
-  return allowed ? execute(item, activity, { ...tools, recheck: false }) : activity
+  return { denial, activity: allowed ? await execute(item, activity, { ...tools, recheck: false }) : activity }
 }

@@ -22,7 +22,7 @@ import {
 import { type Ballot, countBallots, hasLapsed } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import { execute } from './execution.ts'
-import { type Case, refuseDenial, withBallot } from './judgement.ts'
+import { type Case, denialOf, withBallot } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import type { SubmitRequest } from './request.ts'
 import type { EngineTools } from './tools.ts'
@@ -80,7 +80,9 @@ async function approve(
   if (ballots.some(({ userId }) => userId === ballot.userId)) return activity
   if (!(await tools.judge.mayVote(item, ballots, ballot))) throw permissionDenied([])
   const decision = await tools.judge.decide(item, withBallot(ballots, ballot))
-  refuseDenial(decision)
+  // A denied vote is no vote: it leaves the activity waiting as it was.
+  const denial = denialOf(decision)
+  if (denial) throw denial
   const windowOpenedAt = hasLapsed(activity, now) ? now : activity.window_opened_at
   await recordVote(tools, tx, activity, voter, {
     selection: 'VOTE_SELECTION_APPROVED',

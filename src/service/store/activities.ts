@@ -31,6 +31,16 @@ export async function findActivityById(
     .executeTakeFirst()
 }
 
+/** A fingerprint under which no bytes find the activity; people are shown that of its bytes. */
+export function keptApart(fingerprint: string, id: string): string {
+  return `${fingerprint} ${id}`
+}
+
+/** The fingerprint of the bytes that an activity was made from. */
+export function shownFingerprint(stored: string): string {
+  return stored.split(' ', 1)[0]!
+}
+
 const byFingerprint = prepare((tx, of: { organizationId: string; fingerprint: string }) =>
   tx
     .selectFrom('activities')

@@ -8,7 +8,9 @@ export {
   findActivityByFingerprint,
   findActivityById,
   insertActivity,
+  keptApart,
   listActivityRows,
+  shownFingerprint,
   updateActivity,
 } from './activities.ts'
 export { type ApproverFacts, listApprovers, readPolicyVersion, readRootQuorum } from './consensus.ts'

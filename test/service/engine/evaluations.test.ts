@@ -1,6 +1,7 @@
 /** What is kept of each decision: `get_policy_evaluations` tells it vote by vote and policy by policy. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorize, compilePolicy, type PolicyContext, type PolicyText } from '../../../src/policy/index.ts'
+import { fingerprintOf } from '../../../src/protocol/index.ts'
 import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
 
 const clock = createTestClock()
@@ -105,8 +106,7 @@ describe('evaluations', () => {
     ])
   })
 
-  test('evaluations: a denial tells each policy in its answer, and leaves no activity', async () => {
-    const before = (await service.root.query('list_activities')).activities.length
+  test('evaluations: a denial tells each policy in its answer, and is kept as a failed activity', async () => {
     for (const [type, message] of [
       ['ACTIVITY_TYPE_CREATE_USER_TAG', 'No policies evaluated to outcome: Allow'],
       ['ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', `The following policies denied this action: ${policies[3]!.id}`],
@@ -119,8 +119,45 @@ describe('evaluations', () => {
         status: 403,
         body: { code: 7, details: [{ message, policyEvaluations: decided([carol], type) }] },
       })
+      const [kept] = (await service.root.query('list_activities', { filterByType: [type] })).activities
+      expect(kept).toMatchObject({
+        status: 'ACTIVITY_STATUS_FAILED',
+        type,
+        result: {},
+        failure: { code: 7, details: [{ message }] },
+        votes: [{ userId: carol.userId }],
+        canApprove: false,
+        canReject: false,
+      })
+      expect(kept!.fingerprint).toBe(fingerprintOf(kept!.votes[0]!.message))
+      const [evaluation, ...others] = await evaluationsOf(kept!.id)
+      expect(others).toEqual([])
+      expect(evaluation).toMatchObject({
+        activityId: kept!.id,
+        voteId: kept!.votes[0]!.id,
+        policyEvaluations: decided([carol], type),
+      })
     }
-    expect((await service.root.query('list_activities')).activities.length).toBe(before)
+  })
+
+  test('evaluations: bytes that were denied are judged anew, and the denied request counts for nothing', async () => {
+    const body = tagOf()
+    const kept = async () =>
+      (await service.root.query('list_activities')).activities.filter(
+        ({ fingerprint }) => fingerprint === fingerprintOf(body.text),
+      )
+    await expect(carol.client.send(body)).rejects.toMatchObject({ status: 403 })
+    await expect(carol.client.send(body)).rejects.toMatchObject({ status: 403 })
+    expect((await kept()).map(({ status }) => status)).toEqual(['ACTIVITY_STATUS_FAILED', 'ACTIVITY_STATUS_FAILED'])
+    // By its fingerprint nobody finds it, so nobody can bring it to life.
+    await expect(service.root.approve(fingerprintOf(body.text))).rejects.toMatchObject({ status: 404 })
+    const waiting = await alice.client.send(body)
+    expect(waiting).toMatchObject({ status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', votes: [{ userId: alice.userId }] })
+    expect((await evaluationsOf(waiting.id)).map(({ policyEvaluations }) => policyEvaluations)).toEqual([
+      decided([alice]),
+    ])
+    expect((await bob.client.approve(waiting.fingerprint)).status).toBe('ACTIVITY_STATUS_COMPLETED')
+    expect((await kept()).length).toBe(3)
   })
 
   test('evaluations: a vote that turns the decision into a denial is refused, and the activity waits on', async () => {

@@ -95,7 +95,7 @@ describe('submission', () => {
     expect(second.fingerprint).toBe(fingerprintOf(change(body.text)))
   })
 
-  test('submission: a denial leaves nothing behind and the same bytes are judged anew', async () => {
+  test('submission: what a denial leaves behind does nothing, and the same bytes are judged anew', async () => {
     const body = tagBody()
     const denied = await alice.client.raw(body.path, body.text)
     expect(denied.status).toBe(403)
