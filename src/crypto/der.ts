@@ -20,6 +20,22 @@ export function parseDerSignature(der: Uint8Array): Bytes | undefined {
   return concatBytes(r.value, s.value)
 }
 
+/**
+ * Brings a signature that `parseDerSignature` reads into the one strict form, which the platform wants: nearly every one
+ * is in it already, and then it is given back as it is.
+ */
+export function strictDerSignature(der: Uint8Array): Uint8Array | undefined {
+  const signature = parseDerSignature(der)
+  if (!signature) return undefined
+  const secondInteger = 4 + der[3]!
+  return isShortest(der, 2) && isShortest(der, secondInteger) ? der : encodeDerSignature(signature)
+}
+
+/** Whether the integer at this place has no zero more than keeps it positive. */
+function isShortest(der: Uint8Array, start: number): boolean {
+  return der[start + 1] === 1 || der[start + 2] !== 0 || der[start + 3]! >= 0x80
+}
+
 function readInteger(der: Uint8Array, start: number): { value: Bytes; end: number } | undefined {
   const length = der[start + 1]
   const end = start + 2 + (length ?? 0)

@@ -1,6 +1,6 @@
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject, sign } from 'node:crypto'
 import { decodeHex, encodeBase64Url, isHex } from '../encoding/index.ts'
-import { encodeDerSignature, parseDerSignature } from './der.ts'
+import { strictDerSignature } from './der.ts'
 import { CryptoError } from './error.ts'
 import { createKeyCache } from './key-cache.ts'
 import { verifiersOver } from './platform-check.ts'
@@ -48,9 +48,9 @@ export function createEcdsaVerifiers(
   const keyOf = createKeyCache((hex) => parsePublicKey(curve, hex), options)
   return verifiersOver(({ publicKey, signatureHex }) => {
     if (!isHex(signatureHex)) return undefined
-    const signature = parseDerSignature(decodeHex(signatureHex))
+    const signature = strictDerSignature(decodeHex(signatureHex))
     const key = signature && keyOf(publicKey.toLowerCase())
-    return key && { algorithm: 'sha256', key, signature: encodeDerSignature(signature!) }
+    return signature && key && { algorithm: 'sha256', key, signature }
   })
 }
 

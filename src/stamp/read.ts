@@ -62,13 +62,16 @@ export function readStamp<Kind extends StampKind = 'api-key'>(
 
 /** Every stamp header with a value, in the order of the table. */
 function findStamps(headers: Headers) {
-  return Object.entries(STAMP_HEADERS).flatMap(([name, row]) =>
-    Object.entries(headers)
-      .filter(([header]) => header.toLowerCase() === name)
-      .flatMap(([, value]) => (typeof value === 'string' ? splitJoined(value) : (value ?? [])))
-      .map((value) => ({ row, value: value.trim() }))
-      .filter(({ value }) => value !== ''),
-  )
+  const found = Object.entries(headers).flatMap(([header, value]) => {
+    const name = header.toLowerCase()
+    if (!Object.hasOwn(STAMP_HEADERS, name)) return []
+    const row = STAMP_HEADERS[name as keyof typeof STAMP_HEADERS]
+    return (typeof value === 'string' ? splitJoined(value) : (value ?? []))
+      .map((one) => ({ row, value: one.trim() }))
+      .filter((one) => one.value !== '')
+  })
+  const rows: readonly object[] = Object.values(STAMP_HEADERS)
+  return found.length < 2 ? found : found.sort((a, b) => rows.indexOf(a.row) - rows.indexOf(b.row))
 }
 
 /** Node joins repeated headers with `, `, which no base64 contains; a bare JSON object may. */
