@@ -40,10 +40,16 @@ export function createApiKeyStamper(key: StampingKey, options: { readonly scheme
   // The member order of the published TypeScript client (facts: protocol §3.1). Written once and straight from text:
   // a new object and a byte array for each stamp would take a fifteenth of what signing takes.
   const head = `${JSON.stringify({ publicKey, scheme }).slice(0, -1)},"signature":"`
+  // Three bytes at a time are four letters whatever follows, so what is the same each time is encoded once.
+  const whole = head.length - (head.length % 3)
+  const [first, rest] = [Buffer.from(head.slice(0, whole)).toString('base64url'), head.slice(whole)]
   return {
     publicKey,
     async stamp(body) {
-      return { name: 'X-Stamp', value: Buffer.from(`${head}${signer.sign(body)}"}`).toString('base64url') }
+      return {
+        name: 'X-Stamp',
+        value: first + Buffer.from(`${rest}${signer.sign(body)}"}`, 'latin1').toString('base64url'),
+      }
     },
   }
 }
