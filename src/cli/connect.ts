@@ -60,7 +60,7 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
     baseUrl: status.baseUrl,
     organizationId: settings.organizationId ?? status.organizationId,
     embedded: true,
-    now: () => Date.now() + status.serviceAheadMs,
+    now: () => Date.now() + status.operator.aheadMs,
     key: await loadKey(settings.key ?? bootstrapKey(settings.dataDir), settings),
     subOrganizationKeys: settings.subOrganizationKeys,
     rate: createRate(settings),

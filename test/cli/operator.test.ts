@@ -163,7 +163,7 @@ describe('serve', () => {
     await first.stop()
     const second = await serve(folder)
     await vi.waitFor(() => expect(second.said()).toContain('1  *  every time: refused with 503'))
-    expect(second.said()).toContain('Its time is moved by +1d12h')
+    expect(second.said()).toContain("The service's time is 1d12h ahead")
     await second.stop()
     const production = await serve(folder, { env: { NODE_ENV: 'production' } })
     expect((await fetch(`${production.baseUrl}/public/v1/query/whoami`, { method: 'POST' })).status).not.toBe(503)

@@ -126,6 +126,7 @@ describe('up', () => {
       JSON.parse((await quorate(['activities', '--waiting', '--json'], { env })).stdout).activities
     const [{ id }] = await waiting()
     expect((await quorate(['clock', '+25h'], { env })).exit).toBe(0)
+    expect((await quorate(['up'], { env })).stderr).toContain("The service's time is 1d1h ahead")
     const again = await quorate(['apply', defs, '--yes'], { env })
     expect(again.exit).toBe(3)
     expect(await waiting()).toMatchObject([{ id }])

@@ -1,3 +1,5 @@
+import type { OperatorState } from '../../service/index.ts'
+
 import type { SignatureScheme } from '../../stamp/index.ts'
 
 /** What the background process says of itself when asked. */
@@ -9,8 +11,8 @@ export interface BackgroundStatus {
   readonly baseUrl: string
   /** Whether the service of `baseUrl` runs inside it. */
   readonly embeddedService: boolean
-  /** How far the embedded service's time was moved (`quorate clock`). */
-  readonly serviceAheadMs: number
+  /** What an operator has changed of the embedded service (`quorate clock`, `quorate fault`). */
+  readonly operator: Pick<OperatorState, 'aheadMs' | 'faults'>
   readonly organizationId: string
   /** The credential that its worker submits with. */
   readonly publicKey: string

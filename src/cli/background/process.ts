@@ -71,7 +71,7 @@ async function comeUp(
       : undefined,
   ])
   if (service) closers.push(() => service.close())
-  const serviceAheadMs = () => service?.operator?.().aheadMs ?? 0
+  const operator = () => service?.operator?.() ?? { aheadMs: 0, faults: [] }
   const baseUrl = start.baseUrl ?? service!.url
   const organizationId = start.organizationId ?? service!.bootstrap.organizationId
   const key =
@@ -90,7 +90,7 @@ async function comeUp(
       clientFor,
       planStore: createPlanStore(join(dataDir, 'plans')),
       clock: Date.now,
-      serviceAheadMs,
+      serviceAheadMs: () => operator().aheadMs,
       logger,
     }),
   })
@@ -100,7 +100,7 @@ async function comeUp(
     await running
     await temporal.close()
   })
-  const status: Omit<BackgroundStatus, 'serviceAheadMs'> = {
+  const status: Omit<BackgroundStatus, 'operator'> = {
     pid: process.pid,
     startedAt: new Date().toISOString(),
     version,
@@ -114,13 +114,13 @@ async function comeUp(
     taskQueue,
     log: join(dataDir, 'background.log'),
   }
-  const control = await listenForControl(dataDir, () => ({ ...status, serviceAheadMs: serviceAheadMs() }), stop)
+  const control = await listenForControl(dataDir, () => ({ ...status, operator: operator() }), stop)
   closers.push(() => new Promise((resolve) => control.close(() => resolve())))
   running.catch((error: unknown) => {
     logger.error('the worker ended', { error: String(error) })
     stop()
   })
-  return { ...status, serviceAheadMs: serviceAheadMs() }
+  return { ...status, operator: operator() }
 }
 
 const announce = (text: string) => tell({ kind: 'announce', text })

@@ -1,7 +1,8 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { askOperator, type Fault, type FaultStatus, type NewFault, type OperatorState } from '../../service/index.ts'
+import { askOperator, type FaultStatus, type NewFault, type OperatorState } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
 import { serviceFolder } from '../service-folder.ts'
+import { renderFault } from '../views/operator.ts'
 
 /** Asks the service of the data folder to let requests fail. */
 export async function addFault(input: CommandInput): Promise<ExitCode> {
@@ -46,16 +47,4 @@ function show({ io, json }: CommandInput, { faults }: OperatorState): ExitCode {
   if (json) io.out(`${JSON.stringify({ faults }, null, 2)}\n`)
   else io.out(faults.length === 0 ? 'No faults are in force.\n' : faults.map(renderFault).join(''))
   return EXIT.done
-}
-
-/** `1  /public/v1/submit/*  3 times: refused with 429, Retry-After 1`. */
-export function renderFault({ id, path, times, delayMs, status, retryAfter, drop }: Fault): string {
-  const what = [
-    ...(delayMs === undefined ? [] : [`waits ${delayMs / 1000} s`]),
-    ...(status === undefined ? [] : [`refused with ${status}`]),
-    ...(retryAfter === undefined ? [] : [`Retry-After ${retryAfter}`]),
-    ...(drop ? ['carried out, the answer dropped'] : []),
-  ]
-  const often = times === undefined ? 'every time' : times === 1 ? 'once' : `${times} times`
-  return `${id}  ${path}  ${often}: ${what.join(', ')}\n`
 }

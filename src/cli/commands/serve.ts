@@ -5,8 +5,7 @@ import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { createLogger } from '../logger.ts'
 import { listensToOperator, serviceFolder } from '../service-folder.ts'
-import { renderMove } from './clock.ts'
-import { renderFault } from './fault.ts'
+import { renderInForce } from '../views/operator.ts'
 
 /** Runs the service until SIGINT or SIGTERM. With `--json` one ready line goes out, without the private key. */
 export async function serve(input: CommandInput): Promise<ExitCode> {
@@ -34,9 +33,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
         `Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
     )
   }
-  const { aheadMs, faults } = service.operator?.() ?? { aheadMs: 0, faults: [] }
-  if (aheadMs > 0) io.say(`Its time is moved by ${renderMove(aheadMs)}; \`quorate clock reset\` ends that.\n`)
-  if (faults.length > 0) io.say(`Faults are in force:\n${faults.map(renderFault).join('')}`)
+  if (service.operator) io.say(renderInForce(service.operator()))
   await stopped.promise
   await service.close()
   return EXIT.done

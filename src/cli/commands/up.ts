@@ -15,6 +15,7 @@ import { type Survey, surveyDefinitions } from '../survey.ts'
 import { withApplies } from '../temporal.ts'
 import { writeValues } from '../values.ts'
 import { namesOf, renderActivity, viewActivity } from '../views/activity.ts'
+import { renderInForce } from '../views/operator.ts'
 import { assertAllowed, showPlan } from '../views/plan.ts'
 import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
 import { castVote } from '../waiting.ts'
@@ -36,7 +37,7 @@ export async function up(input: CommandInput): Promise<ExitCode> {
     },
     { announce: (text) => io.say(`${text}\n`) },
   )
-  io.say(renderUp(status))
+  io.say(renderUp(status) + renderInForce(status.operator))
   if (folder === undefined) {
     if (json) io.out(`${JSON.stringify(status, null, 2)}\n`)
     return EXIT.done
