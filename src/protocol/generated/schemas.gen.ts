@@ -577,7 +577,7 @@ export const schemaTexts: Readonly<Record<string, string>> = {
   UpdateUserResult: '{"type":"object","properties":{"userId":{"type":"string"}},"required":["userId"]}',
   UpdateUserTagIntent: '{"type":"object","properties":{"userTagId":{"type":"string","x-checks":"uuid"},"newUserTagName":{"type":"string","x-checks":"omitempty,tk_label,tk_label_length"},"addUserIds":{"type":"array","items":{"type":"string","x-checks":"uuid"},"default":[]},"removeUserIds":{"type":"array","items":{"type":"string","x-checks":"uuid"},"default":[]}},"required":["userTagId"]}',
   UpdateUserTagResult: '{"type":"object","properties":{"userTagId":{"type":"string"}},"required":["userTagId"]}',
-  UpdateWalletAccountNameIntent: '{"type":"object","properties":{"walletAccountId":{"type":"string","x-checks":"required,uuid"},"name":{"type":"string","x-checks":"required,tk_label,tk_label_length"}},"required":["walletAccountId","name"]}',
+  UpdateWalletAccountNameIntent: '{"type":"object","properties":{"walletAccountId":{"type":"string","x-checks":"required,uuid","x-refused":{"invalid":"invalidWalletAccountId"}},"name":{"type":"string","x-checks":"required,tk_label,tk_label_length"}},"required":["walletAccountId","name"]}',
   UpdateWalletAccountNameResult: '{"type":"object","properties":{"walletAccountId":{"type":"string"}},"required":["walletAccountId"]}',
   UpdateWalletIntent: '{"type":"object","properties":{"walletId":{"type":"string","x-checks":"uuid"},"walletName":{"type":"string","x-checks":"omitempty,tk_label,tk_label_length"}},"required":["walletId"]}',
   UpdateWalletResult: '{"type":"object","properties":{"walletId":{"type":"string"}},"required":["walletId"]}',

@@ -83,7 +83,7 @@ export async function requireWallets(
   return inOrder(ids, wallets, (id) => apiError('notFound', 'wallet', id))
 }
 
-/** Reads these wallet accounts, or throws for the first that is not there. */
+/** Reads these wallet accounts, or throws the API's text for one that the organization does not have. */
 export async function requireWalletAccounts(
   context: HandlerContext,
   field: string,
@@ -91,7 +91,7 @@ export async function requireWalletAccounts(
 ): Promise<WalletAccountRow[]> {
   requireDistinct(field, ids)
   const accounts = await listAccountsById(context.tx, context.organizationId, ids)
-  return inOrder(ids, accounts, (id) => apiError('notFound', 'wallet account', id))
+  return inOrder(ids, accounts, () => apiError('walletAccountElsewhere'))
 }
 
 function inOrder<Row extends { id: string }>(

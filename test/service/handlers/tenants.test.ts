@@ -1,11 +1,13 @@
 /** Ids of one organization in the hands of another: they must look like ids that do not exist. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import type { ActivityType, QueryName } from '../../../src/protocol/index.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { createPasskey } from '../passkey.ts'
 import {
   addTenant,
   complete,
+  invalid,
   makePrivateKey,
   makeUser,
   missing,
@@ -38,6 +40,8 @@ let ids: Record<
   | 'policyId'
   | 'walletId'
   | 'walletAccountId'
+  | 'address'
+  | 'publicKey'
   | 'privateKeyId'
   | 'privateKeyTagId'
   | 'smartContractInterfaceId'
@@ -58,7 +62,7 @@ beforeAll(async () => {
   const { walletId } = await complete(root, 'ACTIVITY_TYPE_CREATE_WALLET', wallet)
   const { accounts } = await root.query('list_wallet_accounts')
   const { apiKeys } = await root.query('get_api_keys', { userId })
-  const [{ apiKeyId }, { walletAccountId }] = [apiKeys[0]!, accounts[0]!]
+  const [{ apiKeyId }, { walletAccountId, address, publicKey = '' }] = [apiKeys[0]!, accounts[0]!]
   const privateKeyId = await makePrivateKey(root)
   const keyTag = { privateKeyTagName: 't', privateKeyIds: [privateKeyId] }
   const { privateKeyTagId } = await complete(root, 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', keyTag)
@@ -76,6 +80,8 @@ beforeAll(async () => {
     authenticators: [createPasskey().register()],
   })
   const others = {
+    address,
+    publicKey,
     authenticatorId: authenticatorIds[0]!,
     smartContractInterfaceId,
     invitationId: invitationIds[0]!,
@@ -93,6 +99,15 @@ const noCredential = () => [
   'OAUTH2_CREDENTIAL_NOT_FOUND',
 ]
 const gone = (what: string, id: keyof typeof ids) => () => missing(`${what} not found: ${ids[id]}`)
+
+const notOfYours = () => invalid('wallet account not part of your organization')
+const nothingToSignWith = () => missing('Could not find any resource to sign with.')
+const targetPublicKey = generateP256KeyPair().publicKey
+const digest = {
+  payload: 'ab'.repeat(32),
+  encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
+  hashFunction: 'HASH_FUNCTION_NO_OP',
+}
 
 const noAuthenticator = () => [
   404,
@@ -198,12 +213,12 @@ describe('tenants', () => {
     {
       type: 'ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME',
       parameters: () => ({ walletAccountId: ids.walletAccountId, name: 'x' }),
-      expected: gone('wallet account', 'walletAccountId'),
+      expected: notOfYours,
     },
     {
       type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',
       parameters: () => ({ walletAccountIds: [ids.walletAccountId], deleteWithoutExport: true }),
-      expected: gone('wallet account', 'walletAccountId'),
+      expected: notOfYours,
     },
     {
       type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
@@ -218,6 +233,36 @@ describe('tenants', () => {
     {
       type: 'ACTIVITY_TYPE_DELETE_PRIVATE_KEYS',
       parameters: () => ({ privateKeyIds: [ids.privateKeyId], deleteWithoutExport: true }),
+      expected: gone('private key', 'privateKeyId'),
+    },
+    ...(['address', 'publicKey', 'privateKeyId'] as const).map((by) => ({
+      type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2' as const,
+      parameters: () => ({ signWith: ids[by], ...digest }),
+      expected: nothingToSignWith,
+    })),
+    {
+      type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS',
+      parameters: () => ({ signWith: ids.address, ...digest, payloads: [digest.payload] }),
+      expected: nothingToSignWith,
+    },
+    {
+      type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
+      parameters: () => ({ signWith: ids.address, type: 'TRANSACTION_TYPE_ETHEREUM', unsignedTransaction: '00' }),
+      expected: nothingToSignWith,
+    },
+    {
+      type: 'ACTIVITY_TYPE_EXPORT_WALLET',
+      parameters: () => ({ walletId: ids.walletId, targetPublicKey }),
+      expected: gone('wallet', 'walletId'),
+    },
+    {
+      type: 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT',
+      parameters: () => ({ address: ids.address, targetPublicKey }),
+      expected: () => missing(`Could not find wallet account with address: ${ids.address}`),
+    },
+    {
+      type: 'ACTIVITY_TYPE_EXPORT_PRIVATE_KEY',
+      parameters: () => ({ privateKeyId: ids.privateKeyId, targetPublicKey }),
       expected: gone('private key', 'privateKeyId'),
     },
     {

@@ -237,7 +237,13 @@ describe('wallets', () => {
       name: 'renaming an unknown account',
       type: 'ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME',
       parameters: () => ({ walletAccountId: NOBODY, name: 'x' }),
-      expected: () => missing(`wallet account not found: ${NOBODY}`),
+      expected: () => invalid('wallet account not part of your organization'),
+    },
+    {
+      name: 'renaming what has no id',
+      type: 'ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME',
+      parameters: () => ({ walletAccountId: 'first', name: 'x' }),
+      expected: () => invalid('invalid wallet account UUID'),
     },
     {
       name: 'deleting a wallet that was never exported',
@@ -267,7 +273,7 @@ describe('wallets', () => {
       name: 'deleting an unknown account',
       type: 'ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS',
       parameters: () => ({ walletAccountIds: [NOBODY], deleteWithoutExport: true }),
-      expected: () => missing(`wallet account not found: ${NOBODY}`),
+      expected: () => invalid('wallet account not part of your organization'),
     },
   ])('wallets: $name is refused, and nothing is gone', async ({ type, parameters, expected }) => {
     const before = await accountsOf(walletId)
