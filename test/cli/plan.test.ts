@@ -1,7 +1,7 @@
 /** Plans as they are shown, saved, shown again and carried out, as separate processes against a real service. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
@@ -92,6 +92,16 @@ describe('plan', () => {
     expect(both.stdout).toMatch(/~ policy\.no-exports .*drift: somebody changed it, and its definition changed too$/m)
     expect(both.stdout).toMatch(/condition .* {2}drift$/m)
     expect(both.stdout).toMatch(/effect .* {2}definition$/m)
+  })
+
+  test('a plan is its owner’s alone, also where a file that all may read was there, and no half of it is left', async () => {
+    const { folder, env, defs } = await scene()
+    const out = join(writeFiles(folder, { 'plan.json': 'old' }), 'plan.json')
+    chmodSync(out, 0o644)
+    expect((await quorate(['plan', defs, '--out', out], { env })).exit).toBe(0)
+    expect(statSync(out).mode & 0o777).toBe(0o600)
+    expect(readPlan(readFileSync(out, 'utf8')).changes).toHaveLength(2)
+    expect(readdirSync(folder).filter((name) => name.includes('plan'))).toEqual(['plan.json'])
   })
 
   test('a file that cannot be written is an error that names it', async () => {

@@ -12,10 +12,11 @@ import {
 } from '../applying-inside.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
+import { writePrivate } from '../files.ts'
 import { planFolder, saveLock } from '../planning.ts'
 import { withApplies } from '../temporal.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
-import { assertAllowed, assertPermitted, showPlan, writeText } from '../views/plan.ts'
+import { assertAllowed, assertPermitted, showPlan } from '../views/plan.ts'
 import { createProgressView, exitOf, renderResult, renderWaiting } from '../views/progress.ts'
 import { readText } from './show.ts'
 
@@ -161,7 +162,7 @@ async function carryOut(
   const data = (progress: object) => {
     const text = `${JSON.stringify(progress, null, 2)}\n`
     if (json) io.out(text)
-    if (typeof options['jsonInto'] === 'string') writeText(options['jsonInto'], text)
+    if (typeof options['jsonInto'] === 'string') writePrivate(options['jsonInto'], text)
   }
   if (!hasWork(plan)) {
     data({ planDigest: plan.digest, state: 'done', batches: [] })

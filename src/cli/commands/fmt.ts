@@ -1,15 +1,8 @@
-import { writeFileSync } from 'node:fs'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { type Formatted, formatDefinitions, formatPolicies } from '../../definitions/index.ts'
-import {
-  EXIT,
-  type ExitCode,
-  QuorateError,
-  renderDiagnostics,
-  type Source,
-  sortDiagnostics,
-} from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, renderDiagnostics, type Source, sortDiagnostics } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
+import { writeText } from '../files.ts'
 import { toDiagnosticJson } from '../views/diagnostics.ts'
 import { readDefinitionFiles } from './policy/read-files.ts'
 
@@ -27,7 +20,7 @@ async function formatWith(input: CommandInput, format: (source: Source) => Forma
   const formatted = read.sources.map((source) => ({ source, ...format(source) }))
   const diagnostics = sortDiagnostics([...read.diagnostics, ...formatted.flatMap((one) => one.diagnostics)])
   const changed = formatted.filter(({ source, text }) => source.text !== text)
-  if (!check && !diff) for (const { source, text } of changed) write(source, text)
+  if (!check && !diff) for (const { source, text } of changed) writeText(source.path, text)
   const files = changed.map(({ source }) => source.path)
   if (json) io.out(`${JSON.stringify({ files, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
   else {
@@ -48,16 +41,4 @@ function differenceOf({ path, text: before }: Source, after: string, style: Comm
     line.startsWith('+') ? style.added(line) : line.startsWith('-') ? style.removed(line) : line,
   )
   return `${painted.join('\n')}\n`
-}
-
-function write({ path }: Source, text: string): void {
-  try {
-    writeFileSync(path, text)
-  } catch (cause) {
-    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
-      facts: { file: path },
-      next: 'check who may write it, and run again',
-      cause,
-    })
-  }
 }

@@ -13,11 +13,11 @@ import { type Imported, type ImportInput, importDefinitions } from '../../import
 import { kindsMentioned, readActual } from '../../live/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
+import { writeText } from '../files.ts'
 import { importInside, joinLocks } from '../importing-inside.ts'
 import { loadFolder, outsideOf } from '../planning.ts'
 import { wantedOf } from '../planning-inside.ts'
 import { toDiagnosticJson } from '../views/diagnostics.ts'
-import { writeText } from '../views/plan.ts'
 
 /** Makes a folder of definitions follow the live organization. Its client can read and nothing else. */
 export async function follow(input: CommandInput): Promise<ExitCode> {

@@ -2,8 +2,9 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { hasChanges, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
+import { writePrivate } from '../files.ts'
 import { planFolder } from '../planning.ts'
-import { assertAllowed, presentPlan, writeText } from '../views/plan.ts'
+import { assertAllowed, presentPlan } from '../views/plan.ts'
 
 /** Plans a folder of definitions; submits nothing: its client has no way to. */
 export async function plan(input: CommandInput): Promise<ExitCode> {
@@ -12,7 +13,7 @@ export async function plan(input: CommandInput): Promise<ExitCode> {
   const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place) })
   if (!planned) return EXIT.error
   presentPlan(input, planned.plan)
-  if (typeof options['out'] === 'string') writeText(options['out'], writePlan(planned.plan))
+  if (typeof options['out'] === 'string') writePrivate(options['out'], writePlan(planned.plan))
   assertAllowed(planned.plan)
   return options['detailedExitcode'] && hasChanges(planned.plan) ? EXIT.changes : EXIT.done
 }

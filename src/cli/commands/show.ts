@@ -5,7 +5,8 @@ import { movedAnywhere } from '../applying-inside.ts'
 import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
-import { presentPlan, writeText } from '../views/plan.ts'
+import { writePrivate } from '../files.ts'
+import { presentPlan } from '../views/plan.ts'
 
 /**
  * Shows a saved plan, however old, and says whether it is stale. It refuses nothing: that is for `apply`. Without an
@@ -19,7 +20,7 @@ export async function show(input: CommandInput): Promise<ExitCode> {
   if (json) {
     const text = `${JSON.stringify({ stale: moved ? moved.length > 0 : null, moved: moved ?? null, plan }, null, 2)}\n`
     io.out(text)
-    if (typeof options['jsonInto'] === 'string') writeText(options['jsonInto'], text)
+    if (typeof options['jsonInto'] === 'string') writePrivate(options['jsonInto'], text)
     return EXIT.done
   }
   presentPlan(input, plan, moved ?? [])

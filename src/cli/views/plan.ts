@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
 import { appliedPlans, type Plan, renderPlanMarkdown, renderPlanText, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
+import { writePrivate } from '../files.ts'
 
 /** Shows a plan: the document itself as JSON, or the tree for people. */
 export function showPlan({ io, json }: Pick<CommandInput, 'io' | 'json'>, plan: Plan): void {
@@ -20,22 +20,9 @@ export function presentPlan(
   if (typeof markdown === 'string') {
     const text = renderPlanMarkdown(plan, { moved })
     if (toStdout) io.out(text)
-    else if (markdown !== '-') writeText(markdown, text)
+    else if (markdown !== '-') writePrivate(markdown, text)
   }
-  if (typeof options['jsonInto'] === 'string') writeText(options['jsonInto'], writePlan(plan))
-}
-
-/** Writes a file that its owner alone may read. Throws `cli/unwritable`. */
-export function writeText(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600 })
-  } catch (cause) {
-    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
-      facts: { file: path, submitted: 'nothing' },
-      next: 'make room or choose another file, and run it again',
-      cause,
-    })
-  }
+  if (typeof options['jsonInto'] === 'string') writePrivate(options['jsonInto'], writePlan(plan))
 }
 
 /** Throws `cli/refused` when a guard stops the plan that no bypass lets pass. */

@@ -1,0 +1,38 @@
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { QuorateError } from '../diagnostics/index.ts'
+
+/** Writes a file in place, as its owner set it up. Throws `cli/unwritable`. */
+export function writeText(path: string, text: string): void {
+  attempt(path, () => writeFileSync(path, text))
+}
+
+/**
+ * Writes a file that its owner alone may read, whole or not at all: a plan is read by others while it is written, and one
+ * that was there may have been open to everybody. What is no file, such as a pipe, is written to. Throws `cli/unwritable`.
+ */
+export function writePrivate(path: string, text: string): void {
+  attempt(path, () => {
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
+    if (!isFile) return writeFileSync(path, text)
+    const draft = `${path}.${process.pid}.tmp`
+    try {
+      writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true })
+      renameSync(draft, path)
+    } catch (cause) {
+      rmSync(draft, { force: true })
+      throw cause
+    }
+  })
+}
+
+function attempt(path: string, write: () => void): void {
+  try {
+    write()
+  } catch (cause) {
+    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
+      facts: { file: path, submitted: 'nothing' },
+      next: 'make room or choose another file, and run it again',
+      cause,
+    })
+  }
+}
