@@ -2,7 +2,8 @@
  * The third family of incidents: what came of a request was not known after a crash, and it was made again. The bytes of a
  * request are on disk before they are sent, and whoever does not know sends them again: the API answers with what it did.
  */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { ChildProcess } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Activities } from '../../activities/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../../src/live/index.ts'
 import { makePlan, type Plan } from '../../src/plan/index.ts'
@@ -12,17 +13,18 @@ import { type Applying, bodiesByIntent, createApplying } from '../faults/applyin
 import type { Between, Fault, Passing } from '../faults/between.ts'
 import { countByIntent } from '../faults/count.ts'
 import { impatientClient } from '../faults/impatient.ts'
+import { type Field, kill, openField } from '../reliability/field.ts'
 import { line } from '../reliability/figures.ts'
 import { addTenants, type Tenant } from '../service/handlers/steps.ts'
-import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
-import { connectTestTemporal } from '../temporal.ts'
+import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
+import { connectTestTemporal, testTemporalAddress } from '../temporal.ts'
 import { makePairs } from '../workflows/made-plan.ts'
 
 const HOUR = 3_600_000
 /** More at once would wait for each other on two cores. */
 const AT_ONCE = 4
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 240_000 })
 
 let temporal: TemporalConnections
 beforeAll(async () => {
@@ -119,6 +121,84 @@ policies: { p: { effect: deny, consensus: "approvers.any(user, user.tags.contain
     console.log(line(figures))
     expect(figures.finishedByTheNext).toBeGreaterThan(0)
   }, 240_000)
+})
+
+/** The worker dies at exactly this moment of its first submit, or of its first look at what waits. */
+describe('unknown outcome: a worker killed between two steps', () => {
+  const [createTag] = makePairs(1)
+
+  /** Kills the first worker when `fatal` says so and lets the request do what `fault` says; a second worker goes on. */
+  async function crash({
+    fatal,
+    fault,
+    before = async () => {},
+    between = async () => {},
+  }: {
+    readonly fatal: (passing: Passing) => boolean
+    readonly fault: Fault
+    readonly before?: (field: Field) => Promise<void>
+    readonly between?: (field: Field) => Promise<void>
+  }) {
+    let dead: (() => void) | undefined
+    const died = new Promise<void>((resolve) => {
+      dead = resolve
+    })
+    let worker: ChildProcess | undefined
+    const field = await openField({
+      address: await testTemporalAddress(),
+      batches: [createTag!],
+      meddle: async (passing) => {
+        if (!worker || !fatal(passing)) return undefined
+        const victim = worker
+        worker = undefined
+        await kill(victim)
+        dead?.()
+        return fault
+      },
+    })
+    onTestFinished(() => field.close())
+    await before(field)
+    worker = field.startWorker()
+    await died
+    await between(field)
+    field.startWorker()
+    const { state } = await field.result()
+    const bodies = field.between.passed.filter(({ path }) => path.endsWith('create_user_tag')).map(({ body }) => body)
+    const made = [...(await field.counts())].filter(([intent]) => intent.includes('"t0"')).map(([, count]) => count)
+    return { state, sent: bodies.length, bodies: new Set(bodies).size, made }
+  }
+
+  const submits = ({ path }: Passing) => path.endsWith('create_user_tag')
+
+  test.concurrent('before the send: nothing is found, and the same bytes are sent', async () => {
+    const after = await crash({ fatal: submits, fault: { kind: 'cut before' } })
+    expect(after).toEqual({ state: 'done', sent: 2, bodies: 1, made: [1] })
+  })
+
+  test.concurrent('between the send and its record: what was sent is found by its bytes', async () => {
+    const after = await crash({ fatal: submits, fault: { kind: 'cut after' } })
+    expect(after).toEqual({ state: 'done', sent: 2, bodies: 1, made: [1] })
+  })
+
+  test.concurrent('while it waits for people: it goes on with what they decided meanwhile, and sends nothing', async () => {
+    let bob: TestUser | undefined
+    const after = await crash({
+      fatal: ({ path }) => path.endsWith('get_activity'),
+      fault: { kind: 'cut before' },
+      before: async ({ service }) => {
+        bob = await createTestUser(service, 'bob')
+        const userIds = [service.rootUserId, bob.userId]
+        await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+      },
+      between: async ({ service }) => {
+        const { activities } = await service.root.query('list_activities', {
+          filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],
+        })
+        await bob!.client.approve(activities[0]!.fingerprint)
+      },
+    })
+    expect(after).toEqual({ state: 'done', sent: 1, bodies: 1, made: [1] })
+  })
 })
 
 /** Minutes and hours pass at the service; what was made before is as old to it. */
