@@ -30,6 +30,7 @@ export interface Workflow {
     }
   }
   readonly permissions: Readonly<Record<string, string>>
+  readonly env: Readonly<Record<string, string>>
   readonly defaults: { readonly run: { readonly shell: string } }
   readonly jobs: Readonly<Record<string, Job>>
 }
@@ -115,6 +116,7 @@ export async function runJob(name: string, given: Contexts, machine: Machine): P
     writeFileSync(script, step.run)
     const { exit, log } = await bash(script, machine.workspace, {
       ...machine.env,
+      ...fillAll(workflow.env),
       ...fillAll(job.env),
       ...fillAll(step.env),
       CI: 'true',

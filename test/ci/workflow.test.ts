@@ -15,7 +15,7 @@ import { type Contexts, type RanJob, runJob, workflow, workflowText } from './jo
 import { definitionsFolder, type Pipeline, startPipeline } from './pipeline.ts'
 
 // Each job runs the CLI several times and brings up Temporal of its own.
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 900_000 })
 
 let pipeline: Pipeline
 let github: GitHub
@@ -290,6 +290,32 @@ describe.skipIf(missing.length > 0)(
         'Verdict: failure',
       ])
       expect(github.comments.get(21)![0]!.body).toContain('**Refused**')
+    })
+
+    test('a change inside a sub-organization is a change that must have been shown, told from the same one elsewhere', () => {
+      const change = {
+        kind: 'tag',
+        address: 'tag.ops',
+        action: 'create',
+        cause: 'definition',
+        fields: [],
+        at: 'a.yaml:1:1',
+      }
+      const inside = (name: string) => ({ organization: { name }, changes: [change] })
+      const plan = { organization: { name: 'fleet' }, changes: [change], subOrganizations: [inside('a'), inside('b')] }
+      const each = (value: object) =>
+        execFileSync('jq', ['-cS', workflow.env['EACH_CHANGE']!], { input: JSON.stringify(value), encoding: 'utf8' })
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line))
+      const { kind, address, action, fields } = change
+      const shown = { kind, address, action, fields, id: null }
+      expect(each(plan)).toEqual([
+        { ...shown, within: null },
+        { ...shown, within: 'a' },
+        { ...shown, within: 'b' },
+      ])
+      expect(each({ changes: [] })).toEqual([])
     })
 
     test('a pull request from a fork has no key: it is validated, and nothing is asked', async () => {
