@@ -14,9 +14,13 @@ import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
 
 /**
  * Loads a folder of definitions, or one file of them, for what their policies decide. Neither an id nor public keys are
- * needed, and nothing is asked of anybody.
+ * needed, and nothing is asked of anybody. `defaults` are those of the outer folder, for that of a sub-organization.
  */
-export async function readPolicies({ environment, options }: CommandInput, path: string): Promise<LoadedDefinitions> {
+export async function readPolicies(
+  { environment, options }: CommandInput,
+  path: string,
+  defaults: LoadedDefinitions['vars'] = {},
+): Promise<LoadedDefinitions> {
   if (!existsSync(path)) {
     throw new QuorateError(
       'cli/no-definitions',
@@ -29,7 +33,7 @@ export async function readPolicies({ environment, options }: CommandInput, path:
   const isFolder = statSync(path).isDirectory()
   return loadDefinitions(isFolder ? path : dirname(path), {
     env: environment,
-    vars: parseVars((options['var'] as string[] | undefined) ?? []),
+    vars: { ...defaults, ...parseVars((options['var'] as string[] | undefined) ?? []) },
     policiesOnly: true,
     ...(isFolder ? {} : { readFolder: oneFile(path) }),
   })

@@ -55,6 +55,8 @@ export interface LoadedDefinitions {
   readonly expressions: readonly WrittenExpression[]
   /** Defaults of variables, which nested folders have as well. */
   readonly vars: Readonly<Record<string, string>>
+  /** The folders of sub-organizations. */
+  readonly folders: readonly string[]
   /** Where each sub-organization is written; a template makes several. */
   readonly nested: readonly { readonly organization: string; readonly folder: string; readonly isTemplate: boolean }[]
 }
@@ -96,6 +98,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     sources: [outer, ...nested].flatMap(({ sources }) => sources),
     expressions: loaded.drafts.flatMap(writtenExpressions),
     vars: defaults.vars,
+    folders: outer.folders,
     nested: names.flatMap(({ name, entry }) => {
       const path = name && dirname(name.span.source.path)
       return path ? [{ organization: name.name, folder: path, isTemplate: entry !== undefined }] : []
@@ -119,6 +122,7 @@ async function loadAlone(
     sources: folder.sources,
     expressions: loaded.drafts.flatMap(writtenExpressions),
     vars: {},
+    folders: [],
     nested: [],
   }
 }

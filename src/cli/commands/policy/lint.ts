@@ -19,18 +19,20 @@ import { toDiagnosticJson } from '../../views/diagnostics.ts'
 import { annotates, toGithubAnnotation } from '../../views/github.ts'
 import { toSarif } from '../../views/sarif.ts'
 
-/** Lints the policies of a folder of definitions. Fails on errors, and on more warnings than are allowed. */
+/** Lints the policies of a folder of definitions, and of the sub-organizations in it. Fails on errors, and on more warnings than are allowed. */
 export async function lint(input: CommandInput): Promise<ExitCode> {
   const { io, json, args, options, environment } = input
   const folder = args[0] ?? '.'
   const configured = readConfiguration(folder, options)
   const loaded = await readPolicies(input, folder)
-  const linted = lintDefinitions(loaded, configured.severities)
-  const fixed = options['fix'] === true ? applyFixes(linted.fixes) : []
+  // Each organization is judged by its own policies; a template, as its first sub-organization.
+  const inside = await Promise.all(loaded.folders.map((nested) => readPolicies(input, nested, loaded.vars)))
+  const linted = [loaded, ...inside].map((one) => lintDefinitions(one, configured.severities))
+  const fixed = options['fix'] === true ? applyFixes(linted.flatMap(({ fixes }) => fixes)) : []
   const diagnostics = sortDiagnostics([
     ...configured.diagnostics,
-    ...loaded.diagnostics,
-    ...linted.diagnostics.filter((one) => !fixed.some(({ solves }) => solves === one)),
+    ...[loaded, ...inside].flatMap((one) => one.diagnostics),
+    ...linted.flatMap((one) => one.diagnostics).filter((one) => !fixed.some(({ solves }) => solves === one)),
   ])
   if (typeof options['sarif'] === 'string') {
     writeFile(options['sarif'], `${JSON.stringify(toSarif(diagnostics, { rules, version }), null, 2)}\n`)
