@@ -6,6 +6,9 @@ const ACCOUNTS = 130
 /** Of each kind that is made one by one: together more activities than a page holds. */
 const MANY = 60
 
+/** The name of its sub-organization. */
+export const SUB_ORGANIZATION = 'customer-1'
+
 /** Starts a service with something of every kind that its activities make, and lists longer than a page where there are pages. */
 export async function startFullOrganization(): Promise<TestService> {
   const service = await startTestService({ allowedWebhookHosts: ['hooks.acme.test'] })
@@ -53,6 +56,13 @@ export async function startFullOrganization(): Promise<TestService> {
   const invitations = [{ ...guest, accessType: 'ACCESS_TYPE_ALL', senderUserId: rootUserId }]
   await complete(root, 'ACTIVITY_TYPE_CREATE_INVITATIONS', { invitations })
   await complete(root, 'ACTIVITY_TYPE_SET_IP_ALLOWLIST', { rules: [{ cidr: '127.0.0.1/32', label: 'here' }] })
+  const { userTags: _, ...rootUser } = newUser({ userName: 'ann' })
+  await complete(root, 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8', {
+    subOrganizationName: SUB_ORGANIZATION,
+    rootUsers: [rootUser],
+    rootQuorumThreshold: 1,
+    wallet: { walletName: 'main', accounts: accounts.slice(0, 1) },
+  })
   return service
 }
 

@@ -2,15 +2,25 @@
 import { createHash } from 'node:crypto'
 import { findByIntent } from '../../activities/intent.ts'
 import type { QueryClient } from '../../src/client/index.ts'
-import { type Creator, creatorsOf, type Reach, readActual } from '../../src/live/index.ts'
-import { type Actual, KINDS } from '../../src/resources/index.ts'
+import {
+  type Creator,
+  creatorsOf,
+  listSubOrganizations,
+  type Reach,
+  readActual,
+  readInside,
+} from '../../src/live/index.ts'
+import { type Actual, KINDS, type KindName } from '../../src/resources/index.ts'
 import type { TestService } from '../service/harness.ts'
 import { type Meddle, type Memory, type Passing, startBetween } from './between.ts'
+import { SUB_ORGANIZATION } from './full-organization.ts'
 import { impatientClient } from './impatient.ts'
 
 /** All that is asked of an organization: its things, who made them, and whether something is pending. */
 export interface World {
   readonly actual: Actual
+  /** What is in its sub-organizations, as its own user reads it. */
+  readonly inside: readonly Actual[]
   readonly creators: ReadonlyMap<string, Creator>
   readonly pending: unknown
 }
@@ -22,7 +32,21 @@ export interface Reading {
 }
 
 /** Every kind, whether a definition mentions it or not. */
-export const EVERYTHING: Reach = { everything: true, mentioned: new Set(KINDS) }
+export const EVERYTHING: Reach = {
+  everything: true,
+  mentioned: new Set(KINDS),
+  subOrganizations: [{ name: SUB_ORGANIZATION }],
+}
+
+/** What a sub-organization's definitions may mention, but for what is asked on demand alone. */
+const INSIDE: ReadonlySet<KindName> = new Set<KindName>([
+  'wallet',
+  'privateKeyTag',
+  'privateKey',
+  'smartContractInterface',
+  'webhook',
+  'oauth2Credential',
+])
 
 /** Makes a function that reads the whole organization through a network that does what `meddle` says. */
 export function createReader(service: TestService) {
@@ -41,16 +65,22 @@ export function createReader(service: TestService) {
 
 async function readAll(client: QueryClient, reach: Reach): Promise<World> {
   const actual = await readActual(client, reach)
+  const inside: Actual[] = []
+  for (const { id, name } of await listSubOrganizations(client)) {
+    const { publicKey } = client
+    const reach = { publicKey, reader: actual.actor, mentioned: INSIDE, sparing: true }
+    inside.push(await readInside(client, { id: id!, name }, reach))
+  }
   const creators = await creatorsOf(client, actual, {})
   const pending = await findByIntent(client, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'none', userIds: [] })
-  return { actual, creators, pending }
+  return { actual, inside, creators, pending }
 }
 
 /** A reading as one short text: equal for equal worlds. */
 export function said(read: PromiseSettledResult<World>): string {
   if (read.status === 'rejected') return String(read.reason)
-  const { actual, creators, pending } = read.value
-  const all = JSON.stringify([actual, [...creators], pending])
+  const { actual, inside, creators, pending } = read.value
+  const all = JSON.stringify([actual, inside, [...creators], pending])
   return createHash('sha256').update(all).digest('hex')
 }
 
