@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { ServiceOptions } from '../../src/service/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { testTemporalAddress } from '../temporal.ts'
 import { environmentOf, testFolder } from './harness.ts'
@@ -15,20 +16,25 @@ export interface Scene {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Sets one up; all of it ends with the test. `at` says at which address the service is found, where that is not its own. */
+/**
+ * Sets one up; all of it ends with the test. `at` says at which address the service is found, where that is not its own;
+ * `more` is added to the environment of the worker and of every command.
+ */
 export async function scene({
-  clock,
   at = async ({ url }) => url,
+  more = {},
+  ...options
 }: {
-  clock?: () => number
   at?: (service: TestService) => Promise<string>
-} = {}): Promise<Scene> {
+  more?: Readonly<Record<string, string>>
+} & Pick<ServiceOptions, 'clock' | 'rootUserName' | 'keyName'> = {}): Promise<Scene> {
   const temporal = await testTemporalAddress()
-  const service = await startTestService(clock ? { clock } : {})
+  const service = await startTestService(options)
   const folder = testFolder()
   const env = environmentOf(service, folder, service.root.privateKey, {
     TEMPORAL_ADDRESS: temporal,
     QUORATE_BASE_URL: await at(service),
+    ...more,
   })
   const worker = spawn(process.execPath, [main, 'worker', '--json'], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },

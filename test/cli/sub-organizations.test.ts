@@ -1,55 +1,27 @@
 /** Sub-organizations as nested folders: planned, made, applied inside and deleted, as separate processes against a real service. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
-import { startTestService, type TestService } from '../service/harness.ts'
-import { testTemporalAddress } from '../temporal.ts'
-import { countActivities, environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { countActivities, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { type Scene, scene } from './scene.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
-
-let temporal: string
-beforeAll(async () => {
-  temporal = await testTemporalAddress()
-})
-
-interface Scene {
-  readonly service: TestService
-  readonly folder: string
+interface FleetScene extends Scene {
   readonly defs: string
   readonly keys: string
-  readonly env: Readonly<Record<string, string>>
   readonly json: (...args: readonly string[]) => Promise<{ exit: number | null; plan: Plan }>
 }
 
-/** A service, a folder, a folder of keys for sub-organizations, and a worker that has them. */
-async function scene(options: Parameters<typeof startTestService>[0] = {}): Promise<Scene> {
-  const service = await startTestService(options)
-  const folder = testFolder()
-  const keys = join(folder, 'keys')
-  mkdirSync(keys)
-  const env = environmentOf(service, folder, service.root.privateKey, {
-    TEMPORAL_ADDRESS: temporal,
-    QUORATE_SUB_ORGANIZATION_KEYS: keys,
-    FLEET_ORGANIZATION_ID: service.organizationId,
-  })
-  const worker = spawn(process.execPath, [main, 'worker', '--json'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(async () => {
-    await ended(worker)
-    await service.close()
-  })
-  await once(worker.stdout!, 'data')
+/** A scene whose commands and worker have a folder of keys for sub-organizations. */
+async function fleetScene(options: Parameters<typeof scene>[0] = {}): Promise<FleetScene> {
+  const keys = testFolder()
+  const { service, folder, env: own } = await scene({ ...options, more: { QUORATE_SUB_ORGANIZATION_KEYS: keys } })
+  const env = { ...own, FLEET_ORGANIZATION_ID: service.organizationId }
   const defs = join(folder, 'defs')
   const json = async (...args: readonly string[]) => {
     const { exit, stdout, stderr } = await quorate(['plan', defs, '--json', ...args], { env })
@@ -57,13 +29,6 @@ async function scene(options: Parameters<typeof startTestService>[0] = {}): Prom
     return { exit, plan: JSON.parse(stdout) as Plan }
   }
   return { service, folder, defs, keys, env, json }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  const exit = once(child, 'exit')
-  child.kill('SIGTERM')
-  await exit
 }
 
 const PARENT = 'organization: acme\nid: ${env.ACME_ORGANIZATION_ID}\ntags: { ops: {} }\n'
@@ -80,7 +45,7 @@ policies:
 ${more}`
 
 test('a sub-organization is made with its users and wallet, and what is inside follows in the same apply', async () => {
-  const { service, defs, keys, env, json } = await scene()
+  const { service, defs, keys, env, json } = await fleetScene()
   const ann = generateP256KeyPair()
   const zoe = generateP256KeyPair()
   keyFile(keys, 'customer-1', ann.privateKey)
@@ -131,7 +96,7 @@ test('a sub-organization is made with its users and wallet, and what is inside f
 })
 
 test('import writes a folder for each sub-organization, follows it later, and the plan after either is empty', async () => {
-  const { service, folder, defs, keys, env } = await scene()
+  const { service, folder, defs, keys, env } = await fleetScene()
   const ann = generateP256KeyPair()
   keyFile(keys, 'customer-1', ann.privateKey)
   writeFiles(defs, { 'acme.yaml': PARENT, 'one/c.yaml': `organization: customer-1\n${customer(ann.publicKey)}` })
@@ -172,7 +137,7 @@ function rootUser(publicKey: string) {
 }
 
 test('definitions/fleet: the saved plan is applied whole, once, and then nothing is left to do', async () => {
-  const { service, folder, defs, env } = await scene({ rootUserName: 'operator', keyName: 'automation' })
+  const { service, folder, defs, env } = await fleetScene({ rootUserName: 'operator', keyName: 'automation' })
   cpSync(join(import.meta.dirname, '../../definitions/fleet'), defs, { recursive: true })
   const values = ['--var', `operatorPublicKey=${service.root.publicKey}`]
   const saved = join(folder, 'plan.json')
@@ -203,7 +168,7 @@ test('definitions/fleet: the saved plan is applied whole, once, and then nothing
 })
 
 test('a saved plan is stale as a whole when one sub-organization has moved, and nothing of it is begun', async () => {
-  const { service, folder, defs, keys, env } = await scene()
+  const { service, folder, defs, keys, env } = await fleetScene()
   const ann = generateP256KeyPair()
   const zoe = generateP256KeyPair()
   for (const [name, key] of [['customer-1', ann] as const, ['customer-2', zoe] as const]) {
@@ -248,7 +213,7 @@ test('a saved plan is stale as a whole when one sub-organization has moved, and 
 })
 
 test('a sub-organization is renamed and deleted from inside, each with its guard', async () => {
-  const { service, defs, keys, env, json } = await scene()
+  const { service, defs, keys, env, json } = await fleetScene()
   const ann = generateP256KeyPair()
   keyFile(keys, 'customer-1', ann.privateKey)
   const write = (head: string) =>
