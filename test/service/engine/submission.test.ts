@@ -169,11 +169,11 @@ describe('submission', () => {
   })
 
   test('submission: an activity type that is not carried out is refused with code 12 and never accepted', async () => {
-    const parameters = { wallets: [], walletId: service.rootUserId, targetPublicKey: '04ab' }
+    const parameters = { paymentMethodId: service.rootUserId }
     const before = (await service.root.query('list_activities')).activities
-    await expect(service.root.submit('ACTIVITY_TYPE_EXPORT_WALLET', parameters)).rejects.toMatchObject({
+    await expect(service.root.submit('ACTIVITY_TYPE_DELETE_PAYMENT_METHOD', parameters)).rejects.toMatchObject({
       status: 501,
-      body: { code: 12, message: expect.stringContaining('ACTIVITY_TYPE_EXPORT_WALLET') },
+      body: { code: 12, message: expect.stringContaining('ACTIVITY_TYPE_DELETE_PAYMENT_METHOD') },
     })
     expect((await service.root.query('list_activities')).activities).toEqual(before)
   })
