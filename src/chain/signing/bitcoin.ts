@@ -84,13 +84,22 @@ function ownInputs(inputs: readonly Input[], key: NamedKey): readonly OwnInput[]
 /** The kind of an input that belongs to the key; a key that is named by a Bitcoin address means inputs of its kind alone. */
 function kindOf(input: Input, key: NamedKey): InputKind | undefined {
   const script = prevout(input)?.script
-  const kind = script && OutScript.decode(script).type
+  const kind = script && scriptType(script)
   if (kind === undefined || !Object.hasOwn(kinds, kind)) return undefined
   const row: InputKindRow = kinds[kind as InputKind]
   const [, named] = /^ADDRESS_FORMAT_BITCOIN_[A-Z]+_(\w+)$/.exec(key.addressFormat ?? '') ?? []
   if (named !== undefined && named !== row.addressKind) return undefined
   const inner = kind === 'sh' ? input.redeemScript : input.witnessScript
   return row.isOwn(script, key.publicKey, inner) ? (kind as InputKind) : undefined
+}
+
+/** The library's word for a script; none for bytes that are not even one. */
+function scriptType(script: Uint8Array): string | undefined {
+  try {
+    return OutScript.decode(script).type
+  } catch {
+    return undefined
+  }
 }
 
 function prevout({ nonWitnessUtxo, witnessUtxo, index }: Input) {
@@ -135,7 +144,7 @@ function recordName(utxo: InputKindRow['utxo']): string {
 /** A witness program behind a script hash is signed in another way (BIP-141), which is not supported. */
 function checkRedeemScript(script: Uint8Array | undefined, index: number): void {
   if (script === undefined) refuse(`input ${index}, P2SH, lacks \`redeem_script\``)
-  const { type } = OutScript.decode(script)
+  const type = scriptType(script)
   if (type === 'wpkh' || type === 'wsh') refuseUnsupported(`input ${index} is a witness program inside P2SH`)
 }
 
