@@ -23,12 +23,6 @@ export async function readDefinitionFiles(
     if (file === undefined) open.unshift(...read.folders)
     diagnostics.push(...read.diagnostics.filter(({ span }) => isWanted(span.source)))
     sources.push(...read.sources.filter(isWanted))
-    // Sub-organizations are in folders of their own.
-    for (const nested of found.isDirectory() ? read.folders : []) {
-      const inside = await readSources(nested, diskReader)
-      diagnostics.push(...inside.diagnostics)
-      sources.push(...inside.sources)
-    }
   }
   return { sources, diagnostics }
 }
