@@ -47,6 +47,16 @@ describe('annotations', () => {
     const env = { GITHUB_ACTIONS: 'true' }
     const linted = await quorate(['policy', 'lint', folder], { env })
     expect(annotations(linted.stderr).some((line) => line.includes('pinned-activity-type::'))).toBe(true)
+    // A mistake is one wherever it is met.
+    const broken = writeFiles(testFolder(), { 'acme.yaml': mistake, 'cut.yaml': 'tags: [' })
+    const place = { QUORATE_BASE_URL: 'http://127.0.0.1:9', QUORATE_ORGANIZATION_ID: organizationId }
+    for (const args of [
+      ['fmt', broken, '--check'],
+      ['import', broken],
+    ]) {
+      const { stderr } = await quorate(args, { env: { ...env, ...place, QUORATE_API_KEY: '1'.repeat(64) } })
+      expect(annotations(stderr).join('\n')).toContain(`::error file=${join(broken, 'cut.yaml')},line=1`)
+    }
     const missing = await quorate(['validate', join(folder, 'no\nwhere')], { env })
     expect(annotations(missing.stderr)).toEqual([
       `::error title=cli/no-definitions::expected \`${folder}/no%0Awhere\` to be a folder of definitions%0Aname the folder, or make one with \`quorate init FOLDER\``,

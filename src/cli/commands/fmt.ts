@@ -1,9 +1,9 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { type Formatted, formatDefinitions, formatPolicies } from '../../definitions/index.ts'
-import { EXIT, type ExitCode, renderDiagnostics, type Source, sortDiagnostics } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, type Source, sortDiagnostics } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeText } from '../files.ts'
-import { toDiagnosticJson } from '../views/diagnostics.ts'
+import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import { readDefinitionFiles } from './policy/read-files.ts'
 
 /** Formats files of definitions in place: the order of keys, columns, and policies' expressions. */
@@ -22,9 +22,9 @@ async function formatWith(input: CommandInput, format: (source: Source) => Forma
   const changed = formatted.filter(({ source, text }) => source.text !== text)
   if (!check && !diff) for (const { source, text } of changed) writeText(source.path, text)
   const files = changed.map(({ source }) => source.path)
+  sayDiagnostics(input, diagnostics)
   if (json) io.out(`${JSON.stringify({ files, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
   else {
-    io.say(renderDiagnostics(diagnostics, io.style))
     if (diff) for (const { source, text } of changed) io.out(differenceOf(source, text, io.style))
     else for (const file of files) io.out(`${check ? 'not formatted: ' : ''}${file}\n`)
     if (files.length === 0 && diagnostics.length === 0) io.say(`${read.sources.length} files, all formatted\n`)

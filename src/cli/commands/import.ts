@@ -1,14 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { diskReader, isTestFile, LOCK_FILE, readLock, writeLock } from '../../definitions/index.ts'
-import {
-  type Diagnostic,
-  EXIT,
-  type ExitCode,
-  hasErrors,
-  QuorateError,
-  renderDiagnostics,
-} from '../../diagnostics/index.ts'
+import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
 import { type Imported, type ImportInput, importDefinitions } from '../../import/index.ts'
 import { kindsMentioned, readActual } from '../../live/index.ts'
 import type { CommandInput } from '../command.ts'
@@ -17,7 +10,7 @@ import { writeText } from '../files.ts'
 import { importInside, joinLocks } from '../importing-inside.ts'
 import { loadFolder, outsideOf } from '../planning.ts'
 import { wantedOf } from '../planning-inside.ts'
-import { toDiagnosticJson } from '../views/diagnostics.ts'
+import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 
 /** Makes a folder of definitions follow the live organization. Its client can read and nothing else. */
 export async function follow(input: CommandInput): Promise<ExitCode> {
@@ -75,9 +68,10 @@ function hasDefinitions(folder: string): boolean {
   return names.some((name) => /\.ya?ml$/.test(name) && !name.startsWith('.') && name !== LOCK_FILE && !isTestFile(name))
 }
 
-function refuse({ io, json }: CommandInput, diagnostics: readonly Diagnostic[]): ExitCode {
+function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCode {
+  const { io, json } = input
+  sayDiagnostics(input, diagnostics)
   if (json) io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
-  else io.say(renderDiagnostics(diagnostics, io.style))
   return EXIT.error
 }
 

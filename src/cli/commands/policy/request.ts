@@ -1,4 +1,4 @@
-import { createSource, hasErrors, QuorateError, renderDiagnostics } from '../../../diagnostics/index.ts'
+import { createSource, hasErrors, QuorateError } from '../../../diagnostics/index.ts'
 import type { PolicyContext } from '../../../policy/index.ts'
 import {
   readRequestFile,
@@ -9,7 +9,7 @@ import {
 } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
 import { loadPolicies } from '../../policies.ts'
-import { toDiagnosticJson } from '../../views/diagnostics.ts'
+import { sayDiagnostics, toDiagnosticJson } from '../../views/diagnostics.ts'
 import { readText } from './cases.ts'
 
 /** A request, and the world in which it is to be decided. */
@@ -31,8 +31,8 @@ export async function readAsked(input: CommandInput): Promise<AskedRequest | und
   if (world === undefined) return undefined
   const { context, diagnostics } = readRequestFile(source, { world, readTransaction })
   const { io, json } = input
-  if (!json) io.say(renderDiagnostics(diagnostics, io.style))
-  else if (hasErrors(diagnostics))
+  sayDiagnostics(input, diagnostics)
+  if (json && hasErrors(diagnostics))
     io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
   return context && { world, context }
 }
