@@ -76,19 +76,19 @@ export async function serve(
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (part) => {
     said += part
   })
   const exit = once(child, 'exit')
-  const [line] = await Promise.race([once(child.stdout, 'data'), exit])
-  if (!(line instanceof Buffer)) throw new Error(`it did not start: ${said}`)
-  const { pid, baseUrl, organizationId } = JSON.parse(String(line))
   const stop = async () => {
     child.kill('SIGTERM')
     await exit
   }
+  onTestFinished(stop)
+  const [line] = await Promise.race([once(child.stdout, 'data'), exit])
+  if (!(line instanceof Buffer)) throw new Error(`it did not start: ${said}`)
+  const { pid, baseUrl, organizationId } = JSON.parse(String(line))
   return { pid, folder, baseUrl, organizationId, said: () => said, stop }
 }
 
