@@ -22,8 +22,14 @@ export async function main(argv: readonly string[]): Promise<void> {
   let json = false
   try {
     assertNode()
-    const invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say: io.say })
+    const said: string[] = []
+    const say = (text: string) => {
+      said.push(text)
+      io.say(text)
+    }
+    const invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say })
     if (typeof invocation === 'number') {
+      if (invocation === EXIT.error && argv.includes('--json')) io.out(`${usageJson(said.join(''))}\n`)
       process.exitCode = invocation
       return
     }
@@ -38,6 +44,13 @@ export async function main(argv: readonly string[]): Promise<void> {
     report(error, { io, json: json && !hasData, environment })
     process.exitCode = error instanceof QuorateError ? error.exit : EXIT.error
   }
+}
+
+/** What the parser of command lines said, as the error that it is. */
+function usageJson(said: string): string {
+  const message = said.trim().replace(/^error: /, '')
+  const error = new QuorateError('cli/usage', message, { next: 'run `quorate --help` or `quorate COMMAND --help`' })
+  return JSON.stringify({ error: toErrorJson(error) }, null, 2)
 }
 
 function report(error: unknown, { io, json, environment }: Pick<CommandInput, 'io' | 'json' | 'environment'>): void {

@@ -44,6 +44,17 @@ describe('help', () => {
     expect(exit).toBe(1)
   })
 
+  test.for([['plam'], ['approve'], ['plan', '--wrong'], ['reset', 'everything']])(
+    '`%s --json` is an error as JSON too',
+    async (words) => {
+      const { stdout, stderr, exit } = await quorate([...words, '--json'])
+      const { error } = JSON.parse(stdout)
+      expect(error.code).toBe('cli/usage')
+      expect(stderr).toContain(error.message)
+      expect(exit).toBe(1)
+    },
+  )
+
   test('the version is the package’s', async () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
     expect((await quorate(['--version'])).stdout.trim()).toBe(version)
