@@ -23,6 +23,18 @@ const states: Readonly<Record<string, ActivityState['state']>> = {
 export function reduceActivity(
   activity: Wire.Activity,
   batch: Batch,
+  reader: { readonly publicKey: string; readonly nowMs: number },
+): ActivityState {
+  const described = describeActivity(activity, reader)
+  return {
+    ...described,
+    ...(described.state === 'completed' ? { produced: collectIds(batch, activity.result) } : {}),
+  }
+}
+
+/** The same without what it brought. */
+export function describeActivity(
+  activity: Wire.Activity,
   { publicKey, nowMs }: { readonly publicKey: string; readonly nowMs: number },
 ): ActivityState {
   const state = states[activity.status] ?? 'submitting'
@@ -35,7 +47,6 @@ export function reduceActivity(
     since: new Date(toUnixMs(activity.createdAt)).toISOString(),
     approved: votes.approved,
     needsVote: activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED' && !votes.mine,
-    ...(state === 'completed' ? { produced: collectIds(batch, activity.result) } : {}),
     ...(error ? { error } : {}),
   }
 }

@@ -30,6 +30,15 @@ export const applyCodes = {
     solve: 'apply the plan to the organization that it names; nothing was submitted',
     exit: EXIT.refused,
   },
+  'apply/order-missing': {
+    summary: 'the plan store does not have this send',
+    solve: 'send from a machine that shares the plan store with the worker',
+  },
+  'apply/transaction-failed': {
+    summary: 'a transaction will not be included, or was included and reverted',
+    solve: 'correct the cause and send under a new reference; nothing is sent again by itself',
+    exit: EXIT.partial,
+  },
   'apply/body-missing': {
     summary: 'the plan store does not have a request body that was made for this plan',
     solve: 'give all workers of this organization the same plan store',

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common'
-import { ClientError, type SubmitClient } from '../src/client/index.ts'
+import type { SubmitClient } from '../src/client/index.ts'
 import { QuorateError } from '../src/diagnostics/index.ts'
 import { readActual } from '../src/live/index.ts'
 import { type Batch, checkFresh, kindsOf, type Plan, subOrganizationsOf } from '../src/plan/index.ts'
@@ -12,6 +12,8 @@ import { toFailure } from './failure.ts'
 import { findByIntent } from './intent.ts'
 import type { ActivityState, ApplyProgress, Freshness, Ids, Outline, Prepared, Step } from './model.ts'
 import type { PlanStore } from './plan-store.ts'
+import { createSendActivities, type SendActivities } from './sends.ts'
+import { isStale, staleBody } from './stale.ts'
 
 export interface ActivityDependencies {
   /** Opens the credential that acts in an organization. Workflows name the organization, never a key. */
@@ -28,7 +30,7 @@ export interface ActivityDependencies {
 }
 
 /** Everything that the apply workflow may ask of the world. Each may run more than once; none minds. */
-export interface Activities {
+export interface ApplyActivities {
   /** Reads what the plan's batches are and what they need. */
   loadOutline(input: { readonly organizationId: string; readonly planDigest: string }): Promise<Outline>
   /** Looks whether the plan may be carried out: what came of it when it was before, or whether the world has moved. */
@@ -47,8 +49,15 @@ export interface Activities {
   recordOutcome(input: { readonly outcome: ApplyProgress }): Promise<void>
 }
 
+/** Everything that workflows may ask of the world. */
+export type Activities = ApplyActivities & SendActivities
+
 /** Builds the Temporal activities. They raise only `ApplicationFailure`, with `type` = our code. */
 export function createActivities(deps: ActivityDependencies): Activities {
+  return raisingFailures({ ...createApplyActivities(deps), ...createSendActivities(deps) }, deps.logger)
+}
+
+function createApplyActivities(deps: ActivityDependencies): ApplyActivities {
   const { planStore, logger, serviceAheadMs = () => 0 } = deps
   const clock = () => deps.clock() + serviceAheadMs()
 
@@ -61,108 +70,87 @@ export function createActivities(deps: ActivityDependencies): Activities {
   const reduce = (activity: Parameters<typeof reduceActivity>[0], batch: Batch, client: SubmitClient) =>
     reduceActivity(activity, batch, { publicKey: client.publicKey.toLowerCase(), nowMs: clock() })
 
-  return raisingFailures(
-    {
-      async loadOutline({ organizationId, planDigest }) {
-        const plan = await planStore.getPlan(planDigest)
-        if (plan.organization.id !== organizationId) {
-          throw new ApplyError('apply/other-organization', 'the plan was made for another organization', {
-            facts: { 'of the plan': plan.organization.id, 'asked for': organizationId },
-          })
-        }
-        return outlineOf(plan)
-      },
-
-      async checkPlanFresh({ planDigest }) {
-        const plan = await planStore.getPlan(planDigest)
-        const earlier = await planStore.getOutcome(plan)
-        // Even when the world has come back to what it was: whoever applies a plan twice wants what it says once.
-        if (earlier && isSpent(earlier)) return { fresh: false, earlier }
-        const client = await deps.clientFor(plan.organization)
-        const wanted = subOrganizationsOf(plan)
-        const found = wanted.length > 0 ? { subOrganizations: wanted } : {}
-        const actual = await readActual(client, { mentioned: kindsOf(plan), ...found })
-        try {
-          checkFresh(plan, actual)
-          return { fresh: true }
-        } catch (error) {
-          if (!(error instanceof QuorateError) || error.code !== 'plan/stale') throw error
-          const { code, message, next = 'plan again' } = error
-          return earlier ? { fresh: false, earlier } : { fresh: false, error: { code, message, next } }
-        }
-      },
-
-      async spendPlan({ planDigest, run }) {
-        const first = await planStore.spend(planDigest, run)
-        if (first !== run) logger.info('the plan was begun before', { planDigest, run: first })
-      },
-
-      async prepareRequest({ ids, timestampMs, ...step }) {
-        const { plan, batch, client } = await open(step)
-        const { body, parameters } = makeBatchBody(plan, batch, { ids, timestampMs: timestampMs + serviceAheadMs() })
-        const pending = await findByIntent(client, batch.type, parameters)
-        if (pending) {
-          logger.info('an equal activity is pending', { activityId: pending.id, type: batch.type })
-          return { kind: 'found', activity: reduce(pending, batch, client) }
-        }
-        // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
-        const fingerprint = await planStore.putBody(body)
-        return { kind: 'made', fingerprint, path: catalogue[batch.type as keyof typeof catalogue].path }
-      },
-
-      async submitRequest({ fingerprint, path, ...step }) {
-        const { batch, client } = await open(step)
-        const body = await planStore.getBody(fingerprint)
-        const activity = await client.submit(path, body).catch((error: unknown) => {
-          throw isStale(error, body, clock()) ? staleBody(error) : error
+  return {
+    async loadOutline({ organizationId, planDigest }) {
+      const plan = await planStore.getPlan(planDigest)
+      if (plan.organization.id !== organizationId) {
+        throw new ApplyError('apply/other-organization', 'the plan was made for another organization', {
+          facts: { 'of the plan': plan.organization.id, 'asked for': organizationId },
         })
-        logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
-        return reduce(activity, batch, client)
-      },
-
-      async pollActivity({ activityId, ...step }) {
-        const { batch, client } = await open(step)
-        const { activity } = await client.query('get_activity', { activityId })
-        return reduce(activity, batch, client)
-      },
-
-      async castVote({ fingerprint, timestampMs, ...step }) {
-        const { plan, batch, client } = await open(step)
-        const body = makeVoteBody(plan.organization.id, { fingerprint, timestampMs: timestampMs + serviceAheadMs() })
-        const activity = await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body)
-        logger.info('approved', { activityId: activity.id, type: activity.type, status: activity.status })
-        return reduce(activity, batch, client)
-      },
-
-      async recordOutcome({ outcome }) {
-        await planStore.putOutcome(await planStore.getPlan(outcome.planDigest), outcome)
-      },
+      }
+      return outlineOf(plan)
     },
-    logger,
-  )
+
+    async checkPlanFresh({ planDigest }) {
+      const plan = await planStore.getPlan(planDigest)
+      const earlier = await planStore.getOutcome(plan)
+      // Even when the world has come back to what it was: whoever applies a plan twice wants what it says once.
+      if (earlier && isSpent(earlier)) return { fresh: false, earlier }
+      const client = await deps.clientFor(plan.organization)
+      const wanted = subOrganizationsOf(plan)
+      const found = wanted.length > 0 ? { subOrganizations: wanted } : {}
+      const actual = await readActual(client, { mentioned: kindsOf(plan), ...found })
+      try {
+        checkFresh(plan, actual)
+        return { fresh: true }
+      } catch (error) {
+        if (!(error instanceof QuorateError) || error.code !== 'plan/stale') throw error
+        const { code, message, next = 'plan again' } = error
+        return earlier ? { fresh: false, earlier } : { fresh: false, error: { code, message, next } }
+      }
+    },
+
+    async spendPlan({ planDigest, run }) {
+      const first = await planStore.spend(planDigest, run)
+      if (first !== run) logger.info('the plan was begun before', { planDigest, run: first })
+    },
+
+    async prepareRequest({ ids, timestampMs, ...step }) {
+      const { plan, batch, client } = await open(step)
+      const { body, parameters } = makeBatchBody(plan, batch, { ids, timestampMs: timestampMs + serviceAheadMs() })
+      const pending = await findByIntent(client, batch.type, parameters)
+      if (pending) {
+        logger.info('an equal activity is pending', { activityId: pending.id, type: batch.type })
+        return { kind: 'found', activity: reduce(pending, batch, client) }
+      }
+      // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
+      const fingerprint = await planStore.putBody(body)
+      return { kind: 'made', fingerprint, path: catalogue[batch.type as keyof typeof catalogue].path }
+    },
+
+    async submitRequest({ fingerprint, path, ...step }) {
+      const { batch, client } = await open(step)
+      const body = await planStore.getBody(fingerprint)
+      const activity = await client.submit(path, body).catch((error: unknown) => {
+        throw isStale(error, body, clock()) ? staleBody(error) : error
+      })
+      logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
+      return reduce(activity, batch, client)
+    },
+
+    async pollActivity({ activityId, ...step }) {
+      const { batch, client } = await open(step)
+      const { activity } = await client.query('get_activity', { activityId })
+      return reduce(activity, batch, client)
+    },
+
+    async castVote({ fingerprint, timestampMs, ...step }) {
+      const { plan, batch, client } = await open(step)
+      const body = makeVoteBody(plan.organization.id, { fingerprint, timestampMs: timestampMs + serviceAheadMs() })
+      const activity = await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body)
+      logger.info('approved', { activityId: activity.id, type: activity.type, status: activity.status })
+      return reduce(activity, batch, client)
+    },
+
+    async recordOutcome({ outcome }) {
+      await planStore.putOutcome(await planStore.getPlan(outcome.planDigest), outcome)
+    },
+  }
 }
 
 /** Whether an apply came to an end that is one: a cancelled one may be taken up again. */
 function isSpent({ state }: ApplyProgress): boolean {
   return state === 'done' || state === 'failed' || state === 'rejected'
-}
-
-/** The API refuses what is more than 5 minutes ahead or an hour old; a younger body that it refuses means a wrong clock. */
-const MAY_BE_STALE_MS = 5 * 60 * 1000
-
-/**
- * Whether a body was refused because it lay too long. A known body is answered at any age (facts: protocol §5), so
- * these bytes never became an activity, and another body for the same intent makes no twin.
- */
-function isStale(error: unknown, body: string, nowMs: number): boolean {
-  const { timestampMs } = JSON.parse(body) as { readonly timestampMs: string }
-  return (
-    error instanceof ClientError && error.code === 'client/clock-skew' && nowMs - Number(timestampMs) > MAY_BE_STALE_MS
-  )
-}
-
-function staleBody(cause: unknown): ApplyError {
-  return new ApplyError('apply/body-stale', 'the stored body has grown too old to be accepted', { cause })
 }
 
 function batchOf(plan: Plan, index: number): Batch {

@@ -8,3 +8,5 @@ export { type Activities, type ActivityDependencies, createActivities } from './
 export { ApplyError } from './error.ts'
 export type { ApplyProgress, BatchProgress, Failure } from './model.ts'
 export { createPlanStore, type PlanStore } from './plan-store.ts'
+export { sendIdOf } from './send-ledger.ts'
+export type { SendOrder, SendProgress } from './send-model.ts'

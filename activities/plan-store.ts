@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { digestOf, type Plan, withoutInside } from '../src/plan/index.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
+import { createSendLedger, type SendLedger } from './send-ledger.ts'
+import { claim, read, write } from './store-files.ts'
 
 /**
  * Where plans and request bodies live between the machine that plans and the workers that apply: workflows carry
@@ -27,6 +27,8 @@ export interface PlanStore {
   /** Records what came of a plan; a later run of the same plan replaces it. */
   putOutcome(plan: PlanDocument, outcome: ApplyProgress): Promise<void>
   getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
+  /** What was sent under which reference. */
+  readonly sends: SendLedger
 }
 
 /**
@@ -89,6 +91,8 @@ export function createPlanStore(folder: string): PlanStore {
       const text = await read(at('outcomes', documentDigest(plan)))
       return text === undefined ? undefined : (JSON.parse(text) as ApplyProgress)
     },
+
+    sends: createSendLedger(folder),
   }
 }
 
@@ -120,78 +124,4 @@ function edited(digest: string, actual: string): ApplyError {
   return new ApplyError('apply/plan-edited', 'the plan is not what its digest says', {
     facts: { 'digest in the plan': digest, 'digest of its contents': actual },
   })
-}
-
-/** Writes a whole file or nothing: a crash between any two lines leaves the old file or none, and fsync makes it stay. */
-async function write(path: string, text: string): Promise<void> {
-  await guarded(path, async () => {
-    const temporary = await writeTemporary(path, text)
-    await rename(temporary, path)
-    await syncFolder(path)
-  })
-}
-
-/** Writes a file unless it exists; of many at once, one wins. */
-async function claim(path: string, text: string): Promise<void> {
-  await guarded(path, async () => {
-    const temporary = await writeTemporary(path, text)
-    try {
-      await link(temporary, path)
-      await syncFolder(path)
-    } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error
-    } finally {
-      await unlink(temporary)
-    }
-  })
-}
-
-async function writeTemporary(path: string, text: string): Promise<string> {
-  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${randomUUID()}.new`
-  const file = await open(temporary, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } catch (error) {
-    await unlink(temporary).catch(() => {})
-    throw error
-  } finally {
-    await file.close()
-  }
-  return temporary
-}
-
-/** A rename survives a power loss only when the folder is on disk too. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(join(path, '..'), 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
-async function read(path: string): Promise<string | undefined> {
-  return guarded(path, async () => {
-    try {
-      return await readFile(path, 'utf8')
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return undefined
-      throw error
-    }
-  })
-}
-
-async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new ApplyError('apply/store-failed', `cannot use \`${path}\` of the plan store: ${reason}`, { cause: error })
-  }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -3,3 +3,4 @@
  * else is asked of the Temporal activities. What is exported here is what a worker can run.
  */
 export { type ApplyInput, apply } from './apply.ts'
+export { type SendInput, send } from './send.ts'

@@ -1,8 +1,11 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 import type { ApplyProgress } from '../activities/model.ts'
+import type { SendProgress } from '../activities/send-model.ts'
 
 /** Where the apply stands. */
 export const progress = defineQuery<ApplyProgress>('progress')
+/** Where the send stands. */
+export const sendProgress = defineQuery<SendProgress>('progress')
 /** There may be news of a waiting activity (a webhook came, somebody voted): ask now. Harmless when there is none. */
 export const nudge = defineSignal('nudge')
 /** Stop at the next safe point: nothing new is begun, and what is pending at the API stays pending. */

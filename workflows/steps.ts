@@ -1,7 +1,6 @@
 import { ActivityFailure, ApplicationFailure, condition, isCancellation, proxyActivities } from '@temporalio/workflow'
 import type { Activities } from '../activities/create.ts'
 import type { Failure } from '../activities/model.ts'
-import type { ApplyRun } from './apply-run.ts'
 
 /**
  * How each step is run: always as an ordinary Temporal activity, whose input and result stand in the history. A local
@@ -15,6 +14,14 @@ export const steps = proxyActivities<Activities>({
   retry: { initialInterval: '500ms', maximumInterval: '5s', maximumAttempts: 3 },
 })
 
+/** What waits: it can be told of news, and to come to rest. */
+export interface Waiter {
+  /** Nothing new may be begun. */
+  readonly stopping: boolean
+  /** Counts news, so that each wait can tell whether some came since it began. */
+  readonly news: number
+}
+
 /** Thrown inside a batch's walk when the run comes to rest; what is recorded by then is enough to go on. */
 export class AtRest extends Error {}
 
@@ -26,7 +33,7 @@ const MOST_WAIT_MS = 60_000
  * showing why, and tries on. It has no deadline of its own. A failure that cannot pass is thrown on.
  */
 export async function persist<T>(
-  run: ApplyRun,
+  run: Waiter,
   show: (error: Failure | undefined) => void,
   step: () => Promise<T>,
 ): Promise<T> {
@@ -44,7 +51,7 @@ export async function persist<T>(
 }
 
 /** Waits for a time, for news, or for the run to come to rest, which it throws. */
-export async function rest(run: ApplyRun, ms: number): Promise<'news' | 'time'> {
+export async function rest(run: Waiter, ms: number): Promise<'news' | 'time'> {
   if (run.stopping) throw new AtRest()
   const seen = run.news
   const woken = await condition(() => run.news !== seen || run.stopping, ms)
@@ -53,7 +60,7 @@ export async function rest(run: ApplyRun, ms: number): Promise<'news' | 'time'> 
 }
 
 /** Waits between polls: one second, doubling to one minute, from the start again after news. */
-export function createPace(run: ApplyRun): () => Promise<void> {
+export function createPace(run: Waiter): () => Promise<void> {
   let waitMs = FIRST_WAIT_MS
   return async () => {
     const woken = await rest(run, waitMs)

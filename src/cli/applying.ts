@@ -39,7 +39,7 @@ const WORKER_SEEN_MS = 10_000
  * Throws `cli/no-worker` when nobody polls the task queue: what is started there would neither move nor answer. A
  * workflow that waits for a worker is not lost; it goes on when one comes up.
  */
-async function assertWorker(client: Client, taskQueue: string): Promise<void> {
+export async function assertWorker(client: Client, taskQueue: string): Promise<void> {
   const until = Date.now() + WORKER_SEEN_MS
   for (;;) {
     const { pollers } = await client.workflowService.describeTaskQueue({

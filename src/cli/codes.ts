@@ -22,6 +22,20 @@ export const cliCodes = {
     summary: 'the plan was made for another user than the one whose key is in use',
     solve: 'apply it with a key of the user that the plan names, or plan again with this key',
   },
+  'cli/unknown-name': {
+    summary: 'a send names a wallet or a receiver that is not known',
+    solve: 'name a wallet of the organization, or a receiver of the address book in the definitions',
+  },
+  'cli/send-denied': {
+    summary: 'the live policies would deny the send',
+    solve: 'look at why with `quorate send --dry-run`; nothing was submitted',
+    exit: EXIT.refused,
+  },
+  'cli/reference-taken': {
+    summary: 'a reference stands for another send than the one asked for',
+    solve: 'give the send a reference of its own; nothing was submitted',
+    exit: EXIT.refused,
+  },
   'cli/not-confirmed': {
     summary: 'what the command would do was not confirmed',
     solve: 'answer yes, or give --yes where nobody can be asked',

@@ -44,6 +44,10 @@ export const codes = {
     summary: 'something that must stay secret is written in a definition',
     solve: 'remove it, from the history of the files too, and make a new key in its place: it is no secret any more',
   },
+  'definitions/bad-address': {
+    summary: 'an address in mixed case does not have the checksum of its digits',
+    solve: 'look the address up again at whoever it belongs to',
+  },
   'definitions/bad-id': {
     summary: '`id` is no UUID',
     solve: 'write the id of the organization as the API shows it, or `${env.…}` with a variable that holds it',

@@ -19,6 +19,7 @@ import {
   type Resource,
   type SubOrganization,
 } from '../resources/index.ts'
+import { type AddressBook, readAddressBook } from './address-book.ts'
 import { buildResources, checkDraft, type Draft, managedKinds } from './build.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkRenames, checkSharedCredentials, checkUses } from './checks.ts'
@@ -51,6 +52,8 @@ export interface LoadedDefinitions {
   readonly desired?: Desired
   readonly diagnostics: readonly Diagnostic[]
   readonly sources: readonly Source[]
+  /** Names of those who are paid, and their addresses. */
+  readonly addressBook: AddressBook
   /** The expressions of policies, with their places. */
   readonly expressions: readonly WrittenExpression[]
   /** Defaults of variables, which nested folders have as well. */
@@ -96,6 +99,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     ...(desired ? { desired } : {}),
     diagnostics: sortDiagnostics(diagnostics),
     sources: [outer, ...nested].flatMap(({ sources }) => sources),
+    addressBook: loaded.addressBook ?? {},
     expressions: loaded.drafts.flatMap(writtenExpressions),
     vars: defaults.vars,
     folders: outer.folders,
@@ -120,6 +124,7 @@ async function loadAlone(
     ...(content && !hasErrors(found) ? { desired: { ...content, digest: digestOf(content) } } : {}),
     diagnostics: sortDiagnostics(found),
     sources: folder.sources,
+    addressBook: loaded.addressBook ?? {},
     expressions: loaded.drafts.flatMap(writtenExpressions),
     vars: {},
     folders: [],
@@ -177,6 +182,7 @@ interface Loaded {
   readonly diagnostics: readonly Diagnostic[]
   /** How its parent sees it. */
   readonly seen?: Resource
+  readonly addressBook?: AddressBook
 }
 
 /** Puts values into the files of an organization and makes its desired state of them. */
@@ -198,12 +204,14 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
   const {
     content,
     drafts,
+    addressBook,
     diagnostics: found,
   } = assemble(files, { texts: named.texts, complete, policiesOnly, ...(isNested ? { nested } : {}) })
   const all = [...diagnostics, ...named.diagnostics, ...found]
   return {
     drafts,
     diagnostics: all,
+    ...(addressBook ? { addressBook } : {}),
     ...(content ? { content } : {}),
     ...(content && isNested && nested.name ? { seen: seenByParent(content, nested.name, fate.renamedFrom?.name) } : {}),
   }
@@ -287,9 +295,11 @@ function assemble(
   if (!complete) return { drafts, diagnostics }
   const organization = nested ? readNested(files, nested) : readOrganization(files)
   const limits = readLimits(files)
+  const { addressBook, diagnostics: wrong } = readAddressBook(files)
   diagnostics.push(
     ...organization.diagnostics.filter(({ code }) => !policiesOnly || code !== 'definitions/missing-key'),
     ...limits.diagnostics,
+    ...wrong,
     ...checkUses(drafts),
     ...checkRenames(drafts),
     ...checkSharedCredentials(drafts),
@@ -304,7 +314,7 @@ function assemble(
     manageAll: managedKinds(files),
     ...(Object.keys(limits.deletes).length === 0 ? {} : { deleteLimits: limits.deletes }),
   }
-  return { content, drafts, diagnostics }
+  return { content, drafts, diagnostics, addressBook }
 }
 
 /** Which sub-organization the files describe, and that they say enough to make it. */

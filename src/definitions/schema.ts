@@ -60,6 +60,16 @@ export function makeSchema(): JsonSchema {
         additionalProperties: false,
         properties: Object.fromEntries(MANAGEABLE.map((kind) => [kinds[kind].form.key, LIMIT])),
       },
+      addressBook: {
+        type: ['object', 'null'],
+        description:
+          'Names of those who are paid with `quorate send`, and their Ethereum addresses. Nothing of it is live.',
+        additionalProperties: {
+          type: 'string',
+          title: 'an address such as `0x52908400098527886E0F7030069857D2E4169EE7`',
+          pattern: '^0x[0-9a-fA-F]{40}$',
+        },
+      },
       ...Object.fromEntries(sections),
       ...SUB_ORGANIZATION,
       each: {

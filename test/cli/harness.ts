@@ -15,10 +15,10 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** A folder of one test's own, removed after it. */
-export function testFolder(): string {
+/** A folder of one test's own, removed after it, or when `atEnd` says. */
+export function testFolder(atEnd: (work: () => Promise<void>) => void = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-cli-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  atEnd(async () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }
 

@@ -16,21 +16,22 @@ export interface Scene {
   readonly env: Readonly<Record<string, string>>
 }
 
-/**
- * Sets one up; all of it ends with the test. `at` says at which address the service is found, where that is not its own;
- * `more` is added to the environment of the worker and of every command.
- */
-export async function scene({
-  at = async ({ url }) => url,
-  more = {},
-  ...options
-}: {
-  at?: (service: TestService) => Promise<string>
-  more?: Readonly<Record<string, string>>
-} & Pick<ServiceOptions, 'clock' | 'rootUserName' | 'keyName'> = {}): Promise<Scene> {
+/** What a scene is like where it is not like every other. */
+export interface SceneOptions extends Pick<ServiceOptions, 'clock' | 'rootUserName' | 'keyName' | 'chains'> {
+  /** At which address the service is found. @default its own */
+  readonly at?: (service: TestService) => Promise<string>
+  /** Added to the environment of the worker and of every command. */
+  readonly more?: Readonly<Record<string, string>>
+  /** When it ends. @default with the test */
+  readonly atEnd?: (work: () => Promise<void>) => void
+}
+
+/** Sets one up. */
+export async function scene(given: SceneOptions = {}): Promise<Scene> {
+  const { at = async ({ url }) => url, more = {}, atEnd = onTestFinished, ...options } = given
   const temporal = await testTemporalAddress()
   const service = await startTestService(options)
-  const folder = testFolder()
+  const folder = testFolder(atEnd)
   const env = environmentOf(service, folder, service.root.privateKey, {
     TEMPORAL_ADDRESS: temporal,
     QUORATE_BASE_URL: await at(service),
@@ -40,7 +41,7 @@ export async function scene({
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  onTestFinished(async () => {
+  atEnd(async () => {
     await ended(worker)
     await service.close()
   })

@@ -141,6 +141,33 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./apply.ts')).apply,
   },
   {
+    name: 'send',
+    summary: 'send a transaction under a reference, and follow it to its end; a reference is sent once',
+    args: '[folder]',
+    argMeanings: { folder: 'folder of definitions whose `addressBook` names receivers (default: addresses alone)' },
+    options: [
+      { flags: '--from <wallet>', meaning: 'wallet, WALLET/ACCOUNT where it has several, or address that pays' },
+      { flags: '--to <receiver>', meaning: 'name in the address book, or address' },
+      { flags: '--amount <amount>', meaning: 'with its unit: 1.5eth, 30gwei, 21000wei' },
+      { flags: '--chain <id>', meaning: 'chain in CAIP-2 form, such as eip155:11155111' },
+      { flags: '--ref <text>', meaning: 'what this payment is called where it was decided, such as an invoice number' },
+      { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
+      { flags: '--yes', meaning: 'do not ask for confirmation' },
+      { flags: '--detach', meaning: 'return when it has been submitted; list it with `quorate sends`' },
+      ...values,
+    ],
+    example:
+      'quorate send definitions/treasury --from treasury --to payroll --amount 1.5eth --chain eip155:11155111 --ref INV-42',
+    load: async () => (await import('./send.ts')).send,
+  },
+  {
+    name: 'sends',
+    summary: 'list what was sent from here, and how each stands',
+    options: [{ flags: '--open', meaning: 'only what has not come to its end' }],
+    example: 'quorate sends --open',
+    load: async () => (await import('./sends.ts')).sends,
+  },
+  {
     name: 'show',
     summary: 'show a saved plan and say whether the live organization has moved since',
     args: '<plan>',

@@ -92,6 +92,24 @@ export const pages: Readonly<Record<string, Page>> = {
     exits: ['waiting', 'refused', 'stale', 'partial'],
     seeAlso: ['plan', 'status', 'activities', 'approve'],
   },
+  send: {
+    description:
+      'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself.',
+    examples: [
+      [
+        'quorate send definitions/treasury --from treasury --to payroll --amount 1.5eth --chain eip155:11155111 --ref INV-42 --dry-run',
+        'look, and send nothing',
+      ],
+    ],
+    exits: ['waiting', 'refused', 'partial'],
+    seeAlso: ['sends', 'activities', 'approve', 'serve'],
+  },
+  sends: {
+    description:
+      'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. Neither the API nor Temporal is asked about a send.',
+    examples: [['quorate sends --json', 'as data']],
+    seeAlso: ['send', 'activities'],
+  },
   show: {
     description:
       'Shows a plan as it was made, however old, and marks it when the organization has moved. It refuses nothing; `apply` does.',

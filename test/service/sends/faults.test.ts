@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../harness.ts'
 import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { SEPOLIA, untilEnded } from './status.ts'
-import { startUnreliableNode } from './unreliable-node.ts'
+import { startUnreliableServer } from './unreliable-server.ts'
 
 const closers: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -36,13 +36,15 @@ async function submit(service: TestService, from: string, parameters: object = {
   return (await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent)).sendTransactionStatusId
 }
 
-test('sends: a node that loses one answer in ten and is killed twice, and a service that is closed between', async () => {
+test('sends: a node that loses one answer in ten and is killed twice, and a service that is closed between', {
+  timeout: 120_000,
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'anvil-'))
   closers.push(() => rmSync(folder, { recursive: true, force: true }))
   const state = join(folder, 'state.json')
   let anvil = await startAnvil({ stateFile: state, mining: { everySeconds: 1 } })
   closers.push(() => anvil.kill())
-  const node = await startUnreliableNode(anvil.url, 10)
+  const node = await startUnreliableServer(anvil.url, (asked) => asked % 10 === 0)
   closers.push(() => node.close())
   const service = await startService(node.url)
   const senders = [await fundedSender(service, anvil), await fundedSender(service, anvil)]

@@ -1,0 +1,43 @@
+import type { Plan } from '../src/plan/index.ts'
+import type { Json } from '../src/protocol/index.ts'
+import type { Failure } from './model.ts'
+
+/** What is sent under a reference: once made it never changes, so that the reference means one send for ever. */
+export interface SendOrder {
+  readonly reference: string
+  readonly organization: Plan['organization']
+  /** An activity type and its parameters, as they go into the body. */
+  readonly type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION'
+  readonly parameters: Json
+  /** For people: names beside addresses, the amount in its unit. */
+  readonly from: string
+  readonly to: string
+  readonly amount: string
+  /** ISO 8601. */
+  readonly orderedAt: string
+}
+
+/** Where a send stands; its workflow's query answer and, at the end, its result. */
+export interface SendProgress {
+  readonly sendId: string
+  readonly reference: string
+  /** The last three never change. */
+  readonly state: 'submitting' | 'waiting' | 'broadcasting' | 'included' | 'failed' | 'rejected'
+  readonly activityId?: string
+  readonly fingerprint?: string
+  /** When its activity was submitted, ISO 8601. */
+  readonly since?: string
+  /** Names of the users whose approvals count now. */
+  readonly approved?: readonly string[]
+  readonly sendTransactionStatusId?: string
+  readonly transactionHash?: string
+  /** Why it failed, or what its next try waits for. */
+  readonly error?: Failure
+}
+
+/** What the API says of a transaction on its way. */
+export interface TransactionState {
+  readonly state: 'broadcasting' | 'included' | 'failed'
+  readonly transactionHash?: string
+  readonly error?: Failure
+}

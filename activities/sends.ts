@@ -1,0 +1,121 @@
+import type { SubmitClient } from '../src/client/index.ts'
+import { makeBody } from '../src/plan/index.ts'
+import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
+import { describeActivity } from './activity-state.ts'
+import { makeVoteBody } from './body.ts'
+import type { ActivityDependencies } from './create.ts'
+import type { ActivityState, Failure } from './model.ts'
+import type { SendProgress, TransactionState } from './send-model.ts'
+import { isStale, staleBody } from './stale.ts'
+
+/** A send in the ledger. */
+interface SendStep {
+  readonly sendId: string
+}
+
+/** The activity of a send, and what it brought when it completed. */
+export interface SendActivityState extends ActivityState {
+  readonly sendTransactionStatusId?: string
+}
+
+/** What the send workflow may ask of the world. Each may run more than once; none minds. */
+export interface SendActivities {
+  /** Reads the reference of a send. */
+  loadSend(input: SendStep & { readonly organizationId: string }): Promise<{ readonly reference: string }>
+  /** Makes the body and stores it before anything is sent, or finds the one that this attempt has already. */
+  prepareSend(
+    input: SendStep & { readonly timestampMs: number; readonly attempt: number },
+  ): Promise<{ readonly fingerprint: string; readonly path: string }>
+  /** Sends the stored bytes; a repetition is answered with the same activity. */
+  submitSend(input: SendStep & { readonly fingerprint: string; readonly path: string }): Promise<SendActivityState>
+  /** Asks once where the activity stands. */
+  pollSend(input: SendStep & { readonly activityId: string }): Promise<SendActivityState>
+  /** Approves the activity again as the acting user, after its votes have lapsed. */
+  voteForSend(
+    input: SendStep & { readonly fingerprint: string; readonly timestampMs: number },
+  ): Promise<SendActivityState>
+  /** Asks once where the transaction stands. */
+  readTransaction(input: SendStep & { readonly sendTransactionStatusId: string }): Promise<TransactionState>
+  /** Keeps where the send stands, in the ledger. */
+  recordSend(input: { readonly progress: SendProgress }): Promise<void>
+}
+
+export function createSendActivities(deps: ActivityDependencies): SendActivities {
+  const { planStore, logger, serviceAheadMs = () => 0 } = deps
+  const { sends } = planStore
+  const clock = () => deps.clock() + serviceAheadMs()
+  const open = async ({ sendId }: SendStep) => {
+    const order = await sends.getOrder(sendId)
+    return { order, client: await deps.clientFor(order.organization) }
+  }
+  const reduce = (activity: Wire.Activity, client: SubmitClient): SendActivityState => {
+    const { sendTransactionStatusId } = activity.result?.ethSendTransactionResult ?? {}
+    return {
+      ...describeActivity(activity, { publicKey: client.publicKey.toLowerCase(), nowMs: clock() }),
+      ...(sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }),
+    }
+  }
+
+  return {
+    async loadSend({ sendId }) {
+      const { reference } = await sends.getOrder(sendId)
+      return { reference }
+    },
+
+    async prepareSend({ timestampMs, attempt, ...step }) {
+      const { type, parameters, organization } = await sends.getOrder(step.sendId)
+      const body = makeBody({
+        type,
+        organizationId: organization.id,
+        parameters,
+        timestampMs: timestampMs + serviceAheadMs(),
+      })
+      // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
+      const fingerprint = await sends.enterBody(step.sendId, attempt, await planStore.putBody(body))
+      return { fingerprint, path: catalogue[type].path }
+    },
+
+    async submitSend({ fingerprint, path, ...step }) {
+      const { client } = await open(step)
+      const body = await planStore.getBody(fingerprint)
+      const activity = await client.submit(path, body).catch((error: unknown) => {
+        throw isStale(error, body, clock()) ? staleBody(error) : error
+      })
+      logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
+      return reduce(activity, client)
+    },
+
+    async pollSend({ activityId, ...step }) {
+      const { client } = await open(step)
+      return reduce((await client.query('get_activity', { activityId })).activity, client)
+    },
+
+    async voteForSend({ fingerprint, timestampMs, ...step }) {
+      const { order, client } = await open(step)
+      const time = timestampMs + serviceAheadMs()
+      const body = makeVoteBody(order.organization.id, { fingerprint, timestampMs: time })
+      return reduce(await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body), client)
+    },
+
+    async readTransaction({ sendTransactionStatusId, ...step }) {
+      const { client } = await open(step)
+      return toTransactionState(await client.query('get_send_transaction_status', { sendTransactionStatusId }))
+    },
+
+    recordSend: ({ progress }) => sends.putProgress(progress),
+  }
+}
+
+/** A transaction that was mined and reverted has failed: it moved nothing but its fee (story S4). */
+function toTransactionState(status: Wire.GetSendTransactionStatusResponse): TransactionState {
+  const { txStatus, eth, error } = status
+  const hash = eth?.txHash === undefined ? {} : { transactionHash: eth.txHash }
+  if (txStatus === 'INCLUDED' && error === undefined) return { state: 'included', ...hash }
+  if (txStatus !== 'FAILED' && txStatus !== 'INCLUDED') return { state: 'broadcasting', ...hash }
+  const failure: Failure = {
+    code: 'apply/transaction-failed',
+    message: error?.message ?? status.txError ?? 'the API does not say why',
+    next: 'nothing is sent again by itself; correct the cause and send under a new reference',
+  }
+  return { state: 'failed', ...hash, error: failure }
+}

@@ -1,0 +1,36 @@
+import type { SendOrder } from '../../../activities/index.ts'
+import { readSendFacts, type SendIntent } from '../../chain/index.ts'
+import { activityParams, type Explanation, type PolicyContext } from '../../policy/index.ts'
+import type { JsonObject } from '../../protocol/index.ts'
+import type { Actual } from '../../resources/index.ts'
+import { explainRequest, worldOfActual } from '../../scenarios/index.ts'
+import type { Directory } from './order.ts'
+
+/** What will come of a send when the acting user asks for it now: the live policies, by the service's own evaluator. */
+export function forecastSend(
+  { type, parameters }: SendOrder,
+  { actual, directory, now }: { readonly actual: Actual; readonly directory: Directory; readonly now: number },
+): Explanation {
+  const world = worldOfActual(actual)
+  const intent = parameters as JsonObject & SendIntent
+  const { batch: _, ...facts } = readSendFacts(type, intent, { interfaces: world.interfaces })
+  const me = Object.values(world.users).find(({ approver }) => approver.id === actual.actor.userId)
+  const context: PolicyContext = {
+    now: BigInt(now) * 1_000_000n,
+    activity: { type, params: activityParams(type, intent) },
+    approvers: me === undefined ? [] : [me.approver],
+    credentials: me === undefined ? [] : Object.values(me.credentials).slice(0, 1),
+    rootQuorum: world.quorum,
+    ...walletFacts(intent.from!, directory),
+    ...facts,
+  }
+  return explainRequest(world, context)
+}
+
+function walletFacts(from: string, { wallets }: Directory): Partial<PolicyContext> {
+  const holds = (address: string) => address.toLowerCase() === from.toLowerCase()
+  const held = wallets.find(({ accounts }) => accounts.some(({ address }) => holds(address)))
+  if (held === undefined) return {}
+  const { walletId: id, walletName: label, imported, exported } = held.wallet
+  return { wallet: { id, label, imported, exported }, wallet_account: { address: from } }
+}

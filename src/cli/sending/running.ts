@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import type { WorkflowHandle } from '@temporalio/client'
+import { createPlanStore, type PlanStore, type SendOrder, type SendProgress } from '../../../activities/index.ts'
+import type { send } from '../../../workflows/index.ts'
+import { EXIT, QuorateError } from '../../diagnostics/index.ts'
+import { canonicalJson } from '../../encoding/index.ts'
+import { type ApplyPlace, assertWorker } from '../applying.ts'
+
+type SendHandle = WorkflowHandle<typeof send>
+
+/** A send that has begun, and where it may be asked for. */
+export interface BegunSend {
+  readonly sendId: string
+  readonly order: SendOrder
+  readonly handle: SendHandle
+}
+
+export function ledgerOf(dataDir: string): PlanStore['sends'] {
+  return createPlanStore(join(dataDir, 'plans')).sends
+}
+
+/**
+ * Begins a send, or finds the one that its reference has: however often and from wherever it is asked, a reference is sent
+ * once. Throws `cli/reference-taken` when the reference stands for something else.
+ */
+export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, order: SendOrder): Promise<BegunSend> {
+  await assertWorker(client, taskQueue)
+  const { sendId, order: entered } = await ledgerOf(dataDir).enter(order)
+  if (canonicalJson(entered.parameters) !== canonicalJson(order.parameters)) {
+    const { amount, to, from, orderedAt } = entered
+    throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
+      exit: EXIT.refused,
+      facts: { 'that send': `${amount} from ${from} to ${to}`, since: orderedAt, submitted: 'nothing' },
+      next: 'give this send a reference of its own',
+    })
+  }
+  const organizationId = entered.organization.id
+  const handle = await client.workflow.start<typeof send>('send', {
+    workflowId: `send/${organizationId}/${sendId}`,
+    taskQueue,
+    args: [{ organizationId, sendId }],
+    // One that runs is joined; one that has ended is begun again with the same bytes, and comes to the same end.
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })
+  return { sendId, order: entered, handle }
+}
+
+/** Whether nothing more will come of a send. */
+export function isFinal({ state }: SendProgress): boolean {
+  return state === 'included' || state === 'failed' || state === 'rejected'
+}
+
+const ASK_EVERY_MS = 250
+
+/** Follows a send until it is over, or until `until` says that this is enough; every change is shown once. */
+export async function followSend(
+  handle: SendHandle,
+  show: (progress: SendProgress) => void,
+  until: (progress: SendProgress) => boolean,
+): Promise<SendProgress> {
+  let before = ''
+  for (;;) {
+    const progress = await handle.query<SendProgress>('progress')
+    const text = JSON.stringify([progress.state, progress.transactionHash, progress.approved, progress.error])
+    if (text !== before) show(progress)
+    if (isFinal(progress) || until(progress)) return progress
+    before = text
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+  }
+}

@@ -1,0 +1,104 @@
+/** A send for people and for programs; the text is made from the same values as the JSON. */
+import type { SendOrder, SendProgress } from '../../../activities/index.ts'
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import type { Explanation } from '../../policy/index.ts'
+import type { Style } from '../io.ts'
+import { shortCode } from '../waiting.ts'
+import { age } from './activity.ts'
+import { headline, outcomeWords } from './explanation.ts'
+
+/** Word and colour of each state a send can be in. A missing row does not compile. */
+const states = {
+  submitting: { word: 'submitting', colour: 'dim' },
+  waiting: { word: 'waiting', colour: 'warning' },
+  broadcasting: { word: 'broadcasting', colour: 'dim' },
+  included: { word: 'included', colour: 'good' },
+  failed: { word: 'failed', colour: 'error' },
+  rejected: { word: 'rejected', colour: 'error' },
+} as const satisfies Record<SendProgress['state'], { readonly word: string; readonly colour: keyof Style }>
+
+/** What is about to be sent, and what will come of asking for it. */
+export function renderOrder(order: SendOrder, explanation: Explanation, style: Style): string {
+  const { from, to, value, caip2 } = order.parameters as Record<string, string>
+  const rows = [
+    ['reference', order.reference],
+    ['from', named(order.from, from!)],
+    ['to', named(order.to, to!)],
+    [
+      'amount',
+      order.amount.endsWith('wei') && !order.amount.endsWith('gwei') ? order.amount : `${order.amount}, ${value} wei`,
+    ],
+    ['chain', caip2!],
+    ['fee', 'as the chain asks when it is sent'],
+    ['forecast', headline(explanation)],
+  ]
+  return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
+}
+
+/** One state in one line. */
+export function renderSend(progress: SendProgress, style: Style, now: number): string {
+  const { state, fingerprint, approved = [], since, transactionHash, error } = progress
+  const { word, colour } = states[state]
+  const waiting =
+    state === 'waiting'
+      ? [
+          style.strong(fingerprint === undefined ? '' : shortCode(fingerprint)),
+          style.dim(
+            `approved by ${approved.join(', ') || 'nobody'}${since === undefined ? '' : `, for ${age(now - Date.parse(since))}`}`,
+          ),
+        ]
+      : []
+  const parts = [style[colour](word.padEnd(12)), ...waiting, transactionHash ?? '']
+  if (error) parts.push(style.error(error.message))
+  return `${parts.filter(Boolean).join('  ')}\n`
+}
+
+/** One send of a list: its reference, what it is, and how it stands. */
+export function renderListedSend(
+  { order, progress }: { readonly order: SendOrder; readonly progress?: SendProgress },
+  style: Style,
+  now: number,
+): string {
+  const what = `${order.reference}  ${order.amount} from ${order.from} to ${order.to}`
+  return `${what}  ${progress === undefined ? 'not begun\n' : renderSend(progress, style, now)}`
+}
+
+/** The JSON form of a send, or of one that is only looked at. */
+export function toSendJson({
+  order,
+  explanation,
+  sendId,
+  progress,
+}: {
+  readonly order: SendOrder
+  readonly explanation?: Explanation
+  readonly sendId?: string
+  readonly progress?: SendProgress
+}) {
+  const { outcome = '', basis, decidedBy, needs } = explanation ?? {}
+  return {
+    ...(sendId === undefined ? {} : { sendId }),
+    ...order,
+    ...(explanation === undefined
+      ? {}
+      : {
+          forecast: {
+            outcome: outcomeWords[outcome] ?? outcome,
+            basis,
+            decidedBy,
+            ...(needs === undefined ? {} : { needs }),
+          },
+        }),
+    ...(progress === undefined ? {} : { progress }),
+  }
+}
+
+/** A send that waits is waited for by the next run of the same command. */
+export function exitOfSend({ state }: SendProgress): ExitCode {
+  if (state === 'included') return EXIT.done
+  return state === 'failed' || state === 'rejected' ? EXIT.partial : EXIT.waiting
+}
+
+function named(name: string, address: string): string {
+  return name.toLowerCase() === address.toLowerCase() ? address : `${name} (${address})`
+}

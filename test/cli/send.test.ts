@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startAnvil } from '../service/sends/anvil.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { countActivities, quorate, writeFiles } from './harness.ts'
+import { scene } from './scene.ts'
+
+const PAYROLL = '0x00000000000000000000000000000000000000b0'
+
+const closers: (() => Promise<void>)[] = []
+
+/** A service with a funded wallet, a node, and definitions with an address book. */
+async function payday() {
+  const anvil = await startAnvil()
+  closers.push(() => anvil.kill())
+  const { service, folder, env } = await scene({
+    chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } },
+    atEnd: (close) => closers.push(close),
+  })
+  const { accounts, walletId } = await makeWallet(service.root, ETHEREUM)
+  await anvil.fund(accounts[0]!.address, 100)
+  const { wallet } = await service.root.query('get_wallet', { walletId })
+  const definitions = `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\naddressBook: { payroll: "${PAYROLL}" }\n`
+  writeFiles(folder, { 'defs/acme.yaml': definitions })
+  const send = (more: readonly string[] = [], given: Readonly<Record<string, string>> = {}, defs = 'defs') => {
+    const options = {
+      from: wallet.walletName,
+      to: 'payroll',
+      amount: '1.5eth',
+      chain: SEPOLIA,
+      ref: 'INV-42',
+      ...given,
+    }
+    const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+    return quorate(['send', defs, ...flags, ...more], { env, cwd: folder })
+  }
+  const paid = async () => BigInt(await anvil.rpc<string>('eth_getBalance', PAYROLL, 'latest'))
+  return { service, folder, env, send, paid, walletName: wallet.walletName, address: accounts[0]!.address }
+}
+
+let day: Awaited<ReturnType<typeof payday>>
+beforeAll(async () => {
+  day = await payday()
+})
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+})
+
+test('send: a dry run says who is paid, how much in both units, and what will come of it; nothing is submitted', async () => {
+  const before = await countActivities(day.service)
+  const { exit, stderr } = await day.send(['--dry-run'])
+  expect({ exit, stderr }).toEqual({
+    exit: 0,
+    stderr: [
+      '  reference  INV-42',
+      `  from       ${day.walletName} (${day.address})`,
+      `  to         payroll (${PAYROLL})`,
+      '  amount     1.5 eth, 1500000000000000000 wei',
+      `  chain      ${SEPOLIA}`,
+      '  fee        as the chain asks when it is sent',
+      '  forecast   allow: the root quorum has approved, and policies are not asked',
+      '',
+    ].join('\n'),
+  })
+  expect(await countActivities(day.service)).toBe(before)
+})
+
+test('send: a reference is sent once, however often it is asked, and stands for one send alone', {
+  timeout: 120_000,
+}, async () => {
+  const [one, two] = await Promise.all([day.send(['--yes', '--json']), day.send(['--yes', '--json'])])
+  const [first, second] = [one, two].map(
+    ({ stdout }) => JSON.parse(stdout) as { progress: { transactionHash: string } },
+  )
+  expect([one.exit, two.exit, first!.progress]).toEqual([0, 0, second!.progress])
+  expect(await day.paid()).toBe(1_500_000_000_000_000_000n)
+
+  const third = await day.send(['--yes'])
+  expect(third.exit).toBe(0)
+  expect(third.stderr).toContain(`included      ${first!.progress.transactionHash}`)
+  const other = await day.send(['--yes'], { amount: '2eth' })
+  expect(other.exit).toBe(4)
+  expect(other.stderr).toContain('reference `INV-42` stands for another send')
+  expect(await day.paid()).toBe(1_500_000_000_000_000_000n)
+
+  const { stdout } = await quorate(['sends'], { env: day.env, cwd: day.folder })
+  expect(stdout).toBe(
+    `INV-42  1.5 eth from ${day.walletName} to payroll  included      ${first!.progress.transactionHash}\n`,
+  )
+})
+
+test('send: what is wrong is said before anything is submitted', { timeout: 120_000 }, async () => {
+  const before = await countActivities(day.service)
+  const cases: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
+    [{ to: 'payrol' }, 'there is no receiver `payrol`'],
+    [{ from: 'tresury' }, 'there is no wallet `tresury`'],
+    [{ amount: '1.5' }, 'expected an amount with its unit, got `1.5`'],
+    [{ amount: '1.5wei' }, '`1.5wei` is finer than a wei: wei has 0 decimals'],
+    [{ amount: '-1eth' }, 'expected an amount with its unit, got `-1eth`'],
+    [{ ref: '' }, 'expected --ref'],
+  ]
+  for (const [given, message] of cases) {
+    const { exit, stderr } = await day.send(['--yes'], given)
+    expect([exit, stderr]).toEqual([1, expect.stringContaining(message)])
+  }
+  writeFiles(day.folder, {
+    'wrong/more.yaml': 'addressBook: { exchange: "0x52908400098527886E0F7030069857D2E4169ee7" }\n',
+  })
+  const { exit, stderr } = await day.send(['--yes'], {}, 'wrong')
+  expect(exit).toBe(1)
+  expect(stderr).toContain('more.yaml:1:26: error definitions/bad-address')
+  expect(await countActivities(day.service)).toBe(before)
+})
+
+test('send: where nobody is asked and nothing says yes, it is not sent', async () => {
+  const before = await countActivities(day.service)
+  const { exit, stderr } = await day.send()
+  expect([exit, stderr]).toEqual([1, expect.stringContaining('it was not sent')])
+  expect(await countActivities(day.service)).toBe(before)
+})

@@ -1,0 +1,203 @@
+/** The send workflow, the real client, the real service and a real node: nothing between them is a double. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from '@temporalio/worker'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createActivities,
+  createPlanStore,
+  type SendOrder,
+  type SendProgress,
+  sendIdOf,
+} from '../../activities/index.ts'
+import { createSubmitClient } from '../../src/client/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
+import type { send } from '../../workflows/index.ts'
+import { complete } from '../service/handlers/steps.ts'
+import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
+import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { startUnreliableServer, type UnreliableServer } from '../service/sends/unreliable-server.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { connectTestTemporal } from '../temporal.ts'
+import { testBundle } from './harness.ts'
+import { historyToText } from './history-json.ts'
+
+const RECEIVER = '0x00000000000000000000000000000000000000b0'
+/** Reverts, whatever it is called with. */
+const REVERTS = '0x00000000000000000000000000000000000000fd'
+
+const folder = mkdtempSync(join(tmpdir(), 'quorate-send-'))
+const store = createPlanStore(folder)
+let anvil: Anvil
+let service: TestService
+let api: UnreliableServer
+let temporal: TemporalConnections
+let from: string
+let bob: TestUser
+let stopWorker: () => Promise<void>
+/** How many answers to submits are still to be lost. */
+let toLose = 0
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  await anvil.rpc('anvil_setCode', REVERTS, '0x60006000fd')
+  service = await startTestService({ chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } } })
+  from = (await makeWallet(service.root, ETHEREUM)).accounts[0]!.address
+  await anvil.fund(from, 100)
+  bob = await createTestUser(service, 'bob')
+  api = await startUnreliableServer(service.url, (_, path) => path.includes('/submit/') && toLose-- > 0)
+  temporal = await connectTestTemporal()
+  const { organizationId } = service
+  const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+  const clientFor = () => createSubmitClient({ baseUrl: api.url, organizationId, stamper })
+  const worker = await createWorker({
+    connection: await temporal.openForWorker(),
+    taskQueue: organizationId,
+    activities: createActivities({ clientFor, planStore: store, clock: Date.now, logger: silentLogger }),
+    workflowBundle: await testBundle(),
+    maxCachedWorkflows: 0,
+  })
+  const running = worker.run()
+  stopWorker = async () => {
+    worker.shutdown()
+    await running
+  }
+})
+
+afterAll(async () => {
+  await stopWorker()
+  await temporal.close()
+  await api.close()
+  await service.close()
+  await anvil.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function orderOf(reference: string, parameters: object = {}): SendOrder {
+  return {
+    reference,
+    organization: { name: 'acme', id: service.organizationId, baseUrl: service.url },
+    type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+    parameters: { from, caip2: SEPOLIA, to: RECEIVER, value: '1', ...parameters },
+    from: 'treasury',
+    to: 'payroll',
+    amount: '1 wei',
+    orderedAt: '2026-01-01T00:00:00.000Z',
+  }
+}
+
+async function begin(order: SendOrder, run = '') {
+  const { sendId } = await store.sends.enter(order)
+  const { organizationId } = service
+  return temporal.client.workflow.start<typeof send>('send', {
+    workflowId: `send/${organizationId}/${sendId}${run}`,
+    taskQueue: organizationId,
+    args: [{ organizationId, sendId }],
+    workflowTaskTimeout: '2s',
+  })
+}
+
+/** Awaits the end; the history must replay. `record` keeps it under that name when histories are recorded. */
+async function ended(handle: Awaited<ReturnType<typeof begin>>, record?: string): Promise<SendProgress> {
+  const result = await handle.result()
+  const history = await handle.fetchHistory()
+  await Worker.runReplayHistory({ workflowBundle: await testBundle() }, history, handle.workflowId)
+  if (record && process.env.QUORATE_RECORD_HISTORIES) {
+    writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(history))
+  }
+  return result
+}
+
+async function countSends(): Promise<number> {
+  const { activities } = await service.root.query('list_activities', {
+    filterByType: ['ACTIVITY_TYPE_ETH_SEND_TRANSACTION'],
+    paginationOptions: { limit: '100' },
+  })
+  return activities.length
+}
+
+describe('send', () => {
+  test('it is submitted, tracked and included; begun again it is the same send', async () => {
+    const before = await countSends()
+    const order = orderOf('INV-1')
+    const first = await ended(await begin(order), 'sent')
+    expect(first).toMatchObject({
+      state: 'included',
+      reference: 'INV-1',
+      transactionHash: expect.stringMatching(/^0x/),
+    })
+    expect(await store.sends.getProgress(sendIdOf(order))).toEqual(first)
+    // As from another machine, which knows nothing of the workflow that has ended.
+    const again = await ended(await begin(order, '/again'))
+    expect(again.transactionHash).toBe(first.transactionHash)
+    expect(await countSends()).toBe(before + 1)
+  })
+
+  test('ten answers to the submit are lost, and it is sent once', async () => {
+    const before = await countSends()
+    const lostBefore = api.counts.lost
+    toLose = 10
+    const handle = await begin(orderOf('INV-2'))
+    // News ends a wait between tries, of which there are many.
+    const impatient = setInterval(() => void handle.signal('nudge').catch(() => {}), 250)
+    const { state } = await ended(handle)
+    clearInterval(impatient)
+    const lost = api.counts.lost - lostBefore
+    console.log(`lostAnswers=${lost} sends=${(await countSends()) - before}`)
+    expect({ state, lost, sends: (await countSends()) - before }).toEqual({ state: 'included', lost: 10, sends: 1 })
+  })
+
+  test('two sends of the same amount are two sends', async () => {
+    const before = BigInt(await anvil.rpc<string>('eth_getBalance', RECEIVER, 'latest'))
+    await Promise.all([begin(orderOf('INV-3')), begin(orderOf('INV-4'))].map(async (handle) => ended(await handle)))
+    expect(BigInt(await anvil.rpc<string>('eth_getBalance', RECEIVER, 'latest'))).toBe(before + 2n)
+  })
+
+  test('a reverted transaction has failed, with its hash and the reason, and is not sent again', async () => {
+    const before = await countSends()
+    const progress = await ended(await begin(orderOf('INV-5', { to: REVERTS, gasLimit: '60000' })), 'reverted')
+    expect(progress).toMatchObject({
+      state: 'failed',
+      transactionHash: expect.stringMatching(/^0x/),
+      error: { code: 'apply/transaction-failed', message: 'execution reverted: execution reverted' },
+    })
+    expect(await countSends()).toBe(before + 1)
+  })
+
+  test('what the API refuses has failed, and nothing is sent', async () => {
+    const before = await countSends()
+    const progress = await ended(await begin(orderOf('INV-6', { from: RECEIVER })))
+    expect(progress).toMatchObject({ state: 'failed', error: { message: expect.stringContaining('sign with') } })
+    expect(await countSends()).toBe(before)
+  })
+
+  test('it waits for approval as long as it takes, and goes on; a rejection is its end', async () => {
+    await complete(service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
+      threshold: 2,
+      userIds: [service.rootUserId, bob.userId],
+    })
+    const [approved, rejected] = [await begin(orderOf('INV-7')), await begin(orderOf('INV-8'))]
+    const waiting = await Promise.all([approved, rejected].map(untilWaiting))
+    expect(waiting.map(({ approved: by }) => by)).toEqual([['root'], ['root']])
+    await bob.client.approve(waiting[0]!.fingerprint!)
+    await bob.client.reject(waiting[1]!.fingerprint!)
+    await Promise.all([approved, rejected].map((handle) => handle.signal('nudge')))
+    expect(await ended(approved, 'send-approved')).toMatchObject({ state: 'included' })
+    expect(await ended(rejected, 'send-rejected')).toMatchObject({
+      state: 'rejected',
+      error: { code: 'apply/rejected', message: 'rejected by `bob`' },
+    })
+  })
+})
+
+async function untilWaiting(handle: Awaited<ReturnType<typeof begin>>): Promise<SendProgress> {
+  for (;;) {
+    const progress = await handle.query<SendProgress>('progress')
+    if (progress.state === 'waiting') return progress
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}

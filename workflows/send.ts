@@ -1,0 +1,182 @@
+/**
+ * Sends one transaction and tracks it to its end. The workflow id `send/<organization>/<send id>` is the lock: one send a
+ * reference. The ledger holds what is sent; this decides nothing but when to ask again.
+ *
+ * A body is made once, from a time that stands in this history before the body exists, and entered in the ledger: a send
+ * that is begun again sends the same bytes. It is made anew only after the API has refused it as too old, which it does to
+ * no body that it knows. So there is never a second send. Waiting for people
+ * has no deadline, and what is final is never tried again.
+ */
+import { ContinueAsNew, continueAsNew, isCancellation, setHandler, workflowInfo } from '@temporalio/workflow'
+import type { Failure } from '../activities/model.ts'
+import type { SendProgress } from '../activities/send-model.ts'
+import type { SendActivityState } from '../activities/sends.ts'
+import { nudge, sendProgress } from './messages.ts'
+import { createPace, persist, steps, toFailure, type Waiter } from './steps.ts'
+
+export interface SendInput {
+  readonly organizationId: string
+  /** Where the ledger has it. */
+  readonly sendId: string
+  /** Only from an earlier run of the same send. */
+  readonly carried?: SendRecord
+}
+
+/** What is known of a send; plain JSON, handed from run to run. */
+interface SendRecord extends SendProgress {
+  readonly needsVote?: boolean
+  /** When the acting user's approval was last cast by this workflow. */
+  readonly votedAtMs?: number
+}
+
+/** Bodies that may grow stale one after the other; more means that the clocks of worker and Temporal disagree. */
+const MOST_STALE = 3
+/** A vote that did not count is not cast again before this. */
+const VOTE_AGAIN_MS = 60 * 60 * 1000
+
+export async function send(input: SendInput): Promise<SendProgress> {
+  const run = new SendRun(input)
+  setHandler(sendProgress, () => run.progress())
+  setHandler(nudge, () => run.nudge())
+  try {
+    if (!input.carried) await begin(run)
+    if (run.record.activityId === undefined) await submit(run)
+    await awaitApproval(run)
+    await awaitInclusion(run)
+  } catch (error) {
+    if (error instanceof ContinueAsNew || isCancellation(error)) throw error
+    run.change({ state: 'failed', error: toFailure(error) })
+  }
+  await keep(run)
+  return run.progress()
+}
+
+class SendRun implements Waiter {
+  readonly input: SendInput
+  record: SendRecord
+  readonly stopping = false
+  news = 0
+  /** What was kept last, as text. */
+  kept = ''
+
+  constructor(input: SendInput) {
+    this.input = input
+    this.record = input.carried ?? { sendId: input.sendId, reference: '', state: 'submitting' }
+  }
+
+  nudge(): void {
+    this.news++
+  }
+
+  change(columns: Partial<SendRecord>): void {
+    this.record = { ...this.record, ...columns }
+  }
+
+  /** Shows what the next try waits for. */
+  readonly explain = (error: Failure | undefined): void => {
+    const { error: _, ...rest } = this.record
+    this.record = error === undefined ? rest : { ...rest, error }
+  }
+
+  take({ state, error, ...activity }: SendActivityState): void {
+    const { activityId, fingerprint, since, approved, needsVote, sendTransactionStatusId } = activity
+    const brought = sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }
+    this.explain(error)
+    this.change({ activityId, fingerprint, since, approved, needsVote, ...brought, state: states[state] })
+  }
+
+  progress(): SendProgress {
+    const { needsVote: _, votedAtMs: __, ...shown } = this.record
+    return shown
+  }
+}
+
+/** A completed activity is a transaction that has been accepted. */
+const states = {
+  submitting: 'submitting',
+  waiting: 'waiting',
+  completed: 'broadcasting',
+  failed: 'failed',
+  rejected: 'rejected',
+} as const satisfies Record<SendActivityState['state'], SendProgress['state']>
+
+async function begin(run: SendRun): Promise<void> {
+  const { organizationId, sendId } = run.input
+  const { reference } = await persist(run, run.explain, () => steps.loadSend({ organizationId, sendId }))
+  run.change({ reference })
+}
+
+async function submit(run: SendRun): Promise<void> {
+  const { sendId } = run.input
+  for (let attempt = 0; run.record.activityId === undefined; attempt++) {
+    // This workflow's clock: the value is in the history before the body is made (style §2).
+    const timestampMs = Date.now()
+    const { fingerprint, path } = await persist(run, run.explain, () =>
+      steps.prepareSend({ sendId, timestampMs, attempt }),
+    )
+    run.change({ fingerprint })
+    try {
+      run.take(await persist(run, run.explain, () => steps.submitSend({ sendId, fingerprint, path })))
+    } catch (error) {
+      if (toFailure(error).code !== 'apply/body-stale' || attempt === MOST_STALE) throw error
+    }
+  }
+}
+
+/** Asks until the activity has come to its end; casts the acting user's vote again when it has lapsed. */
+async function awaitApproval(run: SendRun): Promise<void> {
+  const { sendId } = run.input
+  const pace = createPace(run)
+  while (run.record.state === 'waiting' || run.record.state === 'submitting') {
+    await keep(run)
+    await goOnElsewhereIfLong(run)
+    const { needsVote, votedAtMs = 0, activityId } = run.record
+    if (needsVote && Date.now() - votedAtMs > VOTE_AGAIN_MS) await vote(run)
+    else {
+      await pace()
+      run.take(await persist(run, run.explain, () => steps.pollSend({ sendId, activityId: activityId! })))
+    }
+  }
+}
+
+/** A vote that is refused does not end the wait: others may still decide. */
+async function vote(run: SendRun): Promise<void> {
+  const { sendId } = run.input
+  const timestampMs = Date.now()
+  run.change({ votedAtMs: timestampMs })
+  const fingerprint = run.record.fingerprint!
+  try {
+    run.take(await persist(run, run.explain, () => steps.voteForSend({ sendId, fingerprint, timestampMs })))
+  } catch (error) {
+    run.explain(toFailure(error))
+  }
+}
+
+async function awaitInclusion(run: SendRun): Promise<void> {
+  const { sendId } = run.input
+  const pace = createPace(run)
+  while (run.record.state === 'broadcasting') {
+    const sendTransactionStatusId = run.record.sendTransactionStatusId!
+    const transaction = await persist(run, run.explain, () =>
+      steps.readTransaction({ sendId, sendTransactionStatusId }),
+    )
+    run.change(transaction)
+    if (transaction.state !== 'broadcasting') return
+    await keep(run)
+    await goOnElsewhereIfLong(run)
+    await pace()
+  }
+}
+
+/** Keeps where it stands for whoever asks without Temporal, when it has changed. It is a service, not a condition. */
+async function keep(run: SendRun): Promise<void> {
+  const progress = run.progress()
+  const text = JSON.stringify(progress)
+  if (run.kept === text) return
+  run.kept = text
+  await steps.recordSend({ progress }).catch(() => {})
+}
+
+async function goOnElsewhereIfLong({ input, record }: SendRun): Promise<void> {
+  if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof send>({ ...input, carried: record })
+}
