@@ -82,7 +82,9 @@ describe('dry run: by type', () => {
     const folder = join(import.meta.dirname, '../../src')
     const makers = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.startsWith('client/'))
-      .filter((name) => /\b(submitter|createSubmitClient)\(/.test(readFileSync(join(folder, name), 'utf8')))
+      .filter((name) =>
+        /\b(submitter|createClients|createSubmitClient)\(/.test(readFileSync(join(folder, name), 'utf8')),
+      )
     expect(makers.sort()).toEqual([
       'cli/background/process.ts',
       'cli/commands/up.ts',
