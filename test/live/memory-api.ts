@@ -144,7 +144,13 @@ export function createMemoryApi({ reversed = false }: { readonly reversed?: bool
         apiKeyIds: append(p['userId'], 'apiKeys', 'apiKeyId', entries(p['apiKeys']).map(makeKey)),
       },
     }),
-    DELETE_API_KEYS: (p) => drop(p['userId'], 'apiKeys', 'apiKeyId', texts(p['apiKeyIds'])),
+    DELETE_API_KEYS: (p) => {
+      const ids = texts(p['apiKeyIds'])
+      const gone = credentials(p['userId'], 'apiKeys').filter(({ apiKeyId }) => ids.includes(String(apiKeyId)))
+      // A key's list of addresses goes with it, as at the service.
+      for (const { credential } of gone) config.allowlists.delete(String((credential as Params)['publicKey']))
+      drop(p['userId'], 'apiKeys', 'apiKeyId', ids)
+    },
     CREATE_AUTHENTICATORS_V2: (p) => {
       const made = entries(p['authenticators']).map(makePasskey)
       return {

@@ -239,6 +239,28 @@ describe('round trip', () => {
     }
   })
 
+  test('live: an API key takes its list of addresses with it, so one that comes again with that key has none', async () => {
+    const service = await startTestService({ rootUserName: 'alice', keyName: 'laptop' })
+    try {
+      const targets = { [MEMORY_ID]: memoryTarget(createMemoryApi()), [service.organizationId]: serviceTarget(service) }
+      const old = { curve: 'SECP256K1', publicKey: KEYS.secp256k1 }
+      const main = { curve: 'P256', publicKey: KEYS.p256Generator }
+      for (const [id, target] of Object.entries(targets)) {
+        const withKeys = (apiKeys: Section): Section => ({
+          ...{ organization: 'acme', id, manage: { apiKeys: 'all', ipAllowlist: 'all' } },
+          users: { bob: { apiKeys } },
+        })
+        await walk(target, [
+          withKeys({ main, old: { ...old, ipAllowlist: { rules: ['203.0.113.0/24'] } } }),
+          withKeys({ main }),
+          withKeys({ main, old }),
+        ])
+      }
+    } finally {
+      await service.close()
+    }
+  })
+
   test('live: a list that is managed whole loses what no definition mentions', async () => {
     const target = memoryTarget(createMemoryApi())
     const base = { organization: 'acme', id: MEMORY_ID }
