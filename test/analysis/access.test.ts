@@ -58,7 +58,10 @@ describe('access', () => {
     {
       name: 'a policy for one wallet: who may sign with it alone, and who still may together',
       given: { desired: [...held, declare('policy.sign', policy(someOps, signs('cold')))] },
-      expected: ['  ~ sign transactions of wallet.cold: any 2 of alice, bob, carol → any 1 of bob, carol, dave'],
+      expected: [
+        '  ~ sign transactions of wallet.cold: any 2 of alice, bob, carol → any 1 of bob, carol, dave',
+        '    no change for any other wallet',
+      ],
     },
     {
       name: 'a condition on the transaction is left open, by itself',
@@ -66,6 +69,7 @@ describe('access', () => {
       expected: [
         '  ~ sign transactions of wallet.cold: any 2 of alice, bob, carol → any 2 of alice, bob, carol; under',
         '    condition `eth.tx.value < 5`: any 1 of bob, carol, dave',
+        '    no change for any other wallet',
       ],
     },
     {
@@ -74,7 +78,10 @@ describe('access', () => {
         desired: [declare('policy.freeze', policy(null, "activity.kind == 'SIGN_TRANSACTION'", 'deny'))],
         actual: [...office, live('policy.sign', policy(`approvers.any(u, u.tags.contains('${OPS}'))`, null))],
       },
-      expected: ['  - sign transactions of wallet.cold and wallet.hot: any 1 of bob, carol, dave → nobody'],
+      expected: [
+        '  - sign transactions of wallet.cold and wallet.hot: any 1 of bob, carol, dave → nobody',
+        '    no change for any other wallet',
+      ],
     },
     {
       name: 'a new wallet is somebody’s, and a deleted one nobody’s',
@@ -83,6 +90,7 @@ describe('access', () => {
         '  - sign transactions, sign raw payloads and export of wallet.hot: any 2 of alice, bob, carol →',
         '    nobody',
         '  + sign transactions, sign raw payloads and export of wallet.new: any 2 of alice, bob, carol',
+        '    no change for any other wallet',
       ],
     },
     {
@@ -97,6 +105,7 @@ describe('access', () => {
         '    bob, carol → alice and bob and carol',
         '  ~ add policies, change policies, delete policies and change the root quorum: any 2 of alice, bob,',
         '    carol → alice and bob and carol',
+        '    no change for any other wallet',
       ],
     },
     {
@@ -105,7 +114,10 @@ describe('access', () => {
         desired: [...held, declare('policy.sign', policy('approvers.count() >= 3', signs('cold')))],
         actual: [...office.filter(({ kind }) => kind !== 'rootQuorum'), quorum(1, 'alice'), ...person('eve')],
       },
-      expected: ['  ~ sign transactions of wallet.cold: alice → alice, or any 3 of bob, carol, dave, eve'],
+      expected: [
+        '  ~ sign transactions of wallet.cold: alice → alice, or any 3 of bob, carol, dave, eve',
+        '    no change for any other wallet',
+      ],
     },
   ]
   test.each(cases)('$name', ({ given, expected }) => {
