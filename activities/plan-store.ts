@@ -5,7 +5,8 @@ import { digestOf, type Plan, withoutInside } from '../src/plan/index.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
-import { claim, read, write } from './store-files.ts'
+import { claim, read, versionOf, write } from './store-files.ts'
+import { createVerifiedPlans } from './verified-plans.ts'
 
 /**
  * Where plans and request bodies live between the machine that plans and the workers that apply: workflows carry
@@ -14,7 +15,10 @@ import { claim, read, write } from './store-files.ts'
  */
 export interface PlanStore {
   putPlan(plan: Plan): Promise<void>
-  /** Throws `apply/plan-missing`, or `apply/plan-edited` when its contents do not have this digest. */
+  /**
+   * Throws `apply/plan-missing`, or `apply/plan-edited` when its contents do not have this digest. Asked again, it gives the
+   * same object as long as the file is unwritten.
+   */
   getPlan(digest: string): Promise<Plan>
   /** Keeps a request body for ever and returns its fingerprint (facts: protocol §5). */
   putBody(body: string): Promise<string>
@@ -40,6 +44,7 @@ export type PlanDocument = Pick<Plan, 'digest' | 'createdAt'>
 /** Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600). */
 export function createPlanStore(folder: string): PlanStore {
   const at = (shelf: string, digest: string) => join(folder, shelf, fileName(digest))
+  const verified = createVerifiedPlans()
 
   return {
     async putPlan(plan) {
@@ -50,13 +55,19 @@ export function createPlanStore(folder: string): PlanStore {
     },
 
     async getPlan(digest) {
-      const text = await read(at('plans', digest))
+      const path = at('plans', digest)
+      // Taken before the file is read: what is written meanwhile makes it another version than the one that is kept.
+      const version = await versionOf(path)
+      const known = verified.find(digest, version)
+      if (known) return known
+      const text = await read(path)
       if (text === undefined) {
         throw new ApplyError('apply/plan-missing', `the plan store has no plan \`${digest}\``, { facts: { folder } })
       }
       const plan = parsePlan(text, digest)
       const actual = digestOf(plan)
       if (actual !== digest) throw edited(digest, actual)
+      verified.keep(plan, version)
       return plan
     },
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, rename, unlink } from 'node:fs/promises'
+import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApplyError } from './error.ts'
 
@@ -58,6 +58,19 @@ export async function read(path: string): Promise<string | undefined> {
   return guarded(path, async () => {
     try {
       return await readFile(path, 'utf8')
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined
+      throw error
+    }
+  })
+}
+
+/** What differs once a file was written or another took its place; undefined when there is none. */
+export async function versionOf(path: string): Promise<string | undefined> {
+  return guarded(path, async () => {
+    try {
+      const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
+      return [dev, ino, size, mtimeNs, ctimeNs].join(' ')
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined
       throw error

@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
+import type { Plan } from '../../src/plan/index.ts'
 import { makeTagPlan } from '../workflows/tag-plan.ts'
 
 const plan = makeTagPlan('00000000-0000-4000-8000-000000000001', 'http://127.0.0.1:1', [{ name: 'a' }])
@@ -25,6 +26,54 @@ describe('plan store', () => {
     expect(await store.getPlan(plan.digest)).toEqual(plan)
   })
 
+  test('a plan of 3,000 batches is read and digested once for all its steps', async () => {
+    const names = Array.from({ length: 3_000 }, (_, n) => ({ name: `tag-${n}` }))
+    const long = makeTagPlan('00000000-0000-4000-8000-000000000001', 'http://127.0.0.1:1', names)
+    await store.putPlan(long)
+    const read = new Set<Plan>()
+    for (const { index } of long.batches) {
+      const got = await store.getPlan(long.digest)
+      expect(got.batches[index]!.index).toBe(index)
+      read.add(got)
+    }
+    // Each reading of the file makes another object.
+    expect(read.size).toBe(1)
+    expect(await createPlanStore(join(folder, 'plans-and-bodies')).getPlan(long.digest)).not.toBe([...read][0])
+  })
+
+  test('a plan that was read before is refused once its file is edited, and missing once it is gone', async () => {
+    await store.putPlan(plan)
+    const [path] = files()
+    const [text, { atime, mtime, size }] = [readFileSync(path!, 'utf8'), statSync(path!)]
+    await store.getPlan(plan.digest)
+    // As long as before and with the old times: the file tells that it was written all the same.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    writeFileSync(path!, text.replace('create tag a', 'create tag b'))
+    utimesSync(path!, atime, mtime)
+    expect(statSync(path!).size).toBe(size)
+    await expect(store.getPlan(plan.digest)).rejects.toMatchObject({ code: 'apply/plan-edited' })
+    writeFileSync(path!, text)
+    expect(await store.getPlan(plan.digest)).toEqual(plan)
+    rmSync(path!)
+    await expect(store.getPlan(plan.digest)).rejects.toMatchObject({ code: 'apply/plan-missing' })
+  })
+
+  test('the plans of many applies at once are each read once, and of more than eight the oldest is let go', async () => {
+    const plans = Array.from({ length: 9 }, (_, n) =>
+      makeTagPlan('00000000-0000-4000-8000-000000000001', 'http://127.0.0.1:1', [{ name: `tag-${n}` }]),
+    )
+    for (const one of plans) await store.putPlan(one)
+    const read = async (some: readonly Plan[]) => {
+      const got: Plan[] = []
+      for (const { digest } of some) got.push(await store.getPlan(digest))
+      return got
+    }
+    const [first, ...others] = await read(plans)
+    const again = await read(plans.slice(1))
+    expect(again.map((one, at) => one === others[at])).toEqual(others.map(() => true))
+    expect((await read(plans.slice(0, 1)))[0]).not.toBe(first)
+  })
+
   test('a body comes back byte for byte under its fingerprint', async () => {
     const body = '{ "b":1, "a":"é\\u0061" }\n'
     const fingerprint = await store.putBody(body)
@@ -41,6 +90,8 @@ describe('plan store', () => {
     for (let at = 0; at < text.length; at += 7) {
       const changed = text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
       writeFileSync(path!, changed)
+      // Edits are further apart than the clock of the files is coarse.
+      utimesSync(path!, at, at)
       const read = store.getPlan(plan.digest).then(
         (other) => ({ createdAt: other.createdAt, digest: other.digest }),
         (error: { code: string }) => error.code,
