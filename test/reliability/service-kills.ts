@@ -9,8 +9,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { type ProcessClient, readClient, type ServingProcess, startProcess } from '../service/process.ts'
 
 const CLIENTS = 8
-/** So many requests lie between two kills, about. */
-const BETWEEN_KILLS = 30
+/** Between two kills at least so many requests are answered, */
+const ANSWERED_BETWEEN_KILLS = 12
+/** and then about so many more are sent. */
+const SENT_BETWEEN_KILLS = 20
 
 export interface ServiceKills {
   readonly kills: number
@@ -51,8 +53,10 @@ export async function killService({
     let paths = 0
     let restarting: Promise<void> | undefined
 
+    let answered = 0
     async function kill(): Promise<void> {
       figures.kills++
+      answered = 0
       figures.pending += inFlight
       await service.end('SIGKILL')
       service = await start()
@@ -68,11 +72,13 @@ export async function killService({
           inFlight++
           const sent = client.send(service.url, body)
           // Whatever is on its way is so when the process dies.
-          if (!restarting && figures.kills < kills && Math.random() < 1 / BETWEEN_KILLS) restarting = kill()
+          const due = answered >= ANSWERED_BETWEEN_KILLS && Math.random() < 1 / SENT_BETWEEN_KILLS
+          if (!restarting && figures.kills < kills && due) restarting = kill()
           const activity = await sent
           inFlight--
           if (activity !== undefined) {
             acknowledged.set(path, activity.id)
+            answered++
             break
           }
           figures.resent++
