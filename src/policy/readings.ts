@@ -191,7 +191,8 @@ export const readings = {
   },
   'U-rejected': { reading: 'one reject by a user who may vote rejects for good', where: 'src/service' },
   'U-denied-surface': {
-    reading: 'a denied request is answered with HTTP 403 and code 7, and its activity is kept as FAILED',
+    reading:
+      'a denied request is answered with HTTP 403 and code 7, and its activity is kept as FAILED; a denied vote is answered likewise, its evaluation is kept under an id that no vote has, and the activity waits on',
     where: 'src/service',
   },
   'U-snapshot': { reading: 'each vote uses policies, tags and quorum as they are then', where: 'src/service' },

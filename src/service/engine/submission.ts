@@ -49,9 +49,9 @@ export async function submit(
 
 async function take(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Omit<Submitted, 'caller'>> {
   const { caller, request } = voter
-  if (request.row.resultKey === null) return { activity: await voteByFingerprint(tools, tx, voter) }
+  if (request.row.resultKey === null) return voteByFingerprint(tools, tx, voter)
   const known = await findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
-  if (known) return { activity: await voteByResubmission(tools, tx, known, voter) }
+  if (known) return voteByResubmission(tools, tx, known, voter)
   return start(tools, tx, voter)
 }
 

@@ -36,15 +36,22 @@ export interface Voter {
   readonly now: number
 }
 
+/** The activity as the vote leaves it. */
+export interface Voted {
+  readonly activity: ActivityRecordRow
+  /** What the voter is answered instead of the activity: with this vote it would be denied, so the vote does not count. */
+  readonly denial?: ApiError
+}
+
 /** Takes `approve_activity` or `reject_activity` and returns the activity that was voted on. Throws `ApiError`. */
-export async function voteByFingerprint(tools: EngineTools, tx: Transaction, voter: Voter): Promise<ActivityRecordRow> {
+export async function voteByFingerprint(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Voted> {
   const { caller, request, now } = voter
   const fingerprint = String(request.intent['fingerprint'])
   const activity = await findActivityByFingerprint(tx, caller.organizationId, fingerprint)
   if (!activity) throw apiError('activityNotFound')
   const votes = await listVotes(tx, activity.organization_id, [activity.id])
   // The bytes of a vote count once, so that nobody can replay them when it has lapsed.
-  if (votes.some((vote) => vote.user_id === caller.userId && vote.message === request.message)) return activity
+  if (votes.some((vote) => vote.user_id === caller.userId && vote.message === request.message)) return { activity }
   checkLiveness(request.timestampMs, now)
   if (request.row.family === 'REJECT_ACTIVITY') return reject(tools, tx, activity, votes, voter)
   return approve(tools, tx, activity, votes, voter)
@@ -59,9 +66,9 @@ export async function voteByResubmission(
   tx: Transaction,
   activity: ActivityRecordRow,
   voter: Voter,
-): Promise<ActivityRecordRow> {
+): Promise<Voted> {
   const votes = await listVotes(tx, activity.organization_id, [activity.id])
-  if (votes.some((vote) => vote.user_id === voter.caller.userId)) return activity
+  if (votes.some((vote) => vote.user_id === voter.caller.userId)) return { activity }
   return approve(tools, tx, activity, votes, voter)
 }
 
@@ -71,18 +78,21 @@ async function approve(
   activity: ActivityRecordRow,
   votes: readonly VoteRow[],
   voter: Voter,
-): Promise<ActivityRecordRow> {
+): Promise<Voted> {
   const { now } = voter
-  if (isTerminal(activity.status)) return activity
+  if (isTerminal(activity.status)) return { activity }
   const item = openCaseOrRefuse(tools, tx, activity, votes, now)
   const ballots = await countBallots(tx, activity, votes, now)
   const ballot = ballotOf(voter.caller)
-  if (ballots.some(({ userId }) => userId === ballot.userId)) return activity
+  if (ballots.some(({ userId }) => userId === ballot.userId)) return { activity }
   if (!(await tools.judge.mayVote(item, ballots, ballot))) throw permissionDenied([])
   const decision = await tools.judge.decide(item, withBallot(ballots, ballot))
-  // A denied vote is no vote: it leaves the activity waiting as it was.
+  // A denied vote is no vote: it leaves the activity waiting as it was, and only what was decided is kept.
   const denial = denialOf(decision)
-  if (denial) throw denial
+  if (denial) {
+    await recordEvaluation(tools, tx, activity, { voteId: newUuid(tools.randomBytes), decidedAt: now, decision })
+    return { activity, denial }
+  }
   const windowOpenedAt = hasLapsed(activity, now) ? now : activity.window_opened_at
   await recordVote(tools, tx, activity, voter, {
     selection: 'VOTE_SELECTION_APPROVED',
@@ -95,8 +105,8 @@ async function approve(
     window_opened_at: windowOpenedAt,
     updated_at: now,
   })
-  if (decision.outcome !== 'OUTCOME_ALLOW') return voted
-  return execute(item, voted, { ...tools, recheck: true })
+  if (decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted }
+  return { activity: await execute(item, voted, { ...tools, recheck: true }) }
 }
 
 /** Unstated: one rejection by whoever may vote is final, also by the submitter (facts: protocol §7). */
@@ -106,7 +116,7 @@ async function reject(
   activity: ActivityRecordRow,
   votes: readonly VoteRow[],
   voter: Voter,
-): Promise<ActivityRecordRow> {
+): Promise<Voted> {
   const { now } = voter
   if (isTerminal(activity.status)) {
     const message = `activity ${activity.id} cannot be rejected: its status is ${activity.status}`
@@ -116,7 +126,7 @@ async function reject(
   const ballots = await countBallots(tx, activity, votes, now)
   if (!(await tools.judge.mayVote(item, ballots, ballotOf(voter.caller)))) throw permissionDenied([])
   await recordVote(tools, tx, activity, voter, { selection: 'VOTE_SELECTION_REJECTED', castAt: now })
-  return updateActivity(tx, activity, { status: 'ACTIVITY_STATUS_REJECTED', updated_at: now })
+  return { activity: await updateActivity(tx, activity, { status: 'ACTIVITY_STATUS_REJECTED', updated_at: now }) }
 }
 
 /** Records a vote with what was stamped, and what the policies made of it: nothing was run for a rejection. */
@@ -139,13 +149,30 @@ export async function recordVote(
     ...caller.signed,
     created_at: vote.castAt,
   })
+  await recordEvaluation(tools, tx, activity, { voteId: row.id, decidedAt: vote.castAt, decision: vote.decision })
+}
+
+/**
+ * Unstated: what `get_policy_evaluations`, which tells of each vote (facts: policy-language §10), says of a denied one. It is
+ * told under the id that the vote was given, which is that of none of the activity's votes.
+ */
+async function recordEvaluation(
+  tools: EngineTools,
+  tx: Transaction,
+  activity: ActivityRecordRow,
+  {
+    voteId,
+    decidedAt,
+    decision,
+  }: { readonly voteId: string; readonly decidedAt: number; readonly decision: Decision | undefined },
+): Promise<void> {
   await insertPolicyEvaluation(tx, {
     id: newUuid(tools.randomBytes),
     organization_id: activity.organization_id,
     activity_id: activity.id,
-    vote_id: row.id,
-    evaluations: writeEvaluations(vote.decision?.policies ?? []),
-    created_at: vote.castAt,
+    vote_id: voteId,
+    evaluations: writeEvaluations(decision?.policies ?? []),
+    created_at: decidedAt,
   })
 }
 

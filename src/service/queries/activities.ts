@@ -23,7 +23,7 @@ export const listActivities: QueryHandler = async (context, request) => {
   return { activities: await context.viewActivities(activities) }
 }
 
-/** `get_policy_evaluations`: what each policy made of each vote. */
+/** `get_policy_evaluations`: what each policy made of each vote, also of one that was denied and so is none. */
 export const getPolicyEvaluations: QueryHandler = async (context, request) => {
   const { activityId } = request as unknown as Wire.GetPolicyEvaluationsRequest
   const activity = await readActivity(context, activityId)

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
+import { deniedVotes } from './migrations/denied-votes.ts'
 import type { Migration } from './migrations/migration.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
@@ -115,6 +116,7 @@ const MIGRATIONS: readonly Migration[] = [
   signing,
   sends,
   accountKeys,
+  deniedVotes,
 ]
 
 /**

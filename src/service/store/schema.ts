@@ -3,6 +3,8 @@
  * booleans are 0 or 1. Every row carries the organization it belongs to, and every query names it: an id of another
  * organization must look like an id that does not exist. Column names are the wire's words in snake case.
  */
+import type { Generated } from 'kysely'
+
 export interface Schema {
   organizations: OrganizationRow
   quorum_members: QuorumMemberRow
@@ -296,9 +298,12 @@ export interface VoteRow {
 }
 
 export interface PolicyEvaluationRow {
+  /** In the order in which they were made; the database gives it. */
+  position: Generated<number>
   id: string
   organization_id: string
   activity_id: string
+  /** Of a vote that was denied, the id that it was given: no vote has it. */
   vote_id: string
   /** JSON of `[{policyId, outcome}]`. */
   evaluations: string

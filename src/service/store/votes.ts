@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely'
 import { prepare } from './prepared.ts'
 import type { PolicyEvaluationRow, VoteRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
@@ -22,7 +23,9 @@ const ofActivities = prepare((tx, of: { organizationId: string; activityIds: rea
     .orderBy('activity_id')
     .orderBy('position'),
 )
-const insertEvaluation = prepare((tx, row: PolicyEvaluationRow) => tx.insertInto('policy_evaluations').values(row))
+const insertEvaluation = prepare((tx, row: Omit<PolicyEvaluationRow, 'position'>) =>
+  tx.insertInto('policy_evaluations').values(row),
+)
 
 /** Records a vote as the activity's latest. */
 export async function insertVote(tx: Transaction, vote: Omit<VoteRow, 'position'>): Promise<VoteRow> {
@@ -41,22 +44,24 @@ export async function listVotes(
 }
 
 /** Records what the policies made of a vote. */
-export async function insertPolicyEvaluation(tx: Transaction, evaluation: PolicyEvaluationRow): Promise<void> {
+export async function insertPolicyEvaluation(
+  tx: Transaction,
+  evaluation: Omit<PolicyEvaluationRow, 'position'>,
+): Promise<void> {
   await insertEvaluation(tx, evaluation)
 }
 
-/** Reads what the policies made of each vote of an activity, in the order of the votes. */
+/** Reads what the policies made of each vote of an activity, denied ones among them, in the order in which they came. */
 export async function listPolicyEvaluations(
   tx: Transaction,
   organizationId: string,
   activityId: string,
-): Promise<PolicyEvaluationRow[]> {
+): Promise<Selectable<PolicyEvaluationRow>[]> {
   return tx
     .selectFrom('policy_evaluations')
-    .innerJoin('votes', 'votes.id', 'policy_evaluations.vote_id')
-    .selectAll('policy_evaluations')
-    .where('policy_evaluations.organization_id', '=', organizationId)
-    .where('policy_evaluations.activity_id', '=', activityId)
-    .orderBy('votes.position')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('activity_id', '=', activityId)
+    .orderBy('position')
     .execute()
 }

@@ -9,6 +9,7 @@ let service: TestService
 let alice: TestUser
 let bob: TestUser
 let carol: TestUser
+let dave: TestUser
 let policies: readonly PolicyText[]
 
 beforeAll(async () => {
@@ -16,20 +17,21 @@ beforeAll(async () => {
   alice = await createTestUser(service, 'alice')
   bob = await createTestUser(service, 'bob')
   carol = await createTestUser(service, 'carol')
+  dave = await createTestUser(service, 'dave')
   const made = ['CREATE_USER_TAG', 'CREATE_PRIVATE_KEY_TAG']
   const texts: readonly Omit<PolicyText, 'id'>[] = [
     {
       name: 'two together',
       effect: 'EFFECT_ALLOW',
-      consensus: `approvers.filter(u, u.id in ['${alice.userId}', '${bob.userId}']).count() >= 2`,
+      consensus: `approvers.filter(u, u.id in ['${alice.userId}', '${bob.userId}', '${dave.userId}']).count() >= 2`,
       condition: `activity.kind in ['${made.join("', '")}']`,
     },
     { name: 'errs', effect: 'EFFECT_ALLOW', condition: "wallet.label == 'none'" },
     { name: 'of other things', effect: 'EFFECT_DENY', condition: "activity.kind == 'DELETE_WALLETS'" },
     {
-      name: 'not with carol',
+      name: 'not with carol or dave',
       effect: 'EFFECT_DENY',
-      consensus: `approvers.any(u, u.id == '${carol.userId}')`,
+      consensus: `approvers.any(u, u.id in ['${carol.userId}', '${dave.userId}'])`,
       condition: "activity.kind == 'CREATE_PRIVATE_KEY_TAG'",
     },
   ]
@@ -160,15 +162,41 @@ describe('evaluations', () => {
     expect((await kept()).length).toBe(3)
   })
 
-  test('evaluations: a vote that turns the decision into a denial is refused, and the activity waits on', async () => {
-    const body = service.body('ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', { privateKeyTagName: 'y', privateKeyIds: [] })
+  test('evaluations: a vote that turns the decision into a denial is refused and told of, and the activity waits on', async () => {
+    const type = 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG'
+    const body = service.body(type, { privateKeyTagName: 'y', privateKeyIds: [] })
     const waiting = await alice.client.send(body)
-    const kept = await evaluationsOf(waiting.id)
-    await expect(carol.client.send(body)).rejects.toMatchObject({ status: 403 })
-    expect(await evaluationsOf(waiting.id)).toEqual(kept)
-    expect((await bob.client.approve(waiting.fingerprint)).status).toBe('ACTIVITY_STATUS_COMPLETED')
-    const [, second] = await evaluationsOf(waiting.id)
-    expect(second!.policyEvaluations).toEqual(decided([alice, bob], 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG'))
+    const [first] = await evaluationsOf(waiting.id)
+    const read = () => alice.client.query('get_activity', { activityId: waiting.id })
+    const before = await read()
+    const denied = decided([alice, dave], type)
+    // By the bytes of the submission and by its fingerprint.
+    for (const vote of [() => dave.client.send(body), () => dave.client.approve(waiting.fingerprint)]) {
+      clock.advance(1_000)
+      await expect(vote()).rejects.toMatchObject({
+        status: 403,
+        body: { code: 7, details: [{ policyEvaluations: denied }] },
+      })
+    }
+    expect(await read()).toEqual(before)
+    clock.advance(1_000)
+    const done = await bob.client.approve(waiting.fingerprint)
+    expect(done.status).toBe('ACTIVITY_STATUS_COMPLETED')
+    const told = await evaluationsOf(waiting.id)
+    expect(told[0]).toEqual(first)
+    expect(told.map(({ policyEvaluations }) => policyEvaluations)).toEqual([
+      decided([alice], type),
+      denied,
+      denied,
+      decided([alice, bob], type),
+    ])
+    const [submitted, bobs] = done.votes.map(({ id }) => id)
+    const [, one, other] = told.map(({ voteId }) => voteId)
+    expect(told.map(({ voteId }) => voteId)).toEqual([submitted, one, other, bobs])
+    expect(new Set([submitted, one, other, bobs]).size).toBe(4)
+    expect(told.map(({ createdAt }) => Number(createdAt.seconds) - Number(first!.createdAt.seconds))).toEqual([
+      0, 1, 2, 3,
+    ])
   })
 
   test('evaluations: those of an activity of nobody are not found', async () => {

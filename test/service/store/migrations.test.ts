@@ -32,6 +32,22 @@ function endingAt(database: DatabaseSync, last: number): DatabaseSync {
   })
 }
 
+/** How many statements come before the one that begins so. */
+function statementsUntil(beginning: string): number {
+  const statements: string[] = []
+  const database = new DatabaseSync(':memory:')
+  const exec = (sql: string) => {
+    statements.push(sql)
+    database.exec(sql)
+  }
+  const recording = new Proxy(database, {
+    get: (target, name) => (name === 'exec' ? exec : Reflect.get(target, name, target).bind(target)),
+  })
+  migrate(recording, 1)
+  database.close()
+  return statements.findIndex((sql) => sql.startsWith(beginning))
+}
+
 describe('migrations', () => {
   test('migrations: ended at any statement, the next start makes the same schema as a fresh one', () => {
     const fresh = new DatabaseSync(':memory:')
@@ -57,6 +73,36 @@ describe('migrations', () => {
     }
     console.log(`ended at=${interrupted} statements, other schemas=0`)
     expect(interrupted).toBeGreaterThan(30)
+  })
+
+  test('migrations: what policies made of votes is kept in its order when denied votes come to it', () => {
+    const path = join(folder, 'denied-votes.db')
+    const before = new DatabaseSync(path, { enableForeignKeyConstraints: true })
+    const at = statementsUntil('alter table policy_evaluations rename')
+    expect(() => migrate(endingAt(before, at), 1)).toThrow('killed')
+    before.exec('rollback')
+    before.exec("insert into organizations values ('o', null, 'o', 1, 0, 0, null)")
+    before.exec("insert into activities values ('a', 'o', 't', 's', 'f', '{}', null, null, 1, '0', 0, 0, 0, 0)")
+    for (const [n, id] of ['v2', 'v1'].entries()) {
+      before.exec(`insert into votes values ('${id}', 'o', 'a', 'u', 'c', '{}', 's', 'm', 'k', 's', 's', ${n + 1}, 0)`)
+      before.exec(`insert into policy_evaluations values ('e-${id}', 'o', 'a', '${id}', '[]', 7)`)
+    }
+    before.close()
+    const after = new DatabaseSync(path, { enableForeignKeyConstraints: true })
+    migrate(after, 2)
+    expect(after.prepare('select * from policy_evaluations order by position').all()).toMatchObject([
+      {
+        position: 1,
+        id: 'e-v2',
+        organization_id: 'o',
+        activity_id: 'a',
+        vote_id: 'v2',
+        evaluations: '[]',
+        created_at: 7,
+      },
+      { position: 2, id: 'e-v1', vote_id: 'v1' },
+    ])
+    after.close()
   })
 
   test('migrations: every change of a policy, and nothing else, gives the organization a new policy version', () => {
