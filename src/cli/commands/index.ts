@@ -156,8 +156,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '--detach', meaning: 'return when it has been submitted; list it with `quorate sends`' },
       ...values,
     ],
-    example:
-      'quorate send definitions/treasury --from treasury --to payroll --amount 1.5eth --chain eip155:11155111 --ref INV-42',
+    example: 'quorate send mine --from treasury --to payroll --amount 1.5eth --chain eip155:1 --ref INV-42',
     load: async () => (await import('./send.ts')).send,
   },
   {
