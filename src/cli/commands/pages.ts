@@ -97,8 +97,8 @@ export const pages: Readonly<Record<string, Page>> = {
       'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself.',
     examples: [
       [
-        'quorate send mine --from treasury --to payroll --amount 30gwei --chain eip155:1 --ref INV-43 --dry-run',
-        'look, and send nothing',
+        'quorate send mine --from ops --to payroll --amount 30gwei --chain eip155:1 --ref INV-43 --dry-run',
+        'only look',
       ],
     ],
     exits: ['waiting', 'refused', 'partial'],
