@@ -7,6 +7,7 @@ import { contextOf, outcomeOf } from './outcome.ts'
 import { actingPerson } from './people.ts'
 import { createPolicyCompiler, policyText } from './policies.ts'
 import { createCarrier, type OrganizationState, standIns, startState } from './state.ts'
+import { createDoorkeeper } from './ways-in.ts'
 
 export interface ForecastInput {
   readonly desired: Desired
@@ -54,6 +55,7 @@ function judgeAll(
 ): { readonly judged: readonly Judged[]; readonly states: readonly OrganizationState[] } {
   const carryOut = createCarrier({ plan, desired, ids })
   const judge = createJudge(plan.actor, nanoseconds(now))
+  const lockedOut = createDoorkeeper(plan)
   const judged: Judged[] = []
   let state = startState(actual)
   const states = [state]
@@ -65,9 +67,11 @@ function judgeAll(
       continue
     }
     const parameters = fillParameters(batch.parameters, ids) as Readonly<Record<string, unknown>>
-    const { outcome, context } = judge({ type: batch.type, parameters }, state)
+    const { outcome: decided, context } = judge({ type: batch.type, parameters }, state)
+    const done = decided.outcome === 'denied' ? state : carryOut(state, batch)
+    const outcome = decided.outcome === 'denied' ? decided : (lockedOut(batch, done) ?? decided)
     const happens = outcome.outcome !== 'denied'
-    const next = happens ? carryOut(state, batch) : state
+    const next = happens ? done : state
     const effect = happens ? effectOf(state, next, plan.actor.userId) : undefined
     judged.push({ forecast: outcome, happens, ...(context ? { context } : {}), ...(effect ? { effect } : {}) })
     // A state without effect decides like the one before it, and the judge keeps what it has decided by state.

@@ -85,8 +85,9 @@ export const cliCodes = {
     solve: 'check that it exists and who may read it',
   },
   'cli/denied': {
-    summary: 'the key in use may not do what the plan needs, so nothing was submitted',
-    solve: 'apply with the key of somebody who may, or add a policy that allows it',
+    summary: 'an activity of the plan would be refused, so nothing was submitted',
+    solve:
+      'apply with the key of somebody who may, or add a policy that allows it; give a new user who would have no way in a credential, or set the login feature of their contact',
   },
   'cli/exists': {
     summary: 'a file that would be written exists already',

@@ -167,7 +167,8 @@ export type Forecast =
       readonly needed: readonly (readonly string[])[]
       readonly any?: { readonly count: number; readonly of: readonly string[] }
     }
-  | { readonly outcome: 'denied'; readonly reason: string }
+  /** `next` says what to do, and `address` what it is about, where another key would change nothing. */
+  | { readonly outcome: 'denied'; readonly reason: string; readonly address?: Address; readonly next?: string }
   | { readonly outcome: 'depends'; readonly reason: string }
 
 /** The guards, in the order in which they are shown. Each has a bypass of its own; none lets all of them pass. */

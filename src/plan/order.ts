@@ -87,7 +87,7 @@ function referencesFirst(all: readonly Difference[], carried: readonly Differenc
     const { action, kind, input } = difference
     // What holds it comes first, also where the API names that otherwise than by its id.
     const parent = action === 'create' ? (input.desired?.parent ?? []) : []
-    const needed = action !== 'delete' && input.desired ? (kinds[kind].needs?.(input.desired) ?? []) : []
+    const needed = action !== 'delete' && input.desired ? (kinds[kind].needs?.(input) ?? []) : []
     const references = referencesOf(templateOf(difference).parameters([input]))
     for (const address of references.concat(parent, needed)) {
       const earlier = maker.get(address)

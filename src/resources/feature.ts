@@ -5,12 +5,12 @@ import type { Resource } from './model.ts'
 /**
  * The features of an organization (facts: protocol §15). `value` says whether one needs a value; `restricts` marks the
  * ones whose setting takes something away, so that removing them opens it again; `neutral` those by which alone nobody
- * gains or loses anything.
+ * gains or loses anything; `login` the field of a user that is a way in while the feature is set.
  */
 export const FEATURES = {
-  EMAIL_AUTH: { meaning: 'Log in by an e-mailed credential.' },
-  OTP_EMAIL_AUTH: { meaning: 'Log in by a code sent by e-mail.' },
-  SMS_AUTH: { meaning: 'Log in by a code sent by SMS.' },
+  EMAIL_AUTH: { meaning: 'Log in by an e-mailed credential.', login: 'email' },
+  OTP_EMAIL_AUTH: { meaning: 'Log in by a code sent by e-mail.', login: 'email' },
+  SMS_AUTH: { meaning: 'Log in by a code sent by SMS.', login: 'phone' },
   EMAIL_RECOVERY: { meaning: 'Recover a user by e-mail.' },
   ROOT_USER_EMAIL_RECOVERY: { meaning: 'The old name of `EMAIL_RECOVERY`.' },
   WEBAUTHN_ORIGINS: { meaning: 'The origin that passkeys must come from; unset, any.', value: true, restricts: true },
@@ -23,7 +23,11 @@ export const FEATURES = {
     meaning: 'Policies may say when they apply. The published API opens that by hand, without a feature.',
     neutral: true,
   },
-} as const satisfies Record<string, { meaning: string; value?: true; restricts?: true; neutral?: true }>
+} as const satisfies Record<
+  string,
+  { meaning: string; value?: true; restricts?: true; neutral?: true; login?: 'email' | 'phone' }
+>
+
 /** The feature behind `time` of policies (facts: policy-language §1). */
 export const POLICY_TIME = 'POLICY_TIME' satisfies FeatureShortName
 export type FeatureShortName = keyof typeof FEATURES
@@ -42,6 +46,11 @@ export function wireFeatureName(name: string): string {
 
 export function isFeature(shortName: string): shortName is FeatureShortName {
   return Object.hasOwn(FEATURES, shortName)
+}
+
+/** The features by any one of which a user of these fields logs in without a credential (facts: protocol §15). */
+export function loginFeaturesOf(fields: Resource['fields']): readonly string[] {
+  return Object.entries(FEATURES).flatMap(([name, row]) => ('login' in row && fields[row.login] ? [name] : []))
 }
 
 /** Whether setting it takes something away. */

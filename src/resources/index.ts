@@ -6,7 +6,7 @@ export { formatAddress, parentOf, parseAddress, parseNames, walletAccountName } 
 export { API_KEY_CURVES, type ApiKeyCurve } from './api-key.ts'
 export { kinds } from './catalogue.ts'
 export { codes } from './codes.ts'
-export { FEATURES, isFeature, POLICY_TIME, shortFeatureName, wireFeatureName } from './feature.ts'
+export { FEATURES, isFeature, loginFeaturesOf, POLICY_TIME, shortFeatureName, wireFeatureName } from './feature.ts'
 export { bringsOf, foundedBy, foundingFields } from './founding.ts'
 export type {
   ActivityTemplate,

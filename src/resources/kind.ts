@@ -135,7 +135,7 @@ export interface ResourceKind {
    */
   readonly split?: (change: ChangeInput) => readonly Pick<ChangeInput, 'fields' | 'part'>[]
   /** What must be there before this one can be made or changed so, besides what it refers to. */
-  readonly needs?: (desired: Resource) => readonly Address[]
+  readonly needs?: (change: ChangeInput) => readonly Address[]
   /** Fields that a creation cannot set: an update sets them as soon as it is made. */
   readonly afterCreation?: (desired: Resource) => readonly string[]
   /** Why this one, which does not live yet, cannot be made by an apply; undefined when it can. */

@@ -50,7 +50,7 @@ export const policy: ResourceKind = {
   deleteNeedsTombstone: false,
   rides: false,
   identity: ({ name }) => name,
-  needs: ({ fields: { time = null } }) => (time === null ? [] : [formatAddress('feature', POLICY_TIME)]),
+  needs: ({ desired }) => ((desired!.fields['time'] ?? null) === null ? [] : [formatAddress('feature', POLICY_TIME)]),
   create: {
     type: 'ACTIVITY_TYPE_CREATE_POLICIES',
     carries: 'all',

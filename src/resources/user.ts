@@ -1,3 +1,5 @@
+import { formatAddress } from './address.ts'
+import { loginFeaturesOf } from './feature.ts'
 import type { ChangeInput, Power, ResourceKind } from './kind.ts'
 import { listOf, sameValue } from './value.ts'
 import * as wire from './wire/user.ts'
@@ -76,6 +78,9 @@ export const user: ResourceKind = {
     const rest = fields.filter((field) => !taken.includes(field))
     return [...(rest.length > 0 ? [{ fields: rest }] : []), ...taken.map((field) => ({ fields: [field] }))]
   },
+  // A new user without a credential is taken only once their contact is a way in (facts: protocol §15).
+  needs: ({ desired, actual, children }) =>
+    actual || children.length > 0 ? [] : loginFeaturesOf(desired!.fields).map((name) => formatAddress('feature', name)),
   remove: {
     type: 'ACTIVITY_TYPE_DELETE_USERS',
     carries: 'all',

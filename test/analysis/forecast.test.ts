@@ -322,6 +322,80 @@ describe('forecast', () => {
     })
   })
 
+  describe('a new user must have a way in by the time they are made', () => {
+    const erin = (fields: Resource['fields'] = {}) => declare('user.erin', fields)
+    const MAIL = { email: 'erin@acme.test' }
+    const PHONE = { phone: '+15550000000' }
+    const refused = (contact: string) =>
+      `denied: \`user missing valid credential: erin\`: there is no API key, no passkey and ${contact}`
+    const byMail = refused('no login by `EMAIL_AUTH` or `OTP_EMAIL_AUTH`')
+    const CREATE_USERS = 'CREATE_USERS_V4'
+    const DONE = 'completes at once'
+    const ways: readonly { name: string; given: Given; expected: readonly (readonly [string, string])[] }[] = [
+      {
+        name: 'nothing at all',
+        given: { desired: [erin()] },
+        expected: [[CREATE_USERS, refused('no contact to log in by')]],
+      },
+      { name: 'an e-mail address alone', given: { desired: [erin(MAIL)] }, expected: [[CREATE_USERS, byMail]] },
+      {
+        name: 'an e-mail address, and the login of another contact',
+        given: { desired: [erin(MAIL)], actual: [...bootstrap(), live('feature.SMS_AUTH')] },
+        expected: [[CREATE_USERS, byMail]],
+      },
+      {
+        name: 'a phone number alone',
+        given: { desired: [erin(PHONE)], actual: [...bootstrap(), live('feature.EMAIL_AUTH')] },
+        expected: [[CREATE_USERS, refused('no login by `SMS_AUTH`')]],
+      },
+      {
+        name: 'a phone number whose login is live',
+        given: { desired: [erin(PHONE)], actual: [...bootstrap(), live('feature.SMS_AUTH')] },
+        expected: [[CREATE_USERS, DONE]],
+      },
+      {
+        name: 'a login that the same plan takes away',
+        given: {
+          desired: [erin(PHONE), declare('feature.SMS_AUTH', {}, { tombstone: true })],
+          actual: [...bootstrap(), live('feature.SMS_AUTH')],
+        },
+        expected: [
+          ['REMOVE_ORGANIZATION_FEATURE', DONE],
+          [CREATE_USERS, refused('no login by `SMS_AUTH`')],
+        ],
+      },
+      {
+        name: 'a login that the same plan sets: it comes first, though it loosens',
+        given: { desired: [erin(MAIL), declare('feature.OTP_EMAIL_AUTH')] },
+        expected: [
+          ['SET_ORGANIZATION_FEATURE', DONE],
+          [CREATE_USERS, DONE],
+        ],
+      },
+      {
+        name: 'a key: the login still comes last',
+        given: { desired: [erin(MAIL), declare('apiKey.erin.k', key('erin')), declare('feature.OTP_EMAIL_AUTH')] },
+        expected: [
+          [CREATE_USERS, DONE],
+          ['SET_ORGANIZATION_FEATURE', DONE],
+        ],
+      },
+      {
+        name: 'one who lives already is not asked for one',
+        given: { desired: [erin(MAIL)], actual: [...bootstrap(), live('user.erin', { tags: [] })] },
+        expected: [['UPDATE_USER_EMAIL', DONE]],
+      },
+      {
+        name: 'who may not make users hears that first',
+        given: { desired: [erin()], actual: office([]) },
+        expected: [[CREATE_USERS, 'denied: no policy allows it']],
+      },
+    ]
+    test.each(ways)('$name', ({ given, expected }) => {
+      expect(forecasts(given)).toEqual(expected)
+    })
+  })
+
   test('a policy with a time is asked with the time that is given', () => {
     const office9to5 = {
       ...allow('day', null),

@@ -84,6 +84,30 @@ describe('apply: what cannot work submits nothing', () => {
     expect(await countActivities(service)).toBe(before)
   })
 
+  test('a new user without a way in is denied in the plan with the API’s words, and made once their login is set', async () => {
+    const { service, folder, env } = await scene()
+    const text = `${onlyTags(['one'])}users:\n  erin: { email: erin@acme.test }\n`
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': text })
+    const planned = await quorate(['plan', defs], { env })
+    expect(planned.stdout).toMatch(/create user erin\s+denied: `user missing valid credential: erin`/)
+    expect(planned.exit).toBe(0)
+    const ran = await quorate(['apply', defs, '--yes'], { env })
+    expect(ran.stderr).toMatch(/error cli\/denied: the API would refuse to create user erin: `user missing valid/)
+    expect(ran.stderr).toMatch(/from +user\.erin, .*a\.yaml:5:3/)
+    expect(ran.stderr).toContain('or set `EMAIL_AUTH` or `OTP_EMAIL_AUTH` under `features`')
+    expect(ran.exit).toBe(1)
+    expect(await countActivities(service)).toBe(0)
+
+    writeFiles(defs, { 'a.yaml': `${text}features: { OTP_EMAIL_AUTH: true }\n` })
+    const applied = await quorate(['apply', defs, '--yes'], { env })
+    expect(applied.exit).toBe(0)
+    expect((await service.root.query('list_users')).users.map(({ userName }) => userName)).toContain('erin')
+
+    // Who lives already is left as they are, and nothing stands in the way.
+    const again = await quorate(['apply', defs, '--yes'], { env })
+    expect(again.stdout).toContain('No changes.')
+  })
+
   test('a clock that is two hours off is named as that, and nothing is done', async () => {
     const { service, folder, env } = await scene({ clock: () => Date.now() + 2 * 60 * 60 * 1000 })
     const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })

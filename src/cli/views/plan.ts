@@ -44,10 +44,21 @@ export function assertPermitted(plan: Plan): void {
     const denied = one.batches.filter(({ forecast }) => forecast?.outcome === 'denied')
     const [first] = denied
     if (first?.forecast?.outcome !== 'denied') continue
-    const message = `${whereIn(plan, one)}${one.actor.userName} may not ${first.summary}: ${first.forecast.reason}`
-    throw new QuorateError('cli/denied', message, {
-      facts: { activity: first.type, denied: `${denied.length} of ${one.batches.length}`, submitted: 'nothing' },
-      next: 'apply with the key of somebody who may, or add a policy that allows it',
+    const {
+      reason,
+      address,
+      next = 'apply with the key of somebody who may, or add a policy that allows it',
+    } = first.forecast
+    const what = address === undefined ? `${one.actor.userName} may not` : 'the API would refuse to'
+    const at = one.changes.find((change) => change.address === address && change.batch === first.index)?.at
+    throw new QuorateError('cli/denied', `${whereIn(plan, one)}${what} ${first.summary}: ${reason}`, {
+      facts: {
+        activity: first.type,
+        ...(address === undefined ? {} : { from: at === undefined ? address : `${address}, ${at}` }),
+        denied: `${denied.length} of ${one.batches.length}`,
+        submitted: 'nothing',
+      },
+      next,
     })
   }
 }
