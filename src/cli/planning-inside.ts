@@ -28,7 +28,7 @@ export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'
   readonly lock: Lock
   /** Who created what is in the parent. */
   readonly creators: ReadonlyMap<string, Creator>
-  readonly place: Place
+  readonly place: Pick<Place, 'subOrganizationKeys'>
   readonly client: QueryClient
 }
 

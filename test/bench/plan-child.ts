@@ -1,9 +1,10 @@
 /** One plan, measured: its folder and its API's answers come as arguments, the figures go out as JSON. */
 import { readFileSync } from 'node:fs'
 import { planWithForecast } from '../../src/analysis/index.ts'
+import { planInside, wantedOf } from '../../src/cli/planning-inside.ts'
 import { loadDefinitions, readLock } from '../../src/definitions/index.ts'
-import { creatorsOf, readActual } from '../../src/live/index.ts'
-import { renderPlanText } from '../../src/plan/index.ts'
+import { creatorsOf, kindsMentioned, readActual } from '../../src/live/index.ts'
+import { allPlans, renderPlanText, withInside } from '../../src/plan/index.ts'
 import { BASE_URL, createBenchClient } from './plan-client.ts'
 
 const [folder, answers] = [process.argv[2]!, process.argv[3]!]
@@ -22,29 +23,31 @@ if (!desired) throw new Error(diagnostics[0]!.message)
 step('load')
 const { lock } = await readLock(folder)
 step('lock')
-const actual = await readActual(client)
+const subOrganizations = wantedOf(desired, lock)
+const actual = await readActual(client, {
+  mentioned: kindsMentioned(desired),
+  ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
+})
 const creators = await creatorsOf(client, actual, lock)
 step('read')
-const { plan } = planWithForecast({
-  desired,
-  actual,
-  lock,
-  creators,
-  baseUrl: BASE_URL,
-  allow: [],
-  now: new Date().toISOString(),
-})
+const common = { baseUrl: BASE_URL, allow: [], now: new Date().toISOString() }
+const own = planWithForecast({ ...common, desired, actual, lock, creators })
 step('plan')
+const place = { subOrganizationKeys: undefined }
+const inside = await planInside({ ...common, desired, actual, oldLock: lock, lock: own.lock, creators, place, client })
+const plan = withInside(own.plan, inside.plans, { reads: client.requests })
+step('inside')
 renderPlanText(plan)
 const { user, system } = process.cpuUsage(begin)
 const { maxRSS } = process.resourceUsage()
+const all = [desired, ...(desired.subOrganizations ?? [])]
 console.log(
   JSON.stringify({
     cpuSeconds: (user + system) / 1e6,
     megabytes: maxRSS / 1024,
     requests: client.requests,
     steps,
-    resources: desired.resources.length,
-    changes: plan.changes.length,
+    resources: all.reduce((sum, { resources }) => sum + resources.length, 0),
+    changes: allPlans(plan).reduce((sum, { changes }) => sum + changes.length, 0),
   }),
 )

@@ -4,10 +4,16 @@ import type { QueryClient } from '../../src/client/index.ts'
 export const ORGANIZATION = '0a0a0a0a-0000-4000-8000-000000000001'
 export const BASE_URL = 'http://127.0.0.1:1'
 
-/** What stands for an API: the text of each answer, by query and by what it asks for. */
+/** What stands for an API: the text of each answer, by query, by the organization when it is inside, and by what it asks for. */
 export interface BenchApi {
   readonly answers: Readonly<Record<string, string>>
   readonly publicKey: string
+}
+
+interface Asked {
+  readonly organizationId?: string
+  readonly walletId?: string
+  readonly filterValue?: string
 }
 
 /** Answers every query from memory; what is not there is an empty list, and so is what only later kinds ask for. */
@@ -17,9 +23,9 @@ export function createBenchClient({ answers, publicKey }: BenchApi): QueryClient
     organizationId: ORGANIZATION,
     publicKey,
     requests: 0,
-    query: (async (name: string, request: { readonly walletId?: string }) => {
+    query: (async (name: string, { organizationId, walletId, filterValue }: Asked) => {
       client.requests++
-      const text = answers[request.walletId === undefined ? name : `${name} ${request.walletId}`]
+      const text = answers[[name, organizationId, walletId, filterValue].filter((part) => part !== undefined).join(' ')]
       return text === undefined ? emptyLists : (JSON.parse(text) as unknown)
     }) as unknown as QueryClient['query'],
   }

@@ -8,15 +8,17 @@ const TEN = 10
 
 export interface Made {
   readonly files: Readonly<Record<string, string>>
+  /** Files of the same definitions with one change in them. */
+  readonly changed: Readonly<Record<string, string>>
   readonly api: BenchApi
 }
 
-function idFor(text: string): string {
+export function idFor(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-function publicKeyOf(n: number): string {
+export function publicKeyOf(n: number): string {
   const secret = createHash('sha256').update(`key ${n}`).digest()
   return Buffer.from(p256.getPublicKey(secret, true)).toString('hex')
 }
@@ -112,14 +114,16 @@ export function makeOrganization(size: number): Made {
       ],
     })
   }
+  const peopleFile = `tags:\n${groups.map((n) => `  t${n}: {}\n`).join('')}users:\n${users.join('')}`
   return {
     files: {
       'organization.yaml': `organization: acme\nid: ${ORGANIZATION}\nrootQuorum: { threshold: 1, users: [p0a] }\n`,
-      'people.yaml': `tags:\n${groups.map((n) => `  t${n}: {}\n`).join('')}users:\n${users.join('')}`,
+      'people.yaml': peopleFile,
       'policies.yaml': `policies:\n${rules.join('')}`,
       'wallets.yaml': `wallets:\n${wallets.join('')}`,
       'quorate.lock.yaml': `${ORGANIZATION}:\n${lock.sort().join('')}`,
     },
+    changed: { 'people.yaml': peopleFile.replace('p0b@acme.test', 'other@acme.test') },
     api: {
       answers: Object.fromEntries([...answers].map(([query, answer]) => [query, JSON.stringify(answer)])),
       publicKey: people[0]!.key,
