@@ -57,7 +57,7 @@ export async function importDefinitions(given: ImportInput): Promise<Imported> {
     if (hasErrors(described.diagnostics)) return failed(lock, described.diagnostics)
     const written = writeDefinitions(input, described, declared)
     if (hasErrors(written.diagnostics)) return failed(lock, written.diagnostics)
-    const tried = await tryOut(input, written.files, described)
+    const tried = await tryOut(input, written.files, { described, declared })
     if ('lock' in tried) {
       const leftOut = tried.unmanaged.map(({ address, id }): LeftOut => {
         const live = actual.resources.find((one) => one.id === id && one.address === address)
@@ -113,7 +113,11 @@ type Tried =
   | { readonly faults: ReadonlyMap<string, string>; readonly diagnostics: readonly Diagnostic[] }
 
 /** Loads and plans what would be written. */
-async function tryOut(input: ImportInput, files: ReadonlyMap<string, string>, described: Described): Promise<Tried> {
+async function tryOut(
+  input: ImportInput,
+  files: ReadonlyMap<string, string>,
+  { described, declared }: { readonly described: Described; readonly declared: ReadonlyMap<string, Resource> },
+): Promise<Tried> {
   const { folder, reader, env, vars, actual, baseUrl, now } = input
   const loaded = await loadDefinitions(folder, {
     env,
@@ -124,12 +128,20 @@ async function tryOut(input: ImportInput, files: ReadonlyMap<string, string>, de
   const blamed = (address: Address) => described.descriptions.find((one) => one.address === address)?.live
   if (!loaded.desired) {
     // A name that is missing is missing because of another fault, while there is one.
-    const first = loaded.diagnostics.filter(({ code }) => code !== 'definitions/unknown-name')
-    const faults = (hasErrors(first) ? first : loaded.diagnostics).flatMap(({ span, message }): [string, string][] => {
+    const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error')
+    const first = errors.filter(({ code }) => code !== 'definitions/unknown-name')
+    const faults = (first.length > 0 ? first : errors).flatMap(({ span, message }) => {
       const live = blame(span, files.get(span.source.path) ?? span.source.text, described.descriptions)
-      return live ? [[liveKey(live), message]] : []
+      return live ? [{ live, message }] : []
     })
-    return { faults: new Map(faults), diagnostics: loaded.diagnostics }
+    const unwritable = faults.flatMap(({ live, message }) => {
+      const definition = declared.get(liveKey(live))
+      return definition ? [cannotBeWritten(live, definition, message)] : []
+    })
+    return {
+      faults: new Map(faults.map(({ live, message }) => [liveKey(live), message])),
+      diagnostics: unwritable.length > 0 ? unwritable : loaded.diagnostics,
+    }
   }
   const { organizationId } = actual
   const known = Object.fromEntries(described.descriptions.map(({ address, live }) => [address, { id: live.id! }]))
@@ -155,6 +167,13 @@ async function tryOut(input: ImportInput, files: ReadonlyMap<string, string>, de
     diagnostic('import/not-the-same', `after the import \`${address}\` would still be to ${action}`, nowhere(folder)),
   )
   return { faults: new Map(faults), diagnostics: [...diagnostics, ...unequal] }
+}
+
+/** What definitions know cannot be left out as long as they do: said at its definition, for what would be written is nowhere. */
+function cannotBeWritten({ address, id }: Resource, { span }: Resource, why: string): Diagnostic {
+  const message = `\`${address}\` (\`${id}\`), which this defines, cannot be written as it lives: ${why}`
+  const help = 'nothing was written; change it in the organization, or take its definition out, and import again'
+  return diagnostic('import/unwritable', message, span ?? nowhere(''), { help })
 }
 
 /** The folder with the new texts over the old ones. */

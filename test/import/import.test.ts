@@ -193,4 +193,34 @@ describe('import', () => {
     expect(files['policies.yaml']).toContain('${tag.reserves}')
     expect(await changesOf(renamed, files, imported.lock)).toEqual([])
   })
+
+  test.each<{ name: string; given: Shape; expected: string; why: string; at: string }>([
+    {
+      name: 'a name in which a reference begins',
+      given: { ...acme, tags: ['of ${them}', acme.tags[1]!] },
+      expected: '`tag["of ${them}"]`',
+      why: 'expected a name of 1 to 255 printable characters, got a `${`',
+      at: 'treasury: {}',
+    },
+    {
+      name: 'an expression that is none',
+      given: { ...acme, policies: [{ ...acme.policies[0]!, condition: 'this is (no expression' }] },
+      expected: '`policy.signs`',
+      why: 'expected an operator or the end of the expression, got `is`',
+      at: 'signs:',
+    },
+  ])('$name, of what definitions know, stops it at the definition, and nothing is written', async (row) => {
+    const first = await run(liveOrganization(acme))
+    const actual = liveOrganization(row.given)
+    const { imported } = await run(actual, first.files, first.imported.lock)
+    expect(imported.files.size).toBe(0)
+    expect(imported.diagnostics).toHaveLength(1)
+    const [{ code, message, help, span }] = imported.diagnostics as readonly [(typeof imported.diagnostics)[number]]
+    expect(code).toBe('import/unwritable')
+    const [before, after] = message.split(/ \(`[0-9a-f-]{36}`\), which this defines, cannot be written as it lives: /)
+    expect([before, after]).toEqual([row.expected, row.why])
+    expect(span.source.text.slice(span.start)).toMatch(new RegExp(`^${row.at}`))
+    expect(span.source.text).toBe(first.files[span.source.path.slice(join(FOLDER, '/').length)])
+    expect(help).toContain('nothing was written')
+  })
 })
