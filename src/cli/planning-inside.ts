@@ -56,20 +56,29 @@ export function wantedOf(
   })
 }
 
+/** What each of many asks of the parent, gathered once. */
+interface ParentInput extends InsideInput {
+  /** The sub-organizations that live, by their ids, and the ids that the parent's lock held. */
+  readonly byId: ReadonlyMap<string, Resource>
+  readonly known: ReadonlySet<string>
+}
+
 /** Reads and plans them all, or throws: a part of what is inside must never pass for all of it. */
 export async function planInside(input: InsideInput): Promise<PlannedInside> {
   const { desired, actual, lock } = input
+  const subOrganizations = actual.resources.filter(({ kind }) => kind === 'subOrganization')
+  const known = Object.values(input.oldLock[actual.organizationId] ?? {}).flatMap(({ id }) => id ?? [])
+  const parent = { ...input, byId: new Map(subOrganizations.map((one) => [one.id!, one])), known: new Set(known) }
   const found: PlannedOne[] = []
   const all = desired.subOrganizations ?? []
   for (let at = 0; at < all.length; at += AT_ONCE) {
-    found.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map((sub) => planOne(input, sub)))))
+    found.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map((sub) => planOne(parent, sub)))))
   }
   const rows: Record<string, Lock[string] | undefined> = { ...lock }
   for (const one of found) if (one.lock) rows[one.lock.id] = one.lock.rows
   // What is gone needs no lock of its own any more.
-  const gone = Object.values(input.oldLock[actual.organizationId] ?? {}).flatMap(({ id }) => id ?? [])
   const living = new Set(actual.resources.map(({ id }) => id))
-  for (const id of gone) if (!living.has(id)) delete rows[id]
+  for (const id of known) if (!living.has(id)) delete rows[id]
   return {
     plans: found.flatMap(({ plan }) => plan ?? []),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
@@ -83,7 +92,7 @@ interface PlannedOne {
   readonly lock?: { readonly id: string; readonly rows: Lock[string] }
 }
 
-async function planOne(input: InsideInput, sub: SubOrganization): Promise<PlannedOne> {
+async function planOne(input: ParentInput, sub: SubOrganization): Promise<PlannedOne> {
   const { place, oldLock } = input
   const [itself] = sub.resources
   const isTombstone = itself?.kind === 'subOrganization'
@@ -98,10 +107,12 @@ async function planOne(input: InsideInput, sub: SubOrganization): Promise<Planne
   })
   const acts = actual.actor.userId !== input.actual.actor.userId
   if (key && !acts) throw foreignKey(sub.organization, key.publicKey)
+  const rows = oldLock[actual.organizationId]
   const within: PlanInput = {
     desired: { ...sub, organizationId: actual.organizationId },
     actual: isTombstone ? { ...actual, resources: [...actual.resources, { ...live!, id: live!.id! }] } : actual,
-    lock: oldLock,
+    // Its own part: of thousands, each would go through the lock of all of them.
+    lock: rows ? { [actual.organizationId]: rows } : {},
     creators: live && acts ? await creatorsInside(input, live, actual) : trusted(actual),
     baseUrl: input.baseUrl,
     allow: input.allow,
@@ -115,8 +126,8 @@ async function planOne(input: InsideInput, sub: SubOrganization): Promise<Planne
   const { plan: made, diagnostics, lock } = planWithForecast(within)
   // What it holds goes with it.
   const plan = isTombstone ? sealed({ ...made, unmanaged: [] }) : made
-  const rows = lock[actual.organizationId]
-  return { plan, diagnostics, ...(live && rows ? { lock: { id: live.id!, rows } } : {}) }
+  const nextRows = lock[actual.organizationId]
+  return { plan, diagnostics, ...(live && nextRows ? { lock: { id: live.id!, rows: nextRows } } : {}) }
 }
 
 function sealed(plan: Plan): Plan {
@@ -142,9 +153,9 @@ async function readOne(
 }
 
 /** The live one that the parent's plan has found. */
-function liveByLock({ actual, lock }: InsideInput, { organization }: SubOrganization): Resource | undefined {
+function liveByLock({ actual, lock, byId }: ParentInput, { organization }: SubOrganization): Resource | undefined {
   const id = lock[actual.organizationId]?.[formatAddress('subOrganization', organization)]?.id
-  return actual.resources.find((one) => one.kind === 'subOrganization' && one.id === id)
+  return id === undefined ? undefined : byId.get(id)
 }
 
 /** The live one that is to go: by its id when it was known, and otherwise the only one of its name. */
@@ -196,13 +207,12 @@ function foreignKey(name: string, publicKey: string): QuorateError {
  * sub-organization is, which its parent's plan has looked at.
  */
 async function creatorsInside(
-  { actual: parent, oldLock, creators, client }: InsideInput,
+  { actual: parent, known, oldLock, creators, client }: ParentInput,
   live: Resource,
   actual: Actual,
 ): Promise<ReadonlyMap<string, Creator>> {
-  const known = Object.values(oldLock[parent.organizationId] ?? {}).some(({ id }) => id === live.id)
   const creator = creators.get(live.id!)
-  const ours = known || creator?.userId === parent.actor.userId
+  const ours = known.has(live.id!) || creator?.userId === parent.actor.userId
   const founder = ours ? actual.actor : creator
   return creatorsOf(inside(client, live.id!), actual, oldLock, founder ? { founder } : {})
 }
