@@ -35,7 +35,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   spark: ['encoding', 'crypto'],
   // The toolkit: reads, plans, applies.
   resources: ['policy', 'chain', 'encoding', 'protocol', 'diagnostics'],
-  definitions: ['resources', 'policy', 'protocol', 'diagnostics', 'encoding', 'crypto'],
+  definitions: ['resources', 'policy', 'chain', 'protocol', 'diagnostics', 'encoding', 'crypto'],
   client: ['protocol', 'stamp', 'crypto', 'encoding', 'telemetry', 'diagnostics'],
   live: ['resources', 'client', 'protocol', 'diagnostics'],
   plan: ['resources', 'protocol', 'diagnostics', 'encoding', 'crypto'],

@@ -91,7 +91,7 @@ function ethereumBytes(key: PublicKey): Uint8Array {
   return keccak256(uncompressedBytes(key).subarray(1)).subarray(-20)
 }
 
-/** ERC-55: a letter is upper case where the hash of the lower-case address has a digit of 8 and above. */
+/** ERC-55, of 40 lower-case digits without `0x`: a letter is upper case where the hash of the lower-case address has a digit of 8 and above. */
 export function checksummed(address: string): string {
   const hash = encodeHex(keccak256(address))
   return [...address].map((digit, i) => (hash[i]! >= '8' ? digit.toUpperCase() : digit)).join('')

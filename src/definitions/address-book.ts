@@ -1,6 +1,5 @@
-import { keccak256 } from '../crypto/index.ts'
+import { checksummed } from '../chain/index.ts'
 import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
-import { encodeHex } from '../encoding/index.ts'
 import { definedTwice } from './organization.ts'
 import { childOf, type MapEntry, type Tree, textOf } from './tree.ts'
 
@@ -25,7 +24,7 @@ export function readAddressBook(files: readonly Tree[]): {
   for (const { value } of entries.values()) {
     const address = textOf(value)
     if (address === undefined || !/^0x[0-9a-fA-F]{40}$/.test(address)) continue
-    const expected = checksummed(address)
+    const expected = `0x${checksummed(address.slice(2).toLowerCase())}`
     const plain = address.toLowerCase() === address || `0x${address.slice(2).toUpperCase()}` === address
     if (plain || address === expected) continue
     diagnostics.push(
@@ -41,12 +40,4 @@ export function readAddressBook(files: readonly Tree[]): {
 function entriesOf(file: Tree): readonly MapEntry[] {
   const book = childOf(file, 'addressBook')
   return book?.kind === 'map' ? book.entries : []
-}
-
-/** EIP-55: a letter is upper case where the hash of the lower-case digits has a digit above 7. */
-function checksummed(address: string): string {
-  const digits = address.slice(2).toLowerCase()
-  const hash = encodeHex(keccak256(digits))
-  const cased = [...digits].map((digit, index) => (Number.parseInt(hash[index]!, 16) > 7 ? digit.toUpperCase() : digit))
-  return `0x${cased.join('')}`
 }
