@@ -22,9 +22,9 @@ import {
 import { checkConsistent } from './consistent.ts'
 import { LiveError, readAnswer } from './error.ts'
 import { type Reach, readLater } from './later-lists.ts'
-import { PAGE_LIMIT, readPages } from './pages.ts'
 import { recordsOf as records } from './records.ts'
 import { inside, readSubOrganizations } from './sub-organizations.ts'
+import { readWalletAccounts } from './wallet-accounts.ts'
 
 /**
  * Reads an organization: all or nothing. A request that fails, an answer of the wrong shape, a page that repeats or lists
@@ -169,22 +169,7 @@ async function readAccounts(
   options: RequestOptions,
 ): Promise<readonly Resource[]> {
   const accounts: Resource[] = []
-  const pages = readPages({
-    query: 'list_wallet_accounts',
-    list: 'accounts',
-    id: 'walletAccountId',
-    // Accounts come in the order of their creation, so the next page is what came after the last one read.
-    ask: (after) =>
-      client.query(
-        'list_wallet_accounts',
-        {
-          walletId: wallet.id!,
-          paginationOptions: { limit: String(PAGE_LIMIT), ...(after === undefined ? {} : { after }) },
-        },
-        options,
-      ),
-  })
-  for await (const page of pages) {
+  for await (const page of readWalletAccounts(client, wallet.id!, options)) {
     accounts.push(...readAnswer('list_wallet_accounts', () => page.map((record) => readAccount(record, wallet))))
   }
   return accounts

@@ -71,7 +71,10 @@ async function prepare(
     chain: given('chain'),
     reference: given('ref'),
   }
-  const [directory, actual] = await Promise.all([readDirectory(client, addressBook), readActual(client)])
+  const [directory, actual] = await Promise.all([
+    readDirectory(client, { addressBook, from: request.from }),
+    readActual(client),
+  ])
   const { baseUrl, organizationId: id } = place
   const now = place.now()
   const order = makeOrder(request, { directory, organization: { id, name: actual.organizationName, baseUrl }, now })

@@ -1,7 +1,9 @@
 import type { SendOrder } from '../../../activities/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import { QuorateError, suggest } from '../../diagnostics/index.ts'
+import { readWalletAccounts } from '../../live/index.ts'
 import type { Wire } from '../../protocol/index.ts'
+import { takeOptionalText, takeText } from '../../resources/index.ts'
 import { parseAmount } from './amount.ts'
 
 /** One send as a person asks for it: names or addresses, and an amount with its unit. */
@@ -24,28 +26,44 @@ export interface Directory {
 
 export interface WalletEntry {
   readonly wallet: Pick<Wire.Wallet, 'walletId' | 'walletName' | 'imported' | 'exported'>
-  /** Those with an Ethereum address. */
+  /** Those with an Ethereum address, where they were read. */
   readonly accounts: readonly { readonly address: string; readonly name: string }[]
 }
 
-/** Reads the wallets of the organization and their Ethereum accounts. */
-export async function readDirectory(client: QueryClient, addressBook: AddressBook): Promise<Directory> {
+/**
+ * Reads the wallets of the organization, and the Ethereum accounts of those that `from` may mean: the ones of that name, or
+ * each when it is an address.
+ */
+export async function readDirectory(
+  client: QueryClient,
+  { addressBook, from }: { readonly addressBook: AddressBook; readonly from: string },
+): Promise<Directory> {
   const { wallets } = await client.query('list_wallets', {})
-  const entries = wallets.map(async (wallet) => {
-    const accounts: Wire.WalletAccount[] = []
-    for (;;) {
-      const last = accounts.at(-1)
-      const { accounts: page } = await client.query('list_wallet_accounts', {
-        walletId: wallet.walletId,
-        paginationOptions: { limit: '100', ...(last ? { after: last.walletAccountId } : {}) },
-      })
-      accounts.push(...page)
-      if (page.length === 0) break
-    }
-    const ethereum = accounts.filter(({ addressFormat }) => addressFormat === 'ADDRESS_FORMAT_ETHEREUM')
-    return { wallet, accounts: ethereum.map(({ address, name }) => ({ address, name: name ?? '' })) }
-  })
-  return { addressBook, wallets: await Promise.all(entries) }
+  const entries: WalletEntry[] = []
+  for (const wallet of wallets) {
+    const mayBeMeant = ADDRESS.test(from) || wallet.walletName === walletNameOf(from)
+    entries.push({ wallet, accounts: mayBeMeant ? await readEthereumAccounts(client, wallet.walletId) : [] })
+  }
+  return { addressBook, wallets: entries }
+}
+
+async function readEthereumAccounts(client: QueryClient, walletId: string): Promise<WalletEntry['accounts']> {
+  const accounts: WalletEntry['accounts'][number][] = []
+  for await (const page of readWalletAccounts(client, walletId)) {
+    const ethereum = page.filter(({ addressFormat }) => addressFormat === 'ADDRESS_FORMAT_ETHEREUM')
+    accounts.push(
+      ...ethereum.map((record) => ({
+        address: takeText(record, 'address', 'wallet account'),
+        name: takeOptionalText(record, 'name', 'wallet account') ?? '',
+      })),
+    )
+  }
+  return accounts
+}
+
+/** `treasury` of `treasury/hot`. */
+function walletNameOf(from: string): string {
+  return from.split('/', 1)[0]!
 }
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
@@ -81,10 +99,11 @@ export function makeOrder(
 /** `treasury`, or `treasury/hot` where the wallet has several accounts, or an address. */
 function findSender(written: string, { wallets }: Directory): { readonly name: string; readonly address: string } {
   if (ADDRESS.test(written)) return { name: written, address: written }
-  const [walletName, accountName] = written.split('/', 2)
+  const walletName = walletNameOf(written)
+  const [, accountName] = written.split('/', 2)
   const found = wallets.filter(({ wallet }) => wallet.walletName === walletName)
   const names = wallets.map(({ wallet }) => wallet.walletName)
-  if (found.length === 0) throw unknown('wallet', walletName!, names)
+  if (found.length === 0) throw unknown('wallet', walletName, names)
   if (found.length > 1) throw usage(`${found.length} wallets are called \`${walletName}\``, 'give the address')
   const { accounts } = found[0]!
   const chosen = accountName === undefined ? accounts : accounts.filter(({ name }) => name === accountName)
