@@ -2,7 +2,7 @@ import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
-import { ledgerOf } from '../sending/running.ts'
+import { isFinal, ledgerOf } from '../sending/running.ts'
 import { renderListedSend, toSendJson } from '../views/send.ts'
 
 interface ListedSend {
@@ -23,13 +23,10 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
       return progress === undefined ? entry : { ...entry, progress }
     }),
   )
-  const chosen = options['open'] === true ? all.filter(({ progress }) => !isOver(progress)) : all
+  const chosen =
+    options['open'] === true ? all.filter(({ progress }) => progress === undefined || !isFinal(progress)) : all
   if (json) io.out(`${JSON.stringify({ organizationId, sends: chosen.map(toSendJson) }, null, 2)}\n`)
   else if (chosen.length === 0) io.say('Nothing was sent from here.\n')
   else for (const one of chosen) io.out(renderListedSend(one, io.style, Date.now()))
   return EXIT.done
-}
-
-function isOver(progress: SendProgress | undefined): boolean {
-  return progress !== undefined && ['included', 'failed', 'rejected'].includes(progress.state)
 }

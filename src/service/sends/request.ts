@@ -15,7 +15,8 @@ type Fields = Pick<Wire.EthSendTransactionIntentV2, 'nonce' | 'gasLimit' | 'maxF
 
 /** Keeps one call and the fields that the caller has set; an empty one is taken as absent (facts: chain §7). */
 export function toSendRequest({ to, value, data }: Partial<Wire.EthCallParams>, intent: Fields): SendRequest {
-  const fields = { nonce: intent.nonce, gasLimit: intent.gasLimit, ...feesOf(intent) }
+  const { nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = intent
+  const fields = { nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas }
   const given = Object.entries(fields).flatMap(([name, text]) => (text ? [[name, BigInt(text).toString()]] : []))
   return {
     to: (to ?? '').toLowerCase(),
@@ -23,10 +24,6 @@ export function toSendRequest({ to, value, data }: Partial<Wire.EthCallParams>, 
     data: data ? `0x${data.replace(/^0x/, '').toLowerCase()}` : '0x',
     ...(Object.fromEntries(given) as Partial<SendRequest>),
   }
-}
-
-function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: Fields) {
-  return { maxFeePerGas, maxPriorityFeePerGas }
 }
 
 export function readSendRequest(json: string): SendRequest {
