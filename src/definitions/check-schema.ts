@@ -50,12 +50,10 @@ function describe(error: ErrorObject, root: Tree): Diagnostic | undefined {
         help: describeKey(schema, key),
       })
     }
-    case 'type':
-      return diagnostic(
-        'definitions/wrong-type',
-        `expected ${listTypes(error.params['type'])}, got ${kindOf(error.data)}`,
-        at,
-      )
+    case 'type': {
+      const expected = schema['title'] ?? listTypes(error.params['type'])
+      return diagnostic('definitions/wrong-type', `expected ${expected}, got ${kindOf(error.data)}`, at)
+    }
     case 'enum': {
       const allowed = error.params['allowedValues'] as readonly unknown[]
       const many = allowed.length > 8
