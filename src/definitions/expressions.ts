@@ -17,10 +17,18 @@ export function checkExpressions(drafts: readonly Draft[]): readonly Diagnostic[
     const key = `${field} ${text}`
     const problems = checked.get(key) ?? checkText(field, text)
     checked.set(key, problems)
-    return problems.map(({ code, severity, message, start, end, help }) =>
-      diagnostic(code, message, locate(start, end), { severity, help }),
-    )
+    return problems.flatMap(({ code, severity, message, start, end, help }) => {
+      const span = locate(start, end)
+      return code === 'policy/constant' && comesFromOutside(span)
+        ? []
+        : [diagnostic(code, message, span, { severity, help })]
+    })
   })
+}
+
+/** What is the same on every request of one organization, and another in the next, is what a template is for. */
+function comesFromOutside({ source, start, end }: Span): boolean {
+  return /\$\{(?:var|env)\./.test(source.text.slice(start, end))
 }
 
 /** An expression of a policy as it is written, and as it reads once its references are filled in. */

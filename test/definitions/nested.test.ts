@@ -101,6 +101,17 @@ describe('nested folders', () => {
     expect(loaded.expressions.map(({ fill }) => fill(() => '').text)).toEqual(["wallet.id == 'one of a'"])
   })
 
+  test('constants: a clause of a template that is settled by what is filled in is no mistake, one that is settled by itself is', async () => {
+    const condition = "'${var.word}' == 'pays' && wallet.id == 'w' || 1 == 2"
+    const { diagnostics } = await loadFiles(
+      { 'a.yaml': `${OUTER}policies: { p: { effect: allow, condition: "${condition}" } }\n` },
+      { env: {}, vars: {}, policiesOnly: true },
+    )
+    expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
+      ['policy/constant', '`1 == 2` is always false'],
+    ])
+  })
+
   test('order: folders, their files and the names in `each` in any order give the same digest', async () => {
     const names = ['a', 'b', 'c', 'd']
     const build = (folders: readonly string[], inEach: readonly string[], first: string) => {
