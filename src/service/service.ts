@@ -143,13 +143,14 @@ function openOperator({ dataDir, operator, clock = Date.now }: ServiceOptions, l
   return undefined
 }
 
-/** What was accepted is sent at once; an approval may be what it waited for. */
+/** What was accepted is sent at once, whether the request itself or an approval was the last that it needed. */
 function wakingSender(engine: Engine, sender: Sender): Engine {
   return {
     ...engine,
     async submit(raw) {
       const answer = await engine.submit(raw)
-      sender.wake()
+      const { result } = answer['activity'] as { readonly result?: Readonly<Record<string, object>> }
+      if (Object.values(result ?? {}).some((of) => 'sendTransactionStatusId' in of)) sender.wake()
       return answer
     },
   }

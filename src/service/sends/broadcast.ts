@@ -4,14 +4,11 @@
  */
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { deleteAttempts, updateSend } from '../store/sends.ts'
-import type { SendTools } from './completion.ts'
 import type { EthereumNode } from './ethereum.ts'
 import { failure } from './failure.ts'
+import { changeSend, type Handover, type SendTools } from './family.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest } from './request.ts'
-
-/** What has become of handing a send over: the node has it, it never will, or it is tried again at the next turn. */
-export type Handover = 'broadcasting' | 'failed' | 'later'
 
 /** Nodes word these as they like; what is meant is the same in geth, Nethermind, Besu, Erigon, reth and Anvil. */
 const REFUSALS = [
@@ -32,7 +29,7 @@ export async function broadcast(
 ): Promise<Handover> {
   const refusal = await handOver(node, attempt)
   if (refusal === undefined) {
-    await change(tools, row, { status: 'BROADCASTING' })
+    await changeSend(tools, row, { status: 'BROADCASTING' })
     return 'broadcasting'
   }
   const meaning = REFUSALS.find(({ words }) => words.test(refusal.message))?.meaning
@@ -45,7 +42,7 @@ export async function broadcast(
     return 'later'
   }
   const error = JSON.stringify(failure(refusal.message))
-  await change(tools, row, { status: 'FAILED', nonce: null, failure: error })
+  await changeSend(tools, row, { status: 'FAILED', nonce: null, failure: error })
   return 'failed'
 }
 
@@ -59,12 +56,4 @@ export async function handOver(node: EthereumNode, attempt: SendAttemptRow): Pro
     // Nodes refuse what they have already, waiting or mined.
     return (await node.knows(attempt.hash)) ? undefined : error
   }
-}
-
-export function change(
-  { database, clock }: SendTools,
-  row: SendRow,
-  columns: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>>,
-): Promise<void> {
-  return database.write((tx) => updateSend(tx, row, { ...columns, updated_at: clock() }))
 }

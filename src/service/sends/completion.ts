@@ -6,22 +6,16 @@ import { encodeEthereum, encodeSignedEthereum, ethereumDigest, signBytes } from 
 import { keccak256 } from '../../crypto/index.ts'
 import { encodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import type { Sealing } from '../sealing.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { findSigner, withSigningKey } from '../signing/signer.ts'
-import type { Database, Transaction } from '../store/index.ts'
+import type { Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { insertAttempt, listNonces, updateSend } from '../store/sends.ts'
 import type { EthereumCall, EthereumNode, Fees } from './ethereum.ts'
 import { failure, revertFailure } from './failure.ts'
+import type { SendTools } from './family.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest, type SendRequest } from './request.ts'
-
-export interface SendTools {
-  readonly database: Database
-  readonly sealing: Sealing
-  readonly clock: () => number
-}
 
 /** Either the first signed form of a send, or why there is none. */
 export type Completion = { readonly attempt: SendAttemptRow } | { readonly failure: Wire.TxError }
@@ -42,7 +36,7 @@ export async function completeSend(tools: SendTools, node: EthereumNode, row: Se
   }
   const gas = request.gasLimit === undefined ? await estimateGas(tools, node, row, call) : BigInt(request.gasLimit)
   if (typeof gas !== 'bigint') return gas
-  const fees = chooseFees(request, await node.suggestFees())
+  const fees = await chooseFees(request, node)
   const pendingCount = await node.pendingCount(row.sender)
   return tools.database.write(async (tx) => {
     const nonce = request.nonce === undefined ? await nextNonce(tx, row, Number(pendingCount)) : Number(request.nonce)
@@ -120,15 +114,21 @@ async function estimateGas(
   }
 }
 
-/** What the caller has set counts; the tip is never above all that is offered. */
-function chooseFees(request: SendRequest, suggested: Fees): Fees {
-  const tip =
-    request.maxPriorityFeePerGas === undefined ? suggested.maxPriorityFeePerGas : BigInt(request.maxPriorityFeePerGas)
-  if (request.maxFeePerGas === undefined) {
-    const maxFeePerGas = suggested.maxFeePerGas - suggested.maxPriorityFeePerGas + tip
-    return { maxFeePerGas, maxPriorityFeePerGas: tip }
+/** What the caller has set counts, the node is asked for the rest; the tip is never above all that is offered. */
+async function chooseFees({ maxFeePerGas, maxPriorityFeePerGas }: SendRequest, node: EthereumNode): Promise<Fees> {
+  if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined) {
+    return withinLimit(BigInt(maxFeePerGas), BigInt(maxPriorityFeePerGas))
   }
-  const maxFeePerGas = BigInt(request.maxFeePerGas)
+  const suggested = await node.suggestFees()
+  if (maxFeePerGas !== undefined) return withinLimit(BigInt(maxFeePerGas), suggested.maxPriorityFeePerGas)
+  const tip = maxPriorityFeePerGas === undefined ? suggested.maxPriorityFeePerGas : BigInt(maxPriorityFeePerGas)
+  return {
+    maxFeePerGas: suggested.maxFeePerGas - suggested.maxPriorityFeePerGas + tip,
+    maxPriorityFeePerGas: tip,
+  }
+}
+
+function withinLimit(maxFeePerGas: bigint, tip: bigint): Fees {
   return { maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas }
 }
 

@@ -3,17 +3,18 @@ import type { Wire } from '../../protocol/index.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { listAttempts } from '../store/sends.ts'
-import { change, handOver } from './broadcast.ts'
+import { handOver } from './broadcast.ts'
 import type { Chain } from './chains.ts'
-import { callOf, type SendTools, signAttempt } from './completion.ts'
+import { callOf, signAttempt } from './completion.ts'
 import { type EthereumNode, type Fees, hexQuantity, type Receipt, toRpcCall } from './ethereum.ts'
 import { type FailedCall, failure, revertFailure } from './failure.ts'
+import { changeSend, type SendTools } from './family.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest } from './request.ts'
 
 export interface Watcher {
-  /** Looks at a send once. Throws `NodeUnreachable`. */
-  look(row: SendRow): Promise<void>
+  /** Looks at the sends of one address once. Throws `NodeUnreachable`. */
+  look(sender: string, flying: readonly SendRow[]): Promise<void>
 }
 
 /** Nodes behind one address may differ for a moment: what ends a send for good must be seen this often in a row. */
@@ -23,12 +24,16 @@ const TURNS_UNTIL_REPLACED = 3
 export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode): Watcher {
   const replacedTurns = new Map<string, number>()
 
-  async function look(row: SendRow): Promise<void> {
-    const attempts = await tools.database.read((tx) => listAttempts(tx, row))
+  async function look(sender: string, flying: readonly SendRow[]): Promise<void> {
     const latest = await node.blockNumber()
     const settled = latest - BigInt(chain.confirmations - 1)
     // Before the receipts: a count from after them could be that of a block they were not in yet.
-    const minedCount = await node.minedCount(row.sender, settled > 0n ? settled : 0n)
+    const minedCount = await node.minedCount(sender, settled > 0n ? settled : 0n)
+    for (const row of flying) await lookAt(row, { settled, minedCount })
+  }
+
+  async function lookAt(row: SendRow, { settled, minedCount }: Record<'settled' | 'minedCount', bigint>) {
+    const attempts = await tools.database.read((tx) => listAttempts(tx, row))
     const included = await findReceipt(attempts)
     if (included !== undefined) {
       if (included.receipt.blockNumber <= settled) await settle(row, included)
@@ -57,7 +62,7 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     { attempt, receipt }: { readonly attempt: SendAttemptRow; readonly receipt: Receipt },
   ): Promise<void> {
     const error = receipt.succeeded ? null : JSON.stringify(await explainRevert(row, attempt, receipt))
-    await change(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error })
+    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error })
   }
 
   async function explainRevert(row: SendRow, { hash }: SendAttemptRow, receipt: Receipt): Promise<Wire.TxError> {
@@ -90,7 +95,7 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     if (turns < TURNS_UNTIL_REPLACED) return
     replacedTurns.delete(row.id)
     const message = `replaced: another transaction of ${row.sender} with nonce ${row.nonce} was included`
-    await change(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
+    await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
   }
 
   /** Sends it again for more, unless the caller has fixed what it may cost. Says whether it did. */
@@ -103,7 +108,7 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     const made = await tools.database.write((tx) => signAttempt(tools, tx, row, form))
     if ('failure' in made) return false
     const refusal = await handOver(node, made.attempt)
-    if (refusal === undefined) await change(tools, row, { hash: made.attempt.hash })
+    if (refusal === undefined) await changeSend(tools, row, { hash: made.attempt.hash })
     return true
   }
 

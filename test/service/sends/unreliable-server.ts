@@ -7,7 +7,13 @@ export interface UnreliableServer {
   readonly url: string
   /** Where requests go; another one after the server was started again. */
   target: string
-  readonly counts: { asked: number; lost: number; unreachable: number }
+  readonly counts: {
+    asked: number
+    lost: number
+    unreachable: number
+    /** How often each JSON-RPC method was asked. */
+    readonly methods: Map<string, number>
+  }
   close(): Promise<void>
 }
 
@@ -19,11 +25,13 @@ export async function startUnreliableServer(
   target: string,
   loses: (asked: number, path: string) => boolean,
 ): Promise<UnreliableServer> {
-  const counts = { asked: 0, lost: 0, unreachable: 0 }
+  const counts = { asked: 0, lost: 0, unreachable: 0, methods: new Map<string, number>() }
   const front = createServer(async (request, response) => {
     const body = await buffer(request)
     const path = request.url ?? '/'
     counts.asked++
+    const [, method] = /"method":"(\w+)"/.exec(body.subarray(0, 200).toString()) ?? []
+    if (method !== undefined) counts.methods.set(method, (counts.methods.get(method) ?? 0) + 1)
     const lost = loses(counts.asked, path)
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers
     try {

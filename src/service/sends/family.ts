@@ -1,0 +1,38 @@
+/** What the sender knows of a family of chains: how one send is handed over, and how those that fly are looked after. */
+import type { Logger } from '../../telemetry/index.ts'
+import type { Sealing } from '../sealing.ts'
+import type { Database } from '../store/index.ts'
+import type { SendRow } from '../store/schema.ts'
+import { updateSend } from '../store/sends.ts'
+import type { Chain } from './chains.ts'
+
+export interface SendTools {
+  readonly database: Database
+  readonly sealing: Sealing
+  readonly clock: () => number
+  readonly logger: Logger
+}
+
+/** What has become of handing a send over: a node has it, it never will, or it is tried again at the next turn. */
+export type Handover = 'broadcasting' | 'failed' | 'later'
+
+/** One chain's way of sending. Both throw `NodeUnreachable`. */
+export interface ChainFamily {
+  /** How many sends of one address may fly at once. */
+  readonly maxInFlight: number
+  /** Completes, signs and hands over a send that is INITIALIZED, or hands over what was signed before. */
+  launch(row: SendRow): Promise<Handover>
+  /** Looks once at the sends of one address that are BROADCASTING. */
+  look(sender: string, flying: readonly SendRow[]): Promise<void>
+}
+
+export type CreateChainFamily = (tools: SendTools, chain: Chain) => ChainFamily
+
+/** Notes what became of a send that is not at its end. */
+export function changeSend(
+  { database, clock }: Pick<SendTools, 'database' | 'clock'>,
+  row: SendRow,
+  columns: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>>,
+): Promise<void> {
+  return database.write((tx) => updateSend(tx, row, { ...columns, updated_at: clock() }))
+}
