@@ -36,6 +36,10 @@ export const checks = {
     rule: () => 'must be a positive integer',
     holds: (value) => text(value, (t) => /^[0-9]{1,15}$/.test(t) && Number(t) > 0),
   },
+  decimal: {
+    rule: () => 'must be a decimal number with at most 6 places',
+    holds: (value) => text(value, (t) => /^[0-9]{1,15}(\.[0-9]{1,6})?$/.test(t)),
+  },
   at_most: { rule: (most) => `must be at most ${most}`, holds: (value, most) => Number(value) <= Number(most) },
   gt: { rule: (bound) => `must be greater than ${bound}`, holds: (value, bound) => size(value) > Number(bound) },
   len: { rule: (length) => `must be ${length} long`, holds: (value, length) => size(value) === Number(length) },

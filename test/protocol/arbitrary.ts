@@ -66,6 +66,8 @@ const texts: readonly (readonly [tag: string, arbitrary: fc.Arbitrary<string>])[
   ['len=2', fc.constant('12')],
   ['len=4', fc.constant('2030')],
   ['hexadecimal', fc.stringMatching(/^(0x)?[0-9a-fA-F]{1,20}$/)],
+  ['at_most=43200', fc.integer({ min: 1, max: 43_200 }).map(String)],
+  ['decimal', fc.stringMatching(/^[0-9]{1,15}(\.[0-9]{1,6})?$/)],
   ['positive', fc.integer({ min: 1 }).map(String)],
   ['numeric', fc.integer({ min: 1, max: 600 }).map(String)],
 ]

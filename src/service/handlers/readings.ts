@@ -85,6 +85,12 @@ export function ofParentsAlone(): ApiError {
   return apiError('requestInvalid', 'IP allowlists are for parent organizations alone')
 }
 
+/** Unstated: the refusal of a gas usage config in a sub-organization (facts: chain §7). */
+export function gasUsageOfParentsAlone(): ApiError {
+  const message = 'request not authorized: a gas usage config can be had by a parent organization alone'
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
 /** Unstated: the text about a rule of an IP allow-list; that it names index and value is published (facts: protocol §15). */
 export function invalidAllowlistRule(index: number, cidr: string, why: string): ApiError {
   return apiError('requestInvalid', `invalid IP allowlist rule at index ${index}: \`${cidr}\`, ${why}`)

@@ -5,6 +5,7 @@ import { authenticatorHandlers } from './authenticators.ts'
 import { createUserHandlers } from './create-users.ts'
 import { ethSendHandlers } from './eth-send.ts'
 import { exportHandlers } from './exports.ts'
+import { gasUsageHandlers } from './gas-usage.ts'
 import { importHandlers } from './imports.ts'
 import { invitationHandlers } from './invitations.ts'
 import { ipAllowlistHandlers } from './ip-allowlist.ts'
@@ -52,6 +53,7 @@ const executed = {
   ...ipAllowlistHandlers,
   ...sparkHandlers,
   ...ethSendHandlers,
+  ...gasUsageHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed
 type OtherType = Exclude<ActivityType, ExecutedType>

@@ -2,7 +2,6 @@ import type { QueryName } from '../../protocol/index.ts'
 import type { NotExecuted } from '../engine/handler.ts'
 
 const CHAIN = { notExecuted: 'this version reads no chain' }
-const SENDING = { notExecuted: 'this version sends no transactions' }
 const MARKETS = { notExecuted: 'there is no market or yield provider behind this service' }
 const ENCLAVES = { notExecuted: 'there are no enclaves behind this service' }
 const PROOFS = { notExecuted: 'this version makes no app proofs' }
@@ -16,7 +15,6 @@ export const notAnswered = {
   list_supported_assets: CHAIN,
   list_eth_transaction_history: CHAIN,
   list_sol_transaction_history: CHAIN,
-  get_gas_usage: SENDING,
   get_swap_status: MARKETS,
   get_claim_earn_fees_status: MARKETS,
   get_earn_deploy_status: MARKETS,

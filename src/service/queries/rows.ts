@@ -4,6 +4,7 @@ import type { QueryHandler } from '../engine/query.ts'
 import { getActivity, getPolicyEvaluations, listActivities } from './activities.ts'
 import { credentialQueries } from './credentials.ts'
 import { answerEmpty, emptyLists } from './empty.ts'
+import { gasUsageQueries } from './gas-usage.ts'
 import { notAnswered } from './not-answered.ts'
 import { oauth2CredentialQueries } from './oauth2-credentials.ts'
 import { organizationQueries } from './organization.ts'
@@ -29,6 +30,7 @@ const answered = {
   ...subOrganizationQueries,
   ...webhookEndpointQueries,
   ...sendQueries,
+  ...gasUsageQueries,
 } satisfies QueryRows
 
 /**

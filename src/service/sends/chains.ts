@@ -11,13 +11,19 @@ export interface ChainSettings {
   readonly pollMs?: number
   /** How long a send waits to be included before it is sent again with higher fees, in milliseconds. @default 60000 */
   readonly bumpAfterMs?: number
+  /**
+   * Dollars for one of the chain's currency, decimal: what sponsored sends are counted with.
+   * @default none, and then nothing is sponsored there
+   */
+  readonly usdPrice?: string
 }
 
 /** Chain ids in CAIP-2 form, such as `eip155:1`, and how each is reached. */
 export type ChainsSettings = Readonly<Record<string, ChainSettings>>
 
-export interface Chain extends Required<ChainSettings> {
+export interface Chain extends Required<Omit<ChainSettings, 'usdPrice'>> {
   readonly caip2: string
+  readonly usdPrice?: string
   readonly node: ChainNode
 }
 

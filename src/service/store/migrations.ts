@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
+import { gasUsage } from './migrations/gas-usage.ts'
 import type { Migration } from './migrations/migration.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
@@ -117,6 +118,7 @@ const MIGRATIONS: readonly Migration[] = [
   sends,
   accountKeys,
   deniedVotes,
+  gasUsage,
 ]
 
 /**

@@ -37,6 +37,8 @@ export interface Schema {
   oauth_providers: OauthProviderRow
   verified_contacts: VerifiedContactRow
   import_targets: ImportTargetRow
+  gas_usage_configs: GasUsageConfigRow
+  gas_usages: GasUsageRow
 }
 
 export interface OrganizationRow {
@@ -426,5 +428,34 @@ export interface SendAttemptRow {
   signed_transaction: string
   /** JSON of `{maxFeePerGas, maxPriorityFeePerGas, gas}`, decimal. */
   fees: string
+  created_at: number
+}
+
+/** How much of its own and its sub-organizations' sends a parent pays for (facts: chain §7). */
+export interface GasUsageConfigRow {
+  organization_id: string
+  id: string
+  /** Decimal, as it was sent: for the parent and all its sub-organizations together. */
+  org_window_limit_usd: string
+  /** Decimal, as it was sent: for each sub-organization. */
+  sub_org_window_limit_usd: string
+  window_duration_minutes: number
+  enabled: number
+  /** JSON of `{rentPrefundEnabled?}`, or null. */
+  solana_config: string | null
+  created_at: number
+  updated_at: number
+}
+
+/** What one sponsored send costs: an estimate until it is included. */
+export interface GasUsageRow {
+  send_id: string
+  /** The sender's organization. */
+  organization_id: string
+  /** The parent whose limits it counts towards; the sender's own organization where that is the parent. */
+  paying_organization_id: string
+  /** Millionths of a dollar, rounded up. */
+  micro_usd: number
+  /** When the send was accepted: the moment that places it in the window. */
   created_at: number
 }

@@ -83,6 +83,7 @@ function matches(filter: SubOrganizationFilter): RawBuilder<boolean> {
 /** The tables that say what an organization is. They go with it, in this order: what refers comes before what it refers to. */
 const CONTENTS = [
   'import_targets',
+  'gas_usage_configs',
   'private_key_addresses',
   'private_keys',
   'smart_contract_interfaces',
@@ -114,6 +115,7 @@ const AUDIT = [
   'policy_evaluations',
   'sends',
   'send_attempts',
+  'gas_usages',
 ] as const satisfies readonly (keyof Schema)[]
 
 type OwnedTable = {

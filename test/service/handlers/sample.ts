@@ -10,7 +10,7 @@ const TEXTS: readonly (readonly [check: RegExp, text: string])[] = [
   [/hexadecimal/, '04ab'],
   [/email/, 'a@acme.test'],
   [/e164/, '+15551234567'],
-  [/numeric|positive/, '6'],
+  [/numeric|positive|decimal/, '6'],
 ]
 
 /** Makes the least message of a name that passes the decoder's checks: what is required, lists with one element. */

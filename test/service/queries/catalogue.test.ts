@@ -62,6 +62,11 @@ beforeAll(async () => {
   await complete(root, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', endpoint)
   const rules = [{ cidr: '127.0.0.1/32', label: 'here' }]
   await complete(root, 'ACTIVITY_TYPE_SET_IP_ALLOWLIST', { rules, enabled: true, onEvaluationError: 'DENY' })
+  await complete(root, 'ACTIVITY_TYPE_UPSERT_GAS_USAGE_CONFIG', {
+    orgWindowLimitUsd: '100',
+    subOrgWindowLimitUsd: '10',
+    windowDurationMinutes: '60',
+  })
   const { sendTransactionStatusId } = await complete(root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', {
     from: addresses[0],
     caip2: SEPOLIA,
@@ -99,7 +104,7 @@ describe('catalogue of queries', () => {
   test('catalogue of queries: each of the 66 has a row', () => {
     expect(names).toHaveLength(66)
     expect(Object.keys(queryHandlers).sort()).toEqual([...names].sort())
-    expect(answered).toHaveLength(40)
+    expect(answered).toHaveLength(41)
   })
 
   test.each(answered)('catalogue of queries: %s answers in its published shape', async (name) => {

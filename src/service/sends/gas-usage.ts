@@ -1,0 +1,165 @@
+/**
+ * What sponsored sends cost whoever pays for them, and how much that may be (facts: chain §7, sponsorship limits). A parent
+ * pays for its own sends and for those of its sub-organizations, within limits for a window of time that ends now. A send
+ * is counted from its acceptance on: with an estimate, with the most that it may cost once it is signed, and with what it has
+ * cost once it is in a block; one that failed has cost nothing. INVARIANT: what is checked is counted in the same
+ * write transaction.
+ */
+import { ApiError, GRPC } from '../../protocol/index.ts'
+import { findGasUsage, findGasUsageConfig, insertGasUsage, sumGasUsage, updateGasUsage } from '../store/gas-usage.ts'
+import { findOrganization } from '../store/organizations.ts'
+import type { GasUsageConfigRow, SendRow } from '../store/schema.ts'
+import type { Transaction } from '../store/transaction.ts'
+import type { Chain } from './chains.ts'
+import { parseDecimal, printDecimal } from './decimal.ts'
+
+/** Dollars are counted in millionths. */
+const USD_PLACES = 6
+
+/** Digits between a chain's currency and its smallest unit: wei and lamports. */
+const CURRENCY_PLACES: Readonly<Record<string, number>> = { eip155: 18, solana: 9 }
+
+/** What an organization's sponsored sends have cost in the window, and what they may. */
+export interface GasUsage {
+  readonly windowDurationMinutes: number
+  readonly windowLimitUsd: string
+  readonly usageUsd: string
+}
+
+/** Who asks, and when: trusted time in milliseconds since the epoch. */
+interface Asking {
+  readonly tx: Transaction
+  readonly organizationId: string
+  readonly now: number
+}
+
+/** A cost in the smallest unit of a chain's currency. */
+interface Cost {
+  readonly chain: Chain
+  readonly cost: bigint
+}
+
+/**
+ * Reads the usage of an organization: of a parent that of its whole tree, of a sub-organization its own. Undefined where
+ * the parent has no config.
+ */
+export async function readGasUsage(asking: Asking): Promise<GasUsage | undefined> {
+  const config = await findConfig(asking)
+  if (config === undefined) return undefined
+  const limit = limitsOf(config, asking).at(-1)!
+  return {
+    windowDurationMinutes: config.window_duration_minutes,
+    windowLimitUsd: limit.usd,
+    usageUsd: printDecimal(await usageOf(config, asking, limit), USD_PLACES),
+  }
+}
+
+/**
+ * Checks that a send may be paid for, by what it is estimated to cost. Throws code 7 where sponsorship is not enabled, 9
+ * where the service has no price to count with, 8 where a limit would be passed.
+ */
+export async function checkGasAllowance(asking: Asking, estimate: Cost): Promise<void> {
+  const config = await findConfig(asking)
+  if (config?.enabled !== 1) throw sponsorshipNotEnabled()
+  const micros = toMicroUsd(estimate)
+  if (micros === undefined) throw new ApiError(GRPC.FailedPrecondition, noPriceOf(estimate.chain))
+  if (!(await fits(config, asking, micros))) throw new ApiError(GRPC.ResourceExhausted, LIMIT_REACHED)
+}
+
+/** Checks as `checkGasAllowance` does and counts a send, which is in the store already, with its estimate. */
+export async function reserveGas(asking: Asking, sendId: string, estimate: Cost): Promise<void> {
+  await checkGasAllowance(asking, estimate)
+  await insertGasUsage(asking.tx, {
+    send_id: sendId,
+    organization_id: asking.organizationId,
+    paying_organization_id: (await findConfig(asking))!.organization_id,
+    micro_usd: Number(toMicroUsd(estimate)),
+    created_at: asking.now,
+  })
+}
+
+/**
+ * Counts a send that is about to be signed with the most that it may cost. Says why it must not be signed, and then changes
+ * nothing: the most is more than was estimated and beyond a limit, or the price is gone. A send that its sender pays for
+ * is not counted.
+ */
+export async function raiseGas(
+  tx: Transaction,
+  send: SendRow,
+  most: Cost & { readonly now: number },
+): Promise<string | undefined> {
+  const usage = await findGasUsage(tx, send.organization_id, send.id)
+  if (usage === undefined) return undefined
+  const micros = toMicroUsd(most)
+  if (micros === undefined) return noPriceOf(most.chain)
+  const more = micros - BigInt(usage.micro_usd)
+  const asking = { tx, organizationId: send.organization_id, now: most.now }
+  const config = await findConfig(asking)
+  if (more > 0n && !(config && (await fits(config, asking, more)))) return LIMIT_REACHED
+  await updateGasUsage(tx, { ...usage, micro_usd: Number(micros) })
+  return undefined
+}
+
+/**
+ * Counts a send that is in a block with what it has cost; without a price it stays counted with the most that it might have.
+ * A send that its sender pays for is not counted.
+ */
+export async function settleGas(tx: Transaction, { organization_id, id }: SendRow, spent: Cost): Promise<void> {
+  const micros = toMicroUsd(spent)
+  if (micros !== undefined) await updateGasUsage(tx, { organization_id, send_id: id, micro_usd: Number(micros) })
+}
+
+/** Unstated (facts: chain §7): the text, of a refusal and of a failed send alike. */
+const LIMIT_REACHED = 'gas sponsorship limit reached'
+
+/** Unstated: the text. */
+function sponsorshipNotEnabled(): ApiError {
+  const message = 'request not authorized: gas sponsorship is not enabled for this organization'
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
+/** Unstated: what is said where the service could not count in dollars. */
+function noPriceOf({ caip2 }: Chain): string {
+  return `gas cannot be sponsored on chain ${caip2}: the service has no price of its currency`
+}
+
+/** The config that pays for an organization's sends: its parent's, or a parent's own. */
+async function findConfig({ tx, organizationId }: Asking): Promise<GasUsageConfigRow | undefined> {
+  const organization = await findOrganization(tx, organizationId)
+  return findGasUsageConfig(tx, organization?.parent_id ?? organizationId)
+}
+
+interface Limit {
+  readonly usd: string
+  /** Whose usage counts; absent where that of the whole tree does. */
+  readonly organizationId?: string
+}
+
+/** The limits that an organization's sends count towards; the narrowest is the last. */
+function limitsOf(config: GasUsageConfigRow, { organizationId }: Asking): readonly Limit[] {
+  const ofAll = { usd: config.org_window_limit_usd }
+  if (organizationId === config.organization_id) return [ofAll]
+  return [ofAll, { usd: config.sub_org_window_limit_usd, organizationId }]
+}
+
+async function usageOf(config: GasUsageConfigRow, { tx, now }: Asking, { organizationId }: Limit): Promise<bigint> {
+  const since = now - config.window_duration_minutes * 60_000
+  return BigInt(await sumGasUsage(tx, config.organization_id, { since, organizationId }))
+}
+
+async function fits(config: GasUsageConfigRow, asking: Asking, more: bigint): Promise<boolean> {
+  for (const limit of limitsOf(config, asking)) {
+    const usage = await usageOf(config, asking, limit)
+    if (usage + more > parseDecimal(limit.usd, USD_PLACES)!) return false
+  }
+  return true
+}
+
+/** Rounded up: what is counted is never less than what is spent. Undefined without a price. */
+function toMicroUsd({ chain, cost }: Cost): bigint | undefined {
+  const price = chain.usdPrice === undefined ? undefined : parseDecimal(chain.usdPrice, USD_PLACES)
+  const places = CURRENCY_PLACES[chain.caip2.split(':')[0]!]
+  if (price === undefined || places === undefined) return undefined
+  const unit = 10n ** BigInt(places)
+  return (cost * price + unit - 1n) / unit
+}
