@@ -4,6 +4,7 @@ import { type Logger, Secret } from '../telemetry/index.ts'
 import { ServiceError } from './error.ts'
 import { readIfThere, writeWhole } from './files.ts'
 import type { Sealing } from './sealing.ts'
+import { prepareRelayers, type RelayerAddresses } from './sends/relayers.ts'
 import { createKeyPair, createServiceKeys, readServiceKeys } from './service-keys.ts'
 import {
   type Database,
@@ -26,6 +27,8 @@ export interface Bootstrap {
   readonly signerPublicKey: string
   readonly notarizerPublicKey: string
   readonly tlsFetcherPublicKey: string
+  /** What pays for sponsored sends, by the namespace of the chain; it needs funds there. */
+  readonly relayers: RelayerAddresses
 }
 
 export interface FirstNames {
@@ -93,6 +96,7 @@ export async function createFirstOrganization(
  * `service/seal-broken`.
  */
 export async function refreshBootstrap(dataDir: string, tools: BootstrapTools, baseUrl: string): Promise<Bootstrap> {
+  const relayers = await prepareRelayers(tools)
   const { facts, keys } = await tools.database.read(async (tx) => ({
     facts: await readFacts(tx),
     keys: await readServiceKeys(tx, tools.sealing),
@@ -105,6 +109,7 @@ export async function refreshBootstrap(dataDir: string, tools: BootstrapTools, b
     signerPublicKey: keys.signer,
     notarizerPublicKey: keys.notarizer,
     tlsFetcherPublicKey: keys['tls-fetcher'],
+    relayers,
   }
   write(dataDir, bootstrap)
   return bootstrap

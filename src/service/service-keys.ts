@@ -4,7 +4,7 @@ import type { Sealing } from './sealing.ts'
 import { insertServiceKey, listServiceKeys, type ServiceKeyRow, type Transaction } from './store/index.ts'
 
 /**
- * The service's own P-256 keys, and what each is for (facts: auth §1). Clients pin the public halves, so they are made
+ * The service's own P-256 keys that clients know, and what each is for (facts: auth §1). Clients pin the public halves, so they are made
  * once for a data folder and stay.
  */
 export const SERVICE_KEYS = {
@@ -26,7 +26,7 @@ export async function createServiceKeys(
     await insertServiceKey(tx, {
       name,
       public_key: uncompressP256(publicKey)!,
-      sealed_private_key: sealing.seal(decodeHex(privateKey), placeOf(name)),
+      sealed_private_key: sealing.seal(decodeHex(privateKey), serviceKeyPlace(name)),
       created_at: now,
     })
   }
@@ -38,7 +38,7 @@ export async function createServiceKeys(
  */
 export async function readServiceKeys(tx: Transaction, sealing: Sealing): Promise<Record<ServiceKeyName, string>> {
   const rows: readonly ServiceKeyRow[] = await listServiceKeys(tx)
-  for (const row of rows) sealing.unseal(row.sealed_private_key, placeOf(row.name))
+  for (const row of rows) sealing.unseal(row.sealed_private_key, serviceKeyPlace(row.name))
   return Object.fromEntries(rows.map((row) => [row.name, row.public_key])) as Record<ServiceKeyName, string>
 }
 
@@ -49,7 +49,7 @@ export async function openServiceKey(
   name: ServiceKeyName,
 ): Promise<{ readonly publicKey: string; readonly privateKey: string }> {
   const row = (await listServiceKeys(tx)).find((each) => each.name === name)!
-  return { publicKey: row.public_key, privateKey: encodeHex(unseal(row.sealed_private_key, placeOf(name))) }
+  return { publicKey: row.public_key, privateKey: encodeHex(unseal(row.sealed_private_key, serviceKeyPlace(name))) }
 }
 
 /** Makes a P-256 key pair from the given randomness, in hex. */
@@ -64,6 +64,7 @@ export function createKeyPair(randomBytes: RandomBytes): { readonly privateKey: 
   }
 }
 
-function placeOf(name: string) {
+/** Where a key of the service stands, whatever it is for. */
+export function serviceKeyPlace(name: string) {
   return { table: 'service_keys', id: name, column: 'sealed_private_key' }
 }

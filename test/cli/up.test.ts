@@ -50,6 +50,7 @@ describe('up', () => {
     expect(JSON.parse(status.stdout).apply.state).toBe('done')
     const doctor = await quorate(['doctor', '--json'], { env })
     expect(doctor.exit).toBe(0)
+    expect(doctor.stdout).toMatch(/sponsored sends are paid by 0x[0-9a-fA-F]{40} on eip155/)
     expect(JSON.parse(doctor.stdout).findings.map(({ state }: { state: string }) => state)).not.toContain('bad')
   })
 

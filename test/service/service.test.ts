@@ -33,7 +33,7 @@ describe('service: the data folder', () => {
     const { bootstrap, url } = await start({ rootUserName: 'alice' })
     const file = readBootstrap()
     expect(Object.keys(file).sort()).toEqual([
-      ...['apiPrivateKey', 'apiPublicKey', 'baseUrl', 'notarizerPublicKey', 'organizationId', 'rootUserId'],
+      ...['apiPrivateKey', 'apiPublicKey', 'baseUrl', 'notarizerPublicKey', 'organizationId', 'relayers', 'rootUserId'],
       ...['signerPublicKey', 'tlsFetcherPublicKey'],
     ])
     expect(file).toMatchObject({ baseUrl: url, organizationId: bootstrap.organizationId })
@@ -41,6 +41,10 @@ describe('service: the data folder', () => {
     const pinned = [file['signerPublicKey'], file['notarizerPublicKey'], file['tlsFetcherPublicKey']]
     for (const key of pinned) expect(key).toMatch(/^04[0-9a-f]{128}$/)
     expect(new Set(pinned).size).toBe(3)
+    expect(bootstrap.relayers).toEqual({
+      eip155: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
+      solana: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
+    })
     expect(JSON.stringify(bootstrap)).not.toContain(file['apiPrivateKey'])
   })
 

@@ -1,5 +1,4 @@
-import type { OperatorState } from '../../service/index.ts'
-
+import type { Bootstrap, OperatorState } from '../../service/index.ts'
 import type { SignatureScheme } from '../../stamp/index.ts'
 
 /** What the background process says of itself when asked. */
@@ -13,6 +12,8 @@ export interface BackgroundStatus {
   readonly embeddedService: boolean
   /** What an operator has changed of the embedded service (`quorate clock`, `quorate fault`). */
   readonly operator: Pick<OperatorState, 'aheadMs' | 'faults'>
+  /** What pays for sponsored sends of the embedded service, by the namespace of the chain. */
+  readonly relayers?: Bootstrap['relayers']
   readonly organizationId: string
   /** The credential that its worker submits with. */
   readonly publicKey: string

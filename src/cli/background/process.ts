@@ -106,6 +106,7 @@ async function comeUp(
     version,
     baseUrl,
     embeddedService: service !== undefined,
+    ...(service ? { relayers: service.bootstrap.relayers } : {}),
     organizationId,
     publicKey: key.publicKey,
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),

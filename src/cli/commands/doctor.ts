@@ -21,7 +21,7 @@ interface Finding {
 export async function doctor(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
   const findings: Finding[] = []
-  for (const check of [checkNode, checkTemporal, checkBackground, checkKey, checkApi]) {
+  for (const check of [checkNode, checkTemporal, checkBackground, checkKey, checkApi, checkRelayers]) {
     const finding = await check(input)
     findings.push(finding)
     if (!json) io.out(render(finding, io.style))
@@ -107,6 +107,14 @@ async function checkApi(input: CommandInput): Promise<Finding> {
   } catch (error) {
     return bad(check, error)
   }
+}
+
+async function checkRelayers({ settings }: CommandInput): Promise<Finding> {
+  const check = 'sponsoring'
+  const relayers = Object.entries((await askBackground(settings.dataDir, 'status'))?.relayers ?? {})
+  if (relayers.length === 0) return { check, state: 'not used', found: 'no embedded service runs' }
+  const found = relayers.map(([namespace, address]) => `${address} on ${namespace}`).join(', ')
+  return { check, state: 'good', found: `sponsored sends are paid by ${found}` }
 }
 
 async function isOfRootQuorum(client: QueryClient, userId: string): Promise<boolean> {

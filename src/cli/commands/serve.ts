@@ -13,10 +13,11 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   const stopped = Promise.withResolvers<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   const dataDir = serviceFolder(input)
+  const chains = readChains(options['chain'], input.environment)
   const service = await createService({
     dataDir,
     port: readPort(options['port']),
-    chains: readChains(options['chain'], input.environment),
+    chains,
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
@@ -32,6 +33,10 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
       `The service answers at ${service.url}, organization ${ready.organizationId}.\n` +
         `Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
     )
+    const served = new Set(Object.keys(chains).map((caip2) => caip2.split(':')[0]))
+    for (const [namespace, address] of Object.entries(ready.relayers)) {
+      if (served.has(namespace)) io.say(`Sponsored sends on ${namespace} are paid by ${address}: put funds there.\n`)
+    }
   }
   if (service.operator) io.say(renderInForce(service.operator()))
   await stopped.promise
