@@ -20,6 +20,7 @@ import {
   type SubOrganization,
 } from '../resources/index.ts'
 import { type AddressBook, readAddressBook } from './address-book.ts'
+import { type Assets, readAssets } from './assets.ts'
 import { buildResources, checkDraft, type Draft, managedKinds } from './build.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkRenames, checkSharedCredentials, checkUses } from './checks.ts'
@@ -54,6 +55,8 @@ export interface LoadedDefinitions {
   readonly sources: readonly Source[]
   /** Names of those who are paid, and their addresses. */
   readonly addressBook: AddressBook
+  /** Names of the tokens that they are paid. */
+  readonly assets: Assets
   /** The expressions of policies, with their places. */
   readonly expressions: readonly WrittenExpression[]
   /** Defaults of variables, which nested folders have as well. */
@@ -100,6 +103,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     diagnostics: sortDiagnostics(diagnostics),
     sources: [outer, ...nested].flatMap(({ sources }) => sources),
     addressBook: loaded.addressBook ?? {},
+    assets: loaded.assets ?? {},
     expressions: loaded.drafts.flatMap(writtenExpressions),
     vars: defaults.vars,
     folders: outer.folders,
@@ -125,6 +129,7 @@ async function loadAlone(
     diagnostics: sortDiagnostics(found),
     sources: folder.sources,
     addressBook: loaded.addressBook ?? {},
+    assets: loaded.assets ?? {},
     expressions: loaded.drafts.flatMap(writtenExpressions),
     vars: {},
     folders: [],
@@ -183,6 +188,7 @@ interface Loaded {
   /** How its parent sees it. */
   readonly seen?: Resource
   readonly addressBook?: AddressBook
+  readonly assets?: Assets
 }
 
 /** Puts values into the files of an organization and makes its desired state of them. */
@@ -205,6 +211,7 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
     content,
     drafts,
     addressBook,
+    assets,
     diagnostics: found,
   } = assemble(files, { texts: named.texts, complete, policiesOnly, ...(isNested ? { nested } : {}) })
   const all = [...diagnostics, ...named.diagnostics, ...found]
@@ -212,6 +219,7 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
     drafts,
     diagnostics: all,
     ...(addressBook ? { addressBook } : {}),
+    ...(assets ? { assets } : {}),
     ...(content ? { content } : {}),
     ...(content && isNested && nested.name ? { seen: seenByParent(content, nested.name, fate.renamedFrom?.name) } : {}),
   }
@@ -296,10 +304,12 @@ function assemble(
   const organization = nested ? readNested(files, nested) : readOrganization(files)
   const limits = readLimits(files)
   const { addressBook, diagnostics: wrong } = readAddressBook(files)
+  const { assets, diagnostics: wrongAssets } = readAssets(files)
   diagnostics.push(
     ...organization.diagnostics.filter(({ code }) => !policiesOnly || code !== 'definitions/missing-key'),
     ...limits.diagnostics,
     ...wrong,
+    ...wrongAssets,
     ...checkUses(drafts),
     ...checkRenames(drafts),
     ...checkSharedCredentials(drafts),
@@ -314,7 +324,7 @@ function assemble(
     manageAll: managedKinds(files),
     ...(Object.keys(limits.deletes).length === 0 ? {} : { deleteLimits: limits.deletes }),
   }
-  return { content, drafts, diagnostics, addressBook }
+  return { content, drafts, diagnostics, addressBook, assets }
 }
 
 /** Which sub-organization the files describe, and that they say enough to make it. */

@@ -13,6 +13,39 @@ const LIMIT: JsonSchema = {
   required: ['deletes'],
 }
 
+const ETHEREUM_ADDRESS: JsonSchema = {
+  type: 'string',
+  title: 'an address such as `0x52908400098527886E0F7030069857D2E4169EE7`',
+  pattern: '^0x[0-9a-fA-F]{40}$',
+}
+
+const ASSET: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    chain: {
+      type: 'string',
+      title: 'a chain in CAIP-2 form such as `eip155:1`',
+      pattern: '^eip155:[1-9][0-9]{0,31}$',
+      description: 'The chain that the token is on, in CAIP-2 form.',
+    },
+    address: { ...ETHEREUM_ADDRESS, description: 'The address of its contract (ERC-20).' },
+    decimals: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 36,
+      description: 'How many decimals one of it has, as its contract says: 6 for USD Coin, 18 for most.',
+    },
+    symbol: {
+      type: 'string',
+      title: 'letters and digits that begin with a letter',
+      pattern: '^[A-Za-z][A-Za-z0-9]{0,31}$',
+      description: 'How it is written after an amount. Left out: its name.',
+    },
+  },
+  required: ['chain', 'address', 'decimals'],
+}
+
 /**
  * The JSON Schema (2020-12) of one file of definitions, made from the rows of the kinds. Nothing at the top is required:
  * an organization may be spread over several files.
@@ -64,11 +97,13 @@ export function makeSchema(): JsonSchema {
         type: ['object', 'null'],
         description:
           'Names of those who are paid with `quorate send`, and their Ethereum addresses. Nothing of it is live.',
-        additionalProperties: {
-          type: 'string',
-          title: 'an address such as `0x52908400098527886E0F7030069857D2E4169EE7`',
-          pattern: '^0x[0-9a-fA-F]{40}$',
-        },
+        additionalProperties: ETHEREUM_ADDRESS,
+      },
+      assets: {
+        type: ['object', 'null'],
+        description:
+          'Names of tokens that are paid with `quorate send --asset`, each on one chain. Nothing of it is live.',
+        additionalProperties: ASSET,
       },
       ...Object.fromEntries(sections),
       ...SUB_ORGANIZATION,

@@ -27,7 +27,33 @@ A folder of \`*.yaml\` files is one organization. How it is split into files, an
 |---|---|---|
 ${general.join('\n')}
 
+${assets(properties['assets']!)}
 ${top.map((kind) => section(kind, [])).join('\n')}`
+}
+
+/** The tokens that sends may name: nothing of them is live, so they are no kind. */
+function assets({ additionalProperties, description }: JsonSchema): string {
+  const { properties, required } = additionalProperties as {
+    readonly properties: Readonly<Record<string, JsonSchema>>
+    readonly required: readonly string[]
+  }
+  const rows = Object.entries(properties).map(
+    ([name, schema]) =>
+      `| \`${name}\` | ${typeOf(schema)}${required.includes(name) ? ', required' : ''} | ${cell(String(schema['description']))} |`,
+  )
+  return `## assets
+
+${description}
+
+| field | type | meaning |
+|---|---|---|
+${rows.join('\n')}
+
+\`\`\`yaml
+assets:
+  usdc: { chain: "eip155:1", address: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", decimals: 6, symbol: USDC }
+\`\`\`
+`
 }
 
 function section(kind: ResourceKind, above: readonly ResourceKind[]): string {
