@@ -40,6 +40,7 @@ export { checkSigner, signTransaction } from './signing/sign-transaction.ts'
 export { type NamedKey, type SigningKey, signBytes } from './signing/signing-key.ts'
 export { encodeSignedSolana, solanaMessageOf } from './signing/solana.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'
+export { encodeTransfer, transferInterface } from './transactions/erc20.ts'
 export type { SmartContractInterface } from './transactions/interfaces.ts'
 export { readPayloadFacts } from './transactions/read-payload.ts'
 export {

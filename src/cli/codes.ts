@@ -23,8 +23,8 @@ export const cliCodes = {
     solve: 'apply it with a key of the user that the plan names, or plan again with this key',
   },
   'cli/unknown-name': {
-    summary: 'a send names a wallet or a receiver that is not known',
-    solve: 'name a wallet of the organization, or a receiver of the address book in the definitions',
+    summary: 'a send names a wallet, a receiver or an asset that is not known',
+    solve: 'name a wallet of the organization, or a receiver or an asset of the definitions',
   },
   'cli/send-denied': {
     summary: 'the live policies would deny the send',

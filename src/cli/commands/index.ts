@@ -144,12 +144,22 @@ export const commands: readonly CommandRow[] = [
     name: 'send',
     summary: 'send a transaction under a reference, and follow it to its end; a reference is sent once',
     args: '[folder]',
-    argMeanings: { folder: 'folder of definitions whose `addressBook` names receivers (default: addresses alone)' },
+    argMeanings: {
+      folder:
+        'folder of definitions whose `addressBook` and `assets` name receivers and tokens (default: addresses, and ether alone)',
+    },
     options: [
       { flags: '--from <wallet>', meaning: 'wallet, WALLET/ACCOUNT where it has several, or address that pays' },
       { flags: '--to <receiver>', meaning: 'name in the address book, or address' },
-      { flags: '--amount <amount>', meaning: 'with its unit: 1.5eth, 30gwei, 21000wei' },
-      { flags: '--chain <id>', meaning: 'chain in CAIP-2 form, such as eip155:11155111' },
+      { flags: '--amount <amount>', meaning: 'with its unit: 1.5eth, 30gwei, 21000wei; of an asset: 12.5 or 12.5usdc' },
+      { flags: '--asset <name>', meaning: 'token to pay, by its name in `assets` (default: ether)' },
+      { flags: '--chain <id>', meaning: 'chain in CAIP-2 form, such as eip155:11155111 (default: that of the asset)' },
+      { flags: '--data <hex>', meaning: 'bytes to call a contract with, 0x…; `--amount` may then be left out' },
+      {
+        flags: '--max-fee <amount>',
+        meaning: 'the most to pay for a unit of gas, such as 60gwei (default: the service chooses)',
+      },
+      { flags: '--gas <units>', meaning: 'the most gas to use, such as 21000 (default: the service chooses)' },
       { flags: '--ref <text>', meaning: 'what this payment is called where it was decided, such as an invoice number' },
       { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
       { flags: '--yes', meaning: 'do not ask for confirmation' },

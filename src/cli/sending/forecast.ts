@@ -1,19 +1,29 @@
 import type { SendOrder } from '../../../activities/index.ts'
-import { readSendFacts, type SendIntent } from '../../chain/index.ts'
+import type { SendIntent } from '../../chain/index.ts'
 import { activityParams, type Explanation, type PolicyContext } from '../../policy/index.ts'
 import type { JsonObject } from '../../protocol/index.ts'
 import type { Actual } from '../../resources/index.ts'
-import { explainRequest, worldOfActual } from '../../scenarios/index.ts'
+import { explainRequest, type World } from '../../scenarios/index.ts'
+import { readFacts } from './describe.ts'
 import type { Directory } from './order.ts'
 
 /** What will come of a send when the acting user asks for it now: the live policies, by the service's own evaluator. */
 export function forecastSend(
   { type, parameters }: SendOrder,
-  { actual, directory, now }: { readonly actual: Actual; readonly directory: Directory; readonly now: number },
+  {
+    actual,
+    world,
+    directory,
+    now,
+  }: {
+    readonly actual: Actual
+    readonly world: World
+    readonly directory: Directory
+    readonly now: number
+  },
 ): Explanation {
-  const world = worldOfActual(actual)
   const intent = parameters as JsonObject & SendIntent
-  const { batch: _, ...facts } = readSendFacts(type, intent, { interfaces: world.interfaces })
+  const { batch: _, ...facts } = readFacts(type, intent, { interfaces: world.interfaces })
   const me = Object.values(world.users).find(({ approver }) => approver.id === actual.actor.userId)
   const context: PolicyContext = {
     now: BigInt(now) * 1_000_000n,

@@ -1,26 +1,27 @@
 import type { SendOrder } from '../../../activities/index.ts'
 import type { QueryClient } from '../../client/index.ts'
-import { QuorateError, suggest } from '../../diagnostics/index.ts'
+import type { Assets } from '../../definitions/index.ts'
 import { readWalletAccounts } from '../../live/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { takeOptionalText, takeText } from '../../resources/index.ts'
-import { parseAmount } from './amount.ts'
+import { type CallRequest, makeCall } from './call.ts'
+import { type FeeRequest, makeFees } from './fees.ts'
+import { unknownName, usage } from './usage.ts'
 
 /** One send as a person asks for it: names or addresses, and an amount with its unit. */
-export interface SendRequest {
+export interface SendRequest extends CallRequest, FeeRequest {
   readonly from: string
   readonly to: string
-  readonly amount: string
-  readonly chain: string
   readonly reference: string
 }
 
 /** Names of those who are paid, from the definitions. */
 export type AddressBook = Readonly<Record<string, string>>
 
-/** What names mean: the address book for receivers, the organization's wallets for senders. */
+/** What names mean: the address book for receivers, the assets for tokens, the organization's wallets for senders. */
 export interface Directory {
   readonly addressBook: AddressBook
+  readonly assets: Assets
   readonly wallets: readonly WalletEntry[]
 }
 
@@ -36,7 +37,7 @@ export interface WalletEntry {
  */
 export async function readDirectory(
   client: QueryClient,
-  { addressBook, from }: { readonly addressBook: AddressBook; readonly from: string },
+  { from, ...names }: Pick<Directory, 'addressBook' | 'assets'> & { readonly from: string },
 ): Promise<Directory> {
   const { wallets } = await client.query('list_wallets', {})
   const entries: WalletEntry[] = []
@@ -44,7 +45,7 @@ export async function readDirectory(
     const mayBeMeant = ADDRESS.test(from) || wallet.walletName === walletNameOf(from)
     entries.push({ wallet, accounts: mayBeMeant ? await readEthereumAccounts(client, wallet.walletId) : [] })
   }
-  return { addressBook, wallets: entries }
+  return { ...names, wallets: entries }
 }
 
 async function readEthereumAccounts(client: QueryClient, walletId: string): Promise<WalletEntry['accounts']> {
@@ -68,7 +69,7 @@ function walletNameOf(from: string): string {
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
-/** Turns names into addresses and amounts into wei. Throws `cli/usage` or `cli/unknown-name`; nothing is sent by it. */
+/** Turns names into addresses and amounts into the smallest unit. Throws `cli/usage` or `cli/unknown-name`; nothing is sent by it. */
 export function makeOrder(
   request: SendRequest,
   {
@@ -83,15 +84,15 @@ export function makeOrder(
 ): SendOrder {
   const from = findSender(request.from, directory)
   const to = findReceiver(request.to, directory)
-  const amount = parseAmount(request.amount)
+  const { amount, ...call } = makeCall(request, { receiver: to, assets: directory.assets })
   return {
     reference: request.reference,
     organization,
     type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
-    parameters: { from: from.address, caip2: request.chain, to: to.address, value: amount.wei.toString() },
+    parameters: { from: from.address, ...call, ...makeFees(request) },
     from: from.name,
     to: to.name,
-    amount: amount.text,
+    amount,
     orderedAt: new Date(now).toISOString(),
   }
 }
@@ -103,7 +104,7 @@ function findSender(written: string, { wallets }: Directory): { readonly name: s
   const [, accountName] = written.split('/', 2)
   const found = wallets.filter(({ wallet }) => wallet.walletName === walletName)
   const names = wallets.map(({ wallet }) => wallet.walletName)
-  if (found.length === 0) throw unknown('wallet', walletName, names)
+  if (found.length === 0) throw unknownName('wallet', walletName, names)
   if (found.length > 1) throw usage(`${found.length} wallets are called \`${walletName}\``, 'give the address')
   const { accounts } = found[0]!
   const chosen = accountName === undefined ? accounts : accounts.filter(({ name }) => name === accountName)
@@ -121,20 +122,5 @@ function findReceiver(written: string, directory: Directory): { readonly name: s
   if (ADDRESS.test(written)) return { name: written, address: written }
   const address = directory.addressBook[written]
   if (Object.hasOwn(directory.addressBook, written) && address !== undefined) return { name: written, address }
-  throw unknown('receiver', written, Object.keys(directory.addressBook))
-}
-
-function unknown(what: string, name: string, known: readonly string[]): QuorateError {
-  const [near] = suggest(name, known)
-  const where = what === 'wallet' ? 'the organization has' : 'the address book has'
-  const next =
-    near !== undefined ? `did you mean \`${near}\`?` : `name one that ${where}: ${known.join(', ') || 'there is none'}`
-  return new QuorateError('cli/unknown-name', `there is no ${what} \`${name}\``, {
-    facts: { submitted: 'nothing' },
-    next,
-  })
-}
-
-function usage(message: string, next: string): QuorateError {
-  return new QuorateError('cli/usage', message, { facts: { submitted: 'nothing' }, next })
+  throw unknownName('receiver', written, Object.keys(directory.addressBook))
 }

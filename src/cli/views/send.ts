@@ -2,7 +2,10 @@
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { Explanation } from '../../policy/index.ts'
+import type { Json } from '../../protocol/index.ts'
 import type { Style } from '../io.ts'
+import { formatUnits } from '../sending/amount.ts'
+import type { SendDescription } from '../sending/describe.ts'
 import { shortCode } from '../waiting.ts'
 import { age } from './activity.ts'
 import { headline, outcomeWords } from './explanation.ts'
@@ -18,21 +21,47 @@ const states = {
 } as const satisfies Record<SendProgress['state'], { readonly word: string; readonly colour: keyof Style }>
 
 /** What is about to be sent, and what will come of asking for it. */
-export function renderOrder(order: SendOrder, explanation: Explanation, style: Style): string {
-  const { from, to, value, caip2 } = order.parameters as Record<string, string>
+export function renderOrder(
+  order: SendOrder,
+  { description, explanation }: { readonly description: SendDescription; readonly explanation: Explanation },
+  style: Style,
+): string {
+  const { from, caip2 } = order.parameters as Record<string, string>
+  const { receiver, amount, token, call } = description
   const rows = [
     ['reference', order.reference],
-    ['from', named(order.from, from!)],
-    ['to', named(order.to, to!)],
-    [
-      'amount',
-      order.amount.endsWith('wei') && !order.amount.endsWith('gwei') ? order.amount : `${order.amount}, ${value} wei`,
-    ],
+    ['from', named({ name: order.from, address: from! })],
+    ['to', named(receiver)],
+    ['amount', `${amount.text}, ${amount.atomic} ${amount.atomicUnit}`],
+    ...(token === undefined ? [] : [['token', named(token)]]),
+    ...(call === undefined ? [] : [['call', renderCall(call, style)]]),
     ['chain', caip2!],
-    ['fee', 'as the chain asks when it is sent'],
+    ['fee', renderFee(description.fee)],
     ['forecast', headline(explanation)],
   ]
   return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
+}
+
+function renderCall(call: NonNullable<SendDescription['call']>, style: Style): string {
+  if (call.kind === 'decoded') {
+    const given = Object.entries(call.arguments).map(([name, value]) => `${name}: ${textOf(value)}`)
+    return `${call.function}(${given.join(', ')})`
+  }
+  const what = `${call.selector} and ${call.bytes - Math.min(4, call.bytes)} bytes`
+  return `${what}  ${style.warning('no interface of the contract tells what this does: know it before you send it')}`
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function renderFee({ maxFeePerGas, gasLimit, atMostWei }: SendDescription['fee']): string {
+  const price = maxFeePerGas === undefined ? undefined : `${formatUnits(BigInt(maxFeePerGas), 9)} gwei a unit of gas`
+  if (atMostWei !== undefined) return `at most ${formatUnits(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units`
+  if (price !== undefined) return `at most ${price}; the service chooses how many units, --gas bounds them`
+  if (gasLimit !== undefined)
+    return `at most ${gasLimit} units of gas; the service chooses the price, --max-fee bounds it`
+  return 'the service chooses; --max-fee and --gas bound it'
 }
 
 /** One state in one line. */
@@ -66,11 +95,13 @@ export function renderListedSend(
 /** The JSON form of a send, or of one that is only looked at. */
 export function toSendJson({
   order,
+  description,
   explanation,
   sendId,
   progress,
 }: {
   readonly order: SendOrder
+  readonly description?: SendDescription
   readonly explanation?: Explanation
   readonly sendId?: string
   readonly progress?: SendProgress
@@ -79,6 +110,7 @@ export function toSendJson({
   return {
     ...(sendId === undefined ? {} : { sendId }),
     ...order,
+    ...(description === undefined ? {} : { description }),
     ...(explanation === undefined
       ? {}
       : {
@@ -99,6 +131,6 @@ export function exitOfSend({ state }: SendProgress): ExitCode {
   return state === 'failed' || state === 'rejected' ? EXIT.partial : EXIT.waiting
 }
 
-function named(name: string, address: string): string {
-  return name.toLowerCase() === address.toLowerCase() ? address : `${name} (${address})`
+function named({ name, address }: { readonly name?: string; readonly address: string }): string {
+  return name === undefined || name.toLowerCase() === address.toLowerCase() ? address : `${name} (${address})`
 }

@@ -1,0 +1,24 @@
+import { parseAmount } from './amount.ts'
+import { usage } from './usage.ts'
+
+/** What a send may cost at most, as a person bounds it; the service chooses what is left out. */
+export interface FeeRequest {
+  /** For a unit of gas, with its unit: `60gwei`. */
+  readonly maxFee?: string
+  /** Units of gas. */
+  readonly gas?: string
+}
+
+/** The bounds as they go into the parameters of a send. Throws `cli/usage`. */
+export function makeFees({ maxFee, gas }: FeeRequest): {
+  readonly maxFeePerGas?: string
+  readonly gasLimit?: string
+} {
+  if (gas !== undefined && !/^[1-9]\d{0,15}$/.test(gas)) {
+    throw usage(`expected --gas to be a number of units of gas, got \`${gas}\``, 'a plain payment takes 21000')
+  }
+  return {
+    ...(maxFee === undefined ? {} : { maxFeePerGas: parseAmount(maxFee).atomic.toString() }),
+    ...(gas === undefined ? {} : { gasLimit: gas }),
+  }
+}

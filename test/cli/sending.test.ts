@@ -1,0 +1,120 @@
+/** From what a person asks for to what will be signed: nothing is rounded, guessed, or taken for something else. */
+import { describe, expect, test } from 'vitest'
+import { formatUnits } from '../../src/cli/sending/amount.ts'
+import { type Directory, makeOrder, type SendRequest } from '../../src/cli/sending/order.ts'
+
+const SEPOLIA = 'eip155:11155111'
+const PAYROLL = '0x00000000000000000000000000000000000000b0'
+const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
+const FROM = '0x00000000000000000000000000000000000000f0'
+
+const directory: Directory = {
+  addressBook: { payroll: PAYROLL },
+  assets: {
+    usdc: { chain: 'eip155:1', address: USDC, decimals: 6, symbol: 'USDC' },
+    points: { chain: SEPOLIA, address: PAYROLL, decimals: 0, symbol: 'points' },
+  },
+  wallets: [
+    {
+      wallet: { walletId: 'w', walletName: 'treasury', imported: false, exported: false },
+      accounts: [{ address: FROM, name: '' }],
+    },
+    { wallet: { walletId: 'v', walletName: 'cold', imported: false, exported: false }, accounts: [] },
+  ],
+}
+
+const organization = { id: 'o', name: 'acme', baseUrl: 'http://127.0.0.1' }
+
+function orderOf(given: Partial<Record<keyof SendRequest, string | undefined>>) {
+  const whole = { from: 'treasury', to: 'payroll', amount: '1.5eth', chain: SEPOLIA, reference: 'INV-42', ...given }
+  const request = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined))
+  return makeOrder(request as unknown as SendRequest, { directory, organization, now: 0 })
+}
+
+describe('sending', () => {
+  test.each([
+    ['1.5eth', { amount: '1.5 eth', value: '1500000000000000000' }],
+    ['0.000000000000000001 eth', { amount: '0.000000000000000001 eth', value: '1' }],
+    ['30gwei', { amount: '30 gwei', value: '30000000000' }],
+    ['007wei', { amount: '007 wei', value: '7' }],
+  ])('sending: %s is exact', (amount, { value, amount: text }) => {
+    const order = orderOf({ amount })
+    expect(order.amount).toBe(text)
+    expect(order.parameters).toEqual({ from: FROM, caip2: SEPOLIA, to: PAYROLL, value })
+  })
+
+  test.each([
+    ['12.5usdc', '12.5 USDC', 12_500_000n],
+    ['12.5 USDC', '12.5 USDC', 12_500_000n],
+    ['12.5', '12.5 USDC', 12_500_000n],
+    ['0.000001', '0.000001 USDC', 1n],
+    [String(2n ** 255n), `${2n ** 255n} USDC`, undefined],
+  ])('sending: a token amount %s is exact, or too much', (amount, text, atomic) => {
+    const given = { asset: 'usdc', chain: undefined, amount }
+    if (atomic === undefined) return expect(() => orderOf(given)).toThrow('is more than there can be')
+    const order = orderOf(given)
+    expect(order.amount).toBe(text)
+    const [receiver, value] = [PAYROLL.slice(2).padStart(64, '0'), atomic.toString(16).padStart(64, '0')]
+    expect(order.parameters).toEqual({
+      from: FROM,
+      caip2: 'eip155:1',
+      to: USDC,
+      value: '0',
+      data: `0xa9059cbb${receiver}${value}`,
+    })
+  })
+
+  test('sending: bounds of the cost and bytes for a contract go into what is signed', () => {
+    const given = { amount: undefined, data: '0xABcd', maxFee: '60gwei', gas: '21000' }
+    expect(orderOf(given).parameters).toEqual({
+      from: FROM,
+      caip2: SEPOLIA,
+      to: PAYROLL,
+      value: '0',
+      data: '0xabcd',
+      maxFeePerGas: '60000000000',
+      gasLimit: '21000',
+    })
+  })
+
+  test.each<[Parameters<typeof orderOf>[0], string]>([
+    [{ to: 'payrol' }, 'there is no receiver `payrol`'],
+    [{ to: 'constructor' }, 'there is no receiver `constructor`'],
+    [{ from: 'tresury' }, 'there is no wallet `tresury`'],
+    [{ from: 'cold' }, 'wallet `cold` has no Ethereum account'],
+    [{ amount: '1.5' }, 'expected an amount with its unit, got `1.5`'],
+    [{ amount: '1.5ETH' }, 'expected an amount with its unit, got `1.5ETH`'],
+    [{ amount: '1.5wei' }, '`1.5wei` is finer than a wei: wei has 0 decimals'],
+    [{ amount: '-1eth' }, 'expected an amount with its unit, got `-1eth`'],
+    [{ amount: '1e3wei' }, 'expected an amount with its unit, got `1e3wei`'],
+    [{ amount: '1usdc' }, 'expected an amount with its unit, got `1usdc`'],
+    [{ amount: undefined }, 'expected --amount'],
+    [{ chain: undefined }, 'expected --chain in CAIP-2 form'],
+    [{ chain: 'ethereum' }, 'expected --chain in CAIP-2 form, got `ethereum`'],
+    [{ asset: 'usdt' }, 'there is no asset `usdt`'],
+    [{ asset: 'usdc', chain: undefined, amount: '1.5eth' }, 'expected an amount of USDC, got `1.5eth`'],
+    [{ asset: 'usdc', chain: undefined, amount: '0.0000001' }, '`0.0000001` is finer than the smallest part of usdc'],
+    [{ asset: 'usdc', amount: '1' }, `asset \`usdc\` is on chain eip155:1, not on ${SEPOLIA}`],
+    [
+      { asset: 'points', to: FROM, amount: '1.5' },
+      '`1.5` is finer than the smallest part of points: points has 0 decimals',
+    ],
+    [{ asset: 'points', amount: '1' }, '`payroll` is the contract of `points` itself'],
+    [{ asset: 'usdc', data: '0x00' }, '--asset and --data exclude each other'],
+    [{ data: '0x123' }, 'expected --data to be hex of whole bytes with 0x, got `0x123`'],
+    [{ maxFee: '60' }, 'expected an amount with its unit, got `60`'],
+    [{ gas: '21k' }, 'expected --gas to be a number of units of gas, got `21k`'],
+  ])('sending: %j is refused', (given, message) => {
+    expect(() => orderOf(given)).toThrow(message)
+  })
+
+  test('sending: an amount is shown with every digit that it has', () => {
+    expect([0n, 1n, 12_500_000n, 10n ** 30n].map((atomic) => formatUnits(atomic, 6))).toEqual([
+      '0',
+      '0.000001',
+      '12.5',
+      `1${'0'.repeat(24)}`,
+    ])
+    expect(formatUnits(7n, 0)).toBe('7')
+  })
+})
