@@ -1,22 +1,92 @@
 import { QuorateError } from '../diagnostics/index.ts'
 import type { ChainsSettings } from '../service/index.ts'
 
-const FORM = /^((?:eip155|solana):[-\w]{1,32})=(https?:\/\/\S+)$/
+type ChainSettings = ChainsSettings[string]
+type Environment = Readonly<Record<string, string | undefined>>
+
+interface Row {
+  readonly option: 'chain' | 'price' | 'token'
+  readonly variable: string
+  readonly what: string
+  /** The chain's id, then what is said of it. */
+  readonly form: RegExp
+  readonly example: string
+}
+
+const CHAIN = '((?:eip155|solana):[-\\w]{1,32})'
+const ROWS = {
+  chain: {
+    option: 'chain',
+    variable: 'QUORATE_CHAINS',
+    what: 'a chain and its node',
+    form: new RegExp(`^${CHAIN}=(https?://\\S+)$`),
+    example: 'eip155:11155111=http://127.0.0.1:8545',
+  },
+  price: {
+    option: 'price',
+    variable: 'QUORATE_PRICES',
+    what: 'a chain and the dollars that one of its currency costs',
+    form: new RegExp(`^${CHAIN}=(\\d{1,12}(?:\\.\\d{1,6})?)$`),
+    example: 'eip155:1=3000.50',
+  },
+  token: {
+    option: 'token',
+    variable: 'QUORATE_TOKENS',
+    what: 'the CAIP-19 id of a token',
+    form: new RegExp(`^${CHAIN}/(?:erc20:(?=0x)|token:)(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$`),
+    example: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+  },
+} as const satisfies Record<string, Row>
 
 /**
- * Reads which chains the service sends to: each `--chain ID=URL`, or else the same, separated by commas, in
- * `QUORATE_CHAINS`. @default none. Throws `cli/usage`.
+ * Reads the chains that the service serves: each `--chain ID=URL`, and of them what `--price` and `--token` say; where an
+ * option is not given, the same from its variable, separated by commas. @default none. Throws `cli/usage`.
  */
-export function readChains(given: unknown, environment: Readonly<Record<string, string | undefined>>): ChainsSettings {
-  const fromEnvironment = (environment['QUORATE_CHAINS'] ?? '').split(',').filter(Boolean)
-  const [texts, name] = Array.isArray(given) ? [given.map(String), '--chain'] : [fromEnvironment, 'QUORATE_CHAINS']
-  return Object.fromEntries(
-    texts.map((text) => {
-      const [, caip2, url] = FORM.exec(text.trim()) ?? []
-      if (caip2 !== undefined && url !== undefined && URL.canParse(url)) return [caip2, { url }]
-      throw new QuorateError('cli/usage', `expected ${name} to be a chain and its node, got \`${text}\``, {
-        next: `write it as ${name === '--chain' ? '--chain ' : `${name}=`}eip155:11155111=http://127.0.0.1:8545`,
-      })
-    }),
-  )
+export function readChains(options: Readonly<Record<string, unknown>>, environment: Environment): ChainsSettings {
+  const chains: Record<string, ChainSettings> = {}
+  for (const { caip2, value, said } of read(ROWS.chain, options, environment)) {
+    if (!URL.canParse(value)) throw misread(ROWS.chain, said)
+    chains[caip2] = { url: value }
+  }
+  const change = (row: Row, caip2: string, changeOf: (chain: ChainSettings) => Partial<ChainSettings>) => {
+    const chain = chains[caip2]
+    if (chain === undefined) throw notServed(row, caip2)
+    chains[caip2] = { ...chain, ...changeOf(chain) }
+  }
+  for (const { caip2, value } of read(ROWS.price, options, environment)) {
+    change(ROWS.price, caip2, () => ({ usdPrice: value }))
+  }
+  for (const { caip2, value } of read(ROWS.token, options, environment)) {
+    change(ROWS.token, caip2, ({ tokens = [] }) => ({ tokens: [...tokens, value] }))
+  }
+  return chains
+}
+
+interface Said {
+  readonly name: string
+  readonly text: string
+}
+
+function read(row: Row, options: Readonly<Record<string, unknown>>, environment: Environment) {
+  const given = options[row.option]
+  const fromEnvironment = (environment[row.variable] ?? '').split(',').filter(Boolean)
+  const [texts, name] = Array.isArray(given) ? [given.map(String), `--${row.option}`] : [fromEnvironment, row.variable]
+  return texts.map((text) => {
+    const [, caip2, value] = row.form.exec(text.trim()) ?? []
+    const said = { name, text }
+    if (caip2 === undefined || value === undefined) throw misread(row, said)
+    return { caip2, value, said }
+  })
+}
+
+function misread({ what, example }: Row, { name, text }: Said): QuorateError {
+  return new QuorateError('cli/usage', `expected ${name} to be ${what}, got \`${text}\``, {
+    next: `write it as ${name.startsWith('--') ? `${name} ` : `${name}=`}${example}`,
+  })
+}
+
+function notServed({ option }: Row, caip2: string): QuorateError {
+  return new QuorateError('cli/usage', `a ${option} is said of chain ${caip2}, which has no node`, {
+    next: `name its node too: --chain ${caip2}=URL`,
+  })
 }

@@ -64,7 +64,7 @@ async function comeUp(
           dataDir: join(dataDir, 'service'),
           logger,
           operator: listensToOperator(environment),
-          chains: readChains(undefined, environment),
+          chains: readChains({}, environment),
           ...(start.rootUserName === undefined ? {} : { rootUserName: start.rootUserName }),
           ...(start.organizationName === undefined ? {} : { organizationName: start.organizationName }),
         })

@@ -249,6 +249,16 @@ export const commands: readonly CommandRow[] = [
         repeatable: true,
       },
       {
+        flags: '--price <id=usd>',
+        meaning: 'dollars for one of a chain’s currency; may be repeated (default: QUORATE_PRICES)',
+        repeatable: true,
+      },
+      {
+        flags: '--token <caip19>',
+        meaning: 'a token whose balances are told; may be repeated (default: QUORATE_TOKENS)',
+        repeatable: true,
+      },
+      {
         flags: '--trusted-proxy <address>',
         meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
         repeatable: true,

@@ -13,7 +13,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   const stopped = Promise.withResolvers<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   const dataDir = serviceFolder(input)
-  const chains = readChains(options['chain'], input.environment)
+  const chains = readChains(options, input.environment)
   const service = await createService({
     dataDir,
     port: readPort(options['port']),

@@ -3,9 +3,9 @@
  * does the rest. Here nothing is asked of a node but whether it is there.
  */
 import { readSendFacts, type SendFacts } from '../../chain/index.ts'
-import { ApiError, apiError, GRPC, type Wire } from '../../protocol/index.ts'
+import { apiError, type Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
-import { NodeUnreachable } from '../sends/node.ts'
+import { askChain } from '../sends/ask-chain.ts'
 import { toSendRequest } from '../sends/request.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
@@ -15,11 +15,8 @@ import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
 
 const send: TypedHandler<Wire.EthSendTransactionIntentV2, Wire.EthSendTransactionResultV2> = {
   async examine({ caip2 }, { chains }) {
-    const { node } = chains.require(caip2)
-    await node.request('eth_chainId', []).catch((cause: unknown) => {
-      if (cause instanceof NodeUnreachable) throw nodeUnreachable(caip2, cause)
-      throw cause
-    })
+    const chain = chains.require(caip2)
+    await askChain(chain, () => chain.node.request('eth_chainId', []))
   },
   async validate(context, intent) {
     context.chains.require(intent.caip2)
@@ -73,12 +70,4 @@ async function findSender(context: HandlerContext, from: string) {
 async function readFacts(context: HandlerContext, intent: Wire.EthSendTransactionIntentV2): Promise<SendFacts> {
   const interfaces = await readContractInterfaces(context)
   return orRefuse(() => readSendFacts('ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2', intent, { interfaces }))
-}
-
-/** Unstated: the text. A chain's node that cannot be reached takes nothing on (facts: chain §7). */
-function nodeUnreachable(caip2: string, cause: NodeUnreachable): ApiError {
-  return new ApiError(GRPC.Unavailable, `the node of chain ${caip2} cannot be reached`, {
-    code: 'RPC_CALL_ERROR',
-    cause,
-  })
 }

@@ -2,6 +2,7 @@ import type { QueryName } from '../../protocol/index.ts'
 import type { NotExecuted } from '../engine/handler.ts'
 import type { QueryHandler } from '../engine/query.ts'
 import { getActivity, getPolicyEvaluations, listActivities } from './activities.ts'
+import { assetQueries } from './assets.ts'
 import { credentialQueries } from './credentials.ts'
 import { answerEmpty, emptyLists } from './empty.ts'
 import { gasUsageQueries } from './gas-usage.ts'
@@ -31,6 +32,7 @@ const answered = {
   ...webhookEndpointQueries,
   ...sendQueries,
   ...gasUsageQueries,
+  ...assetQueries,
 } satisfies QueryRows
 
 /**

@@ -1,4 +1,5 @@
 import { apiError, type Wire } from '../../protocol/index.ts'
+import { askChain } from '../sends/ask-chain.ts'
 import { createEthereumNode } from '../sends/ethereum.ts'
 import { findSend } from '../store/sends.ts'
 import type { QueryOf, QueryRows } from './table.ts'
@@ -23,7 +24,9 @@ const getNonces: QueryOf<'get_nonces'> = async ({ chains }, { address, caip2, no
     throw apiError('notImplemented', 'a gas station nonce (this version has no gas station)')
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw apiError('invalidField', 'address', 'must be an Ethereum address')
   return async () =>
-    nonce === true ? { nonce: String(await createEthereumNode(chain.node).pendingCount(address)) } : {}
+    nonce === true
+      ? { nonce: String(await askChain(chain, () => createEthereumNode(chain.node).pendingCount(address))) }
+      : {}
 }
 
 export const sendQueries = {

@@ -1,4 +1,5 @@
 import { apiError } from '../../protocol/index.ts'
+import { type ChainAssets, createChainAssets } from '../assets/chain-assets.ts'
 import { type ChainNode, createChainNode } from './node.ts'
 
 /** How the service reaches a chain, and when it takes a transaction for included. */
@@ -16,6 +17,8 @@ export interface ChainSettings {
    * @default none, and then nothing is sponsored there
    */
   readonly usdPrice?: string
+  /** Contracts of EIP-20 tokens, or mints of SPL tokens, whose balances are told besides the chain's currency. @default none */
+  readonly tokens?: readonly string[]
 }
 
 /** Chain ids in CAIP-2 form, such as `eip155:1`, and how each is reached. */
@@ -25,31 +28,40 @@ export interface Chain extends Required<Omit<ChainSettings, 'usdPrice'>> {
   readonly caip2: string
   readonly usdPrice?: string
   readonly node: ChainNode
+  readonly assets: ChainAssets
 }
 
 /** The chains that this service serves. */
 export interface Chains {
   readonly all: readonly Chain[]
-  /** Throws the API's refusal for a chain that is not served. */
+  /** Finds the chain of a send. Throws the API's refusal for one that is not served. */
   require(caip2: string): Chain
+  /** Finds the chain that a query reads. Throws code 12 where there is no node to read it from (facts: chain §7). */
+  requireSource(caip2: string): Chain
 }
 
 export function createChains(settings: ChainsSettings): Chains {
-  const all = Object.entries(settings).map(([caip2, given]) => ({
-    confirmations: 1,
-    pollMs: 1_000,
-    bumpAfterMs: 60_000,
-    ...given,
-    caip2,
-    node: createChainNode(given.url),
-  }))
+  const all = Object.entries(settings).map(([caip2, given]) => createChain(caip2, given))
+  const find = (caip2: string) => all.find((each) => each.caip2 === caip2)
   return {
     all,
     require(caip2) {
-      const chain = all.find((each) => each.caip2 === caip2)
+      const chain = find(caip2)
       if (chain) return chain
       const served = all.length === 0 ? 'none is' : `served: ${all.map((each) => each.caip2).join(', ')}`
       throw apiError('requestInvalid', `chain ${caip2} is not served here (${served})`)
     },
+    requireSource(caip2) {
+      const chain = find(caip2)
+      if (chain) return chain
+      throw apiError('notImplemented', `a query of chain ${caip2} (no node is set for it)`)
+    },
   }
+}
+
+function createChain(caip2: string, given: ChainSettings): Chain {
+  const node = createChainNode(given.url)
+  const tokens = given.tokens ?? []
+  const assets = createChainAssets(caip2, node, tokens)
+  return { confirmations: 1, pollMs: 1_000, bumpAfterMs: 60_000, ...given, tokens, caip2, node, assets }
 }

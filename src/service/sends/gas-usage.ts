@@ -6,18 +6,13 @@
  * write transaction.
  */
 import { ApiError, GRPC } from '../../protocol/index.ts'
+import { parseDecimal, printDecimal } from '../assets/decimal.ts'
+import { USD_PLACES, valueInUsd } from '../assets/price.ts'
 import { findGasUsage, findGasUsageConfig, insertGasUsage, sumGasUsage, updateGasUsage } from '../store/gas-usage.ts'
 import { findOrganization } from '../store/organizations.ts'
 import type { GasUsageConfigRow, SendRow } from '../store/schema.ts'
 import type { Transaction } from '../store/transaction.ts'
 import type { Chain } from './chains.ts'
-import { parseDecimal, printDecimal } from './decimal.ts'
-
-/** Dollars are counted in millionths. */
-const USD_PLACES = 6
-
-/** Digits between a chain's currency and its smallest unit: wei and lamports. */
-const CURRENCY_PLACES: Readonly<Record<string, number>> = { eip155: 18, solana: 9 }
 
 /** What an organization's sponsored sends have cost in the window, and what they may. */
 export interface GasUsage {
@@ -157,9 +152,5 @@ async function fits(config: GasUsageConfigRow, asking: Asking, more: bigint): Pr
 
 /** Rounded up: what is counted is never less than what is spent. Undefined without a price. */
 function toMicroUsd({ chain, cost }: Cost): bigint | undefined {
-  const price = chain.usdPrice === undefined ? undefined : parseDecimal(chain.usdPrice, USD_PLACES)
-  const places = CURRENCY_PLACES[chain.caip2.split(':')[0]!]
-  if (price === undefined || places === undefined) return undefined
-  const unit = 10n ** BigInt(places)
-  return (cost * price + unit - 1n) / unit
+  return valueInUsd(chain, cost, 'up')
 }

@@ -22,33 +22,73 @@ export const TOKEN_ABI = JSON.stringify([
   },
 ])
 
+const OPCODES: Readonly<Record<string, string>> = {
+  ...{ ADD: '01', SUB: '03', LT: '10', EQ: '14', SHL: '1b', SHR: '1c', CALLER: '33', CALLDATALOAD: '35' },
+  ...{ MSTORE: '52', SLOAD: '54', SSTORE: '55', JUMPI: '57', DUP1: '80', LOG3: 'a3', RETURN: 'f3', REVERT: 'fd' },
+}
+
+/** Assembles words: opcodes, hex that is pushed as it stands, and labels, where `x:` is a place and `@x` pushes it. */
+function assemble(source: string): string {
+  const push = (hex: string) => (0x5f + hex.length / 2).toString(16) + hex
+  const places = new Map<string, string>()
+  const codeOf = (word: string) => {
+    if (word.endsWith(':')) return '5b'
+    return OPCODES[word] ?? push(word.startsWith('@') ? (places.get(word.slice(1)) ?? '0000') : word)
+  }
+  const words = source.trim().split(/\s+/)
+  let at = 0
+  for (const word of words) {
+    if (word.endsWith(':')) places.set(word.slice(0, -1), at.toString(16).padStart(4, '0'))
+    at += codeOf(word).length / 2
+  }
+  return words.map(codeOf).join('')
+}
+
 const selector = (signature: string) => encodeHex(keccak256(signature).subarray(0, 4))
+const textOf = (text: string) => Buffer.from(text).toString('hex').padEnd(64, '0')
+const answerWord = (value: string) => `${value} 00 MSTORE 20 00 RETURN`
+const answerText = (text: string) =>
+  `20 00 MSTORE ${text.length.toString(16).padStart(2, '0')} 20 MSTORE ${textOf(text)} 40 MSTORE 60 00 RETURN`
+
+export interface TokenOptions {
+  /** @default 'A coin' */
+  readonly name?: string
+  /** @default 'COIN' */
+  readonly symbol?: string
+  /** Whether it says its texts as a word, as the oldest tokens do. @default false */
+  readonly old?: boolean
+}
 
 /**
- * A token of ERC-20's two functions that a payment takes, in the machine's own words: the balance of an address is kept
- * under the address. `transfer` reverts with `InsufficientBalance(available, required)`.
+ * A token of EIP-20 with six decimals: the balance of an address is kept under the address. `transfer` reverts with
+ * `InsufficientBalance(available, required)`.
  */
-const CODE = `0x${[
-  // The selector of what is called.
-  '5f35 60e0 1c',
-  `80 63${selector('transfer(address,uint256)')} 14 6026 57`,
-  `63${selector('balanceOf(address)')} 14 601b 57 5f5ffd`,
-  // 0x1b, balanceOf: what is kept under the argument.
-  '5b 6004 35 54 5f52 6020 5ff3',
-  // 0x26, transfer: value and the caller's balance; to 0x48 where it is too little.
-  '5b 6024 35 33 54 81 81 10 6048 57',
-  // Less for the caller, more for the receiver.
-  '81 90 03 33 55 6004 35 80 54 82 01 90 55 6001 5f52 6020 5ff3',
-  // 0x48: the error and its two arguments.
-  `5b 63${selector('InsufficientBalance(uint256,uint256)')} 60e0 1b 5f52 6004 52 6024 52 6044 5f fd`,
-]
-  .join('')
-  .replaceAll(' ', '')}`
+const tokenCode = ({ name = 'A coin', symbol = 'COIN', old = false }: TokenOptions) => `
+  00 CALLDATALOAD e0 SHR
+  DUP1 ${selector('balanceOf(address)')} EQ @balanceOf JUMPI
+  DUP1 ${selector('transfer(address,uint256)')} EQ @transfer JUMPI
+  DUP1 ${selector('decimals()')} EQ @decimals JUMPI
+  DUP1 ${selector('symbol()')} EQ @symbol JUMPI
+  DUP1 ${selector('name()')} EQ @name JUMPI
+  00 00 REVERT
+  balanceOf: ${answerWord('04 CALLDATALOAD SLOAD')}
+  decimals: ${answerWord('06')}
+  symbol: ${old ? answerWord(textOf(symbol)) : answerText(symbol)}
+  name: ${old ? answerWord(textOf(name)) : answerText(name)}
+  transfer:
+    24 CALLDATALOAD DUP1 CALLER SLOAD LT @tooLittle JUMPI
+    DUP1 CALLER SLOAD SUB CALLER SSTORE
+    DUP1 04 CALLDATALOAD SLOAD ADD 04 CALLDATALOAD SSTORE
+    00 MSTORE 04 CALLDATALOAD CALLER ${encodeHex(keccak256('Transfer(address,address,uint256)'))} 20 00 LOG3
+    ${answerWord('01')}
+  tooLittle:
+    ${selector('InsufficientBalance(uint256,uint256)')} e0 SHL 00 MSTORE
+    CALLER SLOAD 04 MSTORE 24 MSTORE 44 00 REVERT`
 
 /** Puts the token at an address. */
-export async function placeToken(anvil: Anvil, address: string) {
+export async function placeToken(anvil: Anvil, address: string, options: TokenOptions = {}) {
   const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
-  await anvil.rpc('anvil_setCode', address, CODE)
+  await anvil.rpc('anvil_setCode', address, `0x${assemble(tokenCode(options))}`)
   return {
     give: (holder: string, amount: bigint) =>
       anvil.rpc('anvil_setStorageAt', address, word(BigInt(holder)), word(amount)),

@@ -1,0 +1,10 @@
+/** What is set as a token of a chain does not answer as one. */
+export class NoToken extends Error {
+  override readonly name = 'NoToken'
+  readonly token: string
+
+  constructor(token: string, reason: string, cause?: unknown) {
+    super(`${token} does not answer as a token: ${reason}`, { cause })
+    this.token = token
+  }
+}

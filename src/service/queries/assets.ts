@@ -1,0 +1,44 @@
+import { apiError, type Wire } from '../../protocol/index.ts'
+import type { Balance } from '../assets/chain-assets.ts'
+import { printDecimal } from '../assets/decimal.ts'
+import { USD_PLACES, valueInUsd } from '../assets/price.ts'
+import { askChain } from '../sends/ask-chain.ts'
+import type { Chain } from '../sends/chains.ts'
+import type { QueryOf, QueryRows } from './table.ts'
+
+/**
+ * What an address has, as the chain's node says it now: the currency and the tokens that are set for the chain, those of
+ * which there is some. Unstated: any address may be asked about, a chain is open to everybody.
+ */
+const getBalances: QueryOf<'get_wallet_address_balances'> = async ({ chains }, { address, caip2 }) => {
+  const chain = chains.requireSource(caip2)
+  if (!chain.assets.isAddress(address)) throw apiError('invalidField', 'address', `must be an address of ${caip2}`)
+  return async () => {
+    const balances = await askChain(chain, () => chain.assets.balances(address))
+    return { balances: balances.map((balance) => toWireBalance(chain, balance)) }
+  }
+}
+
+const listAssets: QueryOf<'list_supported_assets'> = async ({ chains }, { caip2 }) => {
+  const chain = chains.requireSource(caip2)
+  return async () => ({ assets: [...(await askChain(chain, () => chain.assets.list()))] })
+}
+
+export const assetQueries = {
+  get_wallet_address_balances: getBalances,
+  list_supported_assets: listAssets,
+} satisfies QueryRows
+
+/** A price is set for a chain's currency alone: what tokens are worth is not told. */
+function toWireBalance(chain: Chain, { asset, amount }: Balance): Wire.AssetBalance {
+  const isCurrency = asset.caip19.includes('/slip44:')
+  const usd = isCurrency ? valueInUsd(chain, amount, 'down') : undefined
+  return {
+    ...asset,
+    balance: amount.toString(),
+    display: {
+      crypto: printDecimal(amount, asset.decimals),
+      ...(usd === undefined ? {} : { usd: printDecimal(usd, USD_PLACES) }),
+    },
+  }
+}

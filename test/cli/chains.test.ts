@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { readChains } from '../../src/cli/chains.ts'
+
+const URL = 'http://127.0.0.1:8545'
+const COIN = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
+const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+
+describe('chains of the service', () => {
+  test('each has its node, its price and its tokens', () => {
+    const options = {
+      chain: [`eip155:1=${URL}`, `${SOLANA}=${URL}/sol`],
+      price: ['eip155:1=3000.5'],
+      token: [`eip155:1/erc20:${COIN}`, `${SOLANA}/token:${MINT}`],
+    }
+    expect(readChains(options, { QUORATE_CHAINS: 'ignored' })).toEqual({
+      'eip155:1': { url: URL, usdPrice: '3000.5', tokens: [COIN] },
+      [SOLANA]: { url: `${URL}/sol`, tokens: [MINT] },
+    })
+  })
+
+  test('what no option says comes from the environment', () => {
+    const environment = { QUORATE_CHAINS: `eip155:1=${URL},eip155:10=${URL}`, QUORATE_PRICES: 'eip155:10=7' }
+    expect(readChains({}, environment)).toEqual({ 'eip155:1': { url: URL }, 'eip155:10': { url: URL, usdPrice: '7' } })
+    expect(readChains({}, {})).toEqual({})
+  })
+
+  test.each<[string, object, object, string, string]>([
+    [
+      'a price that is no number',
+      { chain: [`eip155:1=${URL}`], price: ['eip155:1=much'] },
+      {},
+      'expected --price to be a chain and the dollars that one of its currency costs, got `eip155:1=much`',
+      'write it as --price eip155:1=3000.50',
+    ],
+    [
+      'a node that is no address',
+      {},
+      { QUORATE_CHAINS: 'eip155:1=http://' },
+      'expected QUORATE_CHAINS to be a chain and its node, got `eip155:1=http://`',
+      'write it as QUORATE_CHAINS=eip155:11155111=http://127.0.0.1:8545',
+    ],
+    [
+      'a token of a chain without a node',
+      { token: [`eip155:1/erc20:${COIN}`] },
+      {},
+      'a token is said of chain eip155:1, which has no node',
+      'name its node too: --chain eip155:1=URL',
+    ],
+  ])('%s is a mistake that says how it is written', (_, options, environment, message, next) => {
+    const reading = () => readChains(options as never, environment as never)
+    expect(reading).toThrow(expect.objectContaining({ code: 'cli/usage', message, next }))
+  })
+})
