@@ -33,6 +33,7 @@ export {
   encodeEthereum,
   encodeSignedEthereum,
   ethereumDigest,
+  withFees,
 } from './signing/ethereum.ts'
 export { payloadBytes, type RawPayload } from './signing/payload.ts'
 export { encodeRlp, rlpNumber } from './signing/rlp-encoding.ts'

@@ -44,6 +44,18 @@ export function encodeSignedEthereum(unsigned: Uint8Array, { r, s, recovery }: S
   return encodeRlp([...list.slice(0, 6), rlpNumber(v), ...halves])
 }
 
+/** Takes the signature off a transaction of type 2 to 4, and gives it other fees: what is to be signed instead. */
+export function withFees(
+  signed: Uint8Array,
+  fees: { readonly maxPriorityFeePerGas: bigint; readonly maxFeePerGas: bigint },
+): Bytes {
+  const { items } = typed[signed[0]!]!
+  const list = [...rlpList(decodeRlp(signed.subarray(1)), 'transaction')].slice(0, items.length)
+  list[items.indexOf('max_priority_fee_per_gas')] = rlpNumber(fees.maxPriorityFeePerGas)
+  list[items.indexOf('max_fee_per_gas')] = rlpNumber(fees.maxFeePerGas)
+  return concatBytes(signed.subarray(0, 1), encodeRlp(list))
+}
+
 /** A signature as 65 bytes, `r ‖ s ‖ v` with v = 27 or 28. */
 export function inOnePiece({ r, s, recovery }: SignatureHalves): Bytes {
   return concatBytes(r, s, Uint8Array.of(27 + recovery))

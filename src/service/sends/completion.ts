@@ -2,23 +2,18 @@
  * From a request to a signed transaction (facts: chain §7): gas, fees and nonce are filled in where the caller has left them
  * out. The signed bytes are in the store before anybody else has them.
  */
-import { encodeEthereum, encodeSignedEthereum, ethereumDigest, signBytes } from '../../chain/index.ts'
-import { keccak256 } from '../../crypto/index.ts'
-import { encodeHex } from '../../encoding/index.ts'
+import { encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
-import { findSigner, withSigningKey } from '../signing/signer.ts'
 import type { Transaction } from '../store/index.ts'
-import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { insertAttempt, listNonces, updateSend } from '../store/sends.ts'
-import type { EthereumCall, EthereumNode, Fees } from './ethereum.ts'
+import type { SendRow } from '../store/schema.ts'
+import { findFlyingAttempt, listNonces, updateSend } from '../store/sends.ts'
+import { type Completion, feesOf, signAttempt } from './attempt.ts'
+import { type EthereumCall, type EthereumNode, type Fees, raiseFees } from './ethereum.ts'
 import { failure, revertFailure } from './failure.ts'
 import type { SendTools } from './family.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest, type SendRequest } from './request.ts'
-
-/** Either the first signed form of a send, or why there is none. */
-export type Completion = { readonly attempt: SendAttemptRow } | { readonly failure: Wire.TxError }
 
 /** A fifth more than the node has needed: what a call meets may change until it is mined. */
 const withMargin = (gas: bigint) => (gas * 6n) / 5n
@@ -29,72 +24,32 @@ const withMargin = (gas: bigint) => (gas * 6n) / 5n
  */
 export async function completeSend(tools: SendTools, node: EthereumNode, row: SendRow): Promise<Completion> {
   const request = readSendRequest(row.request)
-  const call = callOf(row, request)
+  const call = { from: row.sender, to: request.to, value: BigInt(request.value), data: request.data }
   const served = await node.chainId()
   if (row.caip2 !== `eip155:${served}`) {
     return { failure: failure(`the node that is set for ${row.caip2} serves chain eip155:${served}`) }
   }
   const gas = request.gasLimit === undefined ? await estimateGas(tools, node, row, call) : BigInt(request.gasLimit)
   if (typeof gas !== 'bigint') return gas
-  const fees = await chooseFees(request, node)
+  const fees = await chooseFees(request, node, await feesToBeat(tools, row, request))
   const pendingCount = await node.pendingCount(row.sender)
   return tools.database.write(async (tx) => {
     const nonce = request.nonce === undefined ? await nextNonce(tx, row, Number(pendingCount)) : Number(request.nonce)
-    const attempt = await signAttempt(tools, tx, row, { call, gas, fees, nonce, number: 1 })
-    if ('failure' in attempt) return attempt
-    await updateSend(tx, row, { nonce, hash: attempt.attempt.hash, updated_at: tools.clock() })
-    return attempt
+    const unsigned = encodeEthereum(2, {
+      chain_id: served,
+      nonce: BigInt(nonce),
+      max_priority_fee_per_gas: fees.maxPriorityFeePerGas,
+      max_fee_per_gas: fees.maxFeePerGas,
+      gas,
+      ...(call.to === '' ? {} : { to: call.to }),
+      value: call.value,
+      data: call.data,
+    })
+    const made = await signAttempt(tools, tx, row, { unsigned, number: 1 })
+    if ('failure' in made) return made
+    await updateSend(tx, row, { nonce, hash: made.attempt.hash, updated_at: tools.clock() })
+    return made
   })
-}
-
-/** Signs one form of a send and keeps it. */
-export async function signAttempt(
-  { sealing, clock }: SendTools,
-  tx: Transaction,
-  row: SendRow,
-  form: {
-    readonly call: EthereumCall
-    readonly gas: bigint
-    readonly fees: Fees
-    readonly nonce: number
-    readonly number: number
-  },
-): Promise<Completion> {
-  const { call, gas, fees, nonce, number } = form
-  const context = { tx, organizationId: row.organization_id, unseal: sealing.unseal }
-  const signer = await findSigner(context, row.sender).catch(() => undefined)
-  if (signer === undefined) return { failure: failure(`the key of ${row.sender} is gone`) }
-  const unsigned = encodeEthereum(2, {
-    chain_id: BigInt(row.caip2.slice('eip155:'.length)),
-    nonce: BigInt(nonce),
-    max_priority_fee_per_gas: fees.maxPriorityFeePerGas,
-    max_fee_per_gas: fees.maxFeePerGas,
-    gas,
-    ...(call.to === '' ? {} : { to: call.to }),
-    value: call.value,
-    data: call.data,
-  })
-  const signature = await withSigningKey(context, signer, (key) => signBytes(key, ethereumDigest(unsigned)))
-  const signed = encodeSignedEthereum(unsigned, signature)
-  const attempt: SendAttemptRow = {
-    send_id: row.id,
-    organization_id: row.organization_id,
-    number,
-    hash: `0x${encodeHex(keccak256(signed))}`,
-    signed_transaction: `0x${encodeHex(signed)}`,
-    fees: JSON.stringify({
-      gas: gas.toString(),
-      maxFeePerGas: fees.maxFeePerGas.toString(),
-      maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
-    }),
-    created_at: clock(),
-  }
-  await insertAttempt(tx, attempt)
-  return { attempt }
-}
-
-export function callOf(row: SendRow, { to, value, data }: SendRequest): EthereumCall {
-  return { from: row.sender, to, value: BigInt(value), data }
 }
 
 async function estimateGas(
@@ -114,18 +69,32 @@ async function estimateGas(
   }
 }
 
+/** What a send offers that flies with the very nonce that the caller has set: the new one is to take its place. */
+async function feesToBeat(
+  { database }: SendTools,
+  { caip2, sender }: SendRow,
+  { nonce }: SendRequest,
+): Promise<Fees | undefined> {
+  if (nonce === undefined) return undefined
+  const flying = await database.read((tx) => findFlyingAttempt(tx, { caip2, sender, nonce: Number(nonce) }))
+  return flying === undefined ? undefined : feesOf(flying)
+}
+
 /** What the caller has set counts, the node is asked for the rest; the tip is never above all that is offered. */
-async function chooseFees({ maxFeePerGas, maxPriorityFeePerGas }: SendRequest, node: EthereumNode): Promise<Fees> {
+async function chooseFees(
+  { maxFeePerGas, maxPriorityFeePerGas }: SendRequest,
+  node: EthereumNode,
+  beaten: Fees | undefined,
+): Promise<Fees> {
   if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined) {
     return withinLimit(BigInt(maxFeePerGas), BigInt(maxPriorityFeePerGas))
   }
   const suggested = await node.suggestFees()
-  if (maxFeePerGas !== undefined) return withinLimit(BigInt(maxFeePerGas), suggested.maxPriorityFeePerGas)
-  const tip = maxPriorityFeePerGas === undefined ? suggested.maxPriorityFeePerGas : BigInt(maxPriorityFeePerGas)
-  return {
-    maxFeePerGas: suggested.maxFeePerGas - suggested.maxPriorityFeePerGas + tip,
-    maxPriorityFeePerGas: tip,
-  }
+  const raised = beaten === undefined ? suggested : raiseFees(beaten, suggested)
+  if (maxFeePerGas !== undefined) return withinLimit(BigInt(maxFeePerGas), raised.maxPriorityFeePerGas)
+  if (maxPriorityFeePerGas === undefined) return raised
+  const tip = BigInt(maxPriorityFeePerGas)
+  return { maxFeePerGas: raised.maxFeePerGas - raised.maxPriorityFeePerGas + tip, maxPriorityFeePerGas: tip }
 }
 
 function withinLimit(maxFeePerGas: bigint, tip: bigint): Fees {

@@ -22,6 +22,8 @@ export interface ChainFamily {
   readonly maxInFlight: number
   /** Completes, signs and hands over a send that is INITIALIZED, or hands over what was signed before. */
   launch(row: SendRow): Promise<Handover>
+  /** Whether a send takes the place of one that flies, and so needs none of its own. */
+  replaces?(row: SendRow, flying: readonly SendRow[]): boolean
   /** Looks once at the sends of one address that are BROADCASTING. */
   look(sender: string, flying: readonly SendRow[]): Promise<void>
 }

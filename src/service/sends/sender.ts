@@ -61,11 +61,11 @@ async function runLane(family: ChainFamily, sender: string, rows: readonly SendR
   if (flying.length > 0) await family.look(sender, flying)
   let places = family.maxInFlight - flying.length
   for (const row of rows.filter(({ status }) => status === 'INITIALIZED')) {
-    if (places === 0) return
+    if (places === 0 && !family.replaces?.(row, flying)) continue
     const outcome = await family.launch(row)
     // What is behind it must not take its nonce, nor go without it.
     if (outcome === 'later') return
-    if (outcome === 'broadcasting') places--
+    if (outcome === 'broadcasting') places = Math.max(0, places - 1)
   }
 }
 

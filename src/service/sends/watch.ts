@@ -1,12 +1,14 @@
 /** A send that the node has, until it is in a block that counts, or can no longer be. */
+import { withFees } from '../../chain/index.ts'
+import { decodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { listAttempts } from '../store/sends.ts'
+import { findIncluded, listAttempts } from '../store/sends.ts'
+import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import type { Chain } from './chains.ts'
-import { callOf, signAttempt } from './completion.ts'
-import { type EthereumNode, type Fees, hexQuantity, type Receipt, toRpcCall } from './ethereum.ts'
+import { type EthereumNode, hexQuantity, type Receipt, raiseFees, toRpcCall } from './ethereum.ts'
 import { type FailedCall, failure, revertFailure } from './failure.ts'
 import { changeSend, type SendTools } from './family.ts'
 import { NodeRefusal } from './node.ts'
@@ -29,10 +31,15 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     const settled = latest - BigInt(chain.confirmations - 1)
     // Before the receipts: a count from after them could be that of a block they were not in yet.
     const minedCount = await node.minedCount(sender, settled > 0n ? settled : 0n)
-    for (const row of flying) await lookAt(row, { settled, minedCount })
+    const newest = new Map(flying.map(({ nonce, id }) => [nonce, id]))
+    for (const row of flying) await lookAt(row, { settled, minedCount, wanted: newest.get(row.nonce) === row.id })
   }
 
-  async function lookAt(row: SendRow, { settled, minedCount }: Record<'settled' | 'minedCount', bigint>) {
+  /** Of several with the same nonce the newest is wanted: those that it is to replace must not come back. */
+  async function lookAt(
+    row: SendRow,
+    { settled, minedCount, wanted }: { settled: bigint; minedCount: bigint; wanted: boolean },
+  ): Promise<void> {
     const attempts = await tools.database.read((tx) => listAttempts(tx, row))
     const included = await findReceipt(attempts)
     if (included !== undefined) {
@@ -41,6 +48,7 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     }
     if (minedCount > BigInt(row.nonce!)) return replaced(row)
     replacedTurns.delete(row.id)
+    if (!wanted) return
     const [newest] = attempts
     if (tools.clock() - newest!.created_at >= chain.bumpAfterMs && (await bump(row, newest!))) return
     for (const attempt of attempts) {
@@ -65,20 +73,20 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error })
   }
 
-  async function explainRevert(row: SendRow, { hash }: SendAttemptRow, receipt: Receipt): Promise<Wire.TxError> {
+  async function explainRevert(row: SendRow, attempt: SendAttemptRow, receipt: Receipt): Promise<Wire.TxError> {
     const context = { organizationId: row.organization_id }
     const interfaces = await tools.database.read((tx) => readContractInterfaces({ tx, ...context }))
-    return revertFailure(await readFailedCall(row, hash, receipt), interfaces)
+    return revertFailure(await readFailedCall(row, attempt, receipt), interfaces)
   }
 
   /** By the node's tracer; one that has none runs the call again, upon the state before its block. */
-  async function readFailedCall(row: SendRow, hash: string, { blockNumber }: Receipt): Promise<FailedCall> {
+  async function readFailedCall(row: SendRow, attempt: SendAttemptRow, { blockNumber }: Receipt): Promise<FailedCall> {
     try {
-      return await node.node.request<FailedCall>('debug_traceTransaction', [hash, { tracer: 'callTracer' }])
+      return await node.node.request<FailedCall>('debug_traceTransaction', [attempt.hash, { tracer: 'callTracer' }])
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error
     }
-    const call = callOf(row, readSendRequest(row.request))
+    const call = callOf(row, attempt)
     try {
       await node.node.request('eth_call', [toRpcCall(call), hexQuantity(blockNumber - 1n)])
       return { to: call.to }
@@ -94,7 +102,10 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     replacedTurns.set(row.id, turns)
     if (turns < TURNS_UNTIL_REPLACED) return
     replacedTurns.delete(row.id)
-    const message = `replaced: another transaction of ${row.sender} with nonce ${row.nonce} was included`
+    const nonce = row.nonce!
+    const ours = await tools.database.read((tx) => findIncluded(tx, { ...row, nonce }))
+    const by = ours === undefined ? 'another transaction' : `transaction ${ours.hash}`
+    const message = `replaced by ${by} of ${row.sender} with nonce ${nonce}, which was included`
     await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
   }
 
@@ -102,9 +113,8 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
   async function bump(row: SendRow, newest: SendAttemptRow): Promise<boolean> {
     const request = readSendRequest(row.request)
     if (request.maxFeePerGas !== undefined) return false
-    const { gas, ...before } = JSON.parse(newest.fees) as { gas: string } & Record<keyof Fees, string>
-    const fees = raiseFees(before, await node.suggestFees())
-    const form = { call: callOf(row, request), gas: BigInt(gas), fees, nonce: row.nonce!, number: newest.number + 1 }
+    const fees = raiseFees(feesOf(newest), await node.suggestFees())
+    const form = { unsigned: withFees(decodeHex(newest.signed_transaction), fees), number: newest.number + 1 }
     const made = await tools.database.write((tx) => signAttempt(tools, tx, row, form))
     if ('failure' in made) return false
     const refusal = await handOver(node, made.attempt)
@@ -113,13 +123,4 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
   }
 
   return { look }
-}
-
-/** Nodes take a replacement that offers an eighth more of both (geth's price bump is a tenth; others want 12.5 %). */
-function raiseFees(before: Readonly<Record<keyof Fees, string>>, suggested: Fees): Fees {
-  const raise = (name: keyof Fees) => {
-    const raised = (BigInt(before[name]) * 9n) / 8n + 1n
-    return raised > suggested[name] ? raised : suggested[name]
-  }
-  return { maxFeePerGas: raise('maxFeePerGas'), maxPriorityFeePerGas: raise('maxPriorityFeePerGas') }
 }

@@ -7,6 +7,7 @@ import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
 import { sends } from './migrations/sends.ts'
 import { signing } from './migrations/signing.ts'
+import { sponsoredSends } from './migrations/sponsored-sends.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
 function policyTrigger(event: 'insert' | 'update' | 'delete', row: 'old' | 'new'): string {
@@ -119,6 +120,7 @@ const MIGRATIONS: readonly Migration[] = [
   accountKeys,
   deniedVotes,
   gasUsage,
+  sponsoredSends,
 ]
 
 /**

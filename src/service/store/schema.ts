@@ -400,8 +400,10 @@ export interface SendRow {
   id: string
   organization_id: string
   caip2: string
-  /** The address that it is sent from, lower case. */
+  /** The address that the chain has it from, and whose nonce it has; lower case for Ethereum. */
   sender: string
+  /** The address that it is sent for where the sender only pays, or null. */
+  account: string | null
   /** JSON of what was asked for: the call, and the fields that the caller has set. */
   request: string
   /** INITIALIZED, BROADCASTING, INCLUDED or FAILED; the last two never change. */
@@ -426,8 +428,6 @@ export interface SendAttemptRow {
   hash: string
   /** Hex with `0x`. It is kept before it is broadcast: what a node may have is never forgotten. */
   signed_transaction: string
-  /** JSON of `{maxFeePerGas, maxPriorityFeePerGas, gas}`, decimal. */
-  fees: string
   created_at: number
 }
 

@@ -3,12 +3,15 @@ import type { Transaction } from './transaction.ts'
 
 const OPEN = ['INITIALIZED', 'BROADCASTING'] as const
 
-/** Adds a send behind all that are there. */
-export async function insertSend(tx: Transaction, row: Omit<SendRow, 'position'>): Promise<void> {
+/** Adds a send behind all that are there; one without `account` is paid by whom it is sent for. */
+export async function insertSend(
+  tx: Transaction,
+  row: Omit<SendRow, 'position' | 'account'> & Partial<Pick<SendRow, 'account'>>,
+): Promise<void> {
   const last = await tx.selectFrom('sends').select('position').orderBy('position', 'desc').limit(1).executeTakeFirst()
   await tx
     .insertInto('sends')
-    .values({ ...row, position: (last?.position ?? 0) + 1 })
+    .values({ account: null, ...row, position: (last?.position ?? 0) + 1 })
     .execute()
 }
 
@@ -62,6 +65,32 @@ export async function listNonces(
     .where('nonce', '>=', from)
     .execute()
   return rows.map(({ nonce }) => nonce!)
+}
+
+/** Which transaction of an address. */
+type Place = Pick<SendRow, 'caip2' | 'sender'> & { readonly nonce: number }
+
+function withNonce(tx: Transaction, { caip2, sender, nonce }: Place) {
+  return tx
+    .selectFrom('sends')
+    .selectAll('sends')
+    .where('caip2', '=', caip2)
+    .where('sender', '=', sender)
+    .where('nonce', '=', nonce)
+}
+
+/** Finds the send of an address that is in the chain with a nonce. */
+export async function findIncluded(tx: Transaction, place: Place): Promise<SendRow | undefined> {
+  return withNonce(tx, place).where('status', '=', 'INCLUDED').executeTakeFirst()
+}
+
+/** Finds the newest signed form that a node has of any send of an address with a nonce. */
+export async function findFlyingAttempt(tx: Transaction, place: Place): Promise<SendAttemptRow | undefined> {
+  const newest = await withNonce(tx, place)
+    .where('status', '=', 'BROADCASTING')
+    .orderBy('position', 'desc')
+    .executeTakeFirst()
+  return newest && (await listAttempts(tx, newest))[0]
 }
 
 /** Adds a signed form of a send. */

@@ -46,7 +46,8 @@ test('sends: a node that loses one answer in ten and is killed twice, and a serv
   closers.push(() => anvil.kill())
   const node = await startUnreliableServer(anvil.url, (asked) => asked % 10 === 0)
   closers.push(() => node.close())
-  const service = await startService(node.url)
+  // The node's last blocks are lost with it: a send counts as included when its block has been written.
+  const service = await startService(node.url, { confirmations: 3 })
   const senders = [await fundedSender(service, anvil), await fundedSender(service, anvil)]
   // The node's state is written each second: a crash right after the funding would undo it.
   await pause(1_500)
@@ -124,7 +125,37 @@ test('sends: one whose nonce another transaction has used ends as replaced', asy
   await anvil.rpc('evm_mine')
   expect(await untilEnded(service.root, id)).toMatchObject({
     txStatus: 'FAILED',
-    txError: `replaced: another transaction of ${from.toLowerCase()} with nonce 0 was included`,
+    txError: `replaced by another transaction of ${from.toLowerCase()} with nonce 0, which was included`,
+  })
+})
+
+test('sends: one with the nonce of another of ours takes its place for more, and both say how they ended', async () => {
+  const anvil = await startAnvil({ mining: 'on-request' })
+  closers.push(() => anvil.kill())
+  // What is to be replaced would be offered again for more all the time.
+  const service = await startService(anvil.url, { bumpAfterMs: 200 })
+  const from = await fundedSender(service, anvil)
+  const ids = []
+  for (let index = 0; index < 16; index++) ids.push(await submit(service, from))
+  const first = await hashOf(service, ids[0]!)
+  await hashOf(service, ids[15]!)
+  const cheap = await submit(service, from, { nonce: '0', maxFeePerGas: '2000000000', maxPriorityFeePerGas: '1' })
+  expect(await untilEnded(service.root, cheap)).toMatchObject({
+    txStatus: 'FAILED',
+    txError: expect.stringMatching(/replacement transaction underpriced/),
+  })
+  // Sixteen fly, and no node takes more of one address: a replacement needs no place.
+  const second = await submit(service, from, { nonce: '0', value: '7' })
+  await hashOf(service, second)
+  expect(await anvil.rpc('eth_getTransactionByHash', first)).toBeNull()
+  await pause(500)
+  expect(await anvil.rpc('eth_getTransactionByHash', await hashOf(service, second))).not.toBeNull()
+  await anvil.rpc('evm_mine')
+  const [replaced, replacing] = await Promise.all([ids[0]!, second].map((id) => untilEnded(service.root, id)))
+  expect(replacing).toMatchObject({ txStatus: 'INCLUDED' })
+  expect(replaced).toMatchObject({
+    txStatus: 'FAILED',
+    txError: `replaced by transaction ${replacing!.eth!.txHash} of ${from.toLowerCase()} with nonce 0, which was included`,
   })
 })
 
