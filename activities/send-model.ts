@@ -13,6 +13,8 @@ export interface SendOrder {
   readonly from: string
   readonly to: string
   readonly amount: string
+  /** The reference of the send whose place it takes. */
+  readonly replaces?: string
   /** ISO 8601. */
   readonly orderedAt: string
 }

@@ -23,8 +23,9 @@ export const cliCodes = {
     solve: 'apply it with a key of the user that the plan names, or plan again with this key',
   },
   'cli/unknown-name': {
-    summary: 'a send names a wallet, a receiver or an asset that is not known',
-    solve: 'name a wallet of the organization, or a receiver or an asset of the definitions',
+    summary: 'a name of a wallet, a receiver, an asset or a send is not known',
+    solve:
+      'name a wallet of the organization, a receiver or an asset of the definitions, or a reference of `quorate sends`',
   },
   'cli/send-denied': {
     summary: 'the live policies would deny the send',
@@ -35,6 +36,15 @@ export const cliCodes = {
     summary: 'a reference stands for another send than the one asked for',
     solve: 'give the send a reference of its own; nothing was submitted',
     exit: EXIT.refused,
+  },
+  'cli/not-replaceable': {
+    summary: 'a send is to be replaced or cancelled that is not on its way',
+    solve: 'look at how it stands with `quorate sends`; nothing was submitted',
+    exit: EXIT.refused,
+  },
+  'cli/no-transaction': {
+    summary: 'a node does not have the transaction of a send, or says something else of it than what has its hash',
+    solve: 'name a node that has it, with --node or QUORATE_CHAINS; nothing was submitted',
   },
   'cli/not-confirmed': {
     summary: 'what the command would do was not confirmed',

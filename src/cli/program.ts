@@ -60,7 +60,9 @@ function addCommand(program: Command, row: CommandRow, style: Style, found: (inv
     .command(`${words.at(-1)}${row.args ? ` ${row.args}` : ''}`, { hidden: row.hidden ?? false })
     .summary(row.summary)
     .description(sentence(row.summary))
-    .configureHelp({ styleTitle: style.strong })
+    // `sends` stands alone and before `sends replace`: what comes after a name is for that name.
+    .enablePositionalOptions()
+    .configureHelp({ styleTitle: style.strong, subcommandTerm: (one) => one.name() })
   const page = pages[row.name]
   if (page) command.description(`${sentence(row.summary)} ${page.description}`)
   for (const argument of command.registeredArguments) argument.description = row.argMeanings?.[argument.name()] ?? ''

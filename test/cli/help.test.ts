@@ -37,6 +37,7 @@ describe('help', () => {
       ...(args === undefined ? [] : ['Arguments']),
       'Options',
       'Settings, the same for every command',
+      ...(shown.some((other) => other.name.startsWith(`${name} `)) ? ['Commands'] : []),
       'Exit codes',
       'Examples',
       'See also',

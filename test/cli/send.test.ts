@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createPlanStore } from '../../activities/index.ts'
 import { startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { placeToken, TOKEN_ABI } from '../service/sends/token.ts'
@@ -187,3 +189,62 @@ test('send: a call of a contract is decoded by the interface of the organization
   })
   expect((await dryRun())[2]).toBe(`  call       transfer(to: ${PAYROLL}, value: 7)`)
 })
+
+test('send: one that waits is replaced or cancelled on command, with its nonce, once however often it is asked', {
+  timeout: 180_000,
+}, async () => {
+  const { anvil, env, folder, address, service } = day
+  const sends = (...words: readonly string[]) => quorate(['sends', ...words], { env, cwd: folder })
+  const node = ['--node', anvil.url]
+  const ledger = createPlanStore(join(env['QUORATE_DATA_DIR']!, 'plans')).sends
+  const countFlying = async () => {
+    const entered = await ledger.list(service.organizationId)
+    const all = await Promise.all(entered.map(({ sendId }) => ledger.getProgress(sendId)))
+    return all.filter((progress) => progress?.state === 'broadcasting' && progress.transactionHash !== undefined).length
+  }
+  const minedBefore = BigInt(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))
+  const paidBefore = await day.paid()
+  await anvil.rpc('evm_setAutomine', false)
+  for (const ref of ['INV-50', 'INV-51']) {
+    const { exit } = await day.send(['--yes', '--detach'], { ref, amount: '1gwei', 'max-fee': '10gwei' })
+    expect(exit).toBe(0)
+  }
+  await expect.poll(countFlying, PATIENCE).toBe(2)
+
+  const tooLittle = await sends('replace', 'INV-50', '--max-fee', '11gwei', ...node)
+  expect(tooLittle.exit).toBe(1)
+  expect(tooLittle.stderr).toContain('11 gwei is too little: the transaction that waits offers 10 gwei')
+  const dry = await sends('replace', 'INV-50', 'defs', '--max-fee', '60gwei', ...node, '--dry-run')
+  expect(dry.stderr.split('\n').slice(0, 6)).toEqual([
+    '  reference  INV-50/replace-60gwei',
+    `  replaces   INV-50, by its nonce ${minedBefore}`,
+    `  from       ${day.walletName} (${address})`,
+    `  to         payroll (${PAYROLL})`,
+    '  amount     0.000000001 eth, 1000000000 wei',
+    `  chain      ${SEPOLIA}`,
+  ])
+  const replace = () => sends('replace', 'INV-50', '--max-fee', '60gwei', ...node, '--yes', '--detach', '--json')
+  const [one, two] = await Promise.all([replace(), replace()])
+  expect([one.exit, two.exit]).toEqual([0, 0])
+  const cancel = await sends('cancel', 'INV-51', '--max-fee', '60gwei', ...node, '--yes', '--detach')
+  expect(cancel).toMatchObject({ exit: 0 })
+  await expect.poll(countFlying, PATIENCE).toBe(4)
+  await anvil.rpc('evm_setAutomine', true)
+  await anvil.rpc('evm_mine')
+
+  await expect.poll(countFlying, PATIENCE).toBe(0)
+  const all = (await sends()).stdout
+  expect(all).toMatch(/^INV-50 .* failed .*replaced/m)
+  expect(all).toMatch(/^INV-51 .* failed .*replaced/m)
+  expect(all).toMatch(/^INV-50\/replace-60gwei .* included/m)
+  expect(all).toMatch(/^INV-51\/cancel-60gwei {2}0 eth from (\S+) to \1 {2}included/m)
+  expect(await day.paid()).toBe(paidBefore + 1_000_000_000n)
+  expect(BigInt(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))).toBe(minedBefore + 2n)
+  // Asked again, it is the same one; what has ended is not replaced again.
+  expect((await replace()).exit).toBe(0)
+  const late = await sends('cancel', 'INV-50', '--max-fee', '90gwei', ...node, '--yes')
+  expect(late.exit).toBe(4)
+  expect(late.stderr).toContain('`INV-50` cannot be replaced: it is failed')
+})
+
+const PATIENCE = { timeout: 30_000, interval: 500 }

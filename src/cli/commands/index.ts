@@ -25,6 +25,22 @@ const markdown: OptionRow = {
   meaning: 'write the plan as Markdown, for a pull request; `-` prints it instead',
 }
 
+const replaced = {
+  reference: 'what the send is called',
+  folder: 'folder of definitions whose names the dry run shows (default: addresses alone)',
+}
+const replacing: readonly OptionRow[] = [
+  {
+    flags: '--max-fee <amount>',
+    meaning: 'the most to pay for a unit of gas, such as 60gwei: an eighth more than before',
+  },
+  { flags: '--node <url>', meaning: 'a node of the chain, which tells the nonce (default: that of QUORATE_CHAINS)' },
+  { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
+  { flags: '--yes', meaning: 'do not ask for confirmation' },
+  { flags: '--detach', meaning: 'return when it has been submitted; list it with `quorate sends`' },
+  ...values,
+]
+
 const serviceFolder: OptionRow = {
   flags: '--folder <folder>',
   meaning: 'the service’s data (default: service/ in the data folder)',
@@ -175,6 +191,24 @@ export const commands: readonly CommandRow[] = [
     options: [{ flags: '--open', meaning: 'only what has not come to its end' }],
     example: 'quorate sends --open',
     load: async () => (await import('./sends.ts')).sends,
+  },
+  {
+    name: 'sends replace',
+    summary: 'offer a send that is not included for more, with the same nonce',
+    args: '<reference> [folder]',
+    argMeanings: replaced,
+    options: replacing,
+    example: 'quorate sends replace INV-42 --max-fee 60gwei',
+    load: async () => (await import('./replace-send.ts')).replaceSend,
+  },
+  {
+    name: 'sends cancel',
+    summary: 'use the nonce of a send that is not included for nothing, so that it never will be',
+    args: '<reference> [folder]',
+    argMeanings: replaced,
+    options: replacing,
+    example: 'quorate sends cancel INV-42 --max-fee 60gwei',
+    load: async () => (await import('./replace-send.ts')).cancelSend,
   },
   {
     name: 'show',

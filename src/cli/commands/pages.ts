@@ -100,15 +100,32 @@ export const pages: Readonly<Record<string, Page>> = {
         'quorate send mine --from ops --to payroll --amount 30gwei --chain eip155:1 --ref INV-43 --dry-run',
         'only look',
       ],
+      [
+        'quorate send mine --from ops --to payroll --asset usdc --amount 12.5 --ref INV-44',
+        'pay in a token of the definitions',
+      ],
     ],
     exits: ['waiting', 'refused', 'partial'],
-    seeAlso: ['sends', 'activities', 'approve', 'serve'],
+    seeAlso: ['sends', 'sends replace', 'activities', 'approve', 'serve'],
   },
   sends: {
     description:
       'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. Neither the API nor Temporal is asked about a send.',
     examples: [['quorate sends --json', 'as data']],
-    seeAlso: ['send', 'activities'],
+    seeAlso: ['send', 'sends replace', 'sends cancel', 'activities'],
+  },
+  'sends replace': {
+    description:
+      'For a send that is broadcast and not included, because it offers too little. The replacement is a send of its own, under a reference made of the old one and the price, with all that the old one has and its nonce, so that of the two at most one is ever in the chain. Policies and approvers are asked again. The API does not tell nonces, so a node of the chain is asked for the transaction; what it says is believed when it has the hash that the API told. Nothing is ever replaced by itself.',
+    examples: [['quorate sends replace INV-42 --max-fee 60gwei --node http://127.0.0.1:8545 --dry-run', 'only look']],
+    exits: ['waiting', 'refused', 'partial'],
+    seeAlso: ['sends cancel', 'sends', 'send'],
+  },
+  'sends cancel': {
+    description:
+      'As `sends replace`, with nothing in it: no value, from the account to itself. Included first, it leaves the old send without its nonce, and that ends as failed. Whichever of the two is included is shown at the end; a send that waits for approval is ended with `quorate reject`.',
+    exits: ['waiting', 'refused', 'partial'],
+    seeAlso: ['sends replace', 'sends', 'reject'],
   },
   show: {
     description:

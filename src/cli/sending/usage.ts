@@ -10,6 +10,7 @@ const PLACES = {
   wallet: 'the organization has',
   receiver: 'the address book has',
   asset: 'the definitions have',
+  send: 'the ledger has',
 } as const
 
 /** Makes the error of a name that stands for nothing. */

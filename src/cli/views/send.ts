@@ -26,10 +26,11 @@ export function renderOrder(
   { description, explanation }: { readonly description: SendDescription; readonly explanation: Explanation },
   style: Style,
 ): string {
-  const { from, caip2 } = order.parameters as Record<string, string>
+  const { from, caip2, nonce } = order.parameters as Record<string, string>
   const { receiver, amount, token, call } = description
   const rows = [
     ['reference', order.reference],
+    ...(order.replaces === undefined ? [] : [['replaces', `${order.replaces}, by its nonce ${nonce}`]]),
     ['from', named({ name: order.from, address: from! })],
     ['to', named(receiver)],
     ['amount', `${amount.text}, ${amount.atomic} ${amount.atomicUnit}`],

@@ -1,0 +1,80 @@
+import { type SendOrder, type SendProgress, sendIdOf } from '../../../activities/index.ts'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { readChains } from '../chains.ts'
+import type { CommandInput } from '../command.ts'
+import { findPlace, type Place, reader } from '../connect.ts'
+import { begin, carryOut } from '../sending/carry-out.ts'
+import { prepareSend, readNames } from '../sending/prepare.ts'
+import { makeReplacement, type Replacement, replacementReference } from '../sending/replacement.ts'
+import { ledgerOf } from '../sending/running.ts'
+import { readSignedTransaction } from '../sending/signed-transaction.ts'
+import { unknownName, usage } from '../sending/usage.ts'
+
+/** Offers the same payment for more, with the same nonce. */
+export function replaceSend(input: CommandInput): Promise<ExitCode> {
+  return takeItsPlace(input, 'replace')
+}
+
+/** Uses the nonce of a send for nothing, so that it can no longer be included. */
+export function cancelSend(input: CommandInput): Promise<ExitCode> {
+  return takeItsPlace(input, 'cancel')
+}
+
+async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<ExitCode> {
+  const [reference = '', folder] = input.args
+  const { maxFee } = input.options
+  if (typeof maxFee !== 'string')
+    throw usage('expected --max-fee', 'say the most to pay for a unit of gas, such as 60gwei')
+  const place = await findPlace(input)
+  const ledger = ledgerOf(input.settings.dataDir)
+  const orders = (await ledger.list(place.organizationId)).map(({ order }) => order)
+  // It has been made before: what it offers stands in the ledger, whatever has become of the old one.
+  const made = orders.find((order) => order.reference === replacementReference(reference, { kind, maxFee }))
+  if (made?.replaces === reference && !input.options['dryRun']) return begin(input, place, made)
+  const old = orders.find((order) => order.reference === reference)
+  if (old === undefined)
+    throw unknownName(
+      'send',
+      reference,
+      orders.map((order) => order.reference),
+    )
+  const names = await readNames(input, place, folder)
+  if (!names) return EXIT.error
+  const hash = await readHash(place, old, await ledger.getProgress(sendIdOf(old)))
+  const signed = await readSignedTransaction(findNode(input, old), hash)
+  if (signed.isMined) throw notReplaceable(reference, 'it is in a block')
+  const { from } = old.parameters as { readonly from: string }
+  const make = ({ now }: { readonly now: number }) => makeReplacement(old, { kind, maxFee, signed, now })
+  return carryOut(input, place, await prepareSend(place, { names, from, make }))
+}
+
+/** The hash that the API has for a send that is on its way now. */
+async function readHash(place: Place, { reference }: SendOrder, progress: SendProgress | undefined): Promise<string> {
+  const { sendTransactionStatusId } = progress ?? {}
+  if (sendTransactionStatusId === undefined) throw notReplaceable(reference, 'it was not broadcast')
+  const { txStatus, eth } = await reader(place).query('get_send_transaction_status', { sendTransactionStatusId })
+  if (txStatus === 'INCLUDED' || txStatus === 'FAILED')
+    throw notReplaceable(reference, `it is ${txStatus.toLowerCase()}`)
+  if (eth?.txHash === undefined) throw notReplaceable(reference, 'it is not broadcast yet')
+  return eth.txHash
+}
+
+function findNode({ options, environment }: CommandInput, { parameters }: SendOrder): string {
+  const { caip2 } = parameters as { readonly caip2: string }
+  const { node = readChains({}, environment)[caip2]?.url } = options
+  if (typeof node === 'string' && URL.canParse(node)) return node
+  throw usage(
+    node === undefined
+      ? `no node of chain ${caip2} is known`
+      : `expected --node to be an address, got \`${String(node)}\``,
+    'give --node http://…, or name it in QUORATE_CHAINS: the API does not tell nonces, the chain does',
+  )
+}
+
+function notReplaceable(reference: string, why: string): QuorateError {
+  return new QuorateError('cli/not-replaceable', `\`${reference}\` cannot be replaced: ${why}`, {
+    exit: EXIT.refused,
+    facts: { submitted: 'nothing' },
+    next: 'look at it with `quorate sends`; one that waits for approval is ended with `quorate reject`',
+  })
+}

@@ -1,0 +1,61 @@
+import type { SendOrder, SendProgress } from '../../../activities/index.ts'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import type { Explanation } from '../../policy/index.ts'
+import type { CommandInput } from '../command.ts'
+import type { Place } from '../connect.ts'
+import { assertConfirmed } from '../io.ts'
+import { withApplies } from '../temporal.ts'
+import { exitOfSend, renderOrder, renderSend, toSendJson } from '../views/send.ts'
+import type { SendDescription } from './describe.ts'
+import { beginSend, followSend, isFinal } from './running.ts'
+
+/** What a send will do, and what will come of asking for it. */
+export interface SendMeaning {
+  readonly description: SendDescription
+  readonly explanation: Explanation
+}
+
+/** Shows a send, asks, begins it and follows it to its end; with `--dry-run` it only shows it. */
+export async function carryOut(
+  input: CommandInput,
+  place: Place,
+  { order, ...meaning }: SendMeaning & { readonly order: SendOrder },
+): Promise<ExitCode> {
+  const { io, json, options } = input
+  if (!json) io.say(renderOrder(order, meaning, io.style))
+  if (options['dryRun']) {
+    if (json) io.out(`${JSON.stringify(toSendJson({ order, ...meaning }), null, 2)}\n`)
+    return EXIT.done
+  }
+  assertNotDenied(meaning.explanation)
+  await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
+  return begin(input, place, order)
+}
+
+/** Begins a send, or joins the one that its reference has, and follows it to its end. */
+export function begin(input: CommandInput, place: Place, order: SendOrder): Promise<ExitCode> {
+  const { io, json, options } = input
+  return withApplies(input, place, async (applies) => {
+    const { sendId, handle } = await beginSend(applies, order)
+    const show = (progress: SendProgress) => {
+      if (!json) io.say(renderSend(progress, io.style, Date.now()))
+    }
+    // Where nobody watches, approvals are not waited for: the same command finds the send again.
+    const enough = (progress: SendProgress) =>
+      options['detach'] === true ? progress.activityId !== undefined : !io.terminal && progress.state === 'waiting'
+    const progress = await followSend(handle, show, enough)
+    if (json) io.out(`${JSON.stringify(toSendJson({ order, sendId, progress }), null, 2)}\n`)
+    return options['detach'] === true && !isFinal(progress) ? EXIT.done : exitOfSend(progress)
+  })
+}
+
+/** The service would say no, in the same words; asking it anyway would only leave a denial behind. */
+function assertNotDenied({ outcome, decidedBy }: Explanation): void {
+  if (outcome === 'OUTCOME_ALLOW' || outcome === 'OUTCOME_REQUIRES_CONSENSUS') return
+  const message = decidedBy.length === 0 ? 'no policy allows this send' : `denied by ${decidedBy.join(', ')}`
+  throw new QuorateError('cli/send-denied', message, {
+    facts: { submitted: 'nothing' },
+    exit: EXIT.refused,
+    next: 'look at why with --dry-run, and at the policies with `quorate policy explain --live`',
+  })
+}
