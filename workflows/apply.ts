@@ -9,7 +9,7 @@ import { CancellationScope, condition, continueAsNew, setHandler, workflowInfo }
 import type { ApplyProgress, Failure } from '../activities/model.ts'
 import { ApplyRun, type CarriedRun } from './apply-run.ts'
 import { cancel, nudge, progress } from './messages.ts'
-import { AtRest, createPace, persist, steps, toFailure } from './steps.ts'
+import { AtRest, createPace, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS } from './steps.ts'
 
 export interface ApplyInput {
   readonly organizationId: string
@@ -17,11 +17,6 @@ export interface ApplyInput {
   /** Only from an earlier run of the same apply. */
   readonly carried?: CarriedRun
 }
-
-/** Bodies that may grow stale one after the other; more means that the clocks of worker and Temporal disagree. */
-const MOST_STALE = 3
-/** A vote that did not count is not cast again before this. */
-const VOTE_AGAIN_MS = 60 * 60 * 1000
 
 export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   const run = new ApplyRun(input.planDigest, new Date().toISOString(), input.carried)

@@ -12,7 +12,7 @@ import type { Failure } from '../activities/model.ts'
 import type { SendProgress } from '../activities/send-model.ts'
 import type { SendActivityState } from '../activities/sends.ts'
 import { nudge, sendProgress } from './messages.ts'
-import { createPace, persist, steps, toFailure, type Waiter } from './steps.ts'
+import { createPace, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS, type Waiter } from './steps.ts'
 
 export interface SendInput {
   readonly organizationId: string
@@ -28,11 +28,6 @@ interface SendRecord extends SendProgress {
   /** When the acting user's approval was last cast by this workflow. */
   readonly votedAtMs?: number
 }
-
-/** Bodies that may grow stale one after the other; more means that the clocks of worker and Temporal disagree. */
-const MOST_STALE = 3
-/** A vote that did not count is not cast again before this. */
-const VOTE_AGAIN_MS = 60 * 60 * 1000
 
 export async function send(input: SendInput): Promise<SendProgress> {
   const run = new SendRun(input)

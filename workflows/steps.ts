@@ -14,6 +14,11 @@ export const steps = proxyActivities<Activities>({
   retry: { initialInterval: '500ms', maximumInterval: '5s', maximumAttempts: 3 },
 })
 
+/** Bodies that may grow stale one after the other; more means that the clocks of worker and Temporal disagree. */
+export const MOST_STALE = 3
+/** A vote that did not count is not cast again before this. */
+export const VOTE_AGAIN_MS = 60 * 60 * 1000
+
 /** What waits: it can be told of news, and to come to rest. */
 export interface Waiter {
   /** Nothing new may be begun. */
