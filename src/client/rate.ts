@@ -1,5 +1,6 @@
 import { ClientError } from './error.ts'
 import { systemTiming, type Timing } from './timing.ts'
+import type { Turns } from './turns.ts'
 
 /** Lets the requests to one organization through at a bounded rate, whichever of a process's clients they come from. */
 export interface Rate {
@@ -24,6 +25,8 @@ export interface RateOptions {
    * @default no limit, until the API names one by refusing
    */
   readonly requestsPerSecond?: number | undefined
+  /** Shared with other processes that work for the same organization; only a rate with a limit takes them. @default none */
+  readonly turns?: Turns | undefined
   /** @default a clock that nobody can set, so that setting the machine's neither stops nor floods anything */
   readonly timing?: Timing
 }
@@ -49,12 +52,13 @@ const steadyTiming: Timing = { ...systemTiming, now: () => performance.now() }
  * the first in line waits and looks again: a refusal holds back everybody who is waiting already. Refusals of requests
  * that went before the last lowering lower nothing again: they are the same news.
  */
-export function createRate({ requestsPerSecond, timing = steadyTiming }: RateOptions = {}): Rate {
+export function createRate({ requestsPerSecond, turns, timing = steadyTiming }: RateOptions = {}): Rate {
   const leastSpacingMs = spacingOf(requestsPerSecond)
   let spacingMs = leastSpacingMs
   let lastAt = Number.NEGATIVE_INFINITY
   let heldUntil = Number.NEGATIVE_INFINITY
   let pauseMs = FIRST_PAUSE_MS
+  let shares = turns !== undefined && leastSpacingMs > 0
   let sent = 0
   let sentWhenLowered = 0
   let line: Promise<unknown> = Promise.resolve()
@@ -64,9 +68,12 @@ export function createRate({ requestsPerSecond, timing = steadyTiming }: RateOpt
       signal?.throwIfAborted()
       const now = timing.now()
       if (heldUntil - now > MOST_PAUSE_MS) throw heldTooLong(heldUntil - now)
-      const waitMs = Math.max(lastAt + spacingMs, heldUntil) - now
-      if (waitMs <= 0) break
-      await timing.sleep(waitMs, signal)
+      // A shared turn is itself one spacing after the one before.
+      const apartMs = shares ? spacingMs - leastSpacingMs : spacingMs
+      const waitMs = Math.max(lastAt + apartMs, heldUntil) - now
+      if (waitMs > 0) await timing.sleep(waitMs, signal)
+      else if (!shares || (await turns!.next(leastSpacingMs, signal))) break
+      else shares = false
     }
     lastAt = timing.now()
     return createTurn(++sent)
