@@ -6,6 +6,7 @@ import { type Batch, checkFresh, kindsOf, type Plan, subOrganizationsOf } from '
 import { activities as catalogue } from '../src/protocol/index.ts'
 import type { Logger } from '../src/telemetry/index.ts'
 import { reduceActivity } from './activity-state.ts'
+import { type BatchActivities, createBatchActivities } from './batches.ts'
 import { makeBatchBody, makeVoteBody, outlineOf } from './body.ts'
 import { ApplyError } from './error.ts'
 import { toFailure } from './failure.ts'
@@ -18,6 +19,8 @@ import { isStale, staleBody } from './stale.ts'
 export interface ActivityDependencies {
   /** Opens the credential that acts in an organization. Workflows name the organization, never a key. */
   readonly clientFor: (organization: Plan['organization']) => SubmitClient | Promise<SubmitClient>
+  /** The same for sends, which the API counts by themselves. @default `clientFor` */
+  readonly sendClientFor?: ActivityDependencies['clientFor']
   readonly planStore: PlanStore
   /** Milliseconds since the epoch. */
   readonly clock: () => number
@@ -50,11 +53,12 @@ export interface ApplyActivities {
 }
 
 /** Everything that workflows may ask of the world. */
-export type Activities = ApplyActivities & SendActivities
+export type Activities = ApplyActivities & SendActivities & BatchActivities
 
 /** Builds the Temporal activities. They raise only `ApplicationFailure`, with `type` = our code. */
 export function createActivities(deps: ActivityDependencies): Activities {
-  return raisingFailures({ ...createApplyActivities(deps), ...createSendActivities(deps) }, deps.logger)
+  const all = { ...createApplyActivities(deps), ...createSendActivities(deps), ...createBatchActivities(deps) }
+  return raisingFailures(all, deps.logger)
 }
 
 function createApplyActivities(deps: ActivityDependencies): ApplyActivities {

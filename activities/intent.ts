@@ -1,20 +1,11 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { canonicalJson } from '../src/encoding/index.ts'
-import { PAGE_LIMIT, readPages } from '../src/live/index.ts'
 import { findActivity, isJsonObject, type Json, type Wire } from '../src/protocol/index.ts'
-
-/** Statuses in which an activity can still come to something (facts: protocol §7). */
-const OPEN = [
-  'ACTIVITY_STATUS_CONSENSUS_NEEDED',
-  'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',
-  'ACTIVITY_STATUS_PENDING',
-  'ACTIVITY_STATUS_CREATED',
-] as const
+import { readOpenActivities } from './open-activities.ts'
 
 /**
  * Finds an open activity that asks for the same thing: same type, equal intent. An earlier run that was cut off, or
- * another member of the organization, may have submitted it; voting on it beats making a twin. All pages are read, and a
- * page that failed, repeats or is no page is an error, never "there is none" (lessons: a bad read taken as empty).
+ * another member of the organization, may have submitted it; voting on it beats making a twin.
  */
 export async function findByIntent(
   client: QueryClient,
@@ -24,20 +15,8 @@ export async function findByIntent(
   const row = findActivity(type)?.row
   if (!row) return undefined
   const wanted = intentText(parameters)
-  const pages = readPages({
-    query: 'list_activities',
-    list: 'activities',
-    id: 'id',
-    ask: (before) =>
-      client.query('list_activities', {
-        filterByStatus: [...OPEN],
-        filterByType: [row.type],
-        paginationOptions: { limit: String(PAGE_LIMIT), ...(before === undefined ? {} : { before }) },
-      }),
-  })
-  for await (const page of pages) {
-    const same = page.find(({ intent }) => intentText(memberOf(intent, row.intentKey)) === wanted)
-    if (same) return same as unknown as Wire.Activity
+  for await (const activity of readOpenActivities(client, [row.type])) {
+    if (intentText(memberOf(activity.intent, row.intentKey)) === wanted) return activity
   }
   return undefined
 }

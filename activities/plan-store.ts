@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { digestOf, type Plan, withoutInside } from '../src/plan/index.ts'
+import { type BatchLedger, createBatchLedger } from './batch-ledger.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
@@ -33,6 +34,8 @@ export interface PlanStore {
   getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
   /** What was sent under which reference. */
   readonly sends: SendLedger
+  /** Sends that were begun together. */
+  readonly batches: BatchLedger
 }
 
 /**
@@ -45,6 +48,7 @@ export type PlanDocument = Pick<Plan, 'digest' | 'createdAt'>
 export function createPlanStore(folder: string): PlanStore {
   const at = (shelf: string, digest: string) => join(folder, shelf, fileName(digest))
   const verified = createVerifiedPlans()
+  const sends = createSendLedger(folder)
 
   return {
     async putPlan(plan) {
@@ -103,7 +107,8 @@ export function createPlanStore(folder: string): PlanStore {
       return text === undefined ? undefined : (JSON.parse(text) as ApplyProgress)
     },
 
-    sends: createSendLedger(folder),
+    sends,
+    batches: createBatchLedger(folder, sends),
   }
 }
 

@@ -1,10 +1,9 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
 import type { SendOrder, SendProgress } from './send-model.ts'
-import { claim, read, write } from './store-files.ts'
+import { claim, list, read, write } from './store-files.ts'
 
 /**
  * What was sent under which reference, for ever: Temporal forgets, a ledger does not. Where the folder is one machine's
@@ -15,6 +14,7 @@ export interface SendLedger {
   enter(order: SendOrder): Promise<{ readonly sendId: string; readonly order: SendOrder }>
   /** Throws `apply/order-missing`. */
   getOrder(sendId: string): Promise<SendOrder>
+  findOrder(sendId: string): Promise<SendOrder | undefined>
   /**
    * Enters the body of a send's attempt, and returns the one that this attempt has: whoever begins a send again, with
    * whatever clock, sends the bytes that were sent. Attempt 1 is for when the API refused the body of attempt 0 as too old.
@@ -51,6 +51,7 @@ export function createSendLedger(folder: string): SendLedger {
       if (order && sendIdOf(order) === sendId) return order
       throw new ApplyError('apply/order-missing', `the plan store has no send \`${sendId}\``, { facts: { folder } })
     },
+    findOrder: find,
     async enterBody(sendId, attempt, fingerprint) {
       const path = join(folder, 'send-bodies', `${sendId}-${attempt}`)
       await claim(path, fingerprint)
@@ -62,9 +63,7 @@ export function createSendLedger(folder: string): SendLedger {
       return text === undefined ? undefined : (JSON.parse(text) as SendProgress)
     },
     async list(organizationId) {
-      const names = await readdir(join(folder, 'sends')).catch(() => [])
-      // A file that is being written has a longer name.
-      const ids = names.filter((name) => /^[0-9a-f]{64}$/.test(name))
+      const ids = await list(join(folder, 'sends'))
       const all = await Promise.all(ids.map(async (sendId) => ({ sendId, order: (await find(sendId))! })))
       return all
         .filter(({ order }) => order.organization.id === organizationId)

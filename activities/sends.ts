@@ -5,7 +5,7 @@ import { describeActivity } from './activity-state.ts'
 import { makeVoteBody } from './body.ts'
 import type { ActivityDependencies } from './create.ts'
 import type { ActivityState, Failure } from './model.ts'
-import type { SendProgress, TransactionState } from './send-model.ts'
+import type { SendOrder, SendProgress, TransactionState } from './send-model.ts'
 import { isStale, staleBody } from './stale.ts'
 
 /** A send in the ledger. */
@@ -46,14 +46,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
   const clock = () => deps.clock() + serviceAheadMs()
   const open = async ({ sendId }: SendStep) => {
     const order = await sends.getOrder(sendId)
-    return { order, client: await deps.clientFor(order.organization) }
-  }
-  const reduce = (activity: Wire.Activity, client: SubmitClient): SendActivityState => {
-    const { sendTransactionStatusId } = activity.result?.ethSendTransactionResult ?? {}
-    return {
-      ...describeActivity(activity, { publicKey: client.publicKey.toLowerCase(), nowMs: clock() }),
-      ...(sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }),
-    }
+    return { order, ...(await openSends(deps, order.organization)) }
   }
 
   return {
@@ -76,34 +69,64 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     },
 
     async submitSend({ fingerprint, path, ...step }) {
-      const { client } = await open(step)
+      const { client, describe } = await open(step)
       const body = await planStore.getBody(fingerprint)
       const activity = await client.submit(path, body).catch((error: unknown) => {
         throw isStale(error, body, clock()) ? staleBody(error) : error
       })
       logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
-      return reduce(activity, client)
+      return describe(activity)
     },
 
     async pollSend({ activityId, ...step }) {
-      const { client } = await open(step)
-      return reduce((await client.query('get_activity', { activityId })).activity, client)
+      const { client, describe } = await open(step)
+      return describe((await client.query('get_activity', { activityId })).activity)
     },
 
     async voteForSend({ fingerprint, timestampMs, ...step }) {
-      const { order, client } = await open(step)
+      const { order, client, describe } = await open(step)
       const time = timestampMs + serviceAheadMs()
       const body = makeVoteBody(order.organization.id, { fingerprint, timestampMs: time })
-      return reduce(await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body), client)
+      return describe(await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body))
     },
 
     async readTransaction({ sendTransactionStatusId, ...step }) {
       const { client } = await open(step)
-      return toTransactionState(await client.query('get_send_transaction_status', { sendTransactionStatusId }))
+      return readTransactionState(client, sendTransactionStatusId)
     },
 
     recordSend: ({ progress }) => sends.putProgress(progress),
   }
+}
+
+/** Asks for sends in an organization, and reduces what the API says of their activities. */
+export interface SendReader {
+  readonly client: SubmitClient
+  readonly describe: (activity: Wire.Activity) => SendActivityState
+}
+
+export async function openSends(
+  { clientFor, sendClientFor = clientFor, clock, serviceAheadMs = () => 0 }: ActivityDependencies,
+  organization: SendOrder['organization'],
+): Promise<SendReader> {
+  const client = await sendClientFor(organization)
+  const publicKey = client.publicKey.toLowerCase()
+  const describe = (activity: Wire.Activity): SendActivityState => {
+    const { sendTransactionStatusId } = activity.result?.ethSendTransactionResult ?? {}
+    return {
+      ...describeActivity(activity, { publicKey, nowMs: clock() + serviceAheadMs() }),
+      ...(sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }),
+    }
+  }
+  return { client, describe }
+}
+
+/** Asks where a transaction stands. */
+export async function readTransactionState(
+  client: SubmitClient,
+  sendTransactionStatusId: string,
+): Promise<TransactionState> {
+  return toTransactionState(await client.query('get_send_transaction_status', { sendTransactionStatusId }))
 }
 
 /** A transaction that was mined and reverted has failed: it moved nothing but its fee (story S4). */

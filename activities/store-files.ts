@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { link, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApplyError } from './error.ts'
 
@@ -63,6 +63,12 @@ export async function read(path: string): Promise<string | undefined> {
       throw error
     }
   })
+}
+
+/** The names of a shelf's files, which are ids: one that is being written has a longer name. */
+export async function list(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch(() => [])
+  return names.filter((name) => /^[0-9a-f]{64}$/.test(name))
 }
 
 /** What differs once a file was written or another took its place; undefined when there is none. */

@@ -4,3 +4,4 @@
  */
 export { type ApplyInput, apply } from './apply.ts'
 export { type SendInput, send } from './send.ts'
+export { type SendBatchInput, sendBatch } from './send-batch.ts'

@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
+import type { SendBatchProgress, SendNews } from '../activities/batch-model.ts'
 import type { ApplyProgress } from '../activities/model.ts'
 import type { SendProgress } from '../activities/send-model.ts'
 
@@ -6,6 +7,10 @@ import type { SendProgress } from '../activities/send-model.ts'
 export const progress = defineQuery<ApplyProgress>('progress')
 /** Where the send stands. */
 export const sendProgress = defineQuery<SendProgress>('progress')
+/** Where the batch stands. */
+export const batchProgress = defineQuery<SendBatchProgress>('progress')
+/** What a batch has learned of one of its sends, which need not ask itself then. */
+export const told = defineSignal<[SendNews]>('told')
 /** There may be news of a waiting activity (a webhook came, somebody voted): ask now. Harmless when there is none. */
 export const nudge = defineSignal('nudge')
 /** Stop at the next safe point: nothing new is begun, and what is pending at the API stays pending. */

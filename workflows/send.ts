@@ -8,16 +8,19 @@
  * has no deadline, and what is final is never tried again.
  */
 import { ContinueAsNew, continueAsNew, isCancellation, setHandler, workflowInfo } from '@temporalio/workflow'
+import type { SendNews } from '../activities/batch-model.ts'
 import type { Failure } from '../activities/model.ts'
 import type { SendProgress } from '../activities/send-model.ts'
 import type { SendActivityState } from '../activities/sends.ts'
-import { nudge, sendProgress } from './messages.ts'
-import { createPace, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS, type Waiter } from './steps.ts'
+import { nudge, sendProgress, told } from './messages.ts'
+import { createPace, MOST_STALE, persist, rest, steps, toFailure, VOTE_AGAIN_MS, type Waiter } from './steps.ts'
 
 export interface SendInput {
   readonly organizationId: string
   /** Where the ledger has it. */
   readonly sendId: string
+  /** Where a batch began it, which tells it of news: then it asks by itself only once in a long while. */
+  readonly batched?: { readonly reference: string }
   /** Only from an earlier run of the same send. */
   readonly carried?: SendRecord
 }
@@ -29,10 +32,14 @@ interface SendRecord extends SendProgress {
   readonly votedAtMs?: number
 }
 
+/** How often a send of a batch asks by itself, for when nobody tells it any more. */
+const UNTOLD_MS = 60 * 60 * 1000
+
 export async function send(input: SendInput): Promise<SendProgress> {
   const run = new SendRun(input)
   setHandler(sendProgress, () => run.progress())
   setHandler(nudge, () => run.nudge())
+  setHandler(told, (news) => run.hear(news))
   try {
     if (!input.carried) await begin(run)
     if (run.record.activityId === undefined) await submit(run)
@@ -53,6 +60,8 @@ class SendRun implements Waiter {
   news = 0
   /** What was kept last, as text. */
   kept = ''
+  /** What its batch has told it since it last looked. */
+  #heard: SendNews = {}
 
   constructor(input: SendInput) {
     this.input = input
@@ -61,6 +70,18 @@ class SendRun implements Waiter {
 
   nudge(): void {
     this.news++
+  }
+
+  hear(news: SendNews): void {
+    this.#heard = news
+    this.news++
+  }
+
+  /** What was heard of one of the two, which is then forgotten. */
+  heard<Of extends keyof SendNews>(of: Of): SendNews[Of] {
+    const { [of]: news } = this.#heard
+    this.#heard = {}
+    return news
   }
 
   change(columns: Partial<SendRecord>): void {
@@ -96,7 +117,8 @@ const states = {
 } as const satisfies Record<SendActivityState['state'], SendProgress['state']>
 
 async function begin(run: SendRun): Promise<void> {
-  const { organizationId, sendId } = run.input
+  const { organizationId, sendId, batched } = run.input
+  if (batched) return run.change({ reference: batched.reference })
   const { reference } = await persist(run, run.explain, () => steps.loadSend({ organizationId, sendId }))
   run.change({ reference })
 }
@@ -121,7 +143,7 @@ async function submit(run: SendRun): Promise<void> {
 /** Asks until the activity has come to its end; casts the acting user's vote again when it has lapsed. */
 async function awaitApproval(run: SendRun): Promise<void> {
   const { sendId } = run.input
-  const pace = createPace(run)
+  const pace = paceOf(run)
   while (run.record.state === 'waiting' || run.record.state === 'submitting') {
     await keep(run)
     await goOnElsewhereIfLong(run)
@@ -129,7 +151,8 @@ async function awaitApproval(run: SendRun): Promise<void> {
     if (needsVote && Date.now() - votedAtMs > VOTE_AGAIN_MS) await vote(run)
     else {
       await pace()
-      run.take(await persist(run, run.explain, () => steps.pollSend({ sendId, activityId: activityId! })))
+      const poll = () => persist(run, run.explain, () => steps.pollSend({ sendId, activityId: activityId! }))
+      run.take(run.heard('activity') ?? (await poll()))
     }
   }
 }
@@ -147,20 +170,24 @@ async function vote(run: SendRun): Promise<void> {
   }
 }
 
+/** Asks until the transaction has come to its end. One of a batch waits first: its batch asks when all are submitted. */
 async function awaitInclusion(run: SendRun): Promise<void> {
-  const { sendId } = run.input
-  const pace = createPace(run)
-  while (run.record.state === 'broadcasting') {
+  const { sendId, batched } = run.input
+  const pace = paceOf(run)
+  for (let waits = batched !== undefined; run.record.state === 'broadcasting'; waits = true) {
+    if (waits) {
+      await keep(run)
+      await goOnElsewhereIfLong(run)
+      await pace()
+    }
     const sendTransactionStatusId = run.record.sendTransactionStatusId!
-    const transaction = await persist(run, run.explain, () =>
-      steps.readTransaction({ sendId, sendTransactionStatusId }),
-    )
-    run.change(transaction)
-    if (transaction.state !== 'broadcasting') return
-    await keep(run)
-    await goOnElsewhereIfLong(run)
-    await pace()
+    const read = () => persist(run, run.explain, () => steps.readTransaction({ sendId, sendTransactionStatusId }))
+    run.change(run.heard('transaction') ?? (await read()))
   }
+}
+
+function paceOf(run: SendRun): () => Promise<unknown> {
+  return run.input.batched ? () => rest(run, UNTOLD_MS) : createPace(run)
 }
 
 /** Keeps where it stands for whoever asks without Temporal, when it has changed. It is a service, not a condition. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  createFolderTurns,
   createQueryClient,
   createRate,
   createSubmitClient,
@@ -42,7 +43,7 @@ export interface Place {
   readonly key: PlaceKey
   /** Folder with the keys of users of sub-organizations. */
   readonly subOrganizationKeys: string | undefined
-  /** What every client of this command passes through, whoever signs. The worker of an embedded apply has its own. */
+  /** What every client of this command passes through, whoever signs. The worker of an embedded apply has its own, and both share turns. */
   readonly rate: Rate
 }
 
@@ -63,7 +64,7 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
     now: () => Date.now() + status.operator.aheadMs,
     key: await loadKey(settings.key ?? bootstrapKey(settings.dataDir), settings),
     subOrganizationKeys: settings.subOrganizationKeys,
-    rate: createRate(settings),
+    rate: rateOf(settings, settings.organizationId ?? status.organizationId),
   }
 }
 
@@ -115,8 +116,29 @@ async function configuredPlace(settings: Settings, baseUrl: string): Promise<Pla
     now: Date.now,
     key: await loadKey(settings.key, settings),
     subOrganizationKeys: settings.subOrganizationKeys,
-    rate: createRate(settings),
+    rate: rateOf(settings, settings.organizationId),
   }
+}
+
+/** What bounds a rate, and the folder through which processes share it. */
+type RateSettings = Pick<Settings, 'requestsPerSecond' | 'dataDir'>
+
+/** The rate of an organization: one for all processes that work with this data folder. */
+export function rateOf({ requestsPerSecond, dataDir }: RateSettings, organizationId: string): Rate {
+  return createRate({ requestsPerSecond, turns: createFolderTurns(join(dataDir, 'turns', organizationId)) })
+}
+
+/** Published for sends, and for whatever asks about them (facts: protocol §11). */
+const SENDS_PER_SECOND = 10
+
+/** Opens the clients of sends: they keep to the published rate where none is set. */
+export function createSendClients(
+  place: ClientPlace & Pick<Place, 'subOrganizationKeys'>,
+  settings: RateSettings,
+): ReturnType<typeof createClients> {
+  if (settings.requestsPerSecond !== undefined) return createClients(place, settings)
+  const bounded = { ...settings, requestsPerSecond: SENDS_PER_SECOND }
+  return createClients({ ...place, rate: rateOf(bounded, place.organizationId) }, bounded)
 }
 
 function missing(what: string, next: string, baseUrl: string): QuorateError {
@@ -151,13 +173,13 @@ export async function keyInside(
  */
 export function createClients(
   place: ClientPlace & Pick<Place, 'subOrganizationKeys'>,
-  settings: Pick<Settings, 'requestsPerSecond'>,
+  settings: RateSettings,
 ): (organization: { readonly id: string; readonly name: string }) => Promise<SubmitClient> {
   const own = submitter(place)
   const rates = new Map<string, Rate>()
   return async ({ id, name }) => {
     if (id === place.organizationId) return own
-    const rate = rates.get(id) ?? createRate(settings)
+    const rate = rates.get(id) ?? rateOf(settings, id)
     rates.set(id, rate)
     // Read each time: a key may be replaced while a worker runs.
     const key = (await keyInside(place, name)) ?? place.key

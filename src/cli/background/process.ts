@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../../activities/index.ts'
-import { createRate } from '../../client/index.ts'
 import { EXIT, type ExitCode, toErrorJson } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
 import { Secret } from '../../telemetry/index.ts'
@@ -9,7 +8,7 @@ import { connectTemporal, createWorker, routeTemporalLogs } from '../../worker/i
 import { taskQueueOf } from '../applying.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey, createClients, loadKey } from '../connect.ts'
+import { bootstrapKey, createClients, createSendClients, loadKey, rateOf } from '../connect.ts'
 import { createLogger } from '../logger.ts'
 import { listensToOperator } from '../service-folder.ts'
 import { namedTemporal } from '../temporal.ts'
@@ -79,7 +78,7 @@ async function comeUp(
       ? await loadKey(bootstrapKey(dataDir), start)
       : await loadKey({ kind: 'value', value: new Secret(start.privateKey), name: 'the key given' }, start)
   const { subOrganizationKeys } = start
-  const clientFor = createClients({ baseUrl, organizationId, key, rate: createRate(start), subOrganizationKeys }, start)
+  const place = { baseUrl, organizationId, key, rate: rateOf(start, organizationId), subOrganizationKeys }
   const temporal = await connectTemporal(named ?? { address: address! })
   const taskQueue = taskQueueOf(organizationId)
   const worker = await createWorker({
@@ -87,7 +86,8 @@ async function comeUp(
     namespace: temporal.namespace,
     taskQueue,
     activities: createActivities({
-      clientFor,
+      clientFor: createClients(place, start),
+      sendClientFor: createSendClients(place, start),
       planStore: createPlanStore(join(dataDir, 'plans')),
       clock: Date.now,
       serviceAheadMs: () => operator().aheadMs,

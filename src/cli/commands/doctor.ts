@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { createRate, type QueryClient } from '../../client/index.ts'
+import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { cacheFolder } from '../../worker/index.ts'
 import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey, loadKey, reader } from '../connect.ts'
+import { bootstrapKey, loadKey, rateOf, reader } from '../connect.ts'
 import { namedTemporal } from '../temporal.ts'
 
 /** One thing that was looked at. */
@@ -92,7 +92,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
     return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
   try {
     const key = await loadKey(settings.key ?? bootstrapKey(settings.dataDir), settings)
-    const client = reader({ baseUrl, organizationId, key, rate: createRate(settings) })
+    const client = reader({ baseUrl, organizationId, key, rate: rateOf(settings, organizationId) })
     const who = await client.query('whoami', {})
     const found = `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`
     if (input.environment['CI'] && (await isOfRootQuorum(client, who.userId))) {

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { createWorker, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
-import { createClients, findPlace } from '../connect.ts'
+import { createClients, createSendClients, findPlace } from '../connect.ts'
 import { createLogger } from '../logger.ts'
 import { findTemporalServer } from '../temporal.ts'
 
@@ -22,6 +22,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
     taskQueue,
     activities: createActivities({
       clientFor: createClients(place, settings),
+      sendClientFor: createSendClients(place, settings),
       planStore: createPlanStore(join(settings.dataDir, 'plans')),
       clock: Date.now,
       logger,

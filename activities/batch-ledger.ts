@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { canonicalJson } from '../src/encoding/index.ts'
+import type { RowStand, RowState, SendBatch } from './batch-model.ts'
+import { ApplyError } from './error.ts'
+import { type SendLedger, sendIdOf } from './send-ledger.ts'
+import type { SendOrder, SendProgress } from './send-model.ts'
+import { list, read, write } from './store-files.ts'
+
+/** The batches that were begun from here, and how each of their rows stands by the ledger. */
+export interface BatchLedger {
+  /** Keeps a batch; one with the same rows takes the place of the one before. */
+  put(batch: SendBatch): Promise<void>
+  /** Throws `apply/order-missing`. */
+  get(batchId: string): Promise<SendBatch>
+  /** Ids of all batches. */
+  ids(): Promise<readonly string[]>
+  /** How each row stands, in the order of the file. */
+  survey(batch: SendBatch): Promise<readonly RowStand[]>
+}
+
+/** Files that are read at the same time: more would wait for each other anyway. */
+const AT_ONCE = 32
+
+/** Makes the ledger of batches in the plan store's folder. */
+export function createBatchLedger(folder: string, sends: SendLedger): BatchLedger {
+  const shelf = join(folder, 'send-batches')
+
+  const stand = async (row: SendBatch['rows'][number]): Promise<RowStand> => {
+    const sendId = sendIdOf(row.order)
+    const entered = await sends.findOrder(sendId)
+    if (entered === undefined) return { row, sendId, state: row.leftOut === undefined ? 'not begun' : 'left out' }
+    if (!isSameSend(entered, row.order)) return { row, sendId, state: 'taken' }
+    const progress = await sends.getProgress(sendId)
+    return { row, sendId, state: progress?.state ?? 'submitting', ...(progress === undefined ? {} : { progress }) }
+  }
+
+  return {
+    put: (batch) => write(join(shelf, batch.batchId), JSON.stringify(batch)),
+    async get(batchId) {
+      const text = /^[0-9a-f]{64}$/.test(batchId) ? await read(join(shelf, batchId)) : undefined
+      if (text !== undefined) return JSON.parse(text) as SendBatch
+      throw new ApplyError('apply/order-missing', `the plan store has no batch \`${batchId}\``, { facts: { folder } })
+    },
+    ids: () => list(shelf),
+    async survey({ rows }) {
+      const stands: RowStand[] = []
+      for (let from = 0; from < rows.length; from += AT_ONCE) {
+        stands.push(...(await Promise.all(rows.slice(from, from + AT_ONCE).map(stand))))
+      }
+      return stands
+    },
+  }
+}
+
+/** Whether two orders under one reference would put the same bytes on a chain. */
+export function isSameSend(one: SendOrder, other: SendOrder): boolean {
+  const sent = ({ type, parameters }: SendOrder) => canonicalJson({ type, parameters })
+  return sent(one) === sent(other)
+}
+
+/** Whether nothing more will come of a send; what is over is never begun again. */
+export function isSendOver(state: SendProgress['state']): boolean {
+  return state === 'included' || state === 'failed' || state === 'rejected'
+}
+
+/** Whether nothing more will come of a row by itself. */
+export function isRowOver(state: RowState): boolean {
+  return state === 'left out' || state === 'taken' || (state !== 'not begun' && isSendOver(state))
+}

@@ -1,0 +1,62 @@
+import type { Failure } from './model.ts'
+import type { SendOrder, SendProgress, TransactionState } from './send-model.ts'
+import type { SendActivityState } from './sends.ts'
+
+/** Many sends of one file. Each is a send of its own, under its own reference; this is what they have in common. */
+export interface SendBatch {
+  readonly batchId: string
+  readonly organization: SendOrder['organization']
+  /** The file's name, for people. */
+  readonly file: string
+  /** ISO 8601. */
+  readonly orderedAt: string
+  readonly rows: readonly BatchRow[]
+}
+
+export interface BatchRow {
+  /** Line in the file. */
+  readonly line: number
+  readonly order: SendOrder
+  /** Why it is not sent with the others: the policies would have denied it. */
+  readonly leftOut?: string
+}
+
+/** A row and how its send stands. */
+export interface RowStand {
+  readonly row: BatchRow
+  readonly sendId: string
+  readonly state: RowState
+  readonly progress?: SendProgress
+}
+
+/** `taken`: its reference stands for another send, which was ordered first. */
+export type RowState = SendProgress['state'] | 'not begun' | 'left out' | 'taken'
+
+/** How many rows are in which state. */
+export type BatchCounts = Readonly<Partial<Record<RowState, number>>>
+
+/** Where a batch stands; its workflow's query answer and its result. */
+export interface SendBatchProgress {
+  readonly batchId: string
+  readonly counts: BatchCounts
+  /** Every row that is to be begun has been submitted or has ended. */
+  readonly submitted: boolean
+  /** Nothing is left to do. */
+  readonly over: boolean
+  /** Nothing more was begun, because one failed. */
+  readonly stopped: boolean
+  /** Why it could not go on; its sends do by themselves, and the same file takes them up again. */
+  readonly error?: Failure
+}
+
+/** A send of a batch, for its workflow. */
+export interface BatchedSend {
+  readonly sendId: string
+  readonly reference: string
+}
+
+/** What a batch has learned of one of its sends. */
+export interface SendNews {
+  readonly activity?: SendActivityState
+  readonly transaction?: TransactionState
+}

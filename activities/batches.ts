@@ -1,0 +1,166 @@
+import { ClientError } from '../src/client/index.ts'
+import type { Wire } from '../src/protocol/index.ts'
+import { isRowOver, isSameSend } from './batch-ledger.ts'
+import type { BatchCounts, BatchedSend, RowStand, SendBatch, SendNews } from './batch-model.ts'
+import type { ActivityDependencies } from './create.ts'
+import { readOpenActivities } from './open-activities.ts'
+import { openSends, readTransactionState, type SendReader } from './sends.ts'
+
+/** What the workflow of a batch may ask of the world. Each may run more than once; none minds. */
+export interface BatchActivities {
+  /** Gives the next rows to begin, as far as there is room, and enters them in the ledger. */
+  nextSends(input: {
+    readonly batchId: string
+    /** Rows before this one have been begun. */
+    readonly from: number
+    /** Whether nothing more is begun once one has failed. */
+    readonly stopOnFailure: boolean
+  }): Promise<NextSends>
+  /** Asks about the sends of a batch that are on their way: about many at once where the API can answer so. */
+  askBatch(input: {
+    readonly batchId: string
+    /** Of those that are being broadcast, only rows from this one on are asked about. */
+    readonly from: number
+  }): Promise<BatchNews>
+}
+
+export interface NextSends {
+  readonly begin: readonly BatchedSend[]
+  /** Rows before this one have been begun now. */
+  readonly from: number
+  /** Whether rows are left to begin. */
+  readonly more: boolean
+  readonly stopped: boolean
+  readonly counts: BatchCounts
+}
+
+export interface BatchNews {
+  readonly news: readonly (BatchedSend & { readonly news: SendNews })[]
+  /** Sends that nothing is known of yet: whoever carries them out may be gone. */
+  readonly silent: readonly BatchedSend[]
+  /** The row to go on with; 0 when all were asked about. */
+  readonly from: number
+  readonly open: number
+  readonly counts: BatchCounts
+}
+
+/** Sends that are being submitted at the same time: three seconds' worth, so that the rate is used whatever one takes. */
+const MOST_SUBMITTING = 30
+/** Most that is asked one by one in one step, which at ten a second takes five seconds. */
+const MOST_ASKED = 50
+/** From so many that wait, the list of all that wait is fewer requests. */
+const WORTH_A_LIST = 4
+
+export function createBatchActivities(deps: ActivityDependencies): BatchActivities {
+  const { sends, batches } = deps.planStore
+  return {
+    async nextSends({ batchId, from, stopOnFailure }) {
+      const batch = await batches.get(batchId)
+      const stands = await batches.survey(batch)
+      const counts = countsOf(stands)
+      const stopped = stopOnFailure && stands.some(isFailure)
+      const submitting = stands.slice(0, from).filter(isUnsubmitted).length
+      const chosen: RowStand[] = []
+      let next = from
+      while (!stopped && next < stands.length && submitting + chosen.length < MOST_SUBMITTING) {
+        const stand = stands[next++]!
+        if (!isRowOver(stand.state)) chosen.push(stand)
+      }
+      const entered = await Promise.all(chosen.map(({ row }) => sends.enter(row.order)))
+      // Somebody may have taken the reference for another send since it was looked at.
+      const begin = chosen.filter(({ row }, index) => isSameSend(entered[index]!.order, row.order)).map(named)
+      return { begin, from: next, more: !stopped && next < stands.length, stopped, counts }
+    },
+
+    async askBatch({ batchId, from }) {
+      const batch = await batches.get(batchId)
+      const stands = await batches.survey(batch)
+      const begun = stands.filter(({ state }) => !isRowOver(state) && state !== 'not begun')
+      const reader = await openSends(deps, batch.organization)
+      const waiting = begun.filter(
+        ({ state, progress }) => state !== 'broadcasting' && progress?.activityId !== undefined,
+      )
+      const flying = stands.slice(from).filter(({ state }) => state === 'broadcasting')
+      const asked = flying.slice(0, MOST_ASKED)
+      const news = [...(await askWaiting(reader, batch, waiting)), ...(await askFlying(reader, asked))]
+      return {
+        news,
+        silent: begun.filter(isUnsubmitted).map(named),
+        from: asked.length < flying.length ? stands.indexOf(asked.at(-1)!) + 1 : 0,
+        open: begun.length,
+        counts: countsOf(stands),
+      }
+    },
+  }
+}
+
+/** What has changed of those whose activity was open when they were asked about last. */
+async function askWaiting(
+  reader: SendReader,
+  { rows }: SendBatch,
+  waiting: readonly RowStand[],
+): Promise<BatchNews['news']> {
+  const types = [...new Set(rows.map(({ order }) => order.type))]
+  const listed = new Map<string, Wire.Activity>()
+  if (waiting.length >= WORTH_A_LIST) {
+    for await (const activity of readOpenActivities(reader.client, types)) listed.set(activity.id, activity)
+  }
+  let asked = 0
+  const ask = async (stand: RowStand): Promise<SendNews | undefined> => {
+    const activityId = stand.progress!.activityId!
+    const known = listed.get(activityId)
+    if (known === undefined && ++asked > MOST_ASKED) return undefined
+    const now = reader.describe(known ?? (await reader.client.query('get_activity', { activityId })).activity)
+    return isNews(stand, now) ? { activity: now } : undefined
+  }
+  return gather(waiting, ask)
+}
+
+/** Asks about one after the other. Where that is refused for good, the send asks itself and fails by itself. */
+async function gather(
+  stands: readonly RowStand[],
+  ask: (stand: RowStand) => Promise<SendNews | undefined>,
+): Promise<BatchNews['news']> {
+  const all: BatchNews['news'][number][] = []
+  for (const stand of stands) {
+    const news = await ask(stand).catch((error: unknown): SendNews => {
+      if (!(error instanceof ClientError) || error.retryable) throw error
+      return {}
+    })
+    if (news !== undefined) all.push({ ...named(stand), news })
+  }
+  return all
+}
+
+/** A vote that has lapsed is gone from those that count. */
+function isNews({ progress }: RowStand, { state, approved }: ReturnType<SendReader['describe']>): boolean {
+  return state !== progress!.state || approved.join() !== progress!.approved?.join()
+}
+
+function askFlying({ client }: SendReader, flying: readonly RowStand[]): Promise<BatchNews['news']> {
+  return gather(flying, async ({ progress }) => {
+    const { sendTransactionStatusId, transactionHash } = progress!
+    const transaction = await readTransactionState(client, sendTransactionStatusId!)
+    const isNew = transaction.state !== 'broadcasting' || transaction.transactionHash !== transactionHash
+    return isNew ? { transaction } : undefined
+  })
+}
+
+function countsOf(stands: readonly RowStand[]): BatchCounts {
+  const counts: Record<string, number> = {}
+  for (const { state } of stands) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+function isFailure({ state }: RowStand): boolean {
+  return state === 'failed' || state === 'rejected' || state === 'taken'
+}
+
+/** Begun, and nothing that came back is known. */
+function isUnsubmitted({ state, progress }: RowStand): boolean {
+  return state === 'submitting' && progress?.activityId === undefined
+}
+
+function named({ sendId, row }: RowStand): BatchedSend {
+  return { sendId, reference: row.order.reference }
+}

@@ -1,0 +1,147 @@
+/**
+ * Begins the sends of a file and asks about them all. Each is a workflow of its own, whose id is the lock of its reference;
+ * this one only sees to it that there is room at the API: first everything is submitted, a few at a time, and then one step
+ * after the other asks about many. It knows counts and a place in the file; what is sent, and how each row stands, is in
+ * the ledger. So it may end anywhere and begin again: what is over is left alone, and what runs is found running.
+ */
+import {
+  ChildWorkflowCancellationType,
+  ContinueAsNew,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { BatchCounts, BatchedSend, SendBatchProgress } from '../activities/batch-model.ts'
+import type { BatchNews } from '../activities/batches.ts'
+import type { Failure } from '../activities/model.ts'
+import { batchProgress, nudge, told } from './messages.ts'
+import { send } from './send.ts'
+import { createPace, persist, rest, steps, toFailure, type Waiter } from './steps.ts'
+
+export interface SendBatchInput {
+  readonly organizationId: string
+  /** Where the ledger has it. */
+  readonly batchId: string
+  /** Nothing more is begun once one has failed; what was begun is followed to its end. @default false */
+  readonly stopOnFailure?: boolean
+  /** Only from an earlier run of the same batch. */
+  readonly carried?: BatchRecord
+}
+
+/** What is known of a batch; plain JSON, handed from run to run. */
+interface BatchRecord {
+  /** Rows before this one have been begun. */
+  readonly begun: number
+  readonly more: boolean
+  readonly stopped: boolean
+  readonly counts: BatchCounts
+  readonly submitted: boolean
+}
+
+/** How often it is looked whether there is room for more. */
+const ROOM_MS = 500
+
+export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgress> {
+  const run = new BatchRun(input)
+  let over = false
+  let error: Failure | undefined
+  const progress = (): SendBatchProgress => {
+    const { counts, submitted, stopped } = run.record
+    return { batchId: input.batchId, counts, submitted, stopped, over, ...(error === undefined ? {} : { error }) }
+  }
+  setHandler(batchProgress, progress)
+  setHandler(nudge, () => run.nudge())
+  try {
+    await beginAll(run)
+    await followAll(run)
+  } catch (fault) {
+    if (fault instanceof ContinueAsNew || isCancellation(fault)) throw fault
+    error = toFailure(fault)
+  }
+  over = true
+  return progress()
+}
+
+class BatchRun implements Waiter {
+  readonly input: SendBatchInput
+  record: BatchRecord
+  readonly stopping = false
+  news = 0
+
+  constructor(input: SendBatchInput) {
+    this.input = input
+    this.record = input.carried ?? { begun: 0, more: true, stopped: false, counts: {}, submitted: false }
+  }
+
+  nudge(): void {
+    this.news++
+  }
+
+  change(columns: Partial<BatchRecord>): void {
+    this.record = { ...this.record, ...columns }
+  }
+}
+
+/** A step of a batch that fails is tried again for as long as it takes; nobody is asked to do anything about it. */
+const unshown = () => {}
+
+async function beginAll(run: BatchRun): Promise<void> {
+  const { batchId, stopOnFailure = false } = run.input
+  while (run.record.more) {
+    const from = run.record.begun
+    const next = await persist(run, unshown, () => steps.nextSends({ batchId, from, stopOnFailure }))
+    await Promise.all(next.begin.map((one) => begin(run, one)))
+    run.change({ begun: next.from, more: next.more, stopped: next.stopped, counts: next.counts })
+    await goOnElsewhereIfLong(run)
+    if (next.more) await rest(run, ROOM_MS)
+  }
+}
+
+/** Begins a send; one that runs is left to itself. It goes on when this has ended. */
+async function begin({ input: { organizationId } }: BatchRun, { sendId, reference }: BatchedSend): Promise<void> {
+  try {
+    await startChild(send, {
+      workflowId: idOf(organizationId, sendId),
+      args: [{ organizationId, sendId, batched: { reference } }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      cancellationType: ChildWorkflowCancellationType.ABANDON,
+    })
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error
+  }
+}
+
+const idOf = (organizationId: string, sendId: string) => `send/${organizationId}/${sendId}`
+
+/** Asks until every send has come to its end. */
+async function followAll(run: BatchRun): Promise<void> {
+  const { batchId } = run.input
+  let pace = createPace(run)
+  for (let from = 0; ; ) {
+    const here = from
+    const asked = await persist(run, unshown, () => steps.askBatch({ batchId, from: here }))
+    run.change({ counts: asked.counts, submitted: asked.silent.length === 0 })
+    if (asked.open === 0) return
+    // While there is news, those that are silent are probably on their way.
+    const silent = asked.news.length > 0 ? [] : asked.silent
+    await Promise.all([...asked.news.map((one) => tell(run, one)), ...silent.map((one) => begin(run, one))])
+    await goOnElsewhereIfLong(run)
+    from = asked.from
+    if (asked.news.length > 0) pace = createPace(run)
+    if (from === 0) await pace()
+  }
+}
+
+/** Tells a send what is new; one that nobody carries out any more is begun again, and comes to the same end. */
+async function tell(run: BatchRun, one: BatchNews['news'][number]): Promise<void> {
+  const handle = getExternalWorkflowHandle(idOf(run.input.organizationId, one.sendId))
+  await handle.signal(told, one.news).catch(() => begin(run, one))
+}
+
+async function goOnElsewhereIfLong({ input, record }: BatchRun): Promise<void> {
+  if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof sendBatch>({ ...input, carried: record })
+}
