@@ -46,6 +46,8 @@ export interface BatchNews {
 
 /** Sends that are being submitted at the same time: three seconds' worth, so that the rate is used whatever one takes. */
 const MOST_SUBMITTING = 30
+/** Those that a failure cannot stop any more, where it is to stop the rest. */
+const MOST_AT_RISK = 5
 /** Most that is asked one by one in one step, which at ten a second takes five seconds. */
 const MOST_ASKED = 50
 /** From so many that wait, the list of all that wait is fewer requests. */
@@ -59,10 +61,12 @@ export function createBatchActivities(deps: ActivityDependencies): BatchActiviti
       const stands = await batches.survey(batch)
       const counts = countsOf(stands)
       const stopped = stopOnFailure && stands.some(isFailure)
-      const submitting = stands.slice(0, from).filter(isUnsubmitted).length
+      const begun = stands.slice(0, from)
+      const busy = begun.filter((one) => isUnsubmitted(one) || (stopOnFailure && one.state === 'broadcasting')).length
+      const most = stopOnFailure ? MOST_AT_RISK : MOST_SUBMITTING
       const chosen: RowStand[] = []
       let next = from
-      while (!stopped && next < stands.length && submitting + chosen.length < MOST_SUBMITTING) {
+      while (!stopped && next < stands.length && busy + chosen.length < most) {
         const stand = stands[next++]!
         if (!isRowOver(stand.state)) chosen.push(stand)
       }

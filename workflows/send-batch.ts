@@ -56,8 +56,7 @@ export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgres
   setHandler(batchProgress, progress)
   setHandler(nudge, () => run.nudge())
   try {
-    await beginAll(run)
-    await followAll(run)
+    await carryOut(run)
   } catch (fault) {
     if (fault instanceof ContinueAsNew || isCancellation(fault)) throw fault
     error = toFailure(fault)
@@ -89,16 +88,41 @@ class BatchRun implements Waiter {
 /** A step of a batch that fails is tried again for as long as it takes; nobody is asked to do anything about it. */
 const unshown = () => {}
 
-async function beginAll(run: BatchRun): Promise<void> {
-  const { batchId, stopOnFailure = false } = run.input
-  while (run.record.more) {
-    const from = run.record.begun
-    const next = await persist(run, unshown, () => steps.nextSends({ batchId, from, stopOnFailure }))
-    await Promise.all(next.begin.map((one) => begin(run, one)))
-    run.change({ begun: next.from, more: next.more, stopped: next.stopped, counts: next.counts })
+/** First everything is submitted, and then it is asked about. Where a failure stops it, what was begun is asked about first. */
+async function carryOut(run: BatchRun): Promise<void> {
+  let pace = createPace(run)
+  for (let from = 0; ; ) {
+    if (run.record.more) await beginNext(run)
+    const { more } = run.record
+    let open = 0
+    if (!more || run.input.stopOnFailure) {
+      const asked = await askFrom(run, from)
+      ;({ from, open } = asked)
+      if (asked.news.length > 0) pace = createPace(run)
+    }
+    if (!more && open === 0) return
     await goOnElsewhereIfLong(run)
-    if (next.more) await rest(run, ROOM_MS)
+    if (more) await rest(run, ROOM_MS)
+    else if (from === 0) await pace()
   }
+}
+
+async function beginNext(run: BatchRun): Promise<void> {
+  const { batchId, stopOnFailure = false } = run.input
+  const from = run.record.begun
+  const next = await persist(run, unshown, () => steps.nextSends({ batchId, from, stopOnFailure }))
+  await Promise.all(next.begin.map((one) => begin(run, one)))
+  run.change({ begun: next.from, more: next.more, stopped: next.stopped, counts: next.counts })
+}
+
+async function askFrom(run: BatchRun, from: number): Promise<BatchNews> {
+  const { batchId } = run.input
+  const asked = await persist(run, unshown, () => steps.askBatch({ batchId, from }))
+  run.change({ counts: asked.counts, submitted: !run.record.more && asked.silent.length === 0 })
+  // While there is news, those that are silent are probably on their way.
+  const silent = asked.news.length > 0 ? [] : asked.silent
+  await Promise.all([...asked.news.map((one) => tell(run, one)), ...silent.map((one) => begin(run, one))])
+  return asked
 }
 
 /** Begins a send; one that runs is left to itself. It goes on when this has ended. */
@@ -116,25 +140,6 @@ async function begin({ input: { organizationId } }: BatchRun, { sendId, referenc
 }
 
 const idOf = (organizationId: string, sendId: string) => `send/${organizationId}/${sendId}`
-
-/** Asks until every send has come to its end. */
-async function followAll(run: BatchRun): Promise<void> {
-  const { batchId } = run.input
-  let pace = createPace(run)
-  for (let from = 0; ; ) {
-    const here = from
-    const asked = await persist(run, unshown, () => steps.askBatch({ batchId, from: here }))
-    run.change({ counts: asked.counts, submitted: asked.silent.length === 0 })
-    if (asked.open === 0) return
-    // While there is news, those that are silent are probably on their way.
-    const silent = asked.news.length > 0 ? [] : asked.silent
-    await Promise.all([...asked.news.map((one) => tell(run, one)), ...silent.map((one) => begin(run, one))])
-    await goOnElsewhereIfLong(run)
-    from = asked.from
-    if (asked.news.length > 0) pace = createPace(run)
-    if (from === 0) await pace()
-  }
-}
 
 /** Tells a send what is new; one that nobody carries out any more is begun again, and comes to the same end. */
 async function tell(run: BatchRun, one: BatchNews['news'][number]): Promise<void> {

@@ -1,0 +1,85 @@
+/** The batch workflow with everything real behind it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { complete } from '../service/handlers/steps.ts'
+import { createTestUser } from '../service/harness.ts'
+import { testTemporalAddress } from '../temporal.ts'
+import { openSendStage, RECEIVER, REVERTS, type SendStage } from './send-stage.ts'
+
+let stage: SendStage
+beforeAll(async () => {
+  stage = await openSendStage(await testTemporalAddress(), { senders: 2 })
+})
+afterAll(() => stage.close())
+
+const orders = (name: string, count: number) =>
+  Array.from({ length: count }, (_, row) => stage.orderOf(`${name}-${row}`, { from: stage.senders[row % 2]! }))
+
+describe('send batch', () => {
+  test('every row is sent once and followed to its end; begun again it sends nothing', {
+    timeout: 60_000,
+  }, async () => {
+    const before = await stage.countSends()
+    const rows = orders('PAY', 8)
+    const first = await stage.begin(rows)
+    expect(await first.ended('batch')).toMatchObject({
+      counts: { included: 8 },
+      submitted: true,
+      over: true,
+      stopped: false,
+    })
+    const again = await stage.begin(rows, { run: '/again' })
+    expect(await again.ended()).toMatchObject({ counts: { included: 8 }, over: true })
+    expect(await stage.countSends()).toBe(before + 8)
+  })
+
+  test('two that have rows in common, begun at once, send them once', { timeout: 60_000 }, async () => {
+    const before = await stage.countSends()
+    const rows = orders('SHARED', 6)
+    const both = await Promise.all([stage.begin(rows.slice(0, 4)), stage.begin(rows.slice(2))])
+    const ends = await Promise.all(both.map((one) => one.ended()))
+    expect(ends.map(({ counts }) => counts)).toEqual([{ included: 4 }, { included: 4 }])
+    expect(await stage.countSends()).toBe(before + 6)
+  })
+
+  test('a row that fails does not stop the others', { timeout: 60_000 }, async () => {
+    const [one, two, three, four] = orders('BAD', 4)
+    const reverts = stage.orderOf('BAD-1', { to: REVERTS, gasLimit: '60000' })
+    const refused = stage.orderOf('BAD-2', { from: RECEIVER })
+    await stage.store.sends.enter(three!)
+    const batch = await stage.begin([one!, { ...two!, ...reverts }, refused, four!])
+    expect(await batch.ended('batch-failures')).toMatchObject({ over: true, stopped: false })
+    // The third has the reference of a send that was ordered before.
+    expect(await batch.states()).toEqual(['included', 'failed', 'taken', 'included'])
+  })
+
+  test('where a failure is to stop it, nothing more is begun', { timeout: 60_000 }, async () => {
+    const before = await stage.countSends()
+    const rows = [stage.orderOf('STOP-0', { from: RECEIVER }), ...orders('STOPPED', 11)]
+    const batch = await stage.begin(rows, { stopOnFailure: true })
+    const progress = await batch.ended()
+    expect(progress).toMatchObject({ over: true, stopped: true, counts: { failed: 1 } })
+    const begun = (await stage.countSends()) - before
+    expect(begun).toBeLessThan(11)
+    expect(progress.counts).toEqual({ failed: 1, included: begun, 'not begun': 11 - begun })
+  })
+
+  test('it waits for approvals as long as it takes, and asks about many with one question', {
+    timeout: 60_000,
+  }, async () => {
+    const bob = await createTestUser(stage.service, 'bob')
+    await complete(stage.service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
+      threshold: 2,
+      userIds: [stage.service.rootUserId, bob.userId],
+    })
+    const batch = await stage.begin(orders('VOTE', 6))
+    await batch.until(({ counts, submitted }) => submitted && counts.waiting === 6)
+    const stands = await stage.store.batches.survey(batch.batch)
+    for (const [row, { progress }] of stands.entries()) {
+      await (row === 2 ? bob.client.reject(progress!.fingerprint!) : bob.client.approve(progress!.fingerprint!))
+    }
+    const impatient = setInterval(() => void batch.handle.signal('nudge').catch(() => {}), 500)
+    expect(await batch.ended('batch-approved')).toMatchObject({ counts: { included: 5, rejected: 1 }, over: true })
+    clearInterval(impatient)
+    expect((await batch.states())[2]).toBe('rejected')
+  })
+})

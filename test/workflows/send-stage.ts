@@ -1,0 +1,182 @@
+/** Sends with nothing between them that is a double: a real node, the real service, Temporal, and a worker. */
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { WorkflowHandle } from '@temporalio/client'
+import { Worker } from '@temporalio/worker'
+import {
+  createActivities,
+  createPlanStore,
+  type PlanStore,
+  type SendBatch,
+  type SendBatchProgress,
+  type SendOrder,
+  sendIdOf,
+} from '../../activities/index.ts'
+import { createSubmitClient } from '../../src/client/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { connectTemporal, createWorker, type TemporalConnections } from '../../src/worker/index.ts'
+import type { sendBatch } from '../../workflows/index.ts'
+import { startTestService, type TestService } from '../service/harness.ts'
+import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { testBundle } from './harness.ts'
+import { historyToText } from './history-json.ts'
+
+export const RECEIVER = '0x00000000000000000000000000000000000000b0'
+/** Reverts, whatever it is called with. */
+export const REVERTS = '0x00000000000000000000000000000000000000fd'
+
+export type BatchHandle = WorkflowHandle<typeof sendBatch>
+
+export interface SendStage {
+  readonly service: TestService
+  readonly anvil: Anvil
+  readonly store: PlanStore
+  readonly temporal: TemporalConnections
+  /** Addresses with 100 ether each. */
+  readonly senders: readonly string[]
+  orderOf(reference: string, parameters?: object): SendOrder
+  /** Puts orders into a batch and begins it. `run` makes it another workflow than the one before. */
+  begin(
+    orders: readonly SendOrder[],
+    more?: { readonly stopOnFailure?: boolean; readonly run?: string },
+  ): Promise<Begun>
+  countSends(): Promise<number>
+  close(): Promise<void>
+}
+
+export interface Begun {
+  readonly batch: SendBatch
+  readonly handle: BatchHandle
+  /** Awaits the end; the histories must replay. `record` keeps them under that name when histories are recorded. */
+  ended(record?: string): Promise<SendBatchProgress>
+  until(wanted: (progress: SendBatchProgress) => boolean): Promise<SendBatchProgress>
+  /** The state of each row. */
+  states(): Promise<readonly string[]>
+}
+
+export async function openSendStage(address: string, { senders: count = 1 } = {}): Promise<SendStage> {
+  const folder = mkdtempSync(join(tmpdir(), 'quorate-sends-'))
+  const store = createPlanStore(folder)
+  const anvil = await startAnvil()
+  await anvil.rpc('anvil_setCode', REVERTS, '0x60006000fd')
+  const service = await startTestService({ chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } } })
+  const { organizationId } = service
+  const senders: string[] = []
+  for (let sender = 0; sender < count; sender++) {
+    senders.push((await makeWallet(service.root, ETHEREUM)).accounts[0]!.address)
+    await anvil.fund(senders[sender]!, 100)
+  }
+  const temporal = await connectTemporal({ address })
+  const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+  const client = createSubmitClient({ baseUrl: service.url, organizationId, stamper })
+  const workflowBundle = await testBundle()
+  const worker = await createWorker({
+    connection: await temporal.openForWorker(),
+    taskQueue: organizationId,
+    activities: createActivities({
+      clientFor: () => client,
+      planStore: store,
+      clock: Date.now,
+      logger: silentLogger,
+    }),
+    workflowBundle,
+    // Without a cache every workflow task is a replay: what is not deterministic shows at once.
+    maxCachedWorkflows: 0,
+  })
+  const running = worker.run()
+
+  const keepHistory = async (handle: Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>, record?: string) => {
+    const history = await handle.fetchHistory()
+    await Worker.runReplayHistory({ workflowBundle }, history, handle.workflowId)
+    if (record && process.env['QUORATE_RECORD_HISTORIES']) {
+      writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(history))
+    }
+  }
+
+  return {
+    service,
+    anvil,
+    store,
+    temporal,
+    senders,
+    orderOf: (reference, parameters = {}) => ({
+      reference,
+      organization: { name: 'acme', id: organizationId, baseUrl: service.url },
+      type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+      parameters: { from: senders[0]!, caip2: SEPOLIA, to: RECEIVER, value: '1', ...parameters },
+      from: 'treasury',
+      to: 'payroll',
+      amount: '1 wei',
+      orderedAt: '2026-01-01T00:00:00.000Z',
+    }),
+    async begin(orders, { stopOnFailure = false, run = '' } = {}) {
+      const batch = batchOf(orders)
+      await store.batches.put(batch)
+      const { batchId } = batch
+      const handle = await temporal.client.workflow.start<typeof sendBatch>('sendBatch', {
+        workflowId: `send-batch/${organizationId}/${batchId}${run}`,
+        taskQueue: organizationId,
+        args: [{ organizationId, batchId, stopOnFailure }],
+        workflowTaskTimeout: '2s',
+      })
+      return {
+        batch,
+        handle,
+        async ended(record) {
+          const progress = await handle.result()
+          await keepHistory(handle, record)
+          for (const [index, { order }] of batch.rows.slice(0, 2).entries()) {
+            const child = temporal.client.workflow.getHandle(`send/${organizationId}/${sendIdOf(order)}`)
+            const name = record === undefined || index > 0 ? undefined : `${record}-row`
+            await child
+              .result()
+              .then(() => keepHistory(child, name))
+              .catch((error: Error) => {
+                if (error.name !== 'WorkflowNotFoundError') throw error
+              })
+          }
+          return progress
+        },
+        async until(wanted) {
+          for (;;) {
+            const progress = await handle.query<SendBatchProgress>('progress')
+            if (wanted(progress)) return progress
+            await new Promise((resolve) => setTimeout(resolve, 50))
+          }
+        },
+        states: async () => (await store.batches.survey(batch)).map(({ state }) => state),
+      }
+    },
+    async countSends() {
+      const { activities } = await service.root.query('list_activities', {
+        filterByType: ['ACTIVITY_TYPE_ETH_SEND_TRANSACTION'],
+        paginationOptions: { limit: '100' },
+      })
+      return activities.length
+    },
+    async close() {
+      worker.shutdown()
+      await running
+      await temporal.close()
+      await service.close()
+      await anvil.kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A batch of orders, each in a line of its own below the header. */
+export function batchOf(orders: readonly SendOrder[]): SendBatch {
+  return {
+    batchId: createHash('sha256').update(JSON.stringify(orders)).digest('hex'),
+    organization: orders[0]!.organization,
+    file: 'payments.csv',
+    orderedAt: '2026-01-01T00:00:00.000Z',
+    rows: orders.map((order, index) => ({ line: index + 2, order })),
+  }
+}
