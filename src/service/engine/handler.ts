@@ -27,6 +27,11 @@ export interface HandlerContext {
   readonly chains: Chains
 }
 
+/** What a handler may use once it is decided that the activity is carried out. */
+export interface ExecutionContext extends HandlerContext {
+  readonly activityId: string
+}
+
 /** Where a sealed value stands; part of the seal, so that sealed values cannot be swapped between rows. */
 export interface SealedPlace {
   readonly table: string
@@ -55,7 +60,7 @@ export interface Handler<Intent = JsonObject> {
   /** The policy roots and the target user that this request defines, besides `activity` and the approvers. */
   readonly facts?: (context: HandlerContext, intent: Intent) => Promise<Partial<PolicyContext>>
   /** Carries it out and returns the result object that goes under the activity's result key. */
-  readonly execute: (context: HandlerContext, intent: Intent) => Promise<JsonObject>
+  readonly execute: (context: ExecutionContext, intent: Intent) => Promise<JsonObject>
 }
 
 /** An activity type that this version does not carry out, and why; submitting it is refused with code 12. */

@@ -36,6 +36,7 @@ const send: TypedHandler<Wire.EthSendTransactionIntentV2, Wire.EthSendTransactio
     await insertSend(tx, {
       id,
       organization_id: organizationId,
+      activity_id: context.activityId,
       caip2: intent.caip2,
       sender: intent.from.toLowerCase(),
       request: JSON.stringify(toSendRequest(intent.calls[0]!, intent)),

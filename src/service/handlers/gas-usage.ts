@@ -5,9 +5,9 @@ import { gasUsageOfParentsAlone } from './readings.ts'
 import type { HandlerRows, TypedHandler } from './table.ts'
 
 /**
- * Says what a parent pays for of its tree's sends (facts: chain §7). Unstated: what an absent `enabled` or `solanaConfig`
- * means. They stay as they were, so that a request about limits does not switch anything; the first config is
- * enabled. The id is that of the first.
+ * Says what a parent pays for of its tree's sends (facts: chain §7). An absent `solanaConfig`, and an absent member
+ * of it, leaves what there was. Unstated: so does an absent `enabled`, for a request about limits should not switch anything;
+ * the first config is enabled. The id is that of the first.
  */
 const upsert: TypedHandler<Wire.UpsertGasUsageConfigIntent, Wire.UpsertGasUsageConfigResult> = {
   async validate({ tx, organizationId }) {
@@ -25,7 +25,7 @@ const upsert: TypedHandler<Wire.UpsertGasUsageConfigIntent, Wire.UpsertGasUsageC
       sub_org_window_limit_usd: intent.subOrgWindowLimitUsd,
       window_duration_minutes: Number(intent.windowDurationMinutes),
       enabled: (enabled ?? before?.enabled !== 0) ? 1 : 0,
-      solana_config: solanaConfig === undefined ? (before?.solana_config ?? null) : JSON.stringify(solanaConfig),
+      solana_config: JSON.stringify({ ...JSON.parse(before?.solana_config ?? '{}'), ...solanaConfig }),
       created_at: before?.created_at ?? now,
       updated_at: now,
     })

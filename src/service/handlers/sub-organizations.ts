@@ -136,7 +136,7 @@ export const subOrganizationHandlers = {
 } satisfies HandlerRows
 
 /** The same request, seen from inside the organization that it makes. */
-function insideOf(context: HandlerContext, organizationId: string): HandlerContext {
+function insideOf<Context extends HandlerContext>(context: Context, organizationId: string): Context {
   return { ...context, organizationId }
 }
 

@@ -1,13 +1,13 @@
 import type { PolicyContext } from '../../policy/index.ts'
 import type { ActivityFamily, ActivityIntents, ActivityResults, ActivityType } from '../../protocol/index.ts'
-import type { HandlerContext, NotExecuted, Outside } from '../engine/handler.ts'
+import type { ExecutionContext, HandlerContext, NotExecuted, Outside } from '../engine/handler.ts'
 
 /** A handler over an intent of its own type; the engine's `Handler` with the JSON seen through the catalogue. */
 export interface TypedHandler<Intent, Result> {
   readonly examine?: (intent: Intent, outside: Outside) => Promise<void>
   readonly validate?: (context: HandlerContext, intent: Intent) => Promise<void>
   readonly facts?: (context: HandlerContext, intent: Intent) => Promise<Partial<PolicyContext>>
-  readonly execute: (context: HandlerContext, intent: Intent) => Promise<Result>
+  readonly execute: (context: ExecutionContext, intent: Intent) => Promise<Result>
 }
 
 /** The handler of one activity type. */

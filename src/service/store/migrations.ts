@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
+import { activitiesOfSends } from './migrations/activities-of-sends.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -121,6 +122,7 @@ const MIGRATIONS: readonly Migration[] = [
   deniedVotes,
   gasUsage,
   sponsoredSends,
+  activitiesOfSends,
 ]
 
 /**

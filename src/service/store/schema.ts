@@ -399,6 +399,7 @@ export interface VerifiedContactRow {
 export interface SendRow {
   id: string
   organization_id: string
+  activity_id: string
   caip2: string
   /** The address that the chain has it from, and whose nonce it has; lower case for Ethereum. */
   sender: string

@@ -122,7 +122,15 @@ describe('gas usage', () => {
   const accept = (organizationId: string, amount: number, now = HOUR) =>
     database.write(async (tx) => {
       const id = `send-${sends++}`
-      const row = { id, organization_id: organizationId, caip2: SEPOLIA, sender: '0x', request: '{}', nonce: null }
+      const row = {
+        id,
+        organization_id: organizationId,
+        activity_id: 'a',
+        caip2: SEPOLIA,
+        sender: '0x',
+        request: '{}',
+        nonce: null,
+      }
       const times = { created_at: now, updated_at: now }
       await insertSend(tx, { ...row, status: 'INITIALIZED', hash: null, failure: null, ...times })
       await reserveGas({ tx, organizationId, now }, id, { chain, cost: ether(amount) })

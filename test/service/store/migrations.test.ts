@@ -105,6 +105,24 @@ describe('migrations', () => {
     after.close()
   })
 
+  test('migrations: a send that was accepted before knows its activity', () => {
+    const path = join(folder, 'sends.db')
+    const before = new DatabaseSync(path)
+    const at = statementsUntil('alter table sends add column activity_id')
+    expect(() => migrate(endingAt(before, at), 1)).toThrow('killed')
+    before.exec('rollback')
+    before.exec("insert into organizations values ('o', null, 'o', 1, 0, 0, null)")
+    const result = JSON.stringify({ sendTransactionStatusId: 's' })
+    before.exec(`insert into activities values ('a', 'o', 't', 's', 'f', '{}', '${result}', null, 1, '0', 0, 0, 0, 0)`)
+    const columns = 'id, organization_id, caip2, sender, request, status, position, created_at, updated_at'
+    before.exec(`insert into sends (${columns}) values ('s', 'o', 'c', 'from', '{}', 'INCLUDED', 1, 0, 0)`)
+    before.close()
+    const after = new DatabaseSync(path)
+    migrate(after, 2)
+    expect(after.prepare('select id, activity_id from sends').all()).toMatchObject([{ id: 's', activity_id: 'a' }])
+    after.close()
+  })
+
   test('migrations: every change of a policy, and nothing else, gives the organization a new policy version', () => {
     const database = new DatabaseSync(':memory:', { enableForeignKeyConstraints: true })
     migrate(database, 1)
