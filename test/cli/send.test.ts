@@ -1,71 +1,15 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPlanStore } from '../../activities/index.ts'
-import { startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
-import { placeToken, TOKEN_ABI } from '../service/sends/token.ts'
-import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { TOKEN_ABI } from '../service/sends/token.ts'
 import { countActivities, quorate, writeFiles } from './harness.ts'
-import { scene } from './scene.ts'
-
-const PAYROLL = '0x00000000000000000000000000000000000000b0'
-const TOKEN = '0x00000000000000000000000000000000000000e2'
+import { PAYROLL, payday, TOKEN } from './payday.ts'
 
 const closers: (() => Promise<void>)[] = []
-
-/** A service with a funded wallet, a node, and definitions with an address book. */
-async function payday() {
-  const anvil = await startAnvil()
-  closers.push(() => anvil.kill())
-  const { service, folder, env } = await scene({
-    chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } },
-    atEnd: (close) => closers.push(close),
-  })
-  const { accounts, walletId } = await makeWallet(service.root, ETHEREUM)
-  await anvil.fund(accounts[0]!.address, 100)
-  const { wallet } = await service.root.query('get_wallet', { walletId })
-  const token = await placeToken(anvil, TOKEN)
-  await token.give(accounts[0]!.address, 20_000_000n)
-  const definitions = `organization: acme
-id: \${env.ACME_ORGANIZATION_ID}
-addressBook: { payroll: "${PAYROLL}" }
-assets:
-  usdc: { chain: "${SEPOLIA}", address: "${TOKEN}", decimals: 6, symbol: USDC }
-`
-  writeFiles(folder, { 'defs/acme.yaml': definitions })
-  const send = (
-    more: readonly string[] = [],
-    given: Readonly<Record<string, string | undefined>> = {},
-    defs = 'defs',
-  ) => {
-    const options = {
-      from: wallet.walletName,
-      to: 'payroll',
-      amount: '1.5eth',
-      chain: SEPOLIA,
-      ref: 'INV-42',
-      ...given,
-    }
-    const flags = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]))
-    return quorate(['send', defs, ...flags, ...more], { env, cwd: folder })
-  }
-  const paid = async () => BigInt(await anvil.rpc<string>('eth_getBalance', PAYROLL, 'latest'))
-  return {
-    anvil,
-    token,
-    service,
-    folder,
-    env,
-    send,
-    paid,
-    walletName: wallet.walletName,
-    address: accounts[0]!.address,
-  }
-}
-
 let day: Awaited<ReturnType<typeof payday>>
 beforeAll(async () => {
-  day = await payday()
+  day = await payday((close) => closers.push(close))
 })
 afterAll(async () => {
   for (const close of closers.reverse()) await close()
@@ -128,7 +72,7 @@ test('send: what is wrong is said before anything is submitted', { timeout: 120_
   writeFiles(day.folder, {
     'wrong/more.yaml': 'addressBook: { exchange: "0x52908400098527886E0F7030069857D2E4169ee7" }\n',
   })
-  const { exit, stderr } = await day.send(['--yes'], {}, 'wrong')
+  const { exit, stderr } = await day.send(['--yes'], {}, { defs: 'wrong' })
   expect(exit).toBe(1)
   expect(stderr).toContain('more.yaml:1:26: error definitions/bad-address')
   expect(await countActivities(day.service)).toBe(before)

@@ -42,7 +42,7 @@ export async function broadcast(
     return 'later'
   }
   const error = JSON.stringify(failure(refusal.message))
-  await changeSend(tools, row, { status: 'FAILED', nonce: null, failure: error })
+  await changeSend(tools, row, { status: 'FAILED', nonce: null, hash: null, failure: error })
   return 'failed'
 }
 

@@ -1,0 +1,113 @@
+/** Each way in which a send can end, as whoever sends sees it: a state, an exit code and a reason of its own. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { complete } from '../service/handlers/steps.ts'
+import { createTestUser } from '../service/harness.ts'
+import { TOKEN_ABI } from '../service/sends/token.ts'
+import { countActivities, keyFile, quorate } from './harness.ts'
+import { OTHER_CHAIN, payday, TOKEN } from './payday.ts'
+
+const closers: (() => Promise<void>)[] = []
+let day: Awaited<ReturnType<typeof payday>>
+beforeAll(async () => {
+  day = await payday((close) => closers.push(close))
+  await complete(day.service.root, 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
+    smartContractAddress: TOKEN,
+    smartContractInterface: TOKEN_ABI,
+    type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+    label: 'usdc',
+  })
+})
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+})
+
+interface Sent {
+  readonly progress: {
+    readonly state: string
+    readonly transactionHash?: string
+    readonly error?: { readonly message: string }
+  }
+}
+
+const tooMuchToken = { asset: 'usdc', amount: '50', chain: undefined }
+const NO_BALANCE = 'execution reverted: InsufficientBalance {"available":"20000000","required":"50000000"}'
+
+test.each<
+  [
+    string,
+    Readonly<Record<string, string | undefined>>,
+    { readonly isMined: boolean; readonly reason: RegExp | string },
+  ]
+>([
+  ['one that reverts in a block', { ...tooMuchToken, gas: '100000' }, { isMined: true, reason: NO_BALANCE }],
+  ['one that would revert', tooMuchToken, { isMined: false, reason: NO_BALANCE }],
+  ['one that offers too little', { 'max-fee': '1wei' }, { isMined: false, reason: /less than block base fee/i }],
+  ['one without the funds', { amount: '1000eth' }, { isMined: false, reason: /insufficient funds/i }],
+  [
+    'one to a chain that is not served',
+    { chain: 'eip155:1' },
+    { isMined: false, reason: /chain eip155:1 is not served here/ },
+  ],
+  [
+    'one to a chain whose node is of another',
+    { chain: OTHER_CHAIN },
+    { isMined: false, reason: `the node that is set for ${OTHER_CHAIN} serves chain eip155:11155111` },
+  ],
+])('send ends: %s has failed, with the reason', { timeout: 60_000 }, async (name, given, { isMined, reason }) => {
+  const before = await day.paid()
+  const asked = { ref: name, ...given }
+  const { exit, stdout } = await day.send(['--yes', '--json'], asked)
+  const { progress } = JSON.parse(stdout) as Sent
+  expect({ exit, state: progress.state }).toEqual({ exit: 6, state: 'failed' })
+  expect(progress.error?.message).toMatch(reason)
+  expect(progress.transactionHash !== undefined).toBe(isMined)
+  expect(await day.paid()).toBe(before)
+})
+
+test('send ends: what has failed is shown as that, and is not sent again', { timeout: 60_000 }, async () => {
+  const before = await countActivities(day.service)
+  const again = await day.send(['--yes'], { ref: 'one that would revert', ...tooMuchToken })
+  expect(again.exit).toBe(6)
+  expect(again.stderr).toContain(`failed        ${NO_BALANCE}`)
+  expect(await countActivities(day.service)).toBe(before)
+  const { stdout } = await quorate(['sends', '--open'], { env: day.env, cwd: day.folder })
+  expect(stdout).toBe('')
+})
+
+test('send ends: one that policies deny is refused before anything is submitted, by name', {
+  timeout: 60_000,
+}, async () => {
+  const { client, userId } = await createTestUser(day.service, 'bob')
+  const bob = keyFile(day.folder, 'bob', client.privateKey)
+  const before = await countActivities(day.service)
+  const undecided = await day.send(['--yes'], { ref: 'denied' }, { keyFile: bob })
+  expect([undecided.exit, undecided.stderr]).toEqual([4, expect.stringContaining('no policy allows this send')])
+  await complete(day.service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    policyName: 'no-sends',
+    effect: 'EFFECT_DENY',
+    consensus: `approvers.any(user, user.id == '${userId}')`,
+    condition: "activity.kind == 'ETH_SEND_TRANSACTION'",
+    notes: '',
+  })
+  const denied = await day.send(['--yes'], { ref: 'denied' }, { keyFile: bob })
+  expect([denied.exit, denied.stderr]).toEqual([4, expect.stringContaining('denied by no-sends')])
+  expect(await countActivities(day.service)).toBe(before + 1)
+})
+
+test('send ends: one that an approver rejects is rejected, and pays nothing', { timeout: 60_000 }, async () => {
+  const { service, env, folder } = day
+  const carol = await createTestUser(service, 'carol')
+  const members = [service.rootUserId, carol.userId]
+  await complete(service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds: members })
+  const paidBefore = await day.paid()
+  const waits = await day.send(['--yes', '--json'], { ref: 'rejected' })
+  expect(waits.exit).toBe(3)
+  const { progress } = JSON.parse(waits.stdout) as { readonly progress: { readonly fingerprint: string } }
+  await carol.client.reject(progress.fingerprint)
+  const ended = await day.send(['--yes'], { ref: 'rejected' })
+  expect(ended.exit).toBe(6)
+  expect(ended.stderr).toMatch(/^rejected /m)
+  const { stdout } = await quorate(['sends'], { env, cwd: folder })
+  expect(stdout).toMatch(/^rejected {2}1\.5 eth .* rejected/m)
+  expect(await day.paid()).toBe(paidBefore)
+})
