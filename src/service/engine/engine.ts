@@ -80,9 +80,9 @@ export function createEngine(options: EngineOptions): Engine {
       )
       const answer = await database.write(async (tx) => {
         const now = clock()
-        const { activity, caller, denial } = await submit(tools, tx, request, now)
+        const { activity, votes, caller, denial } = await submit(tools, tx, request, now)
         if (denial) return denial
-        const [view] = await viewActivities(tools, tx, [activity], { caller, now })
+        const [view] = await viewActivities(tools, tx, [activity], { caller, now, votes })
         const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
         // Only what was asked in the other spelling is touched: names that people chose come back as they were sent.
         return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)

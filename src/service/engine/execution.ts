@@ -2,19 +2,19 @@ import type { RandomBytes } from '../../crypto/index.ts'
 import { newUuid } from '../../crypto/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
-import { type ActivityRecordRow, StoreUnavailable, updateActivity, withSavepoint } from '../store/index.ts'
+import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
 import type { Case } from './judgement.ts'
 
 /**
- * Carries out an allowed activity inside the request's transaction and records what came of it. What fails leaves no
- * trace but the failure (facts: protocol §9, a failed activity); only a fault of the machine is thrown.
+ * Carries out an allowed activity inside the request's transaction and says what came of it, for its row. What fails
+ * leaves no trace but the failure (facts: protocol §9, a failed activity); only a fault of the machine is thrown.
  * `recheck` is for an activity that has waited: what was true at its submission may have changed since.
  */
 export async function execute(
   item: Case,
-  activity: ActivityRecordRow,
+  activityId: string,
   options: { readonly recheck: boolean; readonly logger: Logger; readonly randomBytes: RandomBytes },
-): Promise<ActivityRecordRow> {
+): Promise<ActivityUpdate> {
   const { context, handler, intent } = item
   const { tx, now } = context
   try {
@@ -22,32 +22,24 @@ export async function execute(
       if (options.recheck) await handler.validate?.(context, intent)
       return handler.execute({ ...context, activityId: activity.id }, intent)
     })
-    return updateActivity(tx, activity, {
-      status: 'ACTIVITY_STATUS_COMPLETED',
-      result: JSON.stringify(result),
-      updated_at: now,
-    })
+    return { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(result), updated_at: now }
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
-    const failure = toFailure(error, activity, options)
-    return updateActivity(tx, activity, {
-      status: 'ACTIVITY_STATUS_FAILED',
-      failure: JSON.stringify(failure),
-      updated_at: now,
-    })
+    const failure = toFailure(error, { activityId, type: item.row.type }, options)
+    return { status: 'ACTIVITY_STATUS_FAILED', failure: JSON.stringify(failure), updated_at: now }
   }
 }
 
 function toFailure(
   error: unknown,
-  activity: ActivityRecordRow,
+  activity: { readonly activityId: string; readonly type: string },
   { logger, randomBytes }: { readonly logger: Logger; readonly randomBytes: RandomBytes },
 ) {
   const reference = newUuid(randomBytes)
   const refusal = error instanceof ApiError ? error : apiError('internal', reference)
   if (!(error instanceof ApiError)) {
     const { name, message } = error instanceof Error ? error : { name: 'unknown', message: 'not an error' }
-    logger.error('execution failed', { reference, activityId: activity.id, type: activity.type, name, message })
+    logger.error('execution failed', { reference, ...activity, name, message })
   }
   return failureOf(refusal)
 }

@@ -8,7 +8,7 @@ import {
   type PolicyIndex,
 } from '../../policy/index.ts'
 import { type ActivityRow, type ApiError, type JsonObject, permissionDenied } from '../../protocol/index.ts'
-import { listApprovers, readRootQuorum, type Transaction } from '../store/index.ts'
+import { listApprovers, type PolicyVersion, readRootQuorum, type Transaction } from '../store/index.ts'
 import type { Ballot } from './ballots.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 import type { PolicySource } from './policy-cache.ts'
@@ -22,10 +22,15 @@ export interface Case {
   readonly context: HandlerContext
 }
 
+/** A decision, and the version of the policies that it was made by. */
+export interface Judgement extends Decision {
+  readonly policyVersion: PolicyVersion
+}
+
 /** Decides about activities of one transaction with the policies, tags and quorum as they are in it (facts: U-snapshot). */
 export interface Judge {
   /** Runs the whole decision for these approvals, the submitter's first. */
-  decide(item: Case, ballots: readonly Ballot[]): Promise<Decision>
+  decide(item: Case, ballots: readonly Ballot[]): Promise<Judgement>
   /** Whether this user may approve or reject, beside those who have approved. */
   mayVote(item: Case, ballots: readonly Ballot[], voter: Ballot): Promise<boolean>
 }
@@ -35,15 +40,14 @@ export function createJudge(policiesOf: PolicySource): Judge {
   async function prepare(
     item: Case,
     ballots: readonly Ballot[],
-  ): Promise<{ policies: PolicyIndex; context: PolicyContext }> {
+  ): Promise<{ version: PolicyVersion; policies: PolicyIndex; context: PolicyContext }> {
     const { tx, organizationId } = item.context
-    const policies = await policiesOf(tx, organizationId)
-    return { policies, context: await buildPolicyContext(item, ballots) }
+    return { ...(await policiesOf(tx, organizationId)), context: await buildPolicyContext(item, ballots) }
   }
   return {
     async decide(item, ballots) {
-      const { policies, context } = await prepare(item, ballots)
-      return authorize(policies, context)
+      const { version, policies, context } = await prepare(item, ballots)
+      return { ...authorize(policies, context), policyVersion: version }
     },
     async mayVote(item, ballots, voter) {
       const { policies, context } = await prepare(item, ballots)

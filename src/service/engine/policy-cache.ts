@@ -1,9 +1,12 @@
 import { compilePolicy, indexPolicies, type PolicyIndex, type PolicyText } from '../../policy/index.ts'
-import { type PolicyRow, readPolicyVersion, type Transaction } from '../store/index.ts'
+import { type PolicyRow, type PolicyVersion, readPolicyVersion, type Transaction } from '../store/index.ts'
 import { listPolicies } from '../store/policies.ts'
 
 /** Gives an organization's policies, compiled and indexed. */
-export type PolicySource = (tx: Transaction, organizationId: string) => Promise<PolicyIndex>
+export type PolicySource = (
+  tx: Transaction,
+  organizationId: string,
+) => Promise<{ readonly version: PolicyVersion; readonly policies: PolicyIndex }>
 
 /** Organizations whose policies are kept compiled: a few hundred kB each at the limit of 100 policies. */
 const MAX_ORGANIZATIONS = 256
@@ -20,17 +23,17 @@ export function createPolicySource(): PolicySource {
     const known = compiled.get(organizationId)
     compiled.delete(organizationId)
     const fresh =
-      known?.version === version
+      known?.version === version.id
         ? known
         : {
-            version,
+            version: version.id,
             policies: indexPolicies(
               (await listPolicies(tx, organizationId)).map((row) => compilePolicy(toPolicyText(row))),
             ),
           }
     compiled.set(organizationId, fresh)
     if (compiled.size > MAX_ORGANIZATIONS) compiled.delete(compiled.keys().next().value!)
-    return fresh.policies
+    return { version, policies: fresh.policies }
   }
 }
 

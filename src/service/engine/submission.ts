@@ -7,10 +7,12 @@ import type { ApiError } from '../../protocol/index.ts'
 import { setSignCount } from '../store/authenticators.ts'
 import {
   type ActivityRecordRow,
+  type ActivityUpdate,
   findActivityByFingerprint,
   insertActivity,
   keptApart,
   type Transaction,
+  type VoteRow,
 } from '../store/index.ts'
 import { type Caller, resolveCaller } from './caller.ts'
 import { execute, failureOf } from './execution.ts'
@@ -25,6 +27,8 @@ import { ballotOf, recordVote, type Voter, voteByFingerprint, voteByResubmission
 /** What became of a submit, and for whom. */
 export interface Submitted {
   readonly activity: ActivityRecordRow
+  /** The activity's votes, where they are known. */
+  readonly votes?: readonly VoteRow[] | undefined
   readonly caller: Caller
   /** What the caller is answered instead of the activity, once that is kept. */
   readonly denial?: ApiError | undefined
@@ -74,25 +78,30 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
   const denial = denialOf(decision)
   const allowed = decision.outcome === 'OUTCOME_ALLOW'
   const id = newTimeOrderedUuid(now, tools.randomBytes)
+  const became: ActivityUpdate = allowed
+    ? await execute(item, id, { ...tools, recheck: false })
+    : denial
+      ? { status: 'ACTIVITY_STATUS_FAILED', failure: JSON.stringify(failureOf(denial)), updated_at: now }
+      : { status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }
+  // Written once, as it has become: the transaction is one, so nobody could have seen it before.
   const activity = await insertActivity(tx, {
     id,
     organization_id: caller.organizationId,
     type: request.row.type,
-    status: denial
-      ? 'ACTIVITY_STATUS_FAILED'
-      : allowed
-        ? 'ACTIVITY_STATUS_PENDING'
-        : 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
     fingerprint: denial ? keptApart(request.fingerprint, id) : request.fingerprint,
     intent: JSON.stringify(request.intent),
     result: null,
-    failure: denial ? JSON.stringify(failureOf(denial)) : null,
+    failure: null,
     timestamp_ms: request.timestampMs,
     generate_app_proofs: request.generateAppProofs ? 1 : 0,
     window_opened_at: now,
     created_at: now,
-    updated_at: now,
+    ...became,
   })
-  await recordVote(tools, tx, activity, voter, { selection: 'VOTE_SELECTION_APPROVED', castAt: now, decision })
-  return { denial, activity: allowed ? await execute(item, activity, { ...tools, recheck: false }) : activity }
+  const vote = await recordVote(tools, tx, activity, voter, {
+    selection: 'VOTE_SELECTION_APPROVED',
+    castAt: now,
+    decision,
+  })
+  return { denial, activity, votes: [vote] }
 }

@@ -23,15 +23,17 @@ export async function viewActivities(
   tools: ViewTools,
   tx: Transaction,
   activities: readonly ActivityRecordRow[],
-  request: { readonly caller: Caller; readonly now: number },
+  request: {
+    readonly caller: Caller
+    readonly now: number
+    /** All votes of the activities, where they are known. @default read */
+    readonly votes?: readonly VoteRow[] | undefined
+  },
 ): Promise<ActivityView[]> {
   const organizationId = activities[0]?.organization_id
   if (organizationId === undefined) return []
-  const votes = await listVotes(
-    tx,
-    organizationId,
-    activities.map(({ id }) => id),
-  )
+  const ids = activities.map(({ id }) => id)
+  const votes = request.votes ?? (await listVotes(tx, organizationId, ids))
   const users = await readVoters(tx, organizationId, votes)
   const views: ActivityView[] = []
   for (const activity of activities) {

@@ -7,12 +7,12 @@
  * stays, and the next approval opens a new window in which everybody else must approve again.
  */
 import { newUuid } from '../../crypto/index.ts'
-import type { Decision, PolicyOutcome } from '../../policy/index.ts'
 import { ApiError, apiError, GRPC, isTerminal, permissionDenied } from '../../protocol/index.ts'
 import {
   type ActivityRecordRow,
   findActivityByFingerprint,
   insertPolicyEvaluation,
+  insertPolicySet,
   insertVote,
   listVotes,
   type Transaction,
@@ -22,8 +22,9 @@ import {
 import { type Ballot, countBallots, hasLapsed } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import { execute } from './execution.ts'
-import { type Case, denialOf, withBallot } from './judgement.ts'
+import { type Case, denialOf, type Judgement, withBallot } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
+import { encodeOutcomes } from './outcomes.ts'
 import type { SubmitRequest } from './request.ts'
 import type { EngineTools } from './tools.ts'
 
@@ -106,7 +107,8 @@ async function approve(
     updated_at: now,
   })
   if (decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted }
-  return { activity: await execute(item, voted, { ...tools, recheck: true }) }
+  const became = await execute(item, voted.id, { ...tools, recheck: true })
+  return { activity: await updateActivity(tx, voted, became) }
 }
 
 /** Unstated: one rejection by whoever may vote is final, also by the submitter (facts: protocol §7). */
@@ -129,14 +131,14 @@ async function reject(
   return { activity: await updateActivity(tx, activity, { status: 'ACTIVITY_STATUS_REJECTED', updated_at: now }) }
 }
 
-/** Records a vote with what was stamped, and what the policies made of it: nothing was run for a rejection. */
+/** Records a vote with what was stamped and gives its row, and what the policies made of it: nothing was run for a rejection. */
 export async function recordVote(
   tools: EngineTools,
   tx: Transaction,
   activity: ActivityRecordRow,
   { caller, request }: Voter,
-  vote: { readonly selection: Selection; readonly castAt: number; readonly decision?: Decision },
-): Promise<void> {
+  vote: { readonly selection: Selection; readonly castAt: number; readonly decision?: Judgement },
+): Promise<VoteRow> {
   const row = await insertVote(tx, {
     id: newUuid(tools.randomBytes),
     organization_id: activity.organization_id,
@@ -150,6 +152,7 @@ export async function recordVote(
     created_at: vote.castAt,
   })
   await recordEvaluation(tools, tx, activity, { voteId: row.id, decidedAt: vote.castAt, decision: vote.decision })
+  return row
 }
 
 /**
@@ -164,32 +167,27 @@ async function recordEvaluation(
     voteId,
     decidedAt,
     decision,
-  }: { readonly voteId: string; readonly decidedAt: number; readonly decision: Decision | undefined },
+  }: { readonly voteId: string; readonly decidedAt: number; readonly decision: Judgement | undefined },
 ): Promise<void> {
+  const { policies = [], policyVersion: version } = decision ?? {}
+  const isAsked = version !== undefined && policies.length > 0
+  if (isAsked && !version.isKept) {
+    const policyIds = JSON.stringify(policies.map(({ policyId }) => policyId))
+    await insertPolicySet(tx, {
+      organization_id: activity.organization_id,
+      version: version.id,
+      policy_ids: policyIds,
+    })
+  }
   await insertPolicyEvaluation(tx, {
     id: newUuid(tools.randomBytes),
     organization_id: activity.organization_id,
     activity_id: activity.id,
     vote_id: voteId,
-    evaluations: writeEvaluations(decision?.policies ?? []),
+    policy_version: isAsked ? version.id : null,
+    outcomes: encodeOutcomes(policies),
     created_at: decidedAt,
   })
-}
-
-/** Most policies come to one of a few outcomes, which are the same objects each time: each is written once. */
-const written = new WeakMap<PolicyOutcome, string>()
-
-function writeEvaluations(outcomes: readonly PolicyOutcome[]): string {
-  let text = ''
-  for (const one of outcomes) {
-    let part = written.get(one)
-    if (part === undefined) {
-      part = JSON.stringify({ policyId: one.policyId, outcome: one.outcome })
-      written.set(one, part)
-    }
-    text += text === '' ? part : `,${part}`
-  }
-  return `[${text}]`
 }
 
 /** What the caller's approval counts as. */

@@ -1,4 +1,5 @@
-import { apiError, type JsonObject, readPagination, toTimestamp, type Wire } from '../../protocol/index.ts'
+import { apiError, readPagination, toTimestamp, type Wire } from '../../protocol/index.ts'
+import { decodeOutcomes } from '../engine/outcomes.ts'
 import type { QueryContext, QueryHandler } from '../engine/query.ts'
 import { type ActivityRecordRow, findActivityById, listActivityRows, listPolicyEvaluations } from '../store/index.ts'
 
@@ -34,7 +35,7 @@ export const getPolicyEvaluations: QueryHandler = async (context, request) => {
       activityId: row.activity_id,
       organizationId: row.organization_id,
       voteId: row.vote_id,
-      policyEvaluations: JSON.parse(row.evaluations) as JsonObject[],
+      policyEvaluations: decodeOutcomes(row),
       createdAt: { ...toTimestamp(row.created_at) },
     })),
   }

@@ -31,7 +31,15 @@ const quorumOf = prepare((tx, of: { organizationId: string }) =>
     .orderBy('quorum_members.position'),
 )
 const policyVersion = prepare((tx, of: { organizationId: string }) =>
-  tx.selectFrom('policy_versions').select('version').where('organization_id', '=', of.organizationId),
+  tx
+    .selectFrom('policy_versions')
+    .leftJoin('policy_sets', (join) =>
+      join
+        .onRef('policy_sets.organization_id', '=', 'policy_versions.organization_id')
+        .onRef('policy_sets.version', '=', 'policy_versions.version'),
+    )
+    .select(['policy_versions.version', 'policy_sets.version as kept'])
+    .where('policy_versions.organization_id', '=', of.organizationId),
 )
 
 /** Reads the users of the organization among `userIds`, in that order; who is not there any more is left out. */
@@ -61,8 +69,15 @@ export async function readRootQuorum(
   return { userIds, threshold: rows[0]!.quorum_threshold }
 }
 
-/** Reads the version of the organization's policies: it differs whenever any of them does. */
-export async function readPolicyVersion(tx: Transaction, organizationId: string): Promise<string> {
+/** A version of an organization's policies: it differs whenever any of them does. */
+export interface PolicyVersion {
+  readonly id: string
+  /** Whether its set of policies is kept already, for whoever asks later what they made of a vote. */
+  readonly isKept: boolean
+}
+
+/** Reads the version of the organization's policies. */
+export async function readPolicyVersion(tx: Transaction, organizationId: string): Promise<PolicyVersion> {
   const [row] = await policyVersion(tx, { organizationId })
-  return row?.version ?? 'none'
+  return { id: row?.version ?? 'none', isKept: row !== undefined && row.kept !== null }
 }

@@ -13,7 +13,13 @@ export {
   shownFingerprint,
   updateActivity,
 } from './activities.ts'
-export { type ApproverFacts, listApprovers, readPolicyVersion, readRootQuorum } from './consensus.ts'
+export {
+  type ApproverFacts,
+  listApprovers,
+  type PolicyVersion,
+  readPolicyVersion,
+  readRootQuorum,
+} from './consensus.ts'
 export {
   findApiKeyByPublicKey,
   findApiKeysBelow,
@@ -42,4 +48,11 @@ export {
   unpackDatabase,
 } from './snapshot-file.ts'
 export { type Transaction, withSavepoint } from './transaction.ts'
-export { insertPolicyEvaluation, insertVote, listPolicyEvaluations, listVotes } from './votes.ts'
+export {
+  insertPolicyEvaluation,
+  insertPolicySet,
+  insertVote,
+  type KeptEvaluation,
+  listPolicyEvaluations,
+  listVotes,
+} from './votes.ts'

@@ -5,6 +5,7 @@ import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import type { Migration } from './migrations/migration.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
+import { policySets } from './migrations/policy-sets.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
 import { sends } from './migrations/sends.ts'
 import { signing } from './migrations/signing.ts'
@@ -123,6 +124,7 @@ const MIGRATIONS: readonly Migration[] = [
   gasUsage,
   sponsoredSends,
   activitiesOfSends,
+  policySets,
 ]
 
 /**

@@ -31,6 +31,7 @@ export interface Schema {
   votes: VoteRow
   policy_evaluations: PolicyEvaluationRow
   policy_versions: PolicyVersionRow
+  policy_sets: PolicySetRow
   service_keys: ServiceKeyRow
   settings: SettingRow
   authenticators: AuthenticatorRow
@@ -307,8 +308,10 @@ export interface PolicyEvaluationRow {
   activity_id: string
   /** Of a vote that was denied, the id that it was given: no vote has it. */
   vote_id: string
-  /** JSON of `[{policyId, outcome}]`. */
-  evaluations: string
+  /** Of the policies that were asked; null when none was. */
+  policy_version: string | null
+  /** One letter for each policy of that version. */
+  outcomes: string
   created_at: number
 }
 
@@ -317,6 +320,14 @@ export interface PolicyVersionRow {
   organization_id: string
   /** Random, never used twice: a version that was rolled back cannot come again. */
   version: string
+}
+
+/** Which policies an organization had in one version, written when a vote is first judged by it. */
+export interface PolicySetRow {
+  organization_id: string
+  version: string
+  /** JSON of their ids, in the order in which their outcomes are told. */
+  policy_ids: string
 }
 
 /** A key pair of the service itself, which clients pin (facts: auth §1). */

@@ -113,6 +113,7 @@ const AUDIT = [
   'activities',
   'votes',
   'policy_evaluations',
+  'policy_sets',
   'sends',
   'send_attempts',
   'gas_usages',

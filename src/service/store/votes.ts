@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import { prepare } from './prepared.ts'
-import type { PolicyEvaluationRow, VoteRow } from './schema.ts'
+import type { PolicyEvaluationRow, PolicySetRow, VoteRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 const insert = prepare((tx, row: Omit<VoteRow, 'position'>) =>
@@ -43,6 +43,11 @@ export async function listVotes(
   return ofActivities(tx, { organizationId, activityIds })
 }
 
+/** Keeps which policies a version of them has, once. */
+export async function insertPolicySet(tx: Transaction, set: PolicySetRow): Promise<void> {
+  await tx.insertInto('policy_sets').values(set).execute()
+}
+
 /** Records what the policies made of a vote. */
 export async function insertPolicyEvaluation(
   tx: Transaction,
@@ -51,17 +56,26 @@ export async function insertPolicyEvaluation(
   await insertEvaluation(tx, evaluation)
 }
 
+/** What policies made of a vote, with which policies these were. */
+export type KeptEvaluation = Selectable<PolicyEvaluationRow> & { readonly policy_ids: string | null }
+
 /** Reads what the policies made of each vote of an activity, denied ones among them, in the order in which they came. */
 export async function listPolicyEvaluations(
   tx: Transaction,
   organizationId: string,
   activityId: string,
-): Promise<Selectable<PolicyEvaluationRow>[]> {
+): Promise<KeptEvaluation[]> {
   return tx
     .selectFrom('policy_evaluations')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('activity_id', '=', activityId)
-    .orderBy('position')
+    .leftJoin('policy_sets', (join) =>
+      join
+        .onRef('policy_sets.organization_id', '=', 'policy_evaluations.organization_id')
+        .onRef('policy_sets.version', '=', 'policy_evaluations.policy_version'),
+    )
+    .selectAll('policy_evaluations')
+    .select('policy_sets.policy_ids')
+    .where('policy_evaluations.organization_id', '=', organizationId)
+    .where('policy_evaluations.activity_id', '=', activityId)
+    .orderBy('policy_evaluations.position')
     .execute()
 }

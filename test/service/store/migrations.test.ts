@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decodeOutcomes } from '../../../src/service/engine/outcomes.ts'
 import { migrate } from '../../../src/service/store/migrations.ts'
 
 let folder: string
@@ -97,7 +98,8 @@ describe('migrations', () => {
         organization_id: 'o',
         activity_id: 'a',
         vote_id: 'v2',
-        evaluations: '[]',
+        policy_version: null,
+        outcomes: '',
         created_at: 7,
       },
       { position: 2, id: 'e-v1', vote_id: 'v1' },
@@ -121,6 +123,45 @@ describe('migrations', () => {
     migrate(after, 2)
     expect(after.prepare('select id, activity_id from sends').all()).toMatchObject([{ id: 's', activity_id: 'a' }])
     after.close()
+  })
+
+  test('migrations: what policies made of votes reads the same when their ids are kept once for all votes', () => {
+    const path = join(folder, 'policy-sets.db')
+    const before = new DatabaseSync(path, { enableForeignKeyConstraints: true })
+    expect(() => migrate(endingAt(before, statementsUntil('create table policy_sets')), 1)).toThrow('killed')
+    before.exec('rollback')
+    const judged = [
+      [],
+      ['x ALLOW', 'y DENY_EXPLICIT', 'z DENY_IMPLICIT', 'w REQUIRES_CONSENSUS'],
+      ['x TIME_INACTIVE', 'y ERROR', 'z REJECTED', 'w REQUIRES_AUTHENTICATORS'],
+      ['y ALLOW'],
+    ].map((policies) =>
+      policies.map((text) => {
+        const [policyId, outcome] = text.split(' ')
+        return { policyId, outcome: `OUTCOME_${outcome}` }
+      }),
+    )
+    for (const organization of ['o', 'p']) {
+      before.exec(`insert into organizations values ('${organization}', null, 'o', 1, 0, 0, null)`)
+      const columns = `'${organization}', 't', 's', 'f', '{}', null, null, 1, '0', 0, 0, 0, 0`
+      before.exec(`insert into activities values ('a-${organization}', ${columns})`)
+      for (const [n, policies] of judged.entries())
+        before
+          .prepare('insert into policy_evaluations values (null, ?, ?, ?, ?, ?, 7)')
+          .run(`${organization}${n}`, organization, `a-${organization}`, `v${n}`, JSON.stringify(policies))
+    }
+    migrate(before, 2)
+    const told = before
+      .prepare(
+        `select e.id, e.outcomes, s.policy_ids from policy_evaluations e left join policy_sets s
+           on s.organization_id = e.organization_id and s.version = e.policy_version order by e.position`,
+      )
+      .all() as unknown as { id: string; outcomes: string; policy_ids: string | null }[]
+    expect(told.map((row) => [row.id, decodeOutcomes(row)])).toEqual(
+      ['o', 'p'].flatMap((organization) => judged.map((policies, n) => [`${organization}${n}`, policies])),
+    )
+    expect(before.prepare('select count(*) as count from policy_sets').get()).toEqual({ count: 4 })
+    before.close()
   })
 
   test('migrations: every change of a policy, and nothing else, gives the organization a new policy version', () => {
