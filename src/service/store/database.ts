@@ -2,7 +2,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import { createSqliteDialect } from './dialect.ts'
 import { fromSqliteError, StoreUnavailable } from './error.ts'
-import { type Journal, openJournal, type SyncFile } from './journal.ts'
 import { migrate } from './migrations.ts'
 import type { Schema } from './schema.ts'
 import { type Transaction, withSavepoint } from './transaction.ts'
@@ -11,10 +10,9 @@ import { type Transaction, withSavepoint } from './transaction.ts'
  * The database of one data folder.
  *
  * Writes are grouped, because one fsync costs more than all the statements of a request. Whatever is waiting forms a
- * round: BEGIN IMMEDIATE, one savepoint for each piece of work, COMMIT. The next round begins while this one is brought to
- * disk. INVARIANT: nobody in a round is answered before it is on disk, not even those who were refused, since their
- * refusal may rest on what another wrote; and so is nobody who has read it. A fault of the machine undoes the whole
- * round; a fault of one request undoes that request alone.
+ * round: BEGIN IMMEDIATE, one savepoint for each piece of work, COMMIT, which returns once it is on disk. INVARIANT: nobody
+ * in a round is answered before that, not even those who were refused, since their refusal may rest on what another wrote.
+ * A fault of the machine undoes the whole round; a fault of one request undoes that request alone.
  */
 export interface Database {
   /** Runs `work` in a write transaction and returns once it is durable. Work runs alone, in order of arrival. */
@@ -38,19 +36,14 @@ const CHECKPOINT_PAGES = 4_000
 const MAX_ROUND = 128
 
 /** Opens (or makes) the database file and brings it to the newest schema. Throws `StoreUnavailable`. */
-export function openDatabase(
-  path: string,
-  options: { readonly now: number /** @default the platform's */; readonly sync?: SyncFile },
-): Database {
+export function openDatabase(path: string, options: { readonly now: number }): Database {
   const writable = open(path, false)
-  let journal: Journal
   try {
-    // Only FULL makes a commit survive power loss by itself (sqlite.org/pragma.html#pragma_synchronous).
-    writable.exec('pragma synchronous = full')
-    const { journal_mode: mode } = writable.prepare('pragma journal_mode = wal').get()!
+    // Only FULL makes a commit survive power loss (sqlite.org/pragma.html#pragma_synchronous).
+    writable.exec(
+      `pragma synchronous = full; pragma journal_mode = wal; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+    )
     migrate(writable, options.now)
-    journal = openJournal(mode === 'wal' ? path : undefined, options.sync)
-    if (mode === 'wal') writable.exec(`pragma synchronous = normal; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   } catch (error) {
     writable.close()
     throw fromSqliteError(error)
@@ -59,7 +52,6 @@ export function openDatabase(
   const reader = new Kysely<Schema>({ dialect: createSqliteDialect(open(path, true), 'begin') })
   let waiting: Waiting[] = []
   let rounds: Promise<void> | undefined
-  const answering = new Set<Promise<void>>()
   let closed = false
 
   async function runRounds(): Promise<void> {
@@ -69,18 +61,7 @@ export function openDatabase(
       const round = waiting.slice(0, MAX_ROUND)
       waiting = waiting.slice(MAX_ROUND)
       const answers = await runRound(writer, round)
-      if (!answers) continue
-      journal.committed()
-      const answer = journal.settled().then(
-        () => {
-          for (const one of answers) one()
-        },
-        (error: unknown) => {
-          for (const item of round) item.fail(error)
-        },
-      )
-      answering.add(answer)
-      void answer.finally(() => answering.delete(answer))
+      for (const answer of answers ?? []) answer()
     }
     rounds = undefined
   }
@@ -88,7 +69,6 @@ export function openDatabase(
   return {
     write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
       if (closed) return Promise.reject(new StoreUnavailable('it is closing'))
-      if (journal.failure) return Promise.reject(journal.failure)
       return new Promise<T>((resolve, reject) => {
         waiting.push({ run: (tx) => settle(tx, work, resolve, reject), fail: reject })
         rounds ??= runRounds()
@@ -96,17 +76,11 @@ export function openDatabase(
     },
     async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
       if (closed) throw new StoreUnavailable('it is closing')
-      try {
-        return await reader.transaction().execute(work)
-      } finally {
-        await journal.settled()
-      }
+      return reader.transaction().execute(work)
     },
     async close(): Promise<void> {
       closed = true
       await rounds
-      await Promise.all(answering)
-      await journal.close()
       await reader.destroy()
       await writer.destroy()
     },

@@ -20,10 +20,10 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close()
 })
 
-function open(options: { sync?: (file: number) => Promise<void> } = {}): { database: Database; path: string } {
+function open(): { database: Database; path: string } {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
   const path = join(folder, 'quorate.db')
-  const database = openDatabase(path, { now: 1, ...options })
+  const database = openDatabase(path, { now: 1 })
   opened.push(async () => {
     await database.close()
     rmSync(folder, { recursive: true })
@@ -112,57 +112,6 @@ describe('database', () => {
     const again = openDatabase(path, { now: 2 })
     expect(await again.read((tx) => readSetting(tx, 'a'))).toBe('x')
     await again.close()
-  })
-
-  test('database: nobody is told what was written, or read, before it is on disk; one sync brings all that waits', async () => {
-    const syncs: (() => void)[] = []
-    let isHeld = true
-    const { database, path } = open({
-      sync: () => (isHeld ? new Promise((resolve) => syncs.push(resolve)) : Promise.resolve()),
-    })
-    // Before it is closed, which waits for them.
-    opened.unshift(async () => {
-      isHeld = false
-      for (const release of syncs) release()
-    })
-    const told: string[] = []
-    const note = (name: string) => () => void told.push(name)
-    const turns = async () => {
-      for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
-    }
-    const first = database.write(put('a')).then(note('a'))
-    await turns()
-    const read = database.read((tx) => readSetting(tx, 'a')).then((seen) => void told.push(`read ${seen}`))
-    const refused = database
-      .write(async () => {
-        throw new Error('no')
-      })
-      .catch(note('refused'))
-    const second = database.write(put('b')).then(note('b'))
-    await turns()
-    // All is committed, and the next round did not wait; but there is no word of it.
-    expect(committed(path)).toEqual(['a', 'b'])
-    expect([told, syncs.length]).toEqual([[], 1])
-    syncs[0]!()
-    await turns()
-    expect([told, syncs.length]).toEqual([['a', 'read x'], 2])
-    syncs[1]!()
-    await Promise.all([first, read, refused, second])
-    expect(told).toEqual(['a', 'read x', 'refused', 'b'])
-    expect(syncs.length).toBe(2)
-  })
-
-  test('database: after a sync that failed nothing is said to be kept, and nothing is read or written any more', async () => {
-    let calls = 0
-    const sync = async () => {
-      if (calls++ === 0) throw Object.assign(new Error('EIO'), { code: 'EIO' })
-    }
-    const { database, path } = open({ sync })
-    await expect(database.write(put('a'))).rejects.toThrow(StoreUnavailable)
-    await expect(database.read((tx) => readSetting(tx, 'a'))).rejects.toThrow(StoreUnavailable)
-    await expect(database.write(put('b'))).rejects.toThrow(StoreUnavailable)
-    expect(committed(path)).toEqual(['a'])
-    expect(calls).toBe(1)
   })
 
   test('database: savepoints nest, whatever fails inside them', async () => {
