@@ -51,6 +51,6 @@ export const apiKeyHandlers = {
   ACTIVITY_TYPE_DELETE_API_KEYS: deleteApiKeys,
 } satisfies HandlerRows
 
-async function keysOf({ tx, organizationId }: HandlerContext, userId: string): Promise<ApiKeyRow[]> {
+async function keysOf({ tx, organizationId }: HandlerContext, userId: string): Promise<readonly ApiKeyRow[]> {
   return listApiKeys(tx, organizationId, [userId])
 }

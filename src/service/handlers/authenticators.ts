@@ -58,6 +58,9 @@ export const authenticatorHandlers = {
   ACTIVITY_TYPE_DELETE_AUTHENTICATORS: deleteAuthenticators,
 } satisfies HandlerRows
 
-async function authenticatorsOf({ tx, organizationId }: HandlerContext, userId: string): Promise<AuthenticatorRow[]> {
+async function authenticatorsOf(
+  { tx, organizationId }: HandlerContext,
+  userId: string,
+): Promise<readonly AuthenticatorRow[]> {
   return listAuthenticators(tx, organizationId, [userId])
 }

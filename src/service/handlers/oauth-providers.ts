@@ -59,6 +59,9 @@ export const oauthProviderHandlers = {
   ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS: deleteOauthProviders,
 } satisfies HandlerRows
 
-async function providersOf({ tx, organizationId }: HandlerContext, userId: string): Promise<OauthProviderRow[]> {
+async function providersOf(
+  { tx, organizationId }: HandlerContext,
+  userId: string,
+): Promise<readonly OauthProviderRow[]> {
   return listOauthProviders(tx, organizationId, [userId])
 }

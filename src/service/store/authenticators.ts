@@ -1,5 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
-import { prepare } from './prepared.ts'
+import { prepare, remember } from './prepared.ts'
 import type { AuthenticatorRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -15,7 +15,7 @@ const all = prepare((tx, of: { organizationId: string }) =>
     .where('organization_id', '=', of.organizationId)
     .orderBy(inCreationOrder('authenticators')),
 )
-const ofUsers = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
     .selectFrom('authenticators')
     .selectAll()
@@ -29,7 +29,7 @@ export async function listAuthenticators(
   tx: Transaction,
   organizationId: string,
   userIds?: readonly string[],
-): Promise<AuthenticatorRow[]> {
+): Promise<readonly AuthenticatorRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }

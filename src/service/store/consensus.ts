@@ -1,4 +1,4 @@
-import { prepare } from './prepared.ts'
+import { remember } from './prepared.ts'
 import type { Transaction } from './transaction.ts'
 
 /** What policies may ask about a user who approves. */
@@ -9,7 +9,7 @@ export interface ApproverFacts {
   readonly tagIds: readonly string[]
 }
 
-const approversAmong = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+const approversAmong = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
     .selectFrom('users')
     .leftJoin('tag_members', (join) =>
@@ -22,7 +22,7 @@ const approversAmong = prepare((tx, of: { organizationId: string; userIds: reado
     .where('users.id', 'in', of.userIds)
     .orderBy('tag_members.tag_id'),
 )
-const quorumOf = prepare((tx, of: { organizationId: string }) =>
+const quorumOf = remember((tx, of: { organizationId: string }) =>
   tx
     .selectFrom('organizations')
     .leftJoin('quorum_members', 'quorum_members.organization_id', 'organizations.id')
@@ -30,7 +30,7 @@ const quorumOf = prepare((tx, of: { organizationId: string }) =>
     .where('organizations.id', '=', of.organizationId)
     .orderBy('quorum_members.position'),
 )
-const policyVersion = prepare((tx, of: { organizationId: string }) =>
+const policyVersion = remember((tx, of: { organizationId: string }) =>
   tx
     .selectFrom('policy_versions')
     .leftJoin('policy_sets', (join) =>

@@ -1,4 +1,4 @@
-import { prepare } from './prepared.ts'
+import { remember } from './prepared.ts'
 import type { ApiKeyRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -8,14 +8,14 @@ export interface OrganizationPlace {
   readonly parentId: string | undefined
 }
 
-const placeOf = prepare((tx, of: { organizationId: string }) =>
+const placeOf = remember((tx, of: { organizationId: string }) =>
   tx
     .selectFrom('organizations')
     .select(['id', 'parent_id'])
     .where('id', '=', of.organizationId)
     .where('deleted_at', 'is', null),
 )
-const keyByPublicKey = prepare((tx, of: { organizationId: string; publicKey: string }) =>
+const keyByPublicKey = remember((tx, of: { organizationId: string; publicKey: string }) =>
   tx
     .selectFrom('api_keys')
     .selectAll()

@@ -10,6 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { fromSqliteError, StoreUnavailable } from './error.ts'
+import { Memory } from './memory.ts'
 
 /** Statements kept prepared for each connection; the service's queries are far fewer than this. */
 const MAX_PREPARED = 512
@@ -62,6 +63,7 @@ class SqliteDriver implements Driver {
     this.#connection.fault = undefined
     await connection.executeQuery(CompiledQuery.raw(this.#begin))
     this.#connection.isOpen = true
+    this.#connection.memory.begun()
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -94,16 +96,19 @@ class SqliteConnection implements DatabaseConnection {
   fault: StoreUnavailable | undefined
   /** Whether a transaction is open: nothing is run directly outside of one, where it would commit by itself. */
   isOpen = false
+  readonly memory: Memory
   readonly #database: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
 
   constructor(database: DatabaseSync) {
     this.#database = database
+    this.memory = new Memory(database)
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.fault && query.sql !== 'rollback') throw this.fault
     try {
+      this.memory.running(query)
       const statement = this.#prepare(query.sql)
       const parameters = query.parameters as SQLInputValue[]
       if (WRITES.has(query.query.kind) && !('returning' in query.query && query.query.returning)) {
@@ -118,12 +123,18 @@ class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** Runs a statement of the open transaction at once, without Kysely's own steps; gives its rows. */
-  run(sql: string, parameters: readonly unknown[]): readonly unknown[] {
-    if (!this.isOpen) throw new Error(`expected an open transaction for \`${sql}\``)
+  /**
+   * Runs a statement of the open transaction at once, without Kysely's own steps; gives its rows. Those of a read that is
+   * remembered are not to be changed.
+   */
+  run(query: CompiledQuery, parameters: readonly unknown[], isRemembered: boolean): readonly unknown[] {
+    if (!this.isOpen) throw new Error(`expected an open transaction for \`${query.sql}\``)
     if (this.fault) throw this.fault
+    const read = () => this.#prepare(query.sql).all(...(parameters as readonly SQLInputValue[]))
     try {
-      return this.#prepare(sql).all(...(parameters as readonly SQLInputValue[]))
+      if (isRemembered) return this.memory.recall(query, parameters, read)
+      this.memory.running(query)
+      return read()
     } catch (error) {
       const known = fromSqliteError(error)
       if (known instanceof StoreUnavailable) this.fault = known

@@ -1,8 +1,8 @@
-import { prepare } from './prepared.ts'
+import { remember } from './prepared.ts'
 import type { ApiKeyIpAllowlistRow, IpAllowlistRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
-const ownList = prepare((tx, of: { organizationId: string }) =>
+const ownList = remember((tx, of: { organizationId: string }) =>
   tx.selectFrom('ip_allowlists').selectAll().where('organization_id', '=', of.organizationId),
 )
 

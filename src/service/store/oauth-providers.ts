@@ -1,5 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
-import { prepare } from './prepared.ts'
+import { prepare, remember } from './prepared.ts'
 import type { OauthProviderRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -18,7 +18,7 @@ const all = prepare((tx, of: { organizationId: string }) =>
     .where('organization_id', '=', of.organizationId)
     .orderBy(inCreationOrder('oauth_providers')),
 )
-const ofUsers = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
     .selectFrom('oauth_providers')
     .selectAll()
@@ -32,7 +32,7 @@ export async function listOauthProviders(
   tx: Transaction,
   organizationId: string,
   userIds?: readonly string[],
-): Promise<OauthProviderRow[]> {
+): Promise<readonly OauthProviderRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }

@@ -2,6 +2,13 @@ import type { Compilable, CompiledQuery } from 'kysely'
 import { run } from './run.ts'
 import type { Transaction } from './transaction.ts'
 
+/** As `prepare`, of a read that nearly every request repeats: its rows are remembered, and not to be changed. */
+export function remember<Values extends { readonly [Name in keyof Values]: Value }, Row>(
+  build: (tx: Transaction, values: Values) => Compilable<Row>,
+): (tx: Transaction, values: Values) => Promise<readonly Row[]> {
+  return prepare(build, { isRemembered: true })
+}
+
 /** Stands for a value while a query is compiled. */
 class Placeholder {
   readonly name: string
@@ -23,6 +30,10 @@ type Value = string | number | null | Uint8Array | readonly string[]
  */
 export function prepare<Values extends { readonly [Name in keyof Values]: Value }, Row = never>(
   build: (tx: Transaction, values: Values) => Compilable<Row>,
+  options: {
+    /** For a read that nearly every request repeats (`memory.ts`). @default false */
+    readonly isRemembered?: boolean
+  } = {},
 ): (tx: Transaction, values: Values) => Promise<Row[]> {
   // By database: what is compiled for one dialect is no text of another.
   const databases = new WeakMap<object, Map<string, CompiledQuery<Row>>>()
@@ -41,7 +52,7 @@ export function prepare<Values extends { readonly [Name in keyof Values]: Value 
     }
     const parameters: unknown[] = []
     for (const parameter of compiled.parameters) parameters.push(valueFor(parameter, values))
-    return run(tx, compiled, parameters)
+    return run(tx, compiled, parameters, options.isRemembered)
   }
 }
 

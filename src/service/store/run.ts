@@ -7,8 +7,9 @@ export async function run<Row>(
   tx: Transaction,
   query: CompiledQuery<Row>,
   parameters: readonly unknown[] = query.parameters,
+  isRemembered = false,
 ): Promise<Row[]> {
   const { adapter } = tx.getExecutor()
-  if (adapter instanceof DirectAdapter) return adapter.connection.run(query.sql, parameters) as Row[]
+  if (adapter instanceof DirectAdapter) return adapter.connection.run(query, parameters, isRemembered) as Row[]
   return (await tx.executeQuery<Row>({ ...query, parameters })).rows
 }

@@ -1,5 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
-import { prepare } from './prepared.ts'
+import { remember } from './prepared.ts'
 import type { TagRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -43,7 +43,7 @@ export async function deleteTags(tx: Transaction, organizationId: string, tagIds
 }
 
 const membershipsBy = (column: 'tag_members.tag_id' | 'tag_members.member_id') =>
-  prepare((tx, of: { organizationId: string; ids: readonly string[] }) =>
+  remember((tx, of: { organizationId: string; ids: readonly string[] }) =>
     tx
       .selectFrom('tag_members')
       .innerJoin('tags', 'tags.id', 'tag_members.tag_id')
@@ -61,7 +61,7 @@ export async function listTagMembers(
   tx: Transaction,
   organizationId: string,
   of: { readonly tagIds: readonly string[] } | { readonly memberIds: readonly string[] },
-): Promise<{ tagId: string; memberId: string }[]> {
+): Promise<readonly { tagId: string; memberId: string }[]> {
   const ids = 'tagIds' in of ? of.tagIds : of.memberIds
   if (ids.length === 0) return []
   return ('tagIds' in of ? membersOfTags : tagsOfMembers)(tx, { organizationId, ids })

@@ -1,5 +1,5 @@
 import { inCreationOrder } from './creation-order.ts'
-import { prepare } from './prepared.ts'
+import { prepare, remember } from './prepared.ts'
 import type { UserRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -14,7 +14,7 @@ export async function insertUser(tx: Transaction, user: UserRow): Promise<void> 
 const all = prepare((tx, of: { organizationId: string }) =>
   tx.selectFrom('users').selectAll().where('organization_id', '=', of.organizationId).orderBy(inCreationOrder('users')),
 )
-const among = prepare((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+const among = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
     .selectFrom('users')
     .selectAll()
@@ -28,7 +28,7 @@ export async function listUsers(
   tx: Transaction,
   organizationId: string,
   userIds?: readonly string[],
-): Promise<UserRow[]> {
+): Promise<readonly UserRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? among(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }

@@ -1,0 +1,111 @@
+/**
+ * Answers of reads that nearly every request repeats: who has a key, who the quorum is, which addresses may ask.
+ *
+ * Premise: an answer stays true until somebody writes to a table that its query names. What this connection writes it
+ * sees; that another one has written, SQLite tells (sqlite.org/pragma.html#pragma_data_version), and is asked as each
+ * transaction begins. INVARIANT: a statement of which it is not plain what it writes counts as one that writes
+ * everything: a deletion, which may go on to other tables; a write to a table with triggers; whatever undoes; and what is
+ * no query of Kysely's.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { CompiledQuery } from 'kysely'
+
+/** Answers kept for one query, and rows of an answer that is kept, at most. */
+const MOST = { answers: 1_024, rows: 32 }
+
+/** What begins and ends a transaction or a part of one, and undoes nothing. */
+const NO_WRITES = new Set(['begin', 'begin immediate', 'commit', 'savepoint part', 'release savepoint part'])
+
+type Rows = readonly unknown[]
+
+/** The answers that one connection remembers. */
+export class Memory {
+  readonly #dataVersion: StatementSync
+  readonly #withTriggers: ReadonlySet<string>
+  /** What a statement writes to: a table, `every` or `none`. */
+  readonly #written = new WeakMap<CompiledQuery, string>()
+  readonly #answers = new Map<CompiledQuery, Map<string, Rows>>()
+  readonly #byTable = new Map<string, Map<string, Rows>[]>()
+  #version: unknown
+
+  constructor(database: DatabaseSync) {
+    this.#dataVersion = database.prepare('pragma data_version')
+    const triggers = database.prepare("select distinct tbl_name as name from sqlite_schema where type = 'trigger'")
+    this.#withTriggers = new Set(triggers.all().map(({ name }) => String(name)))
+  }
+
+  /** A transaction has begun. */
+  begun(): void {
+    const version = this.#dataVersion.get()?.['data_version']
+    if (version !== this.#version) this.#forgetAll()
+    this.#version = version
+  }
+
+  /** A statement is about to run. */
+  running(query: CompiledQuery): void {
+    let table = this.#written.get(query)
+    if (table === undefined) {
+      table = this.#tableWritten(query)
+      this.#written.set(query, table)
+    }
+    if (table === 'every') this.#forgetAll()
+    else if (table !== 'none') for (const answers of this.#byTable.get(table) ?? []) answers.clear()
+  }
+
+  /** Gives the rows as they were read last, or reads them. Nobody may change them. */
+  recall(query: CompiledQuery, parameters: readonly unknown[], read: () => Rows): Rows {
+    const answers = this.#answersOf(query)
+    const key = keyOf(parameters)
+    const known = answers.get(key)
+    if (known) return known
+    const rows = read()
+    if (rows.length > MOST.rows) return rows
+    for (const row of rows) Object.freeze(row)
+    if (answers.size >= MOST.answers) answers.clear()
+    answers.set(key, Object.freeze(rows))
+    return rows
+  }
+
+  #tableWritten({ query, sql }: CompiledQuery): string {
+    if (query.kind === 'SelectQueryNode' || NO_WRITES.has(sql)) return 'none'
+    const isPlain = query.kind === 'InsertQueryNode' || query.kind === 'UpdateQueryNode'
+    const [table] = isPlain ? tablesIn(query.kind === 'InsertQueryNode' ? query.into : query.table) : []
+    return table === undefined || this.#withTriggers.has(table) ? 'every' : table
+  }
+
+  #answersOf(query: CompiledQuery): Map<string, Rows> {
+    const known = this.#answers.get(query)
+    if (known) return known
+    const answers = new Map<string, Rows>()
+    this.#answers.set(query, answers)
+    for (const table of new Set(tablesIn(query.query))) {
+      const others = this.#byTable.get(table)
+      if (others) others.push(answers)
+      else this.#byTable.set(table, [answers])
+    }
+    return answers
+  }
+
+  #forgetAll(): void {
+    for (const answers of this.#answers.values()) answers.clear()
+  }
+}
+
+/** The length before each value: no two lists of values come to the same text. */
+function keyOf(parameters: readonly unknown[]): string {
+  let key = ''
+  for (const parameter of parameters) {
+    const text = String(parameter)
+    key += `${text.length}:${text}`
+  }
+  return key
+}
+
+/** The tables that a query names, the first one first. */
+function tablesIn(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(tablesIn)
+  if (typeof node !== 'object' || node === null) return []
+  if ('kind' in node && node.kind === 'SchemableIdentifierNode' && 'identifier' in node)
+    return [(node.identifier as { readonly name: string }).name]
+  return Object.values(node).flatMap(tablesIn)
+}
