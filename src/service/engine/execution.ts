@@ -20,7 +20,7 @@ export async function execute(
   try {
     const result = await withSavepoint(tx, async () => {
       if (options.recheck) await handler.validate?.(context, intent)
-      return handler.execute({ ...context, activityId: activity.id }, intent)
+      return handler.execute({ ...context, activityId }, intent)
     })
     return { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(result), updated_at: now }
   } catch (error) {
