@@ -42,6 +42,7 @@ export { type NamedKey, type SigningKey, signBytes } from './signing/signing-key
 export { encodeSignedSolana, solanaMessageOf } from './signing/solana.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'
 export { encodeTransfer, transferInterface } from './transactions/erc20.ts'
+export { ethereumHash, ethereumSender } from './transactions/ethereum-sender.ts'
 export type { SmartContractInterface } from './transactions/interfaces.ts'
 export { readPayloadFacts } from './transactions/read-payload.ts'
 export {

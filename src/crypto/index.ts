@@ -23,6 +23,6 @@ export {
 } from './p256.ts'
 export { createPooledRandomBytes, type RandomBytes, randomBytes } from './random.ts'
 export { seal, unseal } from './seal.ts'
-export { inHalves, type SignatureHalves, signEcdsaDigest, signSchnorrDigest } from './sign-digest.ts'
+export { inHalves, recoverSecp256k1, type SignatureHalves, signEcdsaDigest, signSchnorrDigest } from './sign-digest.ts'
 export type { CurveOperations, KeyPair, SignatureClaim, Signer, Verify, VerifyInPool } from './signer.ts'
 export { newTimeOrderedUuid, newUuid } from './uuid.ts'

@@ -1,6 +1,6 @@
 import { p256 } from '@noble/curves/nist.js'
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
-import type { Bytes } from '../encoding/index.ts'
+import { type Bytes, concatBytes } from '../encoding/index.ts'
 
 /** A signature of a 256-bit curve in two halves of 32 bytes. */
 export interface SignatureHalves {
@@ -25,6 +25,17 @@ export function signEcdsaDigest(
   checkDigest(digest)
   const bytes = ECDSA[curve].sign(digest, privateKey, { prehash: false, lowS: true, format: 'recovered' })
   return { r: bytes.slice(1, 33), s: bytes.slice(33), recovery: bytes[0]! }
+}
+
+/** Finds the compressed key of secp256k1 that has signed a 32-byte digest; undefined where there is none. */
+export function recoverSecp256k1(digest: Uint8Array, { r, s, recovery }: SignatureHalves): Bytes | undefined {
+  checkDigest(digest)
+  try {
+    const signature = concatBytes(Uint8Array.of(recovery), r, s)
+    return new Uint8Array(secp256k1.recoverPublicKey(signature, digest, { prehash: false }))
+  } catch {
+    return undefined
+  }
 }
 
 /** Signs 32 bytes by BIP-340. The auxiliary randomness is 32 zeros, which the standard allows: one digest, one signature. */

@@ -150,7 +150,8 @@ function wakingSender(engine: Engine, sender: Sender): Engine {
     async submit(raw) {
       const answer = await engine.submit(raw)
       const { result } = answer['activity'] as { readonly result?: Readonly<Record<string, object>> }
-      if (Object.values(result ?? {}).some((of) => 'sendTransactionStatusId' in of)) sender.wake()
+      const sent = Object.values(result ?? {}).some((of) => 'sendTransactionStatusId' in of || 'transactionHash' in of)
+      if (sent) sender.wake()
       return answer
     },
   }

@@ -1,6 +1,7 @@
 /** Send requests → `eth.tx`, `solana.tx` or a batch: their fields come from the request (facts: chain §7, U-ethfields). */
-import { decodeBase64, isHex } from '../../encoding/index.ts'
-import { ethereumFacts } from './ethereum.ts'
+import { decodeBase64, decodeHex, isHex } from '../../encoding/index.ts'
+import { ethereumFacts, readEthereum } from './ethereum.ts'
+import { ethereumSender } from './ethereum-sender.ts'
 import type { SmartContractInterface } from './interfaces.ts'
 import { readTransactionFacts, type TransactionFacts } from './read-transaction.ts'
 import { type Facts, refuse } from './refuse.ts'
@@ -19,6 +20,7 @@ export interface SendIntent {
   readonly maxPriorityFeePerGas?: string
   readonly calls?: readonly { readonly to?: string; readonly value?: string; readonly data?: string }[]
   readonly unsignedTransaction?: string
+  readonly signedTransaction?: string
 }
 
 export interface SendFacts extends TransactionFacts {
@@ -38,6 +40,7 @@ const readers: Readonly<Record<string, SendReader>> = {
     const delegated = sponsor === true || calls.length > 1
     return { batch: calls.map((call) => ({ eth: { tx: callFacts(intent, call, delegated, interfaces) } })) }
   },
+  ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION: signedFacts,
   ACTIVITY_TYPE_SOL_SEND_TRANSACTION: solanaFacts,
   ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2: solanaFacts,
 }
@@ -82,6 +85,18 @@ function callFacts(
   }
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   return ethereumFacts(given, interfaces)
+}
+
+/** What was signed before is judged by what it says, and by who has signed it. */
+function signedFacts({ signedTransaction, caip2 }: SendIntent, interfaces: readonly SmartContractInterface[]) {
+  if (signedTransaction === undefined || !isHex(signedTransaction)) refuse('it is no hex of whole bytes')
+  const signed = decodeHex(signedTransaction)
+  const tx = readEthereum(signed, { interfaces, from: undefined, acceptSigned: true })
+  const from = ethereumSender(signed)
+  const { chain_id } = tx
+  if (chain_id === undefined) refuse('it is signed for no chain, and so for each of them')
+  if (chain_id !== chainId(caip2)) refuse(`it is signed for chain eip155:${chain_id}, not for ${caip2}`)
+  return { eth: { tx: { ...tx, from } } }
 }
 
 /** The documentation says hex, the schema base64: hex if it is that (facts: chain §7). */

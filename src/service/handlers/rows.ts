@@ -4,6 +4,7 @@ import { apiKeyHandlers } from './api-keys.ts'
 import { authenticatorHandlers } from './authenticators.ts'
 import { createUserHandlers } from './create-users.ts'
 import { ethSendHandlers } from './eth-send.ts'
+import { ethSendRawHandlers } from './eth-send-raw.ts'
 import { exportHandlers } from './exports.ts'
 import { gasUsageHandlers } from './gas-usage.ts'
 import { importHandlers } from './imports.ts'
@@ -53,6 +54,7 @@ const executed = {
   ...ipAllowlistHandlers,
   ...sparkHandlers,
   ...ethSendHandlers,
+  ...ethSendRawHandlers,
   ...gasUsageHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed

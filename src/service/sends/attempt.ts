@@ -2,11 +2,11 @@
 import {
   encodeSignedEthereum,
   ethereumDigest,
+  ethereumHash,
   readTransactionFacts,
   type SigningKey,
   signBytes,
 } from '../../chain/index.ts'
-import { keccak256 } from '../../crypto/index.ts'
 import { decodeHex, encodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { findSigner, withSigningKey } from '../signing/signer.ts'
@@ -40,7 +40,8 @@ export async function signAttempt(
   return { attempt }
 }
 
-function toAttempt(
+/** A signed form of a send, as it is kept. */
+export function toAttempt(
   { id, organization_id }: Pick<SendRow, 'id' | 'organization_id'>,
   { signed, number, now }: { readonly signed: Uint8Array; readonly number: number; readonly now: number },
 ): SendAttemptRow {
@@ -48,7 +49,7 @@ function toAttempt(
     send_id: id,
     organization_id,
     number,
-    hash: `0x${encodeHex(keccak256(signed))}`,
+    hash: ethereumHash(signed),
     signed_transaction: `0x${encodeHex(signed)}`,
     created_at: now,
   }

@@ -24,6 +24,7 @@ const withMargin = (gas: bigint) => (gas * 6n) / 5n
  */
 export async function completeSend(tools: SendTools, node: EthereumNode, row: SendRow): Promise<Completion> {
   const request = readSendRequest(row.request)
+  if (request.kind === 'raw') throw new Error('a send that came signed has lost its bytes')
   const call = { from: row.sender, to: request.to, value: BigInt(request.value), data: request.data }
   const served = await node.chainId()
   if (row.caip2 !== `eip155:${served}`) {

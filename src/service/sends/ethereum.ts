@@ -42,8 +42,11 @@ export function createEthereumNode(node: ChainNode) {
     blockNumber: () => quantity('eth_blockNumber'),
     /** How many transactions of an address the node has, those that wait included: its next nonce. */
     pendingCount: (address: string) => transactionCount(address, 'pending'),
+    /** How many an address has in the chain. */
+    latestCount: (address: string) => transactionCount(address, 'latest'),
     /** How many an address has in the chain up to a block. */
     minedCount: (address: string, block: bigint) => transactionCount(address, hexQuantity(block)),
+    balance: (address: string) => quantity('eth_getBalance', address, 'latest'),
     estimateGas: (call: EthereumCall) => quantity('eth_estimateGas', toRpcCall(call), 'pending'),
     /** What a transaction should offer now: the tip that the node suggests, and room for the base fee to double. */
     async suggestFees(): Promise<Fees> {

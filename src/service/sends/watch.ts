@@ -109,10 +109,10 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
   }
 
-  /** Sends it again for more, unless the caller has fixed what it may cost. Says whether it did. */
+  /** Sends it again for more, unless the caller has fixed what it costs, or has signed it. Says whether it did. */
   async function bump(row: SendRow, newest: SendAttemptRow): Promise<boolean> {
     const request = readSendRequest(row.request)
-    if (request.maxFeePerGas !== undefined) return false
+    if (request.kind === 'raw' || request.maxFeePerGas !== undefined) return false
     const fees = raiseFees(feesOf(newest), await node.suggestFees())
     const form = { unsigned: withFees(decodeHex(newest.signed_transaction), fees), number: newest.number + 1 }
     const made = await tools.database.write((tx) => signAttempt(tools, tx, row, form))

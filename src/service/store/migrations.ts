@@ -8,6 +8,7 @@ import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { policySets } from './migrations/policy-sets.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
 import { sends } from './migrations/sends.ts'
+import { sendsByHash } from './migrations/sends-by-hash.ts'
 import { signing } from './migrations/signing.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
 
@@ -125,6 +126,7 @@ const MIGRATIONS: readonly Migration[] = [
   sponsoredSends,
   activitiesOfSends,
   policySets,
+  sendsByHash,
 ]
 
 /**

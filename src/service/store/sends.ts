@@ -15,13 +15,14 @@ export async function insertSend(
     .execute()
 }
 
-/** Reads one send of an organization. */
+/** Reads one send of an organization, by its id or by the hash of its transaction. */
 export async function findSend(tx: Transaction, organizationId: string, id: string): Promise<SendRow | undefined> {
   return tx
     .selectFrom('sends')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
+    .where((eb) => eb.or([eb('id', '=', id), eb('hash', '=', id.toLowerCase())]))
+    .orderBy('position', 'desc')
     .executeTakeFirst()
 }
 

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { type Hex, parseTransaction, recoverTransactionAddress, serializeTransaction } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
-import { encodeEthereum, signTransaction } from '../../../src/chain/index.ts'
-import { encodeHex } from '../../../src/encoding/index.ts'
+import { encodeEthereum, ethereumSender, signTransaction } from '../../../src/chain/index.ts'
+import { decodeHex, encodeHex } from '../../../src/encoding/index.ts'
 import { ethereumAddress, SECRET, secp256k1Key } from './keys.ts'
 
 const sign = (unsigned: string) =>
@@ -74,6 +74,7 @@ describe('signing: Ethereum', () => {
           const signed = sign(serializeTransaction(transaction))
           expect(signed).toBe(await privateKeyToAccount(`0x${SECRET}`).signTransaction(transaction as never))
           expect(await recoverTransactionAddress({ serializedTransaction: signed as never })).toBe(ethereumAddress)
+          expect(ethereumSender(decodeHex(signed))).toBe(ethereumAddress.toLowerCase())
         }),
         { numRuns: 30 },
       )

@@ -1,0 +1,95 @@
+/**
+ * Sends Ethereum transactions that somebody has signed already (facts: chain §7). What the node would refuse at once is
+ * refused; the rest is broadcast and watched as every send, and its status is asked for by its hash.
+ */
+import { ethereumHash, readSendFacts } from '../../chain/index.ts'
+import { decodeHex } from '../../encoding/index.ts'
+import { ApiError, GRPC, type Wire } from '../../protocol/index.ts'
+import { askChain } from '../sends/ask-chain.ts'
+import { toAttempt } from '../sends/attempt.ts'
+import { createEthereumNode } from '../sends/ethereum.ts'
+import { rawRequest } from '../sends/request.ts'
+import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import { orRefuse } from '../signing/refusals.ts'
+import { findSigner, signerFacts } from '../signing/signer.ts'
+import { insertAttempt, insertSend } from '../store/sends.ts'
+import type { HandlerRows, TypedHandler } from './table.ts'
+
+type Intent = Wire.EthSendRawTransactionIntent
+
+const sendRaw: TypedHandler<Intent, Wire.EthSendRawTransactionResult> = {
+  async examine(intent, { chains }) {
+    const chain = chains.require(intent.caip2)
+    const { from, nonce, value, gas, gas_price } = readSigned(intent)
+    const node = createEthereumNode(chain.node)
+    const [served, known, next, balance] = await askChain(chain, () =>
+      Promise.all([
+        node.chainId(),
+        node.knows(ethereumHash(decodeHex(intent.signedTransaction))),
+        node.latestCount(from),
+        node.balance(from),
+      ]),
+    )
+    if (intent.caip2 !== `eip155:${served}`) {
+      throw refused(`the node that is set for ${intent.caip2} serves chain eip155:${served}`)
+    }
+    if (known) return
+    if (nonce < next) throw refused(`nonce too low: ${from} has sent ${next}, the transaction has nonce ${nonce}`)
+    const needed = value + gas * gas_price
+    if (balance < needed)
+      throw refused(`insufficient funds: ${from} has ${balance} wei, the transaction may take ${needed}`)
+  },
+  async validate({ chains }, intent) {
+    chains.require(intent.caip2)
+    readSigned(intent)
+  },
+  async facts(context, intent) {
+    const interfaces = await readContractInterfaces(context)
+    const signer = await findSigner(context, readSigned(intent).from).catch(() => undefined)
+    return {
+      ...(signer === undefined ? {} : await signerFacts(context, signer)),
+      ...readSendFacts(TYPE, intent, { interfaces }),
+    }
+  },
+  async execute({ tx, organizationId, activityId, now, newId }, intent) {
+    const signed = decodeHex(intent.signedTransaction)
+    const { from, nonce } = readSigned(intent)
+    const send = { id: newId(), organization_id: organizationId }
+    const transactionHash = ethereumHash(signed)
+    await insertSend(tx, {
+      ...send,
+      activity_id: activityId,
+      caip2: intent.caip2,
+      sender: from,
+      request: JSON.stringify(rawRequest(nonce)),
+      status: 'INITIALIZED',
+      nonce: Number(nonce),
+      hash: transactionHash,
+      failure: null,
+      created_at: now,
+      updated_at: now,
+    })
+    await insertAttempt(tx, toAttempt(send, { signed, number: 1, now }))
+    return { transactionHash }
+  },
+}
+
+const TYPE = 'ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION'
+
+export const ethSendRawHandlers = { [TYPE]: sendRaw } satisfies HandlerRows
+
+interface Signed {
+  readonly from: string
+  readonly nonce: bigint
+  readonly value: bigint
+  readonly gas: bigint
+  readonly gas_price: bigint
+}
+
+function readSigned(intent: Intent): Signed {
+  return orRefuse(() => readSendFacts(TYPE, intent, { interfaces: [] })).eth!['tx'] as unknown as Signed
+}
+
+function refused(message: string): ApiError {
+  return new ApiError(GRPC.InvalidArgument, message, { code: 'INVALID_TRANSACTION' })
+}
