@@ -1,6 +1,7 @@
 import type { ChainNode } from '../sends/node.ts'
 import { type Asset, currencyOf } from './currency.ts'
 import { ethereumHoldings } from './ethereum-holdings.ts'
+import { NoToken } from './no-token.ts'
 import { solanaHoldings } from './solana-holdings.ts'
 
 /** How much of an asset an address has, in the smallest unit. */
@@ -25,6 +26,8 @@ export interface ChainAssets {
   readonly isAddress: (text: string) => boolean
   /** All of them, the currency first, then in the order of the setting. */
   list(): Promise<readonly Asset[]>
+  /** What a token says of itself, whether it is set or not; undefined for what is none. */
+  find(token: string): Promise<Asset | undefined>
   /** What an address has of them, nothing of which it has none. */
   balances(address: string): Promise<readonly Balance[]>
 }
@@ -48,6 +51,14 @@ export function createChainAssets(caip2: string, node: ChainNode, tokens: readon
 
   return {
     isAddress: holdings.isAddress,
+    async find(token) {
+      try {
+        return await describe(tokens.find((set) => set.toLowerCase() === token) ?? token)
+      } catch (error) {
+        if (error instanceof NoToken) return undefined
+        throw error
+      }
+    },
     async list() {
       const described = await Promise.all(tokens.map(describe))
       return [...(currency ? [currency] : []), ...described]

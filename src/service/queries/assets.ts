@@ -5,14 +5,16 @@ import { USD_PLACES, valueInUsd } from '../assets/price.ts'
 import { askChain } from '../sends/ask-chain.ts'
 import type { Chain } from '../sends/chains.ts'
 import type { QueryOf, QueryRows } from './table.ts'
+import { requireWalletAddress } from './wallet-address.ts'
 
 /**
- * What an address has, as the chain's node says it now: the currency and the tokens that are set for the chain, those of
- * which there is some. Unstated: any address may be asked about, a chain is open to everybody.
+ * What an address of a wallet has, as the chain's node says it now: the currency and the tokens that are set for the chain,
+ * those of which there is some.
  */
-const getBalances: QueryOf<'get_wallet_address_balances'> = async ({ chains }, { address, caip2 }) => {
-  const chain = chains.requireSource(caip2)
+const getBalances: QueryOf<'get_wallet_address_balances'> = async (context, { address, caip2 }) => {
+  const chain = context.chains.requireSource(caip2)
   if (!chain.assets.isAddress(address)) throw apiError('invalidField', 'address', `must be an address of ${caip2}`)
+  await requireWalletAddress(context, address)
   return async () => {
     const balances = await askChain(chain, () => chain.assets.balances(address))
     return { balances: balances.map((balance) => toWireBalance(chain, balance)) }

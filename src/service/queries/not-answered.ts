@@ -11,7 +11,6 @@ const SESSIONS = { notExecuted: 'this version has no login sessions' }
 
 /** The queries that are not answered, and why: said to whoever asks. */
 export const notAnswered = {
-  list_eth_transaction_history: CHAIN,
   list_sol_transaction_history: CHAIN,
   get_swap_status: MARKETS,
   get_claim_earn_fees_status: MARKETS,

@@ -6,6 +6,7 @@ import { assetQueries } from './assets.ts'
 import { credentialQueries } from './credentials.ts'
 import { answerEmpty, emptyLists } from './empty.ts'
 import { gasUsageQueries } from './gas-usage.ts'
+import { historyQueries } from './history.ts'
 import { notAnswered } from './not-answered.ts'
 import { oauth2CredentialQueries } from './oauth2-credentials.ts'
 import { organizationQueries } from './organization.ts'
@@ -33,6 +34,7 @@ const answered = {
   ...sendQueries,
   ...gasUsageQueries,
   ...assetQueries,
+  ...historyQueries,
 } satisfies QueryRows
 
 /**

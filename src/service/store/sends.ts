@@ -124,3 +124,35 @@ export async function deleteAttempts(
     .where('send_id', '=', id)
     .execute()
 }
+
+/** Reads what an organization has sent for an address and is in a block, newest first, those closest to a cursor. */
+export async function listIncludedSends(
+  tx: Transaction,
+  organizationId: string,
+  page: {
+    readonly caip2: string
+    /** In lower case for Ethereum. */
+    readonly address: string
+    readonly limit: number
+    /** Positions. */
+    readonly newerThan?: number
+    readonly olderThan?: number
+  },
+): Promise<SendRow[]> {
+  const { caip2, address, limit, newerThan, olderThan } = page
+  let query = tx
+    .selectFrom('sends')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('caip2', '=', caip2)
+    .where('status', '=', 'INCLUDED')
+    .where(({ fn, eb, ref }) => eb(fn.coalesce(ref('account'), ref('sender')), '=', address))
+  if (newerThan !== undefined) query = query.where('position', '>', newerThan)
+  if (olderThan !== undefined) query = query.where('position', '<', olderThan)
+  const towardsNewer = newerThan !== undefined
+  const rows = await query
+    .orderBy('position', towardsNewer ? 'asc' : 'desc')
+    .limit(limit)
+    .execute()
+  return towardsNewer ? rows.reverse() : rows
+}

@@ -4,14 +4,16 @@ import { startTestService, type TestService } from '../harness.ts'
 import { type Anvil, startAnvil } from '../sends/anvil.ts'
 import { SEPOLIA } from '../sends/status.ts'
 import { placeToken } from '../sends/token.ts'
+import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 
-const OWNER = '0x00000000000000000000000000000000000000B0'
 const COIN = '0x000000000000000000000000000000000000c011'
 const OLD_COIN = '0x000000000000000000000000000000000001c011'
 const NOTHING = '0x00000000000000000000000000000000000dead0'
 
 let anvil: Anvil
 let service: TestService
+/** An account of a wallet. */
+let owner: string
 let oldToken: Awaited<ReturnType<typeof placeToken>>
 beforeAll(async () => {
   anvil = await startAnvil()
@@ -26,13 +28,14 @@ beforeAll(async () => {
       'eip155:8453': { url: 'http://127.0.0.1:9' },
     },
   })
+  owner = (await makeWallet(service.root, ETHEREUM)).accounts[0]!.address
 })
 afterAll(async () => {
   await service.close()
   await anvil.kill()
 })
 
-const balances = (caip2 = SEPOLIA, address = OWNER) =>
+const balances = (caip2 = SEPOLIA, address = owner) =>
   service.root.query('get_wallet_address_balances', { address, caip2 })
 const assets = (caip2: string) => service.root.query('list_supported_assets', { caip2 })
 const ether = { caip19: `${SEPOLIA}/slip44:60`, symbol: 'ETH', name: 'Ether', decimals: 18 }
@@ -52,8 +55,8 @@ describe('list_supported_assets', () => {
 describe('get_wallet_address_balances', () => {
   test('an address has what the node says now, and nothing is told of what it has none of', async () => {
     expect(await balances()).toEqual({ balances: [] })
-    await anvil.rpc('anvil_setBalance', OWNER, `0x${(1_500_000_000_000_000_001n).toString(16)}`)
-    await oldToken.give(OWNER, 2_000_000n)
+    await anvil.rpc('anvil_setBalance', owner, `0x${(1_500_000_000_000_000_001n).toString(16)}`)
+    await oldToken.give(owner, 2_000_000n)
     expect(await balances()).toEqual({
       balances: [
         { ...ether, balance: '1500000000000000001', display: { crypto: '1.500000000000000001', usd: '3000.75' } },
@@ -66,13 +69,13 @@ describe('get_wallet_address_balances', () => {
     [
       'a chain without a node',
       'eip155:10',
-      OWNER,
+      undefined,
       [501, 12, 'a query of chain eip155:10 (no node is set for it) is not implemented by this service', ''],
     ],
     [
       'a node that is not there',
       'eip155:8453',
-      OWNER,
+      undefined,
       [503, 14, 'the node of chain eip155:8453 cannot be reached', 'RPC_CALL_ERROR'],
     ],
     [
@@ -84,7 +87,7 @@ describe('get_wallet_address_balances', () => {
     [
       'a token that is none',
       'eip155:137',
-      OWNER,
+      undefined,
       [
         400,
         9,

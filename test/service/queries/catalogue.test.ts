@@ -92,6 +92,7 @@ beforeAll(async () => {
     get_mfa_policies: { userId: userIds[0] },
     get_wallet_address_balances: { address: addresses[0], caip2: SEPOLIA },
     list_supported_assets: { caip2: SEPOLIA },
+    list_eth_transaction_history: { address: addresses[0], caip2: SEPOLIA },
     get_nonces: { address: addresses[0], caip2: SEPOLIA, nonce: true },
     get_send_transaction_status: { sendTransactionStatusId },
     list_email_events: { email: 'a@acme.test' },
@@ -106,7 +107,7 @@ describe('catalogue of queries', () => {
   test('catalogue of queries: each of the 66 has a row', () => {
     expect(names).toHaveLength(66)
     expect(Object.keys(queryHandlers).sort()).toEqual([...names].sort())
-    expect(answered).toHaveLength(43)
+    expect(answered).toHaveLength(44)
   })
 
   test.each(answered)('catalogue of queries: %s answers in its published shape', async (name) => {
