@@ -177,10 +177,13 @@ describe('policy lint', () => {
     expect(ran.stdout).not.toContain('lint/')
   })
 
-  test('policy lint: the example is clean', async () => {
-    expect(await quorate(['policy', 'lint', 'definitions/acme', '--max-warnings', '0'])).toMatchObject({
-      exit: 0,
-      stdout: '',
-    })
+  test.each(['definitions/acme', 'definitions/treasury'])('policy lint: %s is clean', async (folder) => {
+    expect(await quorate(['policy', 'lint', folder, '--max-warnings', '0'])).toMatchObject({ exit: 0, stdout: '' })
+    expect(await quorate(['fmt', folder, '--check'])).toMatchObject({ exit: 0 })
+  })
+
+  test('policy test: the scenarios of the treasury pass, and see every clause both ways', async () => {
+    const { exit, stdout, stderr } = await quorate(['policy', 'test', 'definitions/treasury', '--coverage'])
+    expect({ exit, said: stdout + stderr }).toEqual({ exit: 0, said: expect.stringContaining('coverage: 100 %') })
   })
 })
