@@ -5,12 +5,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createStyle } from '../src/cli/io.ts'
 import { readCommandLine } from '../src/cli/program.ts'
 import { quorate, testFolder } from './cli/harness.ts'
+import { anvilBinary } from './service/sends/anvil.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 
@@ -35,7 +38,7 @@ describe('readme', () => {
       await quorate(['down'], { cwd: folder })
       shell.end()
     })
-    const names = new Names(folder)
+    const names = new Names({ '/home/you/quorate': folder, '8545': String(await freePort()) })
     let typed = 0
     for (const { language, text } of blocks) {
       if (language === 'diff') applyDiff(folder, text)
@@ -94,7 +97,9 @@ const VOLATILE = [
   { name: 'id', looks: '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', bound: true },
   { name: 'time', looks: '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z', bound: false },
   { name: 'code', looks: '\\b[0-9a-f]{4}-[0-9a-f]{4}\\b', bound: true },
-  { name: 'port', looks: '(?<=127\\.0\\.0\\.1:)\\d+', bound: true },
+  { name: 'port', looks: '(?<=127\\.0\\.0\\.1:|--port )\\d+', bound: true },
+  { name: 'hash', looks: '0x[0-9a-f]{64}\\b', bound: true },
+  { name: 'address', looks: '0x[0-9a-fA-F]{40}\\b', bound: true },
   { name: 'pid', looks: '(?<=pid )\\d+', bound: false },
   { name: 'age', looks: '\\b\\d+ (?:second|minute|hour|day)s?\\b', bound: false },
   { name: 'folder', looks: '/home/you/quorate\\b', bound: true },
@@ -106,8 +111,8 @@ class Names {
   readonly #known = new Map<string, string>()
   #learning: string[] = []
 
-  constructor(folder: string) {
-    this.#known.set('/home/you/quorate', folder)
+  constructor(known: Readonly<Record<string, string>>) {
+    for (const [token, here] of Object.entries(known)) this.#known.set(token, here)
   }
 
   /** A command of the README with this run's names. */
@@ -152,13 +157,31 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 
-/** One shell, in which `npm start` and `npx quorate` are this repository's. */
+/** A port that nobody listens to: what the README has may be taken here. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** One shell, in which `npm start`, `npx quorate` and `npx anvil` are this repository's. */
 function startShell(folder: string) {
   const bin = join(folder, '../bin')
   const main = join(root, 'src/cli/main.ts')
   const { start } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts
   mkdirSync(bin)
-  writeFileSync(join(bin, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 })
+  const chain = join(bin, 'anvil.pid')
+  const npx = `#!/bin/sh
+case $1 in
+  quorate) shift; exec '${process.execPath}' '${main}' "$@" ;;
+  anvil) shift; echo $$ >'${chain}'; exec '${anvilBinary()}' "$@" ;;
+esac
+exit 127
+`
+  writeFileSync(join(bin, 'npx'), npx, { mode: 0o755 })
   const up = start.replace('node src/cli/main.ts', `'${process.execPath}' '${main}'`)
   writeFileSync(join(bin, 'npm'), `#!/bin/sh\nexec ${up}\n`, { mode: 0o755 })
   const child: ChildProcess = spawn('sh', [], {
@@ -183,6 +206,9 @@ function startShell(folder: string) {
         child.stdin!.write(`(${command}) 2>&1 </dev/null; echo ${mark}\n`)
       })
     },
-    end: () => void child.kill(),
+    end: () => {
+      if (existsSync(chain)) process.kill(Number(readFileSync(chain, 'utf8')))
+      child.kill()
+    },
   }
 }

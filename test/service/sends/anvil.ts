@@ -24,7 +24,7 @@ export interface AnvilOptions {
 }
 
 /** The binary itself: ending npm's wrapper would leave the node running. */
-function binary(): string {
+export function anvilBinary(): string {
   const platform = { linux: 'linux', darwin: 'darwin', win32: 'win32' }[process.platform as 'linux']
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch
   const require = createRequire(import.meta.url)
@@ -34,7 +34,7 @@ function binary(): string {
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const { chainId = 11_155_111, mining, port = 0, stateFile } = options
   const child: ChildProcess = spawn(
-    binary(),
+    anvilBinary(),
     [
       ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--accounts', '1'],
       ...(mining === 'on-request' ? ['--no-mining'] : []),
