@@ -16,6 +16,7 @@ export {
   isAddressFormat,
 } from './address-formats.ts'
 export { addressSpellings } from './address-spellings.ts'
+export { normalizeCaip2 } from './caip2.ts'
 export { type Curve, type CurveRow, curveByName, curves, isCurve } from './curves.ts'
 export { ChainError, UnsupportedTransaction } from './error.ts'
 export {
@@ -54,5 +55,14 @@ export {
 } from './transactions/read-transaction.ts'
 export type { Facts } from './transactions/refuse.ts'
 export { decodeRevert, type RevertReason } from './transactions/revert.ts'
-export { isSendActivity, readSendFacts, type SendFacts, type SendIntent } from './transactions/send.ts'
+export { isSendActivity, readSendFacts, type SendFacts, type SendIntent, solanaSendBytes } from './transactions/send.ts'
+export {
+  type ComputeBudget,
+  checkSolanaSignatures,
+  NO_BLOCKHASH,
+  readSolanaDraft,
+  type SolanaDraft,
+  withBlockhash,
+  withComputeBudget,
+} from './transactions/solana-draft.ts'
 export { type Account, deriveAccount, openWallet, type Wallet } from './wallet.ts'

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   concatBytes,
+  decodeBase58,
   decodeBase64,
   decodeHex,
   decodeUtf8,
@@ -112,6 +113,9 @@ describe('other bases', () => {
   test('base58: the example of its draft, leading zeros, and the alphabet of Ripple', () => {
     expect(encodeBase58(encodeUtf8('Hello World!'))).toBe('2NEpo7TZRRrLZSi2U')
     expect(encodeBase58(decodeHex('0000287fb4cd'))).toBe('11233QC4')
+    expect(decodeBase58('11233QC4')).toEqual(decodeHex('0000287fb4cd'))
+    expect(() => decodeBase58('0OIl')).toThrow(EncodingError)
+    expect(() => decodeBase58('1'.repeat(129))).toThrow(EncodingError)
     expect(encodeBase58(decodeHex('0000287fb4cd'), 'ripple')).toBe('rrpssQUh')
   })
 

@@ -2,6 +2,7 @@
 import type { SignatureHalves } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, encodeBase58 } from '../../encoding/index.ts'
 import { refuse } from '../transactions/refuse.ts'
+import { encodeSolana } from '../transactions/solana-encoding.ts'
 import { readSolanaParts, type SolanaMessage } from '../transactions/solana-message.ts'
 
 /** The part of a transaction, or of a bare message, that is signed. Throws `ChainError`. */
@@ -22,9 +23,7 @@ export function encodeSignedSolana(transaction: Uint8Array, publicKey: Uint8Arra
   const { signatures, message, content } = readSolanaParts(transaction)
   const place = signerPlace(content, publicKey)
   const slots = signatures.with(place, concatBytes(signature.r, signature.s))
-  // A compact number: there are no more signers than bytes to name them, so below 128 it is one byte, above it is two.
-  const count = slots.length < 0x80 ? [slots.length] : [(slots.length & 0x7f) | 0x80, slots.length >> 7]
-  return concatBytes(Uint8Array.from(count), ...slots, message)
+  return encodeSolana(slots, message)
 }
 
 function signerPlace({ keys, signers }: SolanaMessage, publicKey: Uint8Array): number {

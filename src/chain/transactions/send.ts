@@ -1,10 +1,11 @@
 /** Send requests → `eth.tx`, `solana.tx` or a batch: their fields come from the request (facts: chain §7, U-ethfields). */
-import { decodeBase64, decodeHex, isHex } from '../../encoding/index.ts'
+import { type Bytes, decodeBase58, decodeBase64, decodeHex, isHex } from '../../encoding/index.ts'
 import { ethereumFacts, readEthereum } from './ethereum.ts'
 import { ethereumSender } from './ethereum-sender.ts'
 import type { SmartContractInterface } from './interfaces.ts'
 import { readTransactionFacts, type TransactionFacts } from './read-transaction.ts'
 import { type Facts, refuse } from './refuse.ts'
+import { NO_BLOCKHASH, readSolanaDraft, withBlockhash } from './solana-draft.ts'
 
 /** The members of a send request that policies see; the rest of it is not looked at. */
 export interface SendIntent {
@@ -21,6 +22,7 @@ export interface SendIntent {
   readonly calls?: readonly { readonly to?: string; readonly value?: string; readonly data?: string }[]
   readonly unsignedTransaction?: string
   readonly signedTransaction?: string
+  readonly recentBlockhash?: string
 }
 
 export interface SendFacts extends TransactionFacts {
@@ -99,17 +101,41 @@ function signedFacts({ signedTransaction, caip2 }: SendIntent, interfaces: reado
   return { eth: { tx: { ...tx, from } } }
 }
 
-/** The documentation says hex, the schema base64: hex if it is that (facts: chain §7). */
-function solanaFacts({ unsignedTransaction }: SendIntent, interfaces: readonly SmartContractInterface[]): SendFacts {
+function solanaFacts(intent: SendIntent, interfaces: readonly SmartContractInterface[]): SendFacts {
+  const unsignedTransaction = solanaSendBytes(intent)
+  return readTransactionFacts({ type: 'TRANSACTION_TYPE_SOLANA', unsignedTransaction, interfaces })
+}
+
+/**
+ * Reads the transaction of a request to send: the documentation says hex, the schema base64, so hex if it is that
+ * (facts: chain §7). A `recentBlockhash` is put in where the transaction has none. Throws `ChainError`.
+ */
+export function solanaSendBytes({
+  unsignedTransaction,
+  recentBlockhash,
+}: Pick<SendIntent, 'unsignedTransaction' | 'recentBlockhash'>): Bytes {
   if (unsignedTransaction === undefined || unsignedTransaction === '') refuse('there is no transaction')
-  const type = 'TRANSACTION_TYPE_SOLANA'
-  if (isHex(unsignedTransaction)) return readTransactionFacts({ type, unsignedTransaction, interfaces })
+  const bytes = isHex(unsignedTransaction) ? decodeHex(unsignedTransaction) : fromBase64(unsignedTransaction)
+  if (recentBlockhash === undefined || recentBlockhash === '') return bytes
+  if (!isSolanaKey(recentBlockhash)) refuse('`recentBlockhash` is no blockhash')
+  const { blockhash, signedBy } = readSolanaDraft(bytes)
+  if (blockhash === recentBlockhash) return bytes
+  if (blockhash !== NO_BLOCKHASH) refuse(`its blockhash is ${blockhash}, \`recentBlockhash\` is another`)
+  if (signedBy.length > 0) refuse(`${signedBy[0]} has signed it without a blockhash`)
+  return withBlockhash(bytes, recentBlockhash)
+}
+
+function fromBase64(text: string): Bytes {
   try {
-    return readTransactionFacts({ type, unsignedTransaction: decodeBase64(unsignedTransaction), interfaces })
+    return decodeBase64(text)
   } catch (error) {
-    if (error instanceof Error && error.name === 'EncodingError') refuse('it is neither hex nor base64', error)
-    throw error
+    return refuse('it is neither hex nor base64', error)
   }
+}
+
+/** An account or a blockhash: 32 bytes in base58. */
+function isSolanaKey(text: string): boolean {
+  return /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text) && decodeBase58(text).length === 32
 }
 
 /** Decimal digits, or hex with `0x` (facts: chain §7). */

@@ -8,6 +8,7 @@ import { ByteReader } from './byte-reader.ts'
 import { refuse } from './refuse.ts'
 
 export interface SolanaMessage {
+  readonly version: 'legacy' | 0
   /** Base58, in order: writable signers, read-only signers, writable others, read-only others. */
   readonly keys: readonly string[]
   readonly signers: number
@@ -93,7 +94,8 @@ function readMessage(reader: ByteReader): SolanaMessage {
       }))
     : []
   reader.end('the message')
-  const message = { keys, signers, readonlySigners, readonlyOthers, blockhash, instructions, lookups }
+  const version = isVersioned ? 0 : 'legacy'
+  const message = { version, keys, signers, readonlySigners, readonlyOthers, blockhash, instructions, lookups } as const
   checkMessage(message)
   return message
 }

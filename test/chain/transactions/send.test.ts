@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { isSendActivity, readSendFacts, readTransactionFacts, type SendIntent } from '../../../src/chain/index.ts'
+import {
+  isSendActivity,
+  readSendFacts,
+  readTransactionFacts,
+  type SendIntent,
+  withBlockhash,
+} from '../../../src/chain/index.ts'
+import { decodeHex, encodeBase58 } from '../../../src/encoding/index.ts'
 import { readVectors } from '../../vectors/read-vectors.ts'
 import { ethereumInterface, refusal } from './harness.ts'
 
@@ -122,6 +129,18 @@ describe('send: Solana', () => {
   ])('send: a transaction in %s', (_name, unsignedTransaction) => {
     expect(read(SOL, { unsignedTransaction })).toEqual(expected)
     expect(read(`${SOL}_V2`, { unsignedTransaction })).toEqual(expected)
+  })
+
+  test('send: a blockhash beside a transaction without one is what policies see', () => {
+    const ZEROS = '1'.repeat(32)
+    const none = Buffer.from(withBlockhash(decodeHex(bytes), ZEROS)).toString('hex')
+    const recentBlockhash = encodeBase58(new Uint8Array(32).fill(7))
+    const facts = read(SOL, { unsignedTransaction: none, recentBlockhash })
+    expect(facts.solana!['tx']).toMatchObject({ recent_blockhash: recentBlockhash })
+    const another = { unsignedTransaction: bytes, recentBlockhash }
+    expect(refusal(() => read(SOL, another))).toMatch(/its blockhash is \w+, `recentBlockhash` is another$/)
+    const wrong = { unsignedTransaction: none, recentBlockhash: 'abc' }
+    expect(refusal(() => read(SOL, wrong))).toMatch(/`recentBlockhash` is no blockhash$/)
   })
 
   test.each([

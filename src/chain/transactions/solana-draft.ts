@@ -1,0 +1,138 @@
+/**
+ * What may be changed of a Solana transaction before it is signed (facts: chain §7): its blockhash, and instructions to the
+ * Compute Budget program, which set a limit of compute units and a price for each. A signature covers the whole message:
+ * one that somebody has signed must stay as it is.
+ */
+import { KEY_CURVES } from '../../crypto/index.ts'
+import { type Bytes, concatBytes, decodeBase58, encodeBase58, encodeHex } from '../../encoding/index.ts'
+import { refuse } from './refuse.ts'
+import { encodeSolana, encodeSolanaMessage } from './solana-encoding.ts'
+import { type CompiledInstruction, readSolanaParts, type SolanaMessage } from './solana-message.ts'
+
+/** Stands for a blockhash that is still to be filled in: 32 zero bytes. */
+export const NO_BLOCKHASH = encodeBase58(new Uint8Array(32))
+
+/** Packets of the network hold no more (the IPv6 minimum of 1280 bytes, without 48 of headers). */
+const MAX_BYTES = 1_232
+
+const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
+/** The program's instructions, by their first byte. */
+const SET_UNIT_LIMIT = 2
+const SET_UNIT_PRICE = 3
+
+const SYSTEM = '11111111111111111111111111111111'
+/** `AdvanceNonceAccount` of the System Program: 4, in four bytes. */
+const ADVANCE_NONCE = [4, 0, 0, 0]
+
+/** What a transaction says of itself to whoever completes it. */
+export interface SolanaDraft {
+  /** Base58. The first pays the fee; they sign in this order. */
+  readonly signers: readonly string[]
+  /** Those whose signature is there already. */
+  readonly signedBy: readonly string[]
+  /** Base58; `NO_BLOCKHASH` where one is to be filled in. */
+  readonly blockhash: string
+  /** The account whose nonce stands in place of a blockhash, and makes the transaction last until it is advanced. */
+  readonly nonceAccount?: string
+  /** Accounts that the transaction writes to and that it names itself. */
+  readonly writable: readonly string[]
+  readonly setsUnitLimit: boolean
+  readonly setsUnitPrice: boolean
+}
+
+/** Reads a transaction, or a bare message that nobody has signed. Throws `ChainError`. */
+export function readSolanaDraft(transaction: Uint8Array): SolanaDraft {
+  const { signatures, content } = readSolanaParts(transaction)
+  const { keys, signers, readonlySigners, readonlyOthers, blockhash, instructions } = content
+  const signing = keys.slice(0, signers)
+  const nonceAccount = nonceAccountOf(content)
+  const budget = (tag: number) =>
+    instructions.some(({ program, data }) => keys[program] === COMPUTE_BUDGET && data[0] === tag)
+  return {
+    signers: signing,
+    signedBy: signing.filter((_, place) => signatures[place]!.some((byte) => byte !== 0)),
+    blockhash,
+    ...(nonceAccount === undefined ? {} : { nonceAccount }),
+    writable: keys.filter((_, place) =>
+      place < signers ? place < signers - readonlySigners : place < keys.length - readonlyOthers,
+    ),
+    setsUnitLimit: budget(SET_UNIT_LIMIT),
+    setsUnitPrice: budget(SET_UNIT_PRICE),
+  }
+}
+
+/** Throws `ChainError` if a signature that is there was made of something else than this transaction. */
+export function checkSolanaSignatures(transaction: Uint8Array): void {
+  const { signatures, message, content } = readSolanaParts(transaction)
+  for (const [place, signature] of signatures.entries()) {
+    const signer = content.keys[place]!
+    const claim = { publicKey: encodeHex(decodeBase58(signer)), signatureHex: encodeHex(signature), body: message }
+    if (signature.some((byte) => byte !== 0) && !KEY_CURVES.ed25519.verify(claim)) {
+      refuse(`the signature of ${signer} is none of this transaction`)
+    }
+  }
+}
+
+/** Puts a blockhash in (base58). Signatures are dropped: they were made without it. Throws `ChainError`. */
+export function withBlockhash(transaction: Uint8Array, blockhash: string): Bytes {
+  return unsigned({ ...readSolanaParts(transaction).content, blockhash })
+}
+
+/** Compute units in all, and what is offered for each in millionths of a lamport. */
+export interface ComputeBudget {
+  readonly unitLimit?: number
+  readonly unitPrice?: bigint
+}
+
+/**
+ * Adds instructions that set what a transaction does not set yet. They are the last: instructions may name others by their
+ * place. One without room for them stays as it is. Signatures are dropped.
+ */
+export function withComputeBudget(transaction: Uint8Array, { unitLimit, unitPrice }: ComputeBudget): Bytes {
+  const { content } = readSolanaParts(transaction)
+  const { setsUnitLimit, setsUnitPrice } = readSolanaDraft(transaction)
+  const added = [
+    ...(unitLimit === undefined || setsUnitLimit ? [] : [budgetData(SET_UNIT_LIMIT, BigInt(unitLimit), 4)]),
+    ...(unitPrice === undefined || setsUnitPrice ? [] : [budgetData(SET_UNIT_PRICE, unitPrice, 8)]),
+  ]
+  const now = unsigned(content)
+  if (added.length === 0) return now
+  const longer = unsigned(withInstructions(content, added))
+  return longer.length > MAX_BYTES ? now : longer
+}
+
+function withInstructions(content: SolanaMessage, added: readonly Uint8Array[]): SolanaMessage {
+  const known = content.keys.indexOf(COMPUTE_BUDGET)
+  const { keys, instructions, readonlyOthers } = known < 0 ? withProgram(content) : content
+  const program = keys.indexOf(COMPUTE_BUDGET)
+  const calls = added.map((data): CompiledInstruction => ({ program, accounts: [], data }))
+  return { ...content, keys, readonlyOthers, instructions: [...instructions, ...calls] }
+}
+
+/** Programs are read-only and stand last; behind them are the accounts of lookup tables, whose places move on by one. */
+function withProgram({ keys, instructions, readonlyOthers, ...rest }: SolanaMessage): SolanaMessage {
+  const moved = (place: number) => (place < keys.length ? place : place + 1)
+  return {
+    ...rest,
+    keys: [...keys, COMPUTE_BUDGET],
+    readonlyOthers: readonlyOthers + 1,
+    instructions: instructions.map((each) => ({ ...each, accounts: each.accounts.map(moved) })),
+  }
+}
+
+function budgetData(tag: number, value: bigint, size: number): Bytes {
+  const bytes = Array.from({ length: size }, (_, index) => Number((value >> BigInt(8 * index)) & 0xffn))
+  return concatBytes(Uint8Array.of(tag), Uint8Array.from(bytes))
+}
+
+function unsigned(content: SolanaMessage): Bytes {
+  const slots = Array.from({ length: content.signers }, () => new Uint8Array(64))
+  return encodeSolana(slots, encodeSolanaMessage(content))
+}
+
+/** A durable nonce is advanced by the first instruction or by none (Solana's documentation, "durable nonces"). */
+function nonceAccountOf({ keys, instructions: [first] }: SolanaMessage): string | undefined {
+  if (first === undefined || keys[first.program] !== SYSTEM) return undefined
+  const advances = ADVANCE_NONCE.every((byte, index) => first.data[index] === byte)
+  return advances ? keys[first.accounts[0] ?? -1] : undefined
+}

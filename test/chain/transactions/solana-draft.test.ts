@@ -1,0 +1,147 @@
+import {
+  AddressLookupTableAccount,
+  ComputeBudgetInstruction,
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import { describe, expect, test } from 'vitest'
+import {
+  checkSolanaSignatures,
+  NO_BLOCKHASH,
+  normalizeCaip2,
+  readSolanaDraft,
+  withBlockhash,
+  withComputeBudget,
+} from '../../../src/chain/index.ts'
+import { encodeSolanaMessage } from '../../../src/chain/transactions/solana-encoding.ts'
+import { readSolanaParts } from '../../../src/chain/transactions/solana-message.ts'
+import { decodeHex } from '../../../src/encoding/index.ts'
+import { readVectors } from '../../vectors/read-vectors.ts'
+import { refusal } from './harness.ts'
+
+const payer = Keypair.fromSeed(new Uint8Array(32).fill(1))
+const other = Keypair.fromSeed(new Uint8Array(32).fill(2))
+const keyOf = (byte: number) => new PublicKey(new Uint8Array(32).fill(byte))
+const blockhash = keyOf(7).toBase58()
+const transfer = (from: Keypair) =>
+  SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: keyOf(9), lamports: 1_000 })
+const bytesOf = (transaction: Transaction) =>
+  new Uint8Array(transaction.serialize({ requireAllSignatures: false, verifySignatures: false }))
+const legacy = (...instructions: TransactionInstruction[]) =>
+  bytesOf(new Transaction({ recentBlockhash: blockhash, feePayer: payer.publicKey }).add(...instructions))
+
+describe('Solana drafts', () => {
+  const transactions = readVectors<{ name: string; bytes?: string }>('solana-transactions/parser.jsonl').flatMap(
+    ({ name, bytes }) => (bytes === undefined || name.includes('invalid') ? [] : [{ name, bytes }]),
+  )
+  test.each(transactions)('are written as they were read: $name', ({ bytes }) => {
+    const { message, content } = readSolanaParts(decodeHex(bytes))
+    expect(encodeSolanaMessage(content)).toEqual(new Uint8Array(message))
+  })
+
+  test('say who signs, who has signed, and what is set', () => {
+    const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: payer.publicKey })
+    transaction.add(transfer(payer), transfer(other), ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 5 }))
+    transaction.partialSign(other)
+    expect(readSolanaDraft(bytesOf(transaction))).toEqual({
+      signers: [payer.publicKey.toBase58(), other.publicKey.toBase58()],
+      signedBy: [other.publicKey.toBase58()],
+      blockhash,
+      writable: [payer, other].map(({ publicKey }) => publicKey.toBase58()).concat(keyOf(9).toBase58()),
+      setsUnitLimit: false,
+      setsUnitPrice: true,
+    })
+  })
+
+  test('a durable nonce is known by its first instruction', () => {
+    const nonce = { noncePubkey: keyOf(3), authorizedPubkey: payer.publicKey }
+    expect(readSolanaDraft(legacy(SystemProgram.nonceAdvance(nonce), transfer(payer))).nonceAccount).toBe(
+      keyOf(3).toBase58(),
+    )
+    expect(readSolanaDraft(legacy(transfer(payer), SystemProgram.nonceAdvance(nonce))).nonceAccount).toBeUndefined()
+  })
+
+  test('a blockhash is put in', () => {
+    const empty = new Transaction({ recentBlockhash: NO_BLOCKHASH, feePayer: payer.publicKey }).add(transfer(payer))
+    expect(readSolanaDraft(bytesOf(empty)).blockhash).toBe(NO_BLOCKHASH)
+    expect(withBlockhash(bytesOf(empty), blockhash)).toEqual(legacy(transfer(payer)))
+  })
+
+  test('a budget is added as web3.js reads it, and the rest is as it was', () => {
+    const before = legacy(transfer(payer), transfer(other))
+    const after = Transaction.from(withComputeBudget(before, { unitLimit: 70_000, unitPrice: 2n ** 40n }))
+    expect(after.instructions.slice(0, 2)).toEqual(Transaction.from(before).instructions)
+    const [limit, price] = after.instructions.slice(2) as [TransactionInstruction, TransactionInstruction]
+    expect(ComputeBudgetInstruction.decodeSetComputeUnitLimit(limit)).toEqual({ units: 70_000 })
+    expect(ComputeBudgetInstruction.decodeSetComputeUnitPrice(price)).toEqual({ microLamports: 2n ** 40n })
+  })
+
+  test('what the caller has set is kept', () => {
+    const set = legacy(
+      transfer(payer),
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 5 }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 6 }),
+    )
+    expect(withComputeBudget(set, { unitLimit: 70_000, unitPrice: 9n })).toEqual(set)
+    const half = legacy(transfer(payer), ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 6 }))
+    expect(Transaction.from(withComputeBudget(half, { unitLimit: 7, unitPrice: 9n })).instructions).toHaveLength(3)
+  })
+
+  test('accounts of lookup tables are still the same ones', () => {
+    const table = new AddressLookupTableAccount({
+      key: keyOf(20),
+      state: {
+        addresses: [keyOf(21), keyOf(22)],
+        authority: keyOf(23),
+        deactivationSlot: 2n ** 64n - 1n,
+        lastExtendedSlot: 0,
+        lastExtendedSlotStartIndex: 0,
+      },
+    })
+    const instruction = new TransactionInstruction({
+      programId: keyOf(30),
+      keys: [21, 31, 22].map((byte) => ({ pubkey: keyOf(byte), isSigner: false, isWritable: byte === 21 })),
+      data: Buffer.from([1]),
+    })
+    const content = { payerKey: payer.publicKey, recentBlockhash: blockhash, instructions: [instruction] }
+    const before = new VersionedTransaction(new TransactionMessage(content).compileToV0Message([table]))
+    const after = VersionedTransaction.deserialize(withComputeBudget(before.serialize(), { unitLimit: 1 }))
+    const accountsOf = ({ message }: VersionedTransaction) =>
+      TransactionMessage.decompile(message, { addressLookupTableAccounts: [table] }).instructions[0]!
+    expect(accountsOf(after)).toEqual(accountsOf(before))
+  })
+
+  test('one that would be too large for the network stays as it is', () => {
+    const data = (length: number) =>
+      legacy(new TransactionInstruction({ programId: keyOf(30), keys: [], data: Buffer.alloc(length) }))
+    const full = data(1_232 - data(0).length - 1)
+    expect(full.length).toBe(1_232)
+    expect(withComputeBudget(full, { unitLimit: 1 })).toEqual(full)
+  })
+
+  test('a signature of something else is refused', () => {
+    const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: payer.publicKey }).add(transfer(other))
+    transaction.partialSign(other)
+    const signed = bytesOf(transaction)
+    expect(() => checkSolanaSignatures(signed)).not.toThrow()
+    expect(refusal(() => checkSolanaSignatures(signed.with(-1, signed.at(-1)! ^ 1)))).toBe(
+      `failed to parse transaction: the signature of ${other.publicKey.toBase58()} is none of this transaction`,
+    )
+  })
+})
+
+test.each([
+  ['solana:mainnet', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'],
+  ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'],
+  ['solana:devnet', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+  ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+  ['eip155:1', 'eip155:1'],
+])('chain ids: %s is %s', (given, expected) => {
+  expect(normalizeCaip2(given)).toBe(expected)
+})
