@@ -40,7 +40,7 @@ export { payloadBytes, type RawPayload } from './signing/payload.ts'
 export { encodeRlp, rlpNumber } from './signing/rlp-encoding.ts'
 export { checkSigner, signTransaction } from './signing/sign-transaction.ts'
 export { type NamedKey, type SigningKey, signBytes } from './signing/signing-key.ts'
-export { encodeSignedSolana, solanaMessageOf } from './signing/solana.ts'
+export { encodeSignedSolana, solanaMessageOf, solanaSignatureOf } from './signing/solana.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'
 export { encodeTransfer, transferInterface } from './transactions/erc20.ts'
 export { ethereumHash, ethereumSender } from './transactions/ethereum-sender.ts'
@@ -58,7 +58,7 @@ export { decodeRevert, type RevertReason } from './transactions/revert.ts'
 export { isSendActivity, readSendFacts, type SendFacts, type SendIntent, solanaSendBytes } from './transactions/send.ts'
 export {
   type ComputeBudget,
-  checkSolanaSignatures,
+  checkSolanaSigners,
   NO_BLOCKHASH,
   readSolanaDraft,
   type SolanaDraft,

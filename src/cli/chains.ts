@@ -1,3 +1,4 @@
+import { normalizeCaip2 } from '../chain/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { ChainsSettings } from '../service/index.ts'
 
@@ -13,7 +14,7 @@ interface Row {
   readonly example: string
 }
 
-const CHAIN = '((?:eip155|solana):[-\\w]{1,32})'
+const CHAIN = '((?:eip155|solana):[-\\w]{1,44})'
 const ROWS = {
   chain: {
     option: 'chain',
@@ -75,7 +76,7 @@ function read(row: Row, options: Readonly<Record<string, unknown>>, environment:
     const [, caip2, value] = row.form.exec(text.trim()) ?? []
     const said = { name, text }
     if (caip2 === undefined || value === undefined) throw misread(row, said)
-    return { caip2, value, said }
+    return { caip2: normalizeCaip2(caip2), value, said }
   })
 }
 

@@ -6,6 +6,11 @@ export function encodeBase64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')
 }
 
+/** Encodes bytes as base64 with padding (RFC 4648 §4). */
+export function encodeBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}
+
 /** Decodes base64 in either alphabet, with or without padding (facts: protocol §3). Throws `EncodingError`. */
 export function decodeBase64(text: string): Bytes {
   const bare = text.replace(/={0,2}$/, '')

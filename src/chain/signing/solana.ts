@@ -10,6 +10,11 @@ export function solanaMessageOf(transaction: Uint8Array): Uint8Array {
   return readSolanaParts(transaction).message
 }
 
+/** The signature that a transaction is known by, the payer's, in base58. Throws `ChainError`. */
+export function solanaSignatureOf(transaction: Uint8Array): string {
+  return encodeBase58(readSolanaParts(transaction).signatures[0]!)
+}
+
 /** Throws `ChainError` if the key (32 bytes) is none of those that must sign. */
 export function checkSolanaSigner(transaction: Uint8Array, publicKey: Uint8Array): void {
   signerPlace(readSolanaParts(transaction).content, publicKey)

@@ -61,8 +61,27 @@ export function readSolanaDraft(transaction: Uint8Array): SolanaDraft {
   }
 }
 
-/** Throws `ChainError` if a signature that is there was made of something else than this transaction. */
-export function checkSolanaSignatures(transaction: Uint8Array): void {
+/**
+ * Throws `ChainError` unless a transaction can be sent with the signatures of these keys (32 bytes each) beside those that are
+ * there: they stand in its order, nobody else is missing, and what is signed already is this transaction.
+ */
+export function checkSolanaSigners(transaction: Uint8Array, publicKeys: readonly Uint8Array[]): void {
+  const { signers, signedBy, blockhash, nonceAccount } = readSolanaDraft(transaction)
+  const signing = publicKeys.map((key) => encodeBase58(key))
+  const places = signing.map((key) => signers.indexOf(key))
+  const stranger = signing[places.indexOf(-1)]
+  if (stranger !== undefined) refuse(`${stranger} is none of the accounts that must sign`)
+  if (places.some((place, index) => index > 0 && place <= places[index - 1]!)) {
+    refuse(`its signers stand in another order: ${signers.join(', ')}`)
+  }
+  const missing = signers.find((key) => !signing.includes(key) && !signedBy.includes(key))
+  if (missing !== undefined) refuse(`${missing} must sign it too`)
+  if (blockhash === NO_BLOCKHASH && signedBy.length > 0) refuse(`${signedBy[0]} has signed it without a blockhash`)
+  if (blockhash === NO_BLOCKHASH && nonceAccount !== undefined) refuse(`it lacks the nonce of ${nonceAccount}`)
+  checkSignatures(transaction)
+}
+
+function checkSignatures(transaction: Uint8Array): void {
   const { signatures, message, content } = readSolanaParts(transaction)
   for (const [place, signature] of signatures.entries()) {
     const signer = content.keys[place]!

@@ -20,6 +20,7 @@ import { privateKeyHandlers } from './private-keys.ts'
 import { signRawPayloadHandlers } from './sign-raw-payload.ts'
 import { signTransactionHandlers } from './sign-transaction.ts'
 import { smartContractInterfaceHandlers } from './smart-contract-interfaces.ts'
+import { solSendHandlers } from './sol-send.ts'
 import { sparkHandlers } from './spark.ts'
 import { subOrganizationHandlers } from './sub-organizations.ts'
 import type { FamilyOf, HandlerRows } from './table.ts'
@@ -55,6 +56,7 @@ const executed = {
   ...sparkHandlers,
   ...ethSendHandlers,
   ...ethSendRawHandlers,
+  ...solSendHandlers,
   ...gasUsageHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed

@@ -12,9 +12,13 @@ const getStatus: QueryOf<'get_send_transaction_status'> = async ({ tx, organizat
   return {
     txStatus: row.status,
     // A signed form that no node has taken yet may still be thrown away.
-    ...(row.hash !== null && row.status !== 'INITIALIZED' ? { eth: { txHash: row.hash } } : {}),
+    ...(row.hash !== null && row.status !== 'INITIALIZED' ? hashOf(row.caip2, row.hash) : {}),
     ...(error === undefined ? {} : { error, ...(error.message === undefined ? {} : { txError: error.message }) }),
   }
+}
+
+function hashOf(caip2: string, hash: string) {
+  return caip2.startsWith('solana:') ? { solana: { signature: hash } } : { eth: { txHash: hash } }
 }
 
 /** The next nonce as the chain's node has it; the node is asked when the store is no longer held. */

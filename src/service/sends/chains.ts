@@ -1,3 +1,4 @@
+import { normalizeCaip2 } from '../../chain/index.ts'
 import { apiError } from '../../protocol/index.ts'
 import { type ChainAssets, createChainAssets } from '../assets/chain-assets.ts'
 import { type ChainNode, createChainNode } from './node.ts'
@@ -41,8 +42,8 @@ export interface Chains {
 }
 
 export function createChains(settings: ChainsSettings): Chains {
-  const all = Object.entries(settings).map(([caip2, given]) => createChain(caip2, given))
-  const find = (caip2: string) => all.find((each) => each.caip2 === caip2)
+  const all = Object.entries(settings).map(([caip2, given]) => createChain(normalizeCaip2(caip2), given))
+  const find = (caip2: string) => all.find((each) => each.caip2 === normalizeCaip2(caip2))
   return {
     all,
     require(caip2) {

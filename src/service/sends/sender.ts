@@ -9,6 +9,7 @@ import type { Chain } from './chains.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
 import type { ChainFamily, CreateChainFamily, SendTools } from './family.ts'
 import { NodeUnreachable } from './node.ts'
+import { createSolanaFamily } from './solana-family.ts'
 
 export interface Sender {
   /** Looks for new sends at once instead of at the next turn. */
@@ -20,6 +21,7 @@ export interface Sender {
 /** By the namespace of a chain's CAIP-2 id. */
 const FAMILIES: Readonly<Record<string, CreateChainFamily>> = {
   eip155: createEthereumFamily,
+  solana: createSolanaFamily,
 }
 
 /** Starts carrying out sends on these chains. */

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
+import { attemptsByHash } from './migrations/attempts-by-hash.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -127,6 +128,7 @@ const MIGRATIONS: readonly Migration[] = [
   activitiesOfSends,
   policySets,
   sendsByHash,
+  attemptsByHash,
 ]
 
 /**

@@ -113,6 +113,21 @@ export async function listAttempts(
     .execute()
 }
 
+/** Whether another send that may still be included, or is, has a signed form with this hash. */
+export async function isSentElsewhere(tx: Transaction, { id, caip2 }: SendRow, hash: string): Promise<boolean> {
+  const found = await tx
+    .selectFrom('send_attempts')
+    .innerJoin('sends', 'sends.id', 'send_attempts.send_id')
+    .select('send_id')
+    .where('send_attempts.hash', '=', hash)
+    .where('sends.id', '!=', id)
+    .where('sends.caip2', '=', caip2)
+    .where('sends.status', '!=', 'FAILED')
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 /** Forgets the signed forms of a send that no node has taken, so that its nonce is free again. */
 export async function deleteAttempts(
   tx: Transaction,

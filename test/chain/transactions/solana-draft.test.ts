@@ -12,7 +12,7 @@ import {
 } from '@solana/web3.js'
 import { describe, expect, test } from 'vitest'
 import {
-  checkSolanaSignatures,
+  checkSolanaSigners,
   NO_BLOCKHASH,
   normalizeCaip2,
   readSolanaDraft,
@@ -125,16 +125,66 @@ describe('Solana drafts', () => {
     expect(withComputeBudget(full, { unitLimit: 1 })).toEqual(full)
   })
 
-  test('a signature of something else is refused', () => {
-    const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: payer.publicKey }).add(transfer(other))
-    transaction.partialSign(other)
-    const signed = bytesOf(transaction)
-    expect(() => checkSolanaSignatures(signed)).not.toThrow()
-    expect(refusal(() => checkSolanaSignatures(signed.with(-1, signed.at(-1)! ^ 1)))).toBe(
-      `failed to parse transaction: the signature of ${other.publicKey.toBase58()} is none of this transaction`,
-    )
+  describe('who signs', () => {
+    const given = (options: { readonly blockhash?: string; readonly signedBy?: readonly Keypair[] } = {}) => {
+      const transaction = new Transaction({
+        recentBlockhash: options.blockhash ?? blockhash,
+        feePayer: payer.publicKey,
+      })
+      transaction.add(transfer(other))
+      if (options.signedBy) transaction.partialSign(...options.signedBy)
+      return bytesOf(transaction)
+    }
+    const check = (transaction: Uint8Array, ...signers: readonly Keypair[]) =>
+      checkSolanaSigners(
+        transaction,
+        signers.map(({ publicKey }) => publicKey.toBytes()),
+      )
+    const [one, two, three] = [payer, other, Keypair.fromSeed(new Uint8Array(32).fill(3))].map((keypair) => ({
+      keypair,
+      address: keypair.publicKey.toBase58(),
+    })) as [Named, Named, Named]
+
+    test('all that must, with those who have', () => {
+      expect(() => check(given(), payer, other)).not.toThrow()
+      expect(() => check(given({ signedBy: [other] }), payer)).not.toThrow()
+    })
+
+    const advance = SystemProgram.nonceAdvance({ noncePubkey: keyOf(3), authorizedPubkey: payer.publicKey })
+    const nonceless = new Transaction({ recentBlockhash: NO_BLOCKHASH, feePayer: payer.publicKey }).add(advance)
+    test.each<[string, Uint8Array, readonly Keypair[], string]>([
+      [
+        'somebody else',
+        given(),
+        [one.keypair, three.keypair],
+        `${three.address} is none of the accounts that must sign`,
+      ],
+      ['another order', given(), [two.keypair, one.keypair], `stand in another order: ${one.address}, ${two.address}`],
+      ['one twice', given(), [one.keypair, one.keypair], `stand in another order: ${one.address}, ${two.address}`],
+      ['one too few', given(), [one.keypair], `${two.address} must sign it too`],
+      [
+        'a signature without a blockhash',
+        given({ blockhash: NO_BLOCKHASH, signedBy: [other] }),
+        [one.keypair],
+        `${two.address} has signed it without a blockhash`,
+      ],
+      ['a nonce that is missing', bytesOf(nonceless), [one.keypair], `it lacks the nonce of ${keyOf(3).toBase58()}`],
+      [
+        'a signature of something else',
+        given({ signedBy: [other] }).with(-1, 0xff),
+        [one.keypair],
+        `the signature of ${two.address} is none of this transaction`,
+      ],
+    ])('%s is refused', (_, transaction, signers, reason) => {
+      expect(refusal(() => check(transaction, ...signers))).toContain(reason)
+    })
   })
 })
+
+interface Named {
+  readonly keypair: Keypair
+  readonly address: string
+}
 
 test.each([
   ['solana:mainnet', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'],

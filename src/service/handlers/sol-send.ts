@@ -1,0 +1,94 @@
+/**
+ * Sends of Solana transactions (facts: chain §7). The activity is complete when the send is accepted; the service's sender
+ * does the rest. Here nothing is asked of a node but whether it is there.
+ */
+import {
+  checkSigner,
+  checkSolanaSigners,
+  normalizeCaip2,
+  readSendFacts,
+  readSolanaDraft,
+  solanaSendBytes,
+} from '../../chain/index.ts'
+import { encodeBase64 } from '../../encoding/index.ts'
+import { apiError, type Wire } from '../../protocol/index.ts'
+import type { HandlerContext } from '../engine/handler.ts'
+import { askChain } from '../sends/ask-chain.ts'
+import type { SolanaRequest } from '../sends/solana-request.ts'
+import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import { orRefuse } from '../signing/refusals.ts'
+import { findSigner, namedKey, type Signer, signerFacts } from '../signing/signer.ts'
+import { insertSend } from '../store/sends.ts'
+import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
+
+const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactionResultV2> = {
+  async examine({ caip2 }, { chains }) {
+    const chain = chains.require(caip2)
+    await askChain(chain, () => chain.node.request('getGenesisHash', []))
+  },
+  async validate(context, intent) {
+    context.chains.require(intent.caip2)
+    if (intent.sponsor === true) throw apiError('notImplemented', 'a Solana send with a sponsor')
+    const signers = await findSigners(context, intent)
+    await readFacts(context, intent)
+    orRefuse(() => {
+      const transaction = solanaSendBytes(intent)
+      for (const signer of signers) checkSigner('TRANSACTION_TYPE_SOLANA', transaction, namedKey(signer))
+      checkSolanaSigners(
+        transaction,
+        signers.map((signer) => namedKey(signer).publicKey),
+      )
+    })
+  },
+  async facts(context, intent) {
+    const facts = await readFacts(context, intent)
+    const signers = await Promise.all((await findSigners(context, intent)).map((each) => signerFacts(context, each)))
+    // Unstated: each key is judged by itself, as if it signed alone; all must be allowed.
+    return signers.length === 1 ? { ...signers[0], ...facts } : { ...facts, batch: signers }
+  },
+  async execute(context, intent) {
+    const { tx, organizationId, now } = context
+    const id = context.newId()
+    const transaction = orRefuse(() => solanaSendBytes(intent))
+    const request: SolanaRequest = { transaction: encodeBase64(transaction), signWiths: intent.signWiths }
+    await insertSend(tx, {
+      id,
+      organization_id: organizationId,
+      caip2: normalizeCaip2(intent.caip2),
+      sender: readSolanaDraft(transaction).signers[0]!,
+      request: JSON.stringify(request),
+      status: 'INITIALIZED',
+      nonce: null,
+      hash: null,
+      failure: null,
+      created_at: now,
+      updated_at: now,
+    })
+    return { sendTransactionStatusId: id }
+  },
+}
+
+export const solSendHandlers = {
+  ACTIVITY_TYPE_SOL_SEND_TRANSACTION: mapIntent(
+    send,
+    ({ signWith, ...rest }: Wire.SolSendTransactionIntent): Wire.SolSendTransactionIntentV2 => ({
+      ...rest,
+      signWiths: [signWith],
+    }),
+  ),
+  ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2: send,
+} satisfies HandlerRows
+
+async function findSigners(
+  context: HandlerContext,
+  { signWiths }: Wire.SolSendTransactionIntentV2,
+): Promise<readonly Signer[]> {
+  const signers: Signer[] = []
+  for (const signWith of signWiths) signers.push(await findSigner(context, signWith))
+  return signers
+}
+
+async function readFacts(context: HandlerContext, intent: Wire.SolSendTransactionIntentV2) {
+  const interfaces = await readContractInterfaces(context)
+  return orRefuse(() => readSendFacts('ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', intent, { interfaces }))
+}

@@ -1,0 +1,160 @@
+/**
+ * From a request to a signed Solana transaction (facts: chain §7): blockhash and compute budget are filled in where the
+ * caller has left them out. The signed bytes are in the store before anybody else has them.
+ */
+import {
+  type ComputeBudget,
+  NO_BLOCKHASH,
+  readSolanaDraft,
+  type SolanaDraft,
+  signTransaction,
+  solanaSignatureOf,
+  withBlockhash,
+  withComputeBudget,
+} from '../../chain/index.ts'
+import { type Bytes, decodeBase64, encodeBase64 } from '../../encoding/index.ts'
+import { findSigner, withSigningKey } from '../signing/signer.ts'
+import type { Transaction } from '../store/index.ts'
+import type { SendAttemptRow, SendRow } from '../store/schema.ts'
+import { insertAttempt, isSentElsewhere, updateSend } from '../store/sends.ts'
+import type { Completion } from './completion.ts'
+import { failure } from './failure.ts'
+import type { SendTools } from './family.ts'
+import { runFailure } from './solana-failure.ts'
+import type { SolanaNode } from './solana-node.ts'
+import { readSolanaRequest, type SolanaTerms } from './solana-request.ts'
+
+/** The most that a transaction may have. */
+const MAX_UNITS = 1_400_000
+/** What the two instructions that are added cost themselves, at 150 each. */
+const BUDGET_UNITS = 300
+/** A fifth more than the transaction has needed: what it meets may change until it is in a block. */
+const withMargin = (units: number) => Math.min(MAX_UNITS, Math.ceil((units * 6) / 5) + BUDGET_UNITS)
+
+/** Millionths of a lamport for a unit. At most 0.0014 SOL for the largest transaction that there can be. */
+const MAX_UNIT_PRICE = 1_000_000n
+/** What is offered at least when a transaction was not included in time. */
+const MIN_RAISED_PRICE = 1_000n
+
+/** Blocks that a node may know, and hashes of which may be used, before most of the stake has voted for them. */
+const UNCONFIRMED_BLOCKS = 32
+
+/** So many of the same content may be sent under one blockhash; one more waits for the next. */
+const MAX_TWINS = 64
+
+/**
+ * Completes and signs a send for the first time, or anew when what was signed before can never be included. Nothing comes of
+ * it while the node lags behind its own blockhash. Throws `NodeUnreachable`.
+ */
+export async function completeSolana(
+  tools: SendTools,
+  node: SolanaNode,
+  row: SendRow,
+  number: number,
+): Promise<Completion | 'later'> {
+  const given = decodeBase64(readSolanaRequest(row.request).transaction)
+  const draft = readSolanaDraft(given)
+  const genesis = await node.genesisHash()
+  if (!genesis.startsWith(row.caip2.slice('solana:'.length))) {
+    return { failure: failure(`the node that is set for ${row.caip2} serves the chain with genesis hash ${genesis}`) }
+  }
+  const isOurs = draft.blockhash === NO_BLOCKHASH
+  const latest = await node.latestBlockhash()
+  if (!isOurs && draft.nonceAccount === undefined && !(await node.isBlockhashValid(draft.blockhash))) {
+    return { failure: failure(`blockhash ${draft.blockhash}, which the caller has set, has expired or never was`) }
+  }
+  const form = isOurs ? withBlockhash(given, latest.blockhash) : given
+  const run = await node.simulate(encodeBase64(form))
+  if (run.error === 'BlockhashNotFound' && draft.nonceAccount === undefined) return 'later'
+  if (run.error !== null) return { failure: runFailure('simulation', run.error, run) }
+  const terms: SolanaTerms = {
+    blockhash: isOurs ? latest.blockhash : draft.blockhash,
+    lastValidBlockHeight: latest.lastValidBlockHeight + (isOurs ? 0 : UNCONFIRMED_BLOCKS),
+    slot: latest.slot,
+  }
+  const budget = await chooseBudget(node, draft, form, { units: run.unitsConsumed, number })
+  return tools.database.write((tx) => signOnce(tools, tx, row, { form, draft, budget, terms, number }))
+}
+
+interface Form {
+  readonly form: Bytes
+  readonly draft: SolanaDraft
+  readonly budget: ComputeBudget
+  readonly terms: SolanaTerms
+  readonly number: number
+}
+
+/** INVARIANT: no two sends have one signature: the chain would include one transaction for both. */
+async function signOnce(
+  { sealing, clock }: SendTools,
+  tx: Transaction,
+  row: SendRow,
+  { form, draft, budget, terms, number }: Form,
+): Promise<Completion | 'later'> {
+  for (let twin = 0; twin < MAX_TWINS; twin++) {
+    const { unitLimit } = budget
+    // One unit more makes another transaction of it.
+    const varied = unitLimit === undefined ? budget : { ...budget, unitLimit: unitLimit + twin }
+    const unsigned = draft.signedBy.length > 0 ? form : withComputeBudget(form, varied)
+    const signed = await sign({ tx, organizationId: row.organization_id, unseal: sealing.unseal }, row, unsigned)
+    if (typeof signed === 'string') return { failure: failure(signed) }
+    const signature = solanaSignatureOf(signed)
+    if (!(await isSentElsewhere(tx, row, signature))) {
+      const attempt: SendAttemptRow = {
+        send_id: row.id,
+        organization_id: row.organization_id,
+        number,
+        hash: signature,
+        signed_transaction: encodeBase64(signed),
+        fees: JSON.stringify(terms),
+        created_at: clock(),
+      }
+      await insertAttempt(tx, attempt)
+      await updateSend(tx, row, { hash: signature, updated_at: clock() })
+      return { attempt }
+    }
+    if (unitLimit === undefined || draft.setsUnitLimit || draft.signedBy.length > 0) break
+  }
+  if (draft.blockhash === NO_BLOCKHASH) return 'later'
+  return { failure: failure('this very transaction is sent already, and is included once') }
+}
+
+/** Signs with each key, or says whose is gone. */
+async function sign(
+  context: Parameters<typeof withSigningKey>[0],
+  { request }: SendRow,
+  unsigned: Bytes,
+): Promise<Bytes | string> {
+  let signed = unsigned
+  for (const signWith of readSolanaRequest(request).signWiths) {
+    const signer = await findSigner(context, signWith).catch(() => undefined)
+    if (signer === undefined) return `the key of ${signWith} is gone`
+    signed = await withSigningKey(context, signer, (key) => signTransaction('TRANSACTION_TYPE_SOLANA', signed, key))
+  }
+  return signed
+}
+
+/** What the transaction does not set itself. The price is left out where paying it would be too much for the payer. */
+async function chooseBudget(
+  node: SolanaNode,
+  draft: SolanaDraft,
+  form: Bytes,
+  { units, number }: { readonly units: number | undefined; readonly number: number },
+): Promise<ComputeBudget> {
+  if (draft.signedBy.length > 0) return {}
+  const limit = units === undefined ? {} : { unitLimit: withMargin(units) }
+  if (draft.setsUnitPrice) return limit
+  const unitPrice = choosePrice(await node.recentUnitPrices(draft.writable), number)
+  if (unitPrice === 0n) return limit
+  const priced = { ...limit, unitPrice }
+  const run = await node.simulate(encodeBase64(withComputeBudget(form, priced)))
+  return run.error === null ? priced : limit
+}
+
+/** The middle of what was paid of late, and twice as much each time that it was not enough. */
+function choosePrice(recent: readonly number[], number: number): bigint {
+  const middle = BigInt(recent.toSorted((one, other) => one - other)[Math.floor(recent.length / 2)] ?? 0)
+  if (number === 1) return middle < MAX_UNIT_PRICE ? middle : MAX_UNIT_PRICE
+  const raised = (middle > MIN_RAISED_PRICE ? middle : MIN_RAISED_PRICE) * 2n ** BigInt(Math.min(number - 2, 20))
+  return raised < MAX_UNIT_PRICE ? raised : MAX_UNIT_PRICE
+}

@@ -1,0 +1,124 @@
+/**
+ * What a Solana node is asked (Solana's documentation, "RPC HTTP methods"). `confirmed`: two thirds of the stake have voted
+ * for the block; `finalized`: it can no longer be taken back.
+ */
+import type { ChainNode } from './node.ts'
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized'
+
+/** A transaction's error as nodes give it: a name, or an object with one. */
+export type TransactionError = string | Readonly<Record<string, unknown>>
+
+/** What a run of a transaction has left behind, whether it was tried or is in a block. */
+export interface SolanaRun {
+  readonly error: TransactionError | null
+  readonly logs: readonly string[]
+  readonly unitsConsumed?: number | undefined
+  readonly innerInstructions?: unknown
+}
+
+export interface SignatureStatus {
+  readonly slot: number
+  readonly err: TransactionError | null
+  readonly confirmationStatus: Commitment
+}
+
+interface InContext<Value> {
+  readonly context: { readonly slot: number }
+  readonly value: Value
+}
+
+export type SolanaNode = ReturnType<typeof createSolanaNode>
+
+/** Says a Solana node's methods as functions; transactions are in base64. Each throws as `ChainNode` does. */
+export function createSolanaNode(node: ChainNode) {
+  const confirmed = { commitment: 'confirmed' } as const
+  return {
+    genesisHash: () => node.request<string>('getGenesisHash', []),
+    async latestBlockhash() {
+      const { context, value } = await node.request<
+        InContext<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
+      >('getLatestBlockhash', [confirmed])
+      return { ...value, slot: context.slot }
+    },
+    /** Whether a transaction with a blockhash may still be included, as far as the node knows. */
+    async isBlockhashValid(blockhash: string): Promise<boolean> {
+      const answer = await node.request<InContext<boolean>>('isBlockhashValid', [
+        blockhash,
+        { commitment: 'processed' },
+      ])
+      return answer.value
+    },
+    /** Runs a transaction without its signatures. */
+    async simulate(transaction: string): Promise<SolanaRun> {
+      const { value } = await node.request<
+        InContext<{
+          readonly err: TransactionError | null
+          readonly logs: readonly string[] | null
+          readonly unitsConsumed?: number
+          readonly innerInstructions?: unknown
+        }>
+      >('simulateTransaction', [
+        transaction,
+        { ...confirmed, encoding: 'base64', sigVerify: false, innerInstructions: true },
+      ])
+      const { err: error, logs, unitsConsumed, innerInstructions } = value
+      return { error, logs: logs ?? [], unitsConsumed, innerInstructions }
+    },
+    /** What was paid for a unit of late by transactions that write to these accounts, in millionths of a lamport. */
+    async recentUnitPrices(writable: readonly string[]): Promise<readonly number[]> {
+      const MAX_ACCOUNTS = 128
+      const slots = await node.request<readonly { readonly prioritizationFee: number }[]>(
+        'getRecentPrioritizationFees',
+        [writable.slice(0, MAX_ACCOUNTS)],
+      )
+      return slots.map(({ prioritizationFee }) => prioritizationFee)
+    },
+    /** Hands a signed transaction over. The node does not try it first, nor offers it again: that is done here. */
+    sendRaw: (transaction: string) =>
+      node.request<string>('sendTransaction', [
+        transaction,
+        { encoding: 'base64', skipPreflight: true, maxRetries: 0 },
+      ]),
+    /** The statuses of at most 256 signatures, and the slot that the node was at; `history` looks beyond the latest blocks. */
+    async statuses(signatures: readonly string[], { history }: { readonly history: boolean }) {
+      const { context, value } = await node.request<InContext<readonly (SignatureStatus | null)[]>>(
+        'getSignatureStatuses',
+        [signatures, { searchTransactionHistory: history }],
+      )
+      return { slot: context.slot, statuses: value }
+    },
+    /** The last block that cannot be taken back: its slot, and how many blocks there are up to it. */
+    async finalized() {
+      const { absoluteSlot, blockHeight } = await node.request<{
+        readonly absoluteSlot: number
+        readonly blockHeight: number
+      }>('getEpochInfo', [{ commitment: 'finalized' }])
+      return { slot: absoluteSlot, blockHeight }
+    },
+    /** The first slot that the node still has the block of. */
+    firstAvailableBlock: () => node.request<number>('getFirstAvailableBlock', []),
+    /** An account's data as of the last block that cannot be taken back; none where there is no such account. */
+    async finalizedAccount(address: string) {
+      const { context, value } = await node.request<InContext<{ readonly data: readonly [string, string] } | null>>(
+        'getAccountInfo',
+        [address, { commitment: 'finalized', encoding: 'base64' }],
+      )
+      return { slot: context.slot, data: value === null ? undefined : value.data[0] }
+    },
+    /** What a transaction that is in a block has done there; none where the node does not keep it. */
+    async transaction(signature: string): Promise<SolanaRun | undefined> {
+      const found = await node.request<{
+        readonly meta: {
+          readonly err: TransactionError | null
+          readonly logMessages?: readonly string[] | null
+          readonly computeUnitsConsumed?: number
+          readonly innerInstructions?: unknown
+        } | null
+      } | null>('getTransaction', [signature, { ...confirmed, encoding: 'json', maxSupportedTransactionVersion: 0 }])
+      if (!found?.meta) return undefined
+      const { err: error, logMessages, computeUnitsConsumed: unitsConsumed, innerInstructions } = found.meta
+      return { error, logs: logMessages ?? [], unitsConsumed, innerInstructions }
+    },
+  }
+}

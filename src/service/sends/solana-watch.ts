@@ -1,0 +1,142 @@
+/** Solana sends that nodes have, until they are in a block that counts, or can no longer be. */
+import { NO_BLOCKHASH, readSolanaDraft } from '../../chain/index.ts'
+import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
+import type { SendAttemptRow, SendRow } from '../store/schema.ts'
+import { listAttempts } from '../store/sends.ts'
+import type { Chain } from './chains.ts'
+import { failure } from './failure.ts'
+import { changeSend, type SendTools } from './family.ts'
+import { NodeRefusal } from './node.ts'
+import { completeSolana } from './solana-completion.ts'
+import { runFailure } from './solana-failure.ts'
+import type { SignatureStatus, SolanaNode } from './solana-node.ts'
+import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
+
+/** As many as a node answers at once. */
+const MAX_SIGNATURES = 256
+
+/** Where a nonce account keeps what stands for a blockhash: behind its version, its state and its authority. */
+const NONCE_OFFSET = 40
+
+interface Flight {
+  readonly row: SendRow
+  /** What was signed last; whatever was signed before can never be included. */
+  readonly attempt: SendAttemptRow
+}
+
+/** What the chain says of a flight that a node has no status of. */
+type Fate = { readonly status: SignatureStatus } | 'never' | 'unknown'
+
+/** Creates what looks at the sends of a chain. Throws `NodeUnreachable`. */
+export function createSolanaWatcher(tools: SendTools, chain: Chain, node: SolanaNode) {
+  const isSettled = ({ confirmationStatus }: SignatureStatus) =>
+    confirmationStatus === 'finalized' || (chain.confirmations === 1 && confirmationStatus === 'confirmed')
+
+  async function look(rows: readonly SendRow[]): Promise<void> {
+    const flights: Flight[] = await tools.database.read(async (tx) => {
+      const found: Flight[] = []
+      for (const row of rows) found.push({ row, attempt: (await listAttempts(tx, row))[0]! })
+      return found
+    })
+    for (let start = 0; start < flights.length; start += MAX_SIGNATURES) {
+      const some = flights.slice(start, start + MAX_SIGNATURES)
+      const { statuses } = await node.statuses(
+        some.map(({ attempt }) => attempt.hash),
+        { history: false },
+      )
+      for (const [index, flight] of some.entries()) await follow(flight, statuses[index] ?? null)
+    }
+  }
+
+  async function follow(flight: Flight, status: SignatureStatus | null): Promise<void> {
+    if (status !== null) return settle(flight, status)
+    const fate = await tell(flight)
+    if (fate === 'unknown') return offer(flight)
+    if (fate === 'never') return expire(flight)
+    return settle(flight, fate.status)
+  }
+
+  async function settle({ row, attempt }: Flight, status: SignatureStatus): Promise<void> {
+    if (!isSettled(status)) return
+    const { err } = status
+    const error = err === null ? null : JSON.stringify(await explain(attempt.hash, err))
+    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error })
+  }
+
+  async function explain(signature: string, err: NonNullable<SignatureStatus['err']>) {
+    const run = await node.transaction(signature).catch((error: unknown) => {
+      if (error instanceof NodeRefusal) return undefined
+      throw error
+    })
+    return runFailure('execution', err, run ?? { error: err, logs: [] })
+  }
+
+  /** Nodes keep nothing that is not included at once; what was lost on the way is offered again. */
+  async function offer({ attempt }: Flight): Promise<void> {
+    await node.sendRaw(attempt.signed_transaction).catch((error: unknown) => {
+      if (!(error instanceof NodeRefusal)) throw error
+    })
+  }
+
+  /**
+   * INVARIANT: `never` is said when no block that counts has the transaction, nor can have it: what it was made with was gone
+   * by a block that cannot be taken back, and a node that knows that block, and all since the signing, has not seen it.
+   */
+  async function tell({ row, attempt }: Flight): Promise<Fate> {
+    try {
+      return await readFate(attempt)
+    } catch (error) {
+      // Such as of a node that keeps no history: others on the chain must not wait for this one.
+      if (!(error instanceof NodeRefusal)) throw error
+      tools.logger.warn('a send’s fate is unknown', {
+        caip2: row.caip2,
+        signature: attempt.hash,
+        reason: error.message,
+      })
+      return 'unknown'
+    }
+  }
+
+  async function readFate(attempt: SendAttemptRow): Promise<Fate> {
+    const gone = await goneBySlot(attempt)
+    if (gone === undefined) return 'unknown'
+    const { slot, statuses } = await node.statuses([attempt.hash], { history: true })
+    const [status] = statuses
+    if (status) return { status }
+    if (slot < gone) return 'unknown'
+    return (await node.firstAvailableBlock()) <= readSolanaTerms(attempt.fees).slot ? 'never' : 'unknown'
+  }
+
+  /** The slot by which the transaction's blockhash, or nonce, was gone for good; none while it may be used. */
+  async function goneBySlot({ signed_transaction, fees }: SendAttemptRow): Promise<number | undefined> {
+    const { blockhash, lastValidBlockHeight } = readSolanaTerms(fees)
+    const { nonceAccount } = readSolanaDraft(decodeBase64(signed_transaction))
+    if (nonceAccount === undefined) {
+      const { slot, blockHeight } = await node.finalized()
+      return blockHeight > lastValidBlockHeight ? slot : undefined
+    }
+    const { slot, data } = await node.finalizedAccount(nonceAccount)
+    const nonce = data === undefined ? '' : encodeBase58(decodeBase64(data).subarray(NONCE_OFFSET, NONCE_OFFSET + 32))
+    return nonce === blockhash ? undefined : slot
+  }
+
+  /** What the service has dated may be dated anew; what the caller has dated may not. */
+  async function expire({ row, attempt }: Flight): Promise<void> {
+    const { blockhash, nonceAccount } = readSolanaDraft(decodeBase64(readSolanaRequest(row.request).transaction))
+    if (blockhash !== NO_BLOCKHASH) {
+      const message =
+        nonceAccount === undefined
+          ? `blockhash ${blockhash}, which the caller has set, expired before the transaction was included`
+          : `nonce ${blockhash} of ${nonceAccount} was used for another transaction`
+      return changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
+    }
+    const completion = await completeSolana(tools, node, row, attempt.number + 1)
+    if (completion === 'later') return
+    if ('failure' in completion) {
+      return changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
+    }
+    return offer({ row, attempt: completion.attempt })
+  }
+
+  return { look }
+}

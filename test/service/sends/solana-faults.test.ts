@@ -1,0 +1,284 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  ComputeBudgetInstruction,
+  ComputeBudgetProgram,
+  Keypair,
+  NonceAccount,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+} from '@solana/web3.js'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Wire } from '../../../src/protocol/index.ts'
+import { complete } from '../handlers/steps.ts'
+import { startTestService, type TestService } from '../harness.ts'
+import { makeWallet, SOLANA } from '../signing/keys.ts'
+import { draftOf, receiver, transferOf } from './solana-drafts.ts'
+import { MAX_AGE, type SolanaNodeOptions, startSolanaNode, type TestSolanaNode } from './solana-node.ts'
+import { untilEnded } from './status.ts'
+import { startUnreliableServer } from './unreliable-server.ts'
+
+const closers: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+const DEVNET = 'solana:devnet'
+
+interface Stage {
+  readonly node: TestSolanaNode
+  readonly service: TestService
+  readonly from: PublicKey
+}
+
+/** A node that makes a block when it is told to, a service, and a key with ten SOL. */
+async function setStage(options: SolanaNodeOptions = { blocks: 'on-request' }, rest: object = {}): Promise<Stage> {
+  const node = await startSolanaNode(options)
+  closers.push(() => node.close())
+  return { node, ...(await startOn(node.url, node, rest)) }
+}
+
+async function startOn(url: string, node: TestSolanaNode, rest: object = {}) {
+  const service = await startTestService({ chains: { [DEVNET]: { url, pollMs: 25, ...rest } } })
+  closers.push(() => service.close())
+  const from = new PublicKey((await makeWallet(service.root, SOLANA)).accounts[0]!.address)
+  node.fund(from.toBase58(), 10)
+  return { service, from }
+}
+
+async function submit({ service, from }: Omit<Stage, 'node'>, transaction: Buffer): Promise<string> {
+  const unsignedTransaction = transaction.toString('hex')
+  const intent = { unsignedTransaction, signWith: from.toBase58(), caip2: DEVNET }
+  return (await complete(service.root, 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION', intent)).sendTransactionStatusId
+}
+
+const statusOf = ({ service }: Omit<Stage, 'node'>, sendTransactionStatusId: string) =>
+  service.root.query('get_send_transaction_status', { sendTransactionStatusId })
+
+/** The signature once a node has it. */
+async function signatureOf(stage: Stage, id: string): Promise<string> {
+  return untilTrue(async () => (await statusOf(stage, id)).solana?.signature)
+}
+
+async function untilTrue<Value>(read: () => Promise<Value | undefined | false> | Value | undefined | false) {
+  for (;;) {
+    const value = await read()
+    if (value !== undefined && value !== false) return value
+    await pause(15)
+  }
+}
+/** Long enough for the service to have looked several times. */
+const someTurns = () => pause(250)
+
+test('sends: a Solana node that loses one answer in ten and is restarted, and a service that is closed between', {
+  timeout: 60_000,
+}, async () => {
+  const node = await startSolanaNode()
+  closers.push(() => node.close())
+  const front = await startUnreliableServer(node.url, (asked) => asked % 10 === 0)
+  closers.push(() => front.close())
+  const stage = { node, ...(await startOn(front.url, node)) }
+  const to = receiver()
+  const ids: string[] = []
+  while (ids.length < 40) {
+    // The submit asks whether the node is there, and its answer may be the lost one: then nothing was accepted.
+    const id = await submit(stage, draftOf([transferOf(stage.from, to, 1_000_000)], { payer: stage.from })).catch(
+      () => '',
+    )
+    if (id === '') continue
+    ids.push(id)
+    if (ids.length === 15) await node.restart()
+    if (ids.length === 25) await stage.service.restart()
+  }
+  const ends = await Promise.all(ids.map((id) => untilEnded(stage.service.root, id)))
+  const signatures = new Set(ends.map(({ solana }) => solana?.signature))
+  console.log(
+    `sends=${ids.length} lostAnswers=${front.counts.lost} unreachable=${front.counts.unreachable} ` +
+      `signatures=${signatures.size} landed=${node.landed.size} lamports=${node.balance(to.toBase58())}`,
+  )
+  expect(ends.map(({ txStatus }) => txStatus)).toEqual(ids.map(() => 'INCLUDED'))
+  expect([signatures.size, node.landed.size, node.balance(to.toBase58())]).toEqual([40, 40, 40_000_000n])
+  expect(front.counts.lost).toBeGreaterThan(5)
+})
+
+describe('a blockhash that expires', () => {
+  test('sends: what the service has dated is signed anew when the first can never be included, and not before', async () => {
+    const stage = await setStage()
+    const { node, from } = stage
+    const to = receiver()
+    node.drops = true
+    const id = await submit(stage, draftOf([transferOf(from, to, 1_000_000)], { payer: from }))
+    const first = await signatureOf(stage, id)
+    // It may be in the last block in which its blockhash may be used, and that one is not final yet.
+    node.produce(MAX_AGE + 1)
+    await someTurns()
+    expect([...node.offered.keys()]).toEqual([first])
+    node.produce()
+    const second = await untilTrue(async () => {
+      const { solana } = await statusOf(stage, id)
+      return solana?.signature !== first && solana?.signature
+    })
+    node.drops = false
+    node.produce(2)
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature: second } })
+    node.produce(10)
+    expect([[...node.landed.keys()], node.balance(to.toBase58())]).toEqual([[second], 1_000_000n])
+  })
+
+  test('sends: what the caller has dated fails, and says so', async () => {
+    const stage = await setStage()
+    const { node, from } = stage
+    node.drops = true
+    const blockhash = node.blockhash()
+    const id = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from, blockhash }))
+    await signatureOf(stage, id)
+    node.produce(2 * MAX_AGE)
+    expect(await untilEnded(stage.service.root, id)).toMatchObject({
+      txStatus: 'FAILED',
+      txError: `blockhash ${blockhash}, which the caller has set, expired before the transaction was included`,
+    })
+    expect(node.offered.size).toBe(1)
+  })
+
+  test('sends: a node that has thrown away what was since the signing cannot tell, and nothing is signed anew', async () => {
+    const stage = await setStage()
+    const { node, from } = stage
+    node.drops = true
+    const id = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from }))
+    const first = await signatureOf(stage, id)
+    node.firstAvailableBlock = 1_100
+    node.produce(MAX_AGE + 50)
+    await someTurns()
+    expect(await statusOf(stage, id)).toEqual({ txStatus: 'BROADCASTING', solana: { signature: first } })
+    node.firstAvailableBlock = 0
+    await untilTrue(() => node.offered.size === 2)
+  })
+
+  test('sends: one that was included while the service was away is found, however long ago', async () => {
+    const node = await startSolanaNode({ blocks: 'on-request' })
+    closers.push(() => node.close())
+    let loses = true
+    const front = await startUnreliableServer(node.url, () => loses && node.offered.size > 0)
+    closers.push(() => front.close())
+    const stage = { node, ...(await startOn(front.url, node)) }
+    const to = receiver()
+    const id = await submit(stage, draftOf([transferOf(stage.from, to, 1_000_000)], { payer: stage.from }))
+    // The node has it, and its answers are lost from then on.
+    const signature = await untilTrue(() => [...node.offered.keys()][0])
+    await stage.service.service.close()
+    node.produce(1_000)
+    loses = false
+    await stage.service.restart()
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+    expect([node.landed.size, node.balance(to.toBase58())]).toEqual([1, 1_000_000n])
+  })
+})
+
+test('sends: a durable nonce keeps a transaction for days; once it is used otherwise, the transaction fails', async () => {
+  const stage = await setStage()
+  const { node, from } = stage
+  const nonce = Keypair.generate()
+  const create = SystemProgram.createNonceAccount({
+    fromPubkey: from,
+    noncePubkey: nonce.publicKey,
+    authorizedPubkey: from,
+    lamports: 2_000_000,
+  })
+  const dated = { payer: from, blockhash: node.blockhash(), signedBy: nonce }
+  const made = await submit(stage, draftOf(create.instructions, dated))
+  await signatureOf(stage, made)
+  node.produce(3)
+  expect((await untilEnded(stage.service.root, made)).txStatus).toBe('INCLUDED')
+  const nonceOf = () => NonceAccount.fromAccountData(Buffer.from(node.data(nonce.publicKey.toBase58()))).nonce
+  const advance = SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: from })
+  const send = (lamports: number) =>
+    submit(stage, draftOf([advance, transferOf(from, receiver(), lamports)], { payer: from, blockhash: nonceOf() }))
+
+  const used = nonceOf()
+  node.drops = true
+  const ids = [await send(1_000_000), await send(2_000_000)]
+  const [first] = await Promise.all(ids.map((id) => signatureOf(stage, id)))
+  node.produce(3 * MAX_AGE)
+  await someTurns()
+  expect((await statusOf(stage, ids[1]!)).txStatus).toBe('BROADCASTING')
+  node.drops = false
+  node.produce(3)
+  const ends = await Promise.all(ids.map((id) => untilEnded(stage.service.root, id)))
+  expect(ends.map(({ txStatus }) => txStatus)).toEqual(['INCLUDED', 'FAILED'])
+  expect(ends[0]!.solana!.signature).toBe(first)
+  expect(ends[1]!.txError).toBe(`nonce ${used} of ${nonce.publicKey.toBase58()} was used for another transaction`)
+})
+
+test('sends: the very transaction that is sent already is not sent for another', async () => {
+  const stage = await setStage()
+  const { node, from } = stage
+  const to = receiver()
+  // What the caller has set is not varied.
+  const draft = draftOf([transferOf(from, to, 1_000_000)], { payer: from, blockhash: node.blockhash() })
+  const full = Transaction.from(draft)
+  full.add(
+    ComputeBudgetProgram.setComputeUnitLimit({ units: 1_000 }),
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+  )
+  const bytes = full.serialize({ requireAllSignatures: false, verifySignatures: false })
+  const ids = [await submit(stage, bytes), await submit(stage, bytes)]
+  expect(await untilEnded(stage.service.root, ids[1]!)).toMatchObject({
+    txStatus: 'FAILED',
+    txError: 'this very transaction is sent already, and is included once',
+  })
+  node.produce(2)
+  expect((await untilEnded(stage.service.root, ids[0]!)).txStatus).toBe('INCLUDED')
+  expect(node.balance(to.toBase58())).toBe(1_000_000n)
+})
+
+test('sends: one that fails in its block is included, with what the runtime said there', async () => {
+  const stage = await setStage()
+  const { node, from } = stage
+  const six = () => draftOf([transferOf(from, receiver(), 6_000_000_000)], { payer: from })
+  const ids = [await submit(stage, six()), await submit(stage, six())]
+  for (const id of ids) await signatureOf(stage, id)
+  node.produce(2)
+  const [one, two] = (await Promise.all(ids.map((id) => untilEnded(stage.service.root, id)))) as [
+    Wire.GetSendTransactionStatusResponse,
+    Wire.GetSendTransactionStatusResponse,
+  ]
+  expect(one).toEqual({ txStatus: 'INCLUDED', solana: { signature: expect.any(String) } })
+  expect(two).toMatchObject({
+    txStatus: 'INCLUDED',
+    txError: expect.stringMatching(/^instruction 0 failed with custom error 0x1: Transfer: insufficient lamports/),
+    error: {
+      solana: {
+        source: 'execution',
+        transactionErrorJson: '{"InstructionError":[0,{"Custom":1}]}',
+        logs: expect.arrayContaining(['Program 11111111111111111111111111111111 failed: custom program error: 0x1']),
+        unitsConsumed: expect.stringMatching(/^\d+$/),
+      },
+    },
+  })
+})
+
+test.each([
+  { confirmations: 1, blocks: 2 },
+  { confirmations: 2, blocks: 3 },
+])('sends: with $confirmations confirmations one counts after $blocks blocks', async ({ confirmations, blocks }) => {
+  const stage = await setStage({ blocks: 'on-request' }, { confirmations })
+  const { node, from } = stage
+  const id = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from }))
+  await signatureOf(stage, id)
+  node.produce(blocks - 1)
+  await someTurns()
+  expect((await statusOf(stage, id)).txStatus).toBe('BROADCASTING')
+  node.produce()
+  expect((await untilEnded(stage.service.root, id)).txStatus).toBe('INCLUDED')
+})
+
+test('sends: units are limited to what was needed and a fifth more, at the price that is usual', async () => {
+  const stage = await setStage({ unitPrices: [9_000, 1_000, 2_000] })
+  const { node, from } = stage
+  const id = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from }))
+  const { solana } = await untilEnded(stage.service.root, id)
+  const { bytes } = node.landed.get(solana!.signature!)!
+  const [, limit, price] = Transaction.from(bytes).instructions
+  expect(ComputeBudgetInstruction.decodeSetComputeUnitLimit(limit!)).toEqual({ units: 480 })
+  expect(ComputeBudgetInstruction.decodeSetComputeUnitPrice(price!)).toEqual({ microLamports: 2_000n })
+})

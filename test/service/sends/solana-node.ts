@@ -1,0 +1,297 @@
+/**
+ * A Solana node of a test's own: the chain's runtime (litesvm) runs the transactions, and around it are blocks, what they
+ * forget, and the JSON-RPC methods as nodes word them (Solana's documentation, "RPC HTTP methods").
+ */
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { address, getTransactionDecoder, lamports, type Transaction } from '@solana/kit'
+import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
+import { readSolanaDraft, solanaSignatureOf } from '../../../src/chain/index.ts'
+import { decodeBase64, encodeBase58, encodeBase64 } from '../../../src/encoding/index.ts'
+
+export const DEVNET_GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
+/** A block's hash may be used in so many after it. */
+export const MAX_AGE = 150
+/** Nodes answer for so many slots without looking into what they keep on disk. */
+const RECENT_SLOTS = 300
+
+interface Block {
+  readonly slot: number
+  readonly height: number
+  readonly hash: string
+}
+
+interface Landed {
+  readonly bytes: Uint8Array
+  readonly slot: number
+  readonly err: unknown
+  readonly meta: TransactionMetadata
+}
+
+export interface SolanaNodeOptions {
+  /** @default that of devnet */
+  readonly genesisHash?: string
+  /** @default a block each 40 ms */
+  readonly blocks?: 'on-request'
+  /** What transactions have paid for a unit of late. @default nothing */
+  readonly unitPrices?: readonly number[]
+}
+
+export interface TestSolanaNode {
+  readonly url: string
+  /** Whether whoever makes the blocks leaves transactions out. */
+  drops: boolean
+  /** The slot of the first block that it has not thrown away. */
+  firstAvailableBlock: number
+  /** How often each transaction was handed over, by its signature. */
+  readonly offered: ReadonlyMap<string, number>
+  /** What is in blocks, by signature. */
+  readonly landed: ReadonlyMap<string, Landed>
+  fund(to: string, sol: number): void
+  balance(of: string): bigint
+  data(of: string): Uint8Array
+  /** Makes so many blocks, the first with what waits. @default 1 */
+  produce(count?: number): void
+  /** A hash that is in use now. */
+  blockhash(): string
+  /** Ends it as a crash would, which forgets what waits, and starts it again at the same address. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+/** An answer of the node that is an error. */
+class RpcError extends Error {
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+type Methods = Readonly<Record<string, (...parameters: never[]) => unknown>>
+
+export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<TestSolanaNode> {
+  const { genesisHash = DEVNET_GENESIS, unitPrices = [] } = options
+  const runtime = new LiteSVM().withBlockhashCheck(false)
+  const waiting = new Map<string, Uint8Array>()
+  const offered = new Map<string, number>()
+  const landed = new Map<string, Landed>()
+  const blocks: Block[] = []
+
+  const newBlock = () => {
+    const { slot = 1_000, height = 900 } = blocks.at(-1) ?? {}
+    // Slots without a block are what makes the two numbers differ.
+    blocks.push({ slot: slot + 1, height: height + 1, hash: encodeBase58(randomBytes(32)) })
+  }
+  for (let count = 0; count < 5; count++) newBlock()
+
+  /** As of a commitment: one block behind is confirmed, two are finalized. */
+  const blockOf = (commitment = 'finalized') =>
+    blocks.at(-1 - { processed: 0, confirmed: 1, finalized: 2 }[commitment as 'finalized'])!
+  const isRecent = (hash: string) => {
+    const block = blocks.find((each) => each.hash === hash)
+    return block !== undefined && blocks.at(-1)!.height - block.height <= MAX_AGE
+  }
+  const isDated = (bytes: Uint8Array) => {
+    const { blockhash, nonceAccount } = readSolanaDraft(bytes)
+    if (nonceAccount === undefined) return isRecent(blockhash)
+    return encodeBase58(node.data(nonceAccount).subarray(40, 72)) === blockhash
+  }
+
+  function produce(count = 1): void {
+    for (let made = 0; made < count; made++) {
+      newBlock()
+      runtime.expireBlockhash()
+      const bytes = [...waiting.values()]
+      waiting.clear()
+      if (node.drops) continue
+      for (const each of bytes) if (isDated(each)) include(each)
+    }
+  }
+
+  /** A transaction whose payer can pay is in the block, even when it fails. */
+  function include(bytes: Uint8Array): void {
+    const outcome = runtime.sendTransaction(decode(bytes))
+    const failed = outcome instanceof FailedTransactionMetadata
+    const err = failed ? errorOf(outcome) : null
+    if (typeof err === 'string') return
+    landed.set(solanaSignatureOf(bytes), {
+      bytes,
+      slot: blocks.at(-1)!.slot,
+      err,
+      meta: failed ? outcome.meta() : outcome,
+    })
+  }
+
+  function simulate(bytes: Uint8Array) {
+    if (!isDated(bytes)) return { err: 'BlockhashNotFound', logs: [], unitsConsumed: 0 }
+    runtime.withSigverify(false)
+    const outcome = runtime.simulateTransaction(decode(bytes))
+    runtime.withSigverify(true)
+    const failed = outcome instanceof FailedTransactionMetadata
+    const meta = outcome.meta()
+    return {
+      err: failed ? errorOf(outcome) : null,
+      logs: meta.logs(),
+      unitsConsumed: Number(meta.computeUnitsConsumed()),
+      innerInstructions: innerInstructionsOf(meta),
+    }
+  }
+
+  const statusOf = (signature: string, history: boolean) => {
+    const found = landed.get(signature)
+    const latest = blocks.at(-1)!.slot
+    if (found === undefined || (!history && latest - found.slot > RECENT_SLOTS)) return null
+    const { slot, err } = found
+    const isAt = (commitment: string) => blockOf(commitment).slot >= slot
+    const confirmationStatus = isAt('finalized') ? 'finalized' : isAt('confirmed') ? 'confirmed' : 'processed'
+    return { slot, confirmations: confirmationStatus === 'finalized' ? null : latest - slot, err, confirmationStatus }
+  }
+
+  const inContext = (commitment: string | undefined, value: unknown) => ({
+    context: { slot: blockOf(commitment).slot, apiVersion: '2.3.0' },
+    value,
+  })
+  type At = { readonly commitment?: string } | undefined
+  const methods: Methods = {
+    getGenesisHash: () => genesisHash,
+    getLatestBlockhash(at: At) {
+      const { hash: blockhash, height } = blockOf(at?.commitment)
+      return inContext(at?.commitment, { blockhash, lastValidBlockHeight: height + MAX_AGE })
+    },
+    isBlockhashValid: (hash: string, at: At) => inContext(at?.commitment, isRecent(hash)),
+    getEpochInfo(at: At) {
+      const { slot: absoluteSlot, height: blockHeight } = blockOf(at?.commitment)
+      return { absoluteSlot, blockHeight, epoch: 0, slotIndex: absoluteSlot, slotsInEpoch: 432_000 }
+    },
+    getFirstAvailableBlock: () => node.firstAvailableBlock,
+    getRecentPrioritizationFees: () =>
+      unitPrices.map((prioritizationFee, index) => ({ slot: blocks[0]!.slot + index, prioritizationFee })),
+    getBalance: (of: string, at: At) => inContext(at?.commitment, Number(runtime.getBalance(address(of)) ?? 0n)),
+    getAccountInfo(of: string, at: At) {
+      const account = runtime.getAccount(address(of))
+      const value = account.exists
+        ? { data: [encodeBase64(new Uint8Array(account.data)), 'base64'], lamports: Number(account.lamports) }
+        : null
+      return inContext(at?.commitment, value)
+    },
+    simulateTransaction: (text: string, at: At) => inContext(at?.commitment, simulate(decodeBase64(text))),
+    sendTransaction(text: string, { skipPreflight }: { readonly skipPreflight?: boolean }) {
+      if (skipPreflight !== true) throw new RpcError(-32_603, 'this node tries nothing before it takes it')
+      const bytes = decodeBase64(text)
+      const MAX_BYTES = 1_232
+      if (bytes.length > MAX_BYTES) {
+        throw new RpcError(-32_602, `base64 encoded solana_transaction::versioned::VersionedTransaction too large`)
+      }
+      const signature = solanaSignatureOf(bytes)
+      offered.set(signature, (offered.get(signature) ?? 0) + 1)
+      waiting.set(signature, bytes)
+      return signature
+    },
+    getSignatureStatuses: (
+      signatures: readonly string[],
+      { searchTransactionHistory = false }: { readonly searchTransactionHistory?: boolean } = {},
+    ) =>
+      inContext(
+        'processed',
+        signatures.map((each) => statusOf(each, searchTransactionHistory)),
+      ),
+    getTransaction(signature: string, at: At) {
+      const found = landed.get(signature)
+      if (found === undefined || blockOf(at?.commitment).slot < found.slot) return null
+      const { slot, err, meta } = found
+      const logMessages = meta.logs()
+      const computeUnitsConsumed = Number(meta.computeUnitsConsumed())
+      return { slot, meta: { err, logMessages, computeUnitsConsumed, innerInstructions: innerInstructionsOf(meta) } }
+    },
+  }
+
+  const server = createServer(async (request, response) => {
+    const { id, method, params } = JSON.parse((await buffer(request)).toString()) as {
+      readonly id: number
+      readonly method: string
+      readonly params: never[]
+    }
+    const answer = () => {
+      const run = methods[method]
+      if (run === undefined) return { error: { code: -32_601, message: 'Method not found' } }
+      try {
+        return { result: run(...params) }
+      } catch (error) {
+        const { message } = error as Error
+        return { error: { code: error instanceof RpcError ? error.code : -32_602, message } }
+      }
+    }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer() }))
+  })
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const timer = options.blocks === 'on-request' ? undefined : setInterval(() => produce(), 40)
+
+  const node: TestSolanaNode = {
+    url: `http://127.0.0.1:${port}`,
+    drops: false,
+    firstAvailableBlock: 0,
+    offered,
+    landed,
+    fund: (to, sol) => void runtime.airdrop(address(to), lamports(BigInt(sol * 1e9))),
+    balance: (of) => runtime.getBalance(address(of)) ?? 0n,
+    data(of) {
+      const account = runtime.getAccount(address(of))
+      return account.exists ? new Uint8Array(account.data) : new Uint8Array()
+    },
+    produce,
+    blockhash: () => blockOf('confirmed').hash,
+    async restart() {
+      await stop()
+      waiting.clear()
+      await listen(port)
+    },
+    async close() {
+      clearInterval(timer)
+      await stop()
+    },
+  }
+  return node
+}
+
+function decode(bytes: Uint8Array): Transaction {
+  return getTransactionDecoder().decode(bytes)
+}
+
+/** The runtime says an error as Rust writes it, such as `InstructionError(0, Custom(1))`; nodes say it in JSON. */
+function errorOf(outcome: FailedTransactionMetadata): unknown {
+  const [, text] = /\{ err: (.+?), meta: /s.exec(outcome.toString()) ?? []
+  const [, index, reason] = /^InstructionError\((\d+), (.+)\)$/.exec(text!) ?? []
+  if (index !== undefined) {
+    const [, code] = /^Custom\((\d+)\)$/.exec(reason!) ?? []
+    return { InstructionError: [Number(index), code === undefined ? reason : { Custom: Number(code) }] }
+  }
+  const [, name, account] = /^(\w+) \{ account_index: (\d+) \}$/.exec(text!) ?? []
+  return name === undefined ? text : { [name]: { account_index: Number(account) } }
+}
+
+function innerInstructionsOf(meta: TransactionMetadata) {
+  return meta.innerInstructions().flatMap((calls, index) => {
+    const instructions = calls.map((call) => {
+      const made = call.instruction()
+      const data = encodeBase58(made.data())
+      return {
+        programIdIndex: made.programIdIndex(),
+        accounts: [...made.accounts()],
+        data,
+        stackHeight: call.stackHeight(),
+      }
+    })
+    return instructions.length === 0 ? [] : [{ index, instructions }]
+  })
+}
