@@ -51,6 +51,7 @@ export function toAttempt(
     number,
     hash: ethereumHash(signed),
     signed_transaction: `0x${encodeHex(signed)}`,
+    terms: null,
     created_at: now,
   }
 }

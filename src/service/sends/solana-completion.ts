@@ -17,7 +17,7 @@ import { findSigner, withSigningKey } from '../signing/signer.ts'
 import type { Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { insertAttempt, isSentElsewhere, updateSend } from '../store/sends.ts'
-import type { Completion } from './completion.ts'
+import type { Completion } from './attempt.ts'
 import { failure } from './failure.ts'
 import type { SendTools } from './family.ts'
 import { runFailure } from './solana-failure.ts'
@@ -106,7 +106,7 @@ async function signOnce(
         number,
         hash: signature,
         signed_transaction: encodeBase64(signed),
-        fees: JSON.stringify(terms),
+        terms: JSON.stringify(terms),
         created_at: clock(),
       }
       await insertAttempt(tx, attempt)

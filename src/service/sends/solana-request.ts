@@ -1,3 +1,5 @@
+import type { SendAttemptRow } from '../store/schema.ts'
+
 /** What is kept of a request to send on Solana. */
 export interface SolanaRequest {
   /** Base64, as the policies have seen it; its blockhash is zeros where the service fills one in. */
@@ -19,6 +21,6 @@ export interface SolanaTerms {
   readonly slot: number
 }
 
-export function readSolanaTerms(json: string): SolanaTerms {
-  return JSON.parse(json) as SolanaTerms
+export function readSolanaTerms({ terms }: Pick<SendAttemptRow, 'terms'>): SolanaTerms {
+  return JSON.parse(terms!) as SolanaTerms
 }

@@ -104,12 +104,12 @@ export function createSolanaWatcher(tools: SendTools, chain: Chain, node: Solana
     const [status] = statuses
     if (status) return { status }
     if (slot < gone) return 'unknown'
-    return (await node.firstAvailableBlock()) <= readSolanaTerms(attempt.fees).slot ? 'never' : 'unknown'
+    return (await node.firstAvailableBlock()) <= readSolanaTerms(attempt).slot ? 'never' : 'unknown'
   }
 
   /** The slot by which the transaction's blockhash, or nonce, was gone for good; none while it may be used. */
-  async function goneBySlot({ signed_transaction, fees }: SendAttemptRow): Promise<number | undefined> {
-    const { blockhash, lastValidBlockHeight } = readSolanaTerms(fees)
+  async function goneBySlot({ signed_transaction, terms }: SendAttemptRow): Promise<number | undefined> {
+    const { blockhash, lastValidBlockHeight } = readSolanaTerms({ terms })
     const { nonceAccount } = readSolanaDraft(decodeBase64(signed_transaction))
     if (nonceAccount === undefined) {
       const { slot, blockHeight } = await node.finalized()

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
-import { attemptsByHash } from './migrations/attempts-by-hash.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -11,6 +10,7 @@ import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
 import { sends } from './migrations/sends.ts'
 import { sendsByHash } from './migrations/sends-by-hash.ts'
 import { signing } from './migrations/signing.ts'
+import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
@@ -128,7 +128,7 @@ const MIGRATIONS: readonly Migration[] = [
   activitiesOfSends,
   policySets,
   sendsByHash,
-  attemptsByHash,
+  solanaSends,
 ]
 
 /**

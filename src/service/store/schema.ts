@@ -438,8 +438,10 @@ export interface SendAttemptRow {
   organization_id: string
   number: number
   hash: string
-  /** Hex with `0x`. It is kept before it is broadcast: what a node may have is never forgotten. */
+  /** Ethereum's in hex with `0x`, Solana's in base64; kept before it is broadcast: what a node may have is never forgotten. */
   signed_transaction: string
+  /** JSON of what its bytes do not say: of Solana's until when it may be included; null of Ethereum's. */
+  terms: string | null
   created_at: number
 }
 
