@@ -54,6 +54,7 @@ const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactio
     await insertSend(tx, {
       id,
       organization_id: organizationId,
+      activity_id: context.activityId,
       caip2: normalizeCaip2(intent.caip2),
       sender: readSolanaDraft(transaction).signers[0]!,
       request: JSON.stringify(request),

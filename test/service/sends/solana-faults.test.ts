@@ -118,6 +118,7 @@ describe('a blockhash that expires', () => {
       const { solana } = await statusOf(stage, id)
       return solana?.signature !== first && solana?.signature
     })
+    await untilTrue(() => node.waiting.has(second))
     node.drops = false
     node.produce(2)
     expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature: second } })
@@ -201,6 +202,7 @@ test('sends: a durable nonce keeps a transaction for days; once it is used other
   node.produce(3 * MAX_AGE)
   await someTurns()
   expect((await statusOf(stage, ids[1]!)).txStatus).toBe('BROADCASTING')
+  await untilTrue(() => node.waiting.size === 2)
   node.drops = false
   node.produce(3)
   const ends = await Promise.all(ids.map((id) => untilEnded(stage.service.root, id)))

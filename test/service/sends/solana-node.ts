@@ -47,6 +47,8 @@ export interface TestSolanaNode {
   firstAvailableBlock: number
   /** How often each transaction was handed over, by its signature. */
   readonly offered: ReadonlyMap<string, number>
+  /** What the next block may have, by signature. */
+  readonly waiting: ReadonlyMap<string, Uint8Array>
   /** What is in blocks, by signature. */
   readonly landed: ReadonlyMap<string, Landed>
   fund(to: string, sol: number): void
@@ -242,6 +244,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     drops: false,
     firstAvailableBlock: 0,
     offered,
+    waiting,
     landed,
     fund: (to, sol) => void runtime.airdrop(address(to), lamports(BigInt(sol * 1e9))),
     balance: (of) => runtime.getBalance(address(of)) ?? 0n,
