@@ -15,6 +15,7 @@ export {
   type OperatorRequest,
   type OperatorState,
 } from './operator/index.ts'
+export type { RatesSettings } from './rates.ts'
 export type { ChainsSettings } from './sends/chains.ts'
 export { createService, type Service, type ServiceOptions } from './service.ts'
 export { readFolder, readSnapshot, restoreSnapshot, saveSnapshot } from './snapshot.ts'

@@ -17,6 +17,7 @@ import { createDocumentFetch } from './oidc/fetch-document.ts'
 import { createOidcVerifier } from './oidc/verifier.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { queryHandlers } from './queries/index.ts'
+import { createRates, type RatesSettings } from './rates.ts'
 import { createSealing } from './sealing.ts'
 import { type ChainsSettings, createChains } from './sends/chains.ts'
 import { createSender, type Sender } from './sends/sender.ts'
@@ -61,6 +62,8 @@ export interface ServiceOptions {
   readonly operator?: boolean
   /** The chains that transactions are sent to, by CAIP-2 id, and their nodes. @default none */
   readonly chains?: ChainsSettings
+  /** How many requests a second are taken. @default as many as come */
+  readonly rates?: RatesSettings
 }
 
 /** A service that answers. */
@@ -110,7 +113,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     const oidc = createOidcVerifier({ fetchDocument, clock, logger })
     const sender = createSender(tools, chains.all)
     closers.push(() => sender.close())
-    const engine = createEngine({ ...tools, outside, oidc, handlers, queryHandlers, decoder: createDecoder() })
+    const rates = createRates(options.rates ?? {})
+    const engine = createEngine({ ...tools, outside, rates, oidc, handlers, queryHandlers, decoder: createDecoder() })
     const { trustedProxies = [] } = options
     const faults = operator?.faults
     const server = await createHttpServer({
@@ -120,6 +124,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       clock,
       trustedProxies,
       faults,
+      sourceRate: rates.source,
     })
     closers.push(() => server.close())
     if (operator) {

@@ -293,6 +293,11 @@ export const commands: readonly CommandRow[] = [
         repeatable: true,
       },
       {
+        flags: '--rate <name=count>',
+        meaning: 'requests a second of a `source`, a `sub-organization`, or of all `sends`; may be repeated',
+        repeatable: true,
+      },
+      {
         flags: '--trusted-proxy <address>',
         meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
         repeatable: true,

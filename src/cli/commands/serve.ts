@@ -4,6 +4,7 @@ import { createService } from '../../service/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { createLogger } from '../logger.ts'
+import { readRates } from '../rates.ts'
 import { listensToOperator, serviceFolder } from '../service-folder.ts'
 import { renderInForce } from '../views/operator.ts'
 
@@ -18,6 +19,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     dataDir,
     port: readPort(options['port']),
     chains,
+    rates: readRates(options['rate']),
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),

@@ -21,6 +21,7 @@ import {
 import type { Headers } from '../../stamp/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { OidcVerifier } from '../oidc/verifier.ts'
+import type { Rates } from '../rates.ts'
 import type { Sealing } from '../sealing.ts'
 import type { ActivityRecordRow, Database } from '../store/index.ts'
 import { toWireActivity } from './activity-wire.ts'
@@ -47,6 +48,7 @@ export interface EngineOptions {
   readonly sealing: Sealing
   readonly oidc: OidcVerifier
   readonly outside: Outside
+  readonly rates: Rates
   readonly clock: () => number
   readonly randomBytes: RandomBytes
   readonly logger: Logger
@@ -99,6 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
         const now = clock()
         const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now })
         await checkSource(tx, caller, raw.source)
+        await options.rates.countCaller(tx, { organizationId: caller.organizationId, path: raw.path })
         if (typeof handler !== 'function') throw apiError('notImplemented', `query ${name} (${handler.notExecuted})`)
         const context = {
           tx,
@@ -120,7 +123,7 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 function createTools(options: EngineOptions): EngineTools {
-  const { handlers, logger, randomBytes, sealing, outside } = options
+  const { handlers, logger, randomBytes, sealing, outside, rates } = options
   const handlerTools = { randomBytes, sealing, chains: outside.chains }
   const prepareCase: EngineTools['prepareCase'] = (tx, row, intent, request) => {
     const handler = handlers[row.type]
@@ -131,6 +134,7 @@ function createTools(options: EngineOptions): EngineTools {
     judge: createJudge(createPolicySource()),
     randomBytes,
     logger,
+    rates,
     prepareCase,
     openCase(tx, activity, submitterId, now) {
       const row = findActivity(activity.type)?.row

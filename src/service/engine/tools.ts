@@ -1,6 +1,7 @@
 import type { RandomBytes } from '../../crypto/index.ts'
 import type { ActivityRow, JsonObject } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
+import type { Rates } from '../rates.ts'
 import type { Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
 import type { Case, Judge } from './judgement.ts'
@@ -11,6 +12,7 @@ export interface EngineTools extends ViewTools {
   readonly judge: Judge
   readonly randomBytes: RandomBytes
   readonly logger: Logger
+  readonly rates: Rates
   /** Puts together a new activity's case. Throws `ApiError` (code 12) for a type that is not carried out. */
   readonly prepareCase: (
     tx: Transaction,

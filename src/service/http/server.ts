@@ -14,8 +14,10 @@ import {
 import type { Logger } from '../../telemetry/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Faults } from '../operator/faults.ts'
+import type { Rate } from '../rates.ts'
 import { JSON_TYPE, sendJson, toApiError } from './answer.ts'
 import { addFaults } from './faults.ts'
+import { addSourceRate } from './rates.ts'
 
 /**
  * How long a client may take. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
@@ -45,11 +47,13 @@ export interface HttpOptions {
   readonly clock: () => number
   /** Faults that an operator asked for. */
   readonly faults?: Faults | undefined
+  /** How many requests one source address may make. */
+  readonly sourceRate?: Rate | undefined
 }
 
 /** Creates the HTTP server of the public API; the catalogue gives its routes. It does not listen yet. */
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
-  const { engine, logger, randomBytes, clock, faults } = options
+  const { engine, logger, randomBytes, clock, faults, sourceRate } = options
   const server = fastify({
     bodyLimit: MAX_BODY_BYTES,
     // Anybody can write the header of a proxy: unless one is named, the socket alone says where a request comes from.
@@ -80,6 +84,8 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     answerError(options, apiError('notFound', 'path', pathOf(request)), request, reply),
   )
   await server.register(cors, { origin: '*', methods: ['GET', 'POST'], allowedHeaders: ALLOWED_HEADERS, maxAge: 7200 })
+  // After CORS: a browser that comes too often must be able to read that.
+  if (sourceRate) addSourceRate(server, sourceRate)
 
   server.get('/healthz', (_request, reply) => sendJson(reply, 200, { status: 'ok' }))
   let description: JsonObject | undefined
@@ -126,6 +132,7 @@ function answerError(
 ) {
   const refusal = toApiError(error, { requestId: request.id, path: pathOf(request) }, { logger, randomBytes })
   logger.debug('refused', { requestId: request.id, code: refusal.grpc, reason: refusal.turnkeyErrorCode })
+  if (refusal.turnkeyErrorCode === 'RATE_LIMIT_EXCEEDED') reply.header('retry-after', '1')
   return sendJson(reply, refusal.httpStatus, refusal.toBody())
 }
 

@@ -16,6 +16,7 @@ import { createEngine } from '../../../src/service/engine/engine.ts'
 import type { Handler } from '../../../src/service/engine/handler.ts'
 import { handlers } from '../../../src/service/handlers/index.ts'
 import { queryHandlers } from '../../../src/service/queries/index.ts'
+import { createRates } from '../../../src/service/rates.ts'
 import { createSealing } from '../../../src/service/sealing.ts'
 import { createChains } from '../../../src/service/sends/chains.ts'
 import {
@@ -70,6 +71,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     oidc: { verify: async () => undefined },
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
     outside: { checkWebhookUrl: async () => undefined, chains: createChains({}) },
+    rates: createRates({}),
     clock: () => NOW,
     randomBytes,
     logger: { ...silentLogger, error: (message, fields) => void errors.push({ message, fields }) },

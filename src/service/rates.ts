@@ -1,0 +1,82 @@
+/**
+ * How many requests a second the service takes (facts: protocol §11): from one address, from one sub-organization, and of
+ * those that make it ask a chain. Each is off unless it is set: a service of one's own has no plans to sell.
+ */
+import { activities, apiError, queries } from '../protocol/index.ts'
+import { findOrganization } from './store/organizations.ts'
+import type { Transaction } from './store/transaction.ts'
+
+/** Whole numbers of requests a second, from 1. As many may come at once. @default none of them */
+export interface RatesSettings {
+  /** From one source address, before anything is known of a request. */
+  readonly source?: number
+  /** In one sub-organization, of callers who are known. */
+  readonly subOrganization?: number
+  /** Sends and `get_wallet_address_balances` in total, of callers who are known. */
+  readonly sends?: number
+}
+
+/** The most that may come, and what of it is left to each who comes. */
+export interface Rate {
+  readonly limit: number
+  /** Counts one request. Says how many more may follow at once; undefined when this is one too many. */
+  take(key: string): number | undefined
+}
+
+/** The rates of one service. */
+export interface Rates {
+  readonly source: Rate | undefined
+  /** Counts a request of a known caller. Throws the API's refusal. */
+  countCaller(tx: Transaction, request: { readonly organizationId: string; readonly path: string }): Promise<void>
+}
+
+/** What is counted in total. */
+const SENDS: ReadonlySet<string> = new Set([
+  activities.ACTIVITY_TYPE_ETH_SEND_TRANSACTION.path,
+  activities.ACTIVITY_TYPE_SOL_SEND_TRANSACTION.path,
+  queries.get_wallet_address_balances.path,
+])
+
+/** Creates the rates that are set. @default clock one that nobody can set: an operator who moves the service's time moves no rate */
+export function createRates(settings: RatesSettings, clock: () => number = () => performance.now()): Rates {
+  const rateOf = (limit: number | undefined) => (limit === undefined ? undefined : createRate(limit, clock))
+  const [source, subOrganization, sends] = [settings.source, settings.subOrganization, settings.sends].map(rateOf)
+  return {
+    source,
+    async countCaller(tx, { organizationId, path }) {
+      if (sends && SENDS.has(path)) refuseTooMany(sends.take(''))
+      if (!subOrganization) return
+      const organization = await findOrganization(tx, organizationId)
+      if (organization?.parent_id != null) refuseTooMany(subOrganization.take(organizationId))
+    },
+  }
+}
+
+/** Throws for what `take` says of one request too many. */
+export function refuseTooMany(left: number | undefined): void {
+  if (left === undefined) throw apiError('rateLimited')
+}
+
+/** How long a bucket that nobody takes from needs to be full again. */
+const FULL_AFTER_MS = 1_000
+
+/** Token buckets, one a key: each holds a second's worth and fills evenly. */
+function createRate(limit: number, clock: () => number): Rate {
+  // In the order of their last use: those that are full again are the first.
+  const buckets = new Map<string, { readonly tokens: number; readonly at: number }>()
+  return {
+    limit,
+    take(key) {
+      const now = clock()
+      const { tokens: before, at } = buckets.get(key) ?? { tokens: limit, at: now }
+      const tokens = Math.min(limit, before + ((now - at) * limit) / FULL_AFTER_MS)
+      buckets.delete(key)
+      for (const [other, bucket] of buckets) {
+        if (now - bucket.at < FULL_AFTER_MS) break
+        buckets.delete(other)
+      }
+      buckets.set(key, { tokens: tokens < 1 ? tokens : tokens - 1, at: now })
+      return tokens < 1 ? undefined : Math.floor(tokens - 1)
+    },
+  }
+}
