@@ -7,8 +7,10 @@
  * does not match and nothing of it can fault: every chain of fields that it reads is there (`sound.ts`).
  *
  * Algorithm: policies that read the same chains and compare the same of them with literals are one group; in it, those
- * whose literals match are found by a look-up of the values that the request has there. Of a group with a chain that
- * cannot be read every policy is evaluated, as is every policy in no group. The rest come to an implicit deny.
+ * whose literals match are found by a look-up of the values that the request has there. The rest come to an implicit
+ * deny. Every policy in no group is evaluated, as is every policy of a group with a chain that cannot be read, unless
+ * that chain is compared in one of the clauses that the conditions begin with: then its fault is what each of them
+ * comes to, the same for every request that lacks it in the same way, and is found once.
  */
 import { type Expression, sizeOf } from './ast.ts'
 import { type CompiledPolicy, evaluatePolicy } from './compiled-policy.ts'
@@ -38,6 +40,8 @@ const MOST_KEYS = 64
 
 interface Found {
   readonly keys: Keys
+  /** The chains that the first clauses compare with literals, in their order. */
+  readonly leading: readonly string[]
   readonly needs: readonly Needs[]
 }
 
@@ -48,12 +52,19 @@ interface Group {
   readonly reads: readonly number[]
   readonly keyed: readonly number[]
   readonly table: Table
+  readonly leading: readonly number[]
   /** Positions of policies. */
   readonly members: number[]
+  /** What the members come to when the first of the leading paths that cannot be read has this fault. */
+  readonly failures: Map<Fault, readonly PolicyOutcome[]>
 }
 
-/** What the request has at a path: a key, `true` where no key is wanted, `undefined` when it cannot be read. */
-type Probe = (frame: Frame) => Key | true | undefined
+/**
+ * What the request has at a path: a key, `true` where no key is wanted; when something is missing, the fault that stands
+ * for what is; `undefined` when it cannot be read for another reason.
+ */
+type Probed = Key | true | Fault | undefined
+type Probe = (frame: Frame) => Probed
 
 /** Fewer policies than this are evaluated sooner than they are looked up. */
 const FEW = 8
@@ -71,11 +82,15 @@ export function indexPolicies(policies: readonly CompiledPolicy[]): PolicyIndex 
     if (longest === undefined || !builder.fitsSteps(longest)) return evaluateEach(policies, frame)
     const outcomes = implicit.slice()
     for (const position of always) outcomes[position] = evaluatePolicy(policies[position]!, frame)
-    const values: (Key | true | undefined)[] = []
+    const values: Probed[] = []
     for (const probe of probes) values.push(probe(frame))
-    for (const group of groups)
-      for (const position of candidatesOf(group, values))
-        outcomes[position] = evaluatePolicy(policies[position]!, frame)
+    for (const group of groups) {
+      const failures = failuresOf(policies, group, values, frame)
+      if (failures) for (let i = 0; i < failures.length; i++) outcomes[group.members[i]!] = failures[i]!
+      else
+        for (const position of candidatesOf(group, values))
+          outcomes[position] = evaluatePolicy(policies[position]!, frame)
+    }
     return outcomes
   }
   return { policies, evaluate }
@@ -92,17 +107,42 @@ export function evaluateEach(policies: readonly CompiledPolicy[], frame: Frame):
 
 const none: readonly number[] = []
 
-function candidatesOf(
-  { reads, keyed, table, members }: Group,
-  values: readonly (Key | true | undefined)[],
-): readonly number[] {
-  for (const path of reads) if (values[path] === undefined) return members
+function candidatesOf({ reads, keyed, table, members }: Group, values: readonly Probed[]): readonly number[] {
+  for (const path of reads) if (!isRead(values[path])) return members
   let at: Table | number[] | undefined = table
   for (const path of keyed) {
     at = (at as Table).get(values[path] as Key)
     if (at === undefined) return none
   }
   return at as number[]
+}
+
+function isRead(value: Probed): value is Key | true {
+  return value !== undefined && !(value instanceof Fault)
+}
+
+/**
+ * The faults of a group's members, where its first leading path that cannot be read is missing. INVARIANT: the clauses
+ * before it are read and cannot fault, so that its fault is the first of the condition, and the only one that is told.
+ */
+function failuresOf(
+  policies: readonly CompiledPolicy[],
+  { leading, members, failures }: Group,
+  values: readonly Probed[],
+  frame: Frame,
+): readonly PolicyOutcome[] | undefined {
+  for (const path of leading) {
+    const value = values[path]
+    if (isRead(value)) continue
+    if (value === undefined) return undefined
+    let known = failures.get(value)
+    if (known === undefined) {
+      known = members.map((position) => Object.freeze(evaluatePolicy(policies[position]!, frame)))
+      failures.set(value, known)
+    }
+    return known
+  }
+  return undefined
 }
 
 class Builder {
@@ -129,7 +169,7 @@ class Builder {
     return this.#size * Math.max(1, longest, this.#longest) ** this.#depth < limits.steps / 2
   }
 
-  #add({ condition, consensus }: CompiledPolicy, position: number, { keys, needs }: Found): void {
+  #add({ condition, consensus }: CompiledPolicy, position: number, { keys, leading, needs }: Found): void {
     this.#size = Math.max(this.#size, ...[condition, consensus].map((one) => (one?.tree ? sizeOf(one.tree) : 0)))
     for (const { depth, longestList } of needs) {
       this.#depth = Math.max(this.#depth, depth)
@@ -140,10 +180,18 @@ class Builder {
     const keyed = [...keys.keys()]
       .sort()
       .map((text) => this.#position(text, paths.find((one) => one.text === text)!.path, false))
-    const name = `${[...new Set(reads)].sort().join()}|${keyed.join()}`
+    const first = leading.map((text) => this.#position(text, paths.find((one) => one.text === text)!.path, false))
+    const name = `${[...new Set(reads)].sort().join()}|${keyed.join()}|${first.join()}`
     let group = this.#groups.get(name)
     if (group === undefined) {
-      group = { reads: [...new Set(reads)], keyed, table: new Map(), members: [] }
+      group = {
+        reads: [...new Set(reads)],
+        keyed,
+        table: new Map(),
+        leading: first,
+        members: [],
+        failures: new Map(),
+      }
       this.#groups.set(name, group)
       this.groups.push(group)
     }
@@ -188,14 +236,16 @@ function findKeys({ time, condition, consensus }: CompiledPolicy): Found | undef
   const known = needs.filter((need) => need !== undefined)
   if (known.length < needs.length) return undefined
   const keys = new Map<string, readonly Key[]>()
+  const leading: string[] = []
   let count = 1
-  for (const clause of clausesOf(condition.tree)) {
+  for (const [place, clause] of clausesOf(condition.tree).entries()) {
     const found = keysOf(condition.unit, clause)
+    if (found !== undefined && leading.length === place) leading.push(found.path)
     if (found === undefined || keys.has(found.path) || count * found.keys.length > MOST_KEYS) continue
     count *= found.keys.length
     keys.set(found.path, found.keys)
   }
-  return keys.size === 0 ? undefined : { keys, needs: known }
+  return keys.size === 0 ? undefined : { keys, leading, needs: known }
 }
 
 /** The operands of an `&&`, and of those inside of it. */
@@ -249,7 +299,8 @@ function probeOf({ read, type, place }: RawPath, sliced: boolean): Probe {
   const load = loaderOf(type)
   return (frame) => {
     const raw = read(frame)
-    if (raw instanceof Fault || load(raw, place) instanceof Fault) return undefined
+    if (raw instanceof Fault) return raw
+    if (load(raw, place) instanceof Fault) return undefined
     if (sliced && (typeof raw !== 'string' || raw.length > SHORT_TEXT)) return undefined
     if (type.kind === 'string') return keyOf(raw, type)
     if (type.kind === 'int' || type.kind === 'uint')

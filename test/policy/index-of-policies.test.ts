@@ -78,14 +78,17 @@ describe('index of policies', () => {
   test('index of policies: decides as the policies one by one do, with the same outcome and error for each', () => {
     const seen = new Set<string>()
     fc.assert(
-      fc.property(tape(400), tape(500), (forPolicies, forContext) => {
+      fc.property(tape(400), fc.array(tape(500), { minLength: 1, maxLength: 4 }), (forPolicies, forContexts) => {
         const compiled = Array.from({ length: 12 }, (_, index) => compilePolicy(anyPolicy(forPolicies, `p${index}`)))
-        const context = anyContext(forContext)
-        const decision = authorize(indexPolicies(compiled), context)
-        expect(decision).toEqual(authorize(compiled, context))
-        for (const { outcome } of decision.policies) seen.add(outcome)
+        const index = indexPolicies(compiled)
+        // One after the other: what an index keeps of a request must be right for the next.
+        for (const context of forContexts.map(anyContext)) {
+          const decision = authorize(index, context)
+          expect(decision).toEqual(authorize(compiled, context))
+          for (const { outcome } of decision.policies) seen.add(outcome)
+        }
       }),
-      { numRuns: 600 },
+      { numRuns: 400 },
     )
     expect([...seen].sort()).toEqual([
       'OUTCOME_ALLOW',
@@ -121,6 +124,35 @@ describe('index of policies', () => {
         },
       },
     ])
+  })
+
+  test('index of policies: what a request lacks is found once for all policies that begin with it, and told of each', () => {
+    let evaluated = 0
+    const texts = Array.from({ length: 100 }, (_, index) => ({
+      id: `p${index}`,
+      name: `p${index}`,
+      effect: 'EFFECT_ALLOW' as const,
+      condition: `${' '.repeat(index)}activity.kind == 'SIGN_TRANSACTION' && wallet.id == 'w${index}'`,
+    }))
+    const index = indexPolicies(
+      texts.map((text) =>
+        compileWatched(text, () => (_, evaluate) => (frame) => {
+          evaluated++
+          return evaluate(frame)
+        }),
+      ),
+    )
+    const plain = texts.map(compilePolicy)
+    const activity = { type: 'ACTIVITY_TYPE_CREATE_WALLET' }
+    const requests = [undefined, null, {}, { id: null }, 5, { id: 5 }, { id: 'w7' }, undefined, {}]
+    const evaluations = requests.map((wallet) => {
+      const context = { now: 0n, activity, approvers: [{ id: 'ana' }], wallet } as unknown as PolicyContext
+      const before = evaluated
+      expect(authorize(index, context)).toEqual(authorize(plain, context))
+      return evaluated > before
+    })
+    // Not defined, without the field, no struct; a field of the wrong type says so anew each time.
+    expect(evaluations).toEqual([true, false, true, false, true, true, false, false, false])
   })
 
   test('index of policies: a policy whose literals do not match is not looked at', () => {
