@@ -37,6 +37,11 @@ export const cliCodes = {
     solve: 'give the send a reference of its own; nothing was submitted',
     exit: EXIT.refused,
   },
+  'cli/other-decimals': {
+    summary: 'an asset is defined with other decimals than its contract has, as the service says',
+    solve: 'correct `decimals` in the definitions; nothing was submitted',
+    exit: EXIT.refused,
+  },
   'cli/not-replaceable': {
     summary: 'a send is to be replaced or cancelled that is not on its way',
     solve: 'look at how it stands with `quorate sends`; nothing was submitted',

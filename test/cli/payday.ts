@@ -16,7 +16,7 @@ export const OTHER_CHAIN = 'eip155:84532'
 export async function payday(atEnd: (close: () => Promise<void>) => void) {
   const anvil = await startAnvil()
   atEnd(() => anvil.kill())
-  const node = { url: anvil.url, pollMs: 50 }
+  const node = { url: anvil.url, pollMs: 50, tokens: [TOKEN] }
   const { service, folder, env } = await scene({ chains: { [SEPOLIA]: node, [OTHER_CHAIN]: node }, atEnd })
   const { accounts, walletId } = await makeWallet(service.root, ETHEREUM)
   const { address } = accounts[0]!

@@ -106,7 +106,7 @@ test('send ends: one that an approver rejects is rejected, and pays nothing', { 
   await carol.client.reject(progress.fingerprint)
   const ended = await day.send(['--yes'], { ref: 'rejected' })
   expect(ended.exit).toBe(6)
-  expect(ended.stderr).toMatch(/^rejected /m)
+  expect(ended.stderr).toMatch(/^rejected +rejected by `carol`$/m)
   const { stdout } = await quorate(['sends'], { env, cwd: folder })
   expect(stdout).toMatch(/^rejected {2}1\.5 eth .* rejected/m)
   expect(await day.paid()).toBe(paidBefore)

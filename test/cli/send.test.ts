@@ -75,6 +75,16 @@ test('send: what is wrong is said before anything is submitted', { timeout: 120_
   const { exit, stderr } = await day.send(['--yes'], {}, { defs: 'wrong' })
   expect(exit).toBe(1)
   expect(stderr).toContain('more.yaml:1:26: error definitions/bad-address')
+  const asset = `{ chain: "${SEPOLIA}", address: "${TOKEN}", decimals: 18 }`
+  const finerDefinitions = `organization: acme
+id: \${env.ACME_ORGANIZATION_ID}
+addressBook: { payroll: "${PAYROLL}" }
+assets: { usdc: ${asset} }
+`
+  writeFiles(day.folder, { 'finer/acme.yaml': finerDefinitions })
+  const finer = await day.send(['--yes'], { asset: 'usdc', amount: '1', chain: undefined }, { defs: 'finer' })
+  expect(finer.exit).toBe(4)
+  expect(finer.stderr).toContain('asset `usdc` is defined with 18 decimals, and its contract has 6')
   expect(await countActivities(day.service)).toBe(before)
 })
 

@@ -7,6 +7,7 @@ import { type Place, reader } from '../connect.ts'
 import { loadFolder } from '../planning.ts'
 import { sayDiagnostics } from '../views/diagnostics.ts'
 import type { SendMeaning } from './carry-out.ts'
+import { checkToken } from './check-token.ts'
 import { describeSend } from './describe.ts'
 import { forecastSend } from './forecast.ts'
 import { type Directory, readDirectory } from './order.ts'
@@ -50,9 +51,12 @@ export async function prepareSend(
   const now = place.now()
   const order = make({ directory, organization: { id, name: actual.organizationName, baseUrl }, now })
   const world = worldOfActual(actual)
+  const description = describeSend(order, { directory, interfaces: world.interfaces })
+  const { name } = description.token ?? {}
+  if (name !== undefined) await checkToken(client, { name, asset: names.assets[name]! })
   return {
     order,
-    description: describeSend(order, { directory, interfaces: world.interfaces }),
+    description,
     explanation: forecastSend(order, { actual, world, directory, now }),
   }
 }
