@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { invalidField, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { type Anvil, startAnvil } from '../sends/anvil.ts'
+import { startSolanaNode, type TestSolanaNode } from '../sends/solana-node.ts'
 import { SEPOLIA } from '../sends/status.ts'
 import { placeToken } from '../sends/token.ts'
-import { ETHEREUM, makeWallet } from '../signing/keys.ts'
+import { ETHEREUM, makeWallet, SOLANA } from '../signing/keys.ts'
 
 const COIN = '0x000000000000000000000000000000000000c011'
 const OLD_COIN = '0x000000000000000000000000000000000001c011'
@@ -97,5 +98,56 @@ describe('get_wallet_address_balances', () => {
     ],
   ])('%s is refused', async (_, caip2, address, refusal) => {
     expect(await refusalOf(balances(caip2, address))).toEqual(refusal)
+  })
+})
+
+describe('balances on Solana', () => {
+  const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+  const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+  const NO_MINT = 'So11111111111111111111111111111111111111112'
+  let node: TestSolanaNode
+  let solana: TestService
+  beforeAll(async () => {
+    node = await startSolanaNode()
+    node.makeToken(MINT, 6)
+    const { url } = node
+    const chains = {
+      'solana:devnet': { url, usdPrice: '150', tokens: [MINT] },
+      'solana:mainnet': { url, tokens: [NO_MINT] },
+    }
+    solana = await startTestService({ chains })
+  })
+  afterAll(async () => {
+    await solana.close()
+    await node.close()
+  })
+  const sol = { caip19: `${DEVNET}/slip44:501`, symbol: 'SOL', name: 'Solana', decimals: 9 }
+
+  test('the currency and the tokens of all of an owner’s accounts are told', async () => {
+    const { address } = (await makeWallet(solana.root, SOLANA)).accounts[0]!
+    const ask = () => solana.root.query('get_wallet_address_balances', { address, caip2: DEVNET })
+    expect(await ask()).toEqual({ balances: [] })
+    node.fund(address, 1.5)
+    node.giveToken(MINT, address, 2_000_000n)
+    node.giveToken(MINT, address, 500_000n)
+    node.giveToken(MINT, MINT, 7n)
+    expect(await ask()).toEqual({
+      balances: [
+        { ...sol, balance: '1500000000', display: { crypto: '1.5', usd: '225' } },
+        { caip19: `${DEVNET}/token:${MINT}`, decimals: 6, balance: '2500000', display: { crypto: '2.5' } },
+      ],
+    })
+    expect(await solana.root.query('list_supported_assets', { caip2: DEVNET })).toEqual({
+      assets: [sol, { caip19: `${DEVNET}/token:${MINT}`, decimals: 6 }],
+    })
+  })
+
+  test('a mint that is none is refused', async () => {
+    const asked = solana.root.query('list_supported_assets', { caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' })
+    expect((await refusalOf(asked)).slice(0, 3)).toEqual([
+      400,
+      9,
+      `of the tokens set for chain solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp, ${NO_MINT} does not answer as a token: Invalid param: not a Token mint`,
+    ])
   })
 })

@@ -6,11 +6,12 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { address, getTransactionDecoder, lamports, type Transaction } from '@solana/kit'
+import { address, getAddressEncoder, getTransactionDecoder, lamports, type Transaction } from '@solana/kit'
 import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
 import { readSolanaDraft, solanaSignatureOf } from '../../../src/chain/index.ts'
 import { decodeBase64, encodeBase58, encodeBase64 } from '../../../src/encoding/index.ts'
 
+const TOKEN_PROGRAM = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 export const DEVNET_GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
 /** A block's hash may be used in so many after it. */
 export const MAX_AGE = 150
@@ -53,6 +54,10 @@ export interface TestSolanaNode {
   readonly landed: ReadonlyMap<string, Landed>
   fund(to: string, sol: number): void
   balance(of: string): bigint
+  /** Makes a token of the SPL token program. */
+  makeToken(mint: string, decimals: number): void
+  /** Gives an owner one more account of a token, with so much in it. */
+  giveToken(mint: string, owner: string, amount: bigint): void
   data(of: string): Uint8Array
   /** Makes so many blocks, the first with what waits. @default 1 */
   produce(count?: number): void
@@ -156,6 +161,18 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     context: { slot: blockOf(commitment).slot, apiVersion: '2.3.0' },
     value,
   })
+  const tokenAccounts: string[] = []
+  const dataOf = (of: string) => Buffer.from(node.data(of))
+  const tokenAmount = (amount: bigint, mint: string) => ({ amount: amount.toString(), decimals: dataOf(mint)[44] })
+  const putTokenData = (at: string, data: Uint8Array) =>
+    runtime.setAccount({
+      address: address(at),
+      data,
+      executable: false,
+      lamports: lamports(1_000_000_000n),
+      programAddress: TOKEN_PROGRAM,
+      space: BigInt(data.length),
+    })
   type At = { readonly commitment?: string } | undefined
   const methods: Methods = {
     getGenesisHash: () => genesisHash,
@@ -177,6 +194,21 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       const value = account.exists
         ? { data: [encodeBase64(new Uint8Array(account.data)), 'base64'], lamports: Number(account.lamports) }
         : null
+      return inContext(at?.commitment, value)
+    },
+    getTokenSupply(mint: string, at: At) {
+      const data = dataOf(mint)
+      if (data.length !== 82) throw new RpcError(-32_602, 'Invalid param: not a Token mint')
+      return inContext(at?.commitment, tokenAmount(data.readBigUInt64LE(36), mint))
+    },
+    getTokenAccountsByOwner(owner: string, { mint }: { readonly mint: string }, at: At) {
+      const value = tokenAccounts.flatMap((pubkey) => {
+        const data = dataOf(pubkey)
+        const [itsMint, itsOwner] = [data.subarray(0, 32), data.subarray(32, 64)].map((bytes) => encodeBase58(bytes))
+        if (itsMint !== mint || itsOwner !== owner) return []
+        const info = { mint, owner, state: 'initialized', tokenAmount: tokenAmount(data.readBigUInt64LE(64), mint) }
+        return [{ pubkey, account: { data: { program: 'spl-token', parsed: { type: 'account', info } } } }]
+      })
       return inContext(at?.commitment, value)
     },
     simulateTransaction: (text: string, at: At) => inContext(at?.commitment, simulate(decodeBase64(text))),
@@ -248,6 +280,21 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     landed,
     fund: (to, sol) => void runtime.airdrop(address(to), lamports(BigInt(sol * 1e9))),
     balance: (of) => runtime.getBalance(address(of)) ?? 0n,
+    makeToken(mint, decimals) {
+      const data = Buffer.alloc(82)
+      data.writeUInt8(decimals, 44)
+      data.writeUInt8(1, 45)
+      putTokenData(mint, data)
+    },
+    giveToken(mint, owner, amount) {
+      const bytesOf = (of: string) => Uint8Array.from(getAddressEncoder().encode(address(of)))
+      const data = Buffer.concat([bytesOf(mint), bytesOf(owner), Buffer.alloc(101)])
+      data.writeBigUInt64LE(amount, 64)
+      data.writeUInt8(1, 108)
+      const at = encodeBase58(randomBytes(32))
+      putTokenData(at, data)
+      tokenAccounts.push(at)
+    },
     data(of) {
       const account = runtime.getAccount(address(of))
       return account.exists ? new Uint8Array(account.data) : new Uint8Array()
