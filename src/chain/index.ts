@@ -29,6 +29,7 @@ export {
 } from './mnemonic.ts'
 export { normalizePath } from './path.ts'
 export { addressOf, checkAddressFormat, createPrivateKey, openPrivateKey, type StandAloneKey } from './private-key.ts'
+export { type Authorization, authorizationItem, signAuthorization } from './signing/authorization.ts'
 export {
   type EthereumFields,
   encodeEthereum,
@@ -36,6 +37,13 @@ export {
   ethereumDigest,
   withFees,
 } from './signing/ethereum.ts'
+export {
+  type ExecutedCall,
+  type Execution,
+  encodeExecution,
+  encodeGetNonce,
+  executionDigest,
+} from './signing/gas-station.ts'
 export { payloadBytes, type RawPayload } from './signing/payload.ts'
 export { encodeRlp, rlpNumber } from './signing/rlp-encoding.ts'
 export { checkSigner, signTransaction } from './signing/sign-transaction.ts'

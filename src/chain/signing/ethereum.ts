@@ -31,9 +31,9 @@ export function ethereumDigest(unsigned: Uint8Array): Bytes {
  * Puts a signature behind an unsigned transaction that `readEthereum` has read. Legacy ones have `v` = 27 + parity, or
  * 35 + 2 · chainId + parity where they name a chain (EIP-155); the others the parity itself.
  */
-export function encodeSignedEthereum(unsigned: Uint8Array, { r, s, recovery }: SignatureHalves): Bytes {
-  const parity = BigInt(recovery)
-  const halves = [rlpNumber(toNumber(r)), rlpNumber(toNumber(s))]
+export function encodeSignedEthereum(unsigned: Uint8Array, signature: SignatureHalves): Bytes {
+  const { yParity: parity, ...numbers } = inNumbers(signature)
+  const halves = [rlpNumber(numbers.r), rlpNumber(numbers.s)]
   if (unsigned[0]! < 0xc0) {
     const list = rlpList(decodeRlp(unsigned.subarray(1)), 'transaction')
     return concatBytes(unsigned.subarray(0, 1), encodeRlp([...list, rlpNumber(parity), ...halves]))
@@ -59,6 +59,11 @@ export function withFees(
 /** A signature as 65 bytes, `r ‖ s ‖ v` with v = 27 or 28. */
 export function inOnePiece({ r, s, recovery }: SignatureHalves): Bytes {
   return concatBytes(r, s, Uint8Array.of(27 + recovery))
+}
+
+/** A signature as numbers, as transactions and their authorizations have it. */
+export function inNumbers({ r, s, recovery }: SignatureHalves) {
+  return { yParity: BigInt(recovery), r: toNumber(r), s: toNumber(s) }
 }
 
 function toNumber(bytes: Uint8Array): bigint {
