@@ -42,6 +42,10 @@ const readers: Readonly<Record<string, SendReader>> = {
     const delegated = sponsor === true || calls.length > 1
     return { batch: calls.map((call) => ({ eth: { tx: callFacts(intent, call, delegated, interfaces) } })) }
   },
+  // Unstated: what policies see. It is a transaction of the account to itself, which carries nothing but the change.
+  ACTIVITY_TYPE_ETH_UNDELEGATE_7702: (intent, interfaces) => ({
+    eth: { tx: { ...callFacts(intent, { to: intent.from }, false, interfaces), type: 'TYPE_4' } },
+  }),
   ACTIVITY_TYPE_ETH_SEND_RAW_TRANSACTION: signedFacts,
   ACTIVITY_TYPE_SOL_SEND_TRANSACTION: solanaFacts,
   ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2: solanaFacts,
@@ -67,7 +71,7 @@ export function readSendFacts(
  */
 function callFacts(
   intent: SendIntent,
-  call: Pick<SendIntent, 'to' | 'value' | 'data'>,
+  call: { readonly to?: string | undefined; readonly value?: string; readonly data?: string },
   delegated: boolean,
   interfaces: readonly SmartContractInterface[],
 ): Facts {

@@ -1,66 +1,152 @@
 /**
  * Sends of Ethereum transactions (facts: chain §7). The activity is complete when the send is accepted; the service's sender
- * does the rest. Here nothing is asked of a node but whether it is there.
+ * does the rest. Here nothing is asked of a node but whether it is there, and what gas costs where somebody else pays.
  */
 import { readSendFacts, type SendFacts } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
-import type { HandlerContext } from '../engine/handler.ts'
+import type { ExecutionContext, HandlerContext } from '../engine/handler.ts'
 import { askChain } from '../sends/ask-chain.ts'
-import { toSendRequest } from '../sends/request.ts'
+import { createEthereumNode } from '../sends/ethereum.ts'
+import { MAX_BATCHED_CALLS } from '../sends/gas-station.ts'
+import { checkGasAllowance, reserveGas } from '../sends/gas-usage.ts'
+import { relayerAddress } from '../sends/relayers.ts'
+import { executionRequest, toSendRequest, undelegateRequest } from '../sends/request.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
 import { findSigner, signerFacts } from '../signing/signer.ts'
 import { insertSend } from '../store/sends.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
 
-const send: TypedHandler<Wire.EthSendTransactionIntentV2, Wire.EthSendTransactionResultV2> = {
+type Intent = Wire.EthSendTransactionIntentV2
+
+const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
+  async examine({ caip2, sponsor }, { chains }) {
+    const chain = chains.require(caip2)
+    const node = createEthereumNode(chain.node)
+    if (sponsor !== true) return void (await askChain(chain, () => node.chainId()))
+    chain.gasPrice.latest = (await askChain(chain, () => node.suggestFees())).maxFeePerGas
+  },
+  async validate(context, intent) {
+    context.chains.require(intent.caip2)
+    await findSender(context, intent.from)
+    await readFacts(context, SEND, intent)
+    if (isExecution(intent)) checkExecution(intent, context)
+    if (intent.sponsor === true) await checkGasAllowance(context, estimate(context, intent))
+  },
+  async facts(context, intent) {
+    const signer = await findSender(context, intent.from)
+    return { ...(await signerFacts(context, signer)), ...(await readFacts(context, SEND, intent)) }
+  },
+  async execute(context, intent) {
+    const { calls, from, sponsor } = intent
+    const request = isExecution(intent) ? executionRequest(calls, intent) : toSendRequest(calls[0]!, intent)
+    if (sponsor !== true) return accept(context, { caip2: intent.caip2, sender: from, request })
+    const relayer = await relayerAddress(context.tx, 'eip155')
+    const accepted = await accept(context, { caip2: intent.caip2, sender: relayer, account: from, request })
+    await reserveGas(context, accepted.sendTransactionStatusId, estimate(context, intent))
+    return accepted
+  },
+}
+
+const undelegate: TypedHandler<Wire.EthUndelegate7702Intent, Wire.EthUndelegate7702Result> = {
   async examine({ caip2 }, { chains }) {
     const chain = chains.require(caip2)
     await askChain(chain, () => chain.node.request('eth_chainId', []))
   },
   async validate(context, intent) {
     context.chains.require(intent.caip2)
-    if (intent.sponsor === true || intent.calls.length > 1) {
-      throw apiError('notImplemented', 'a send with a sponsor or with several calls (this version has no gas station)')
-    }
     await findSender(context, intent.from)
-    await readFacts(context, intent)
+    await readFacts(context, UNDELEGATE, intent)
   },
   async facts(context, intent) {
     const signer = await findSender(context, intent.from)
-    return { ...(await signerFacts(context, signer)), ...(await readFacts(context, intent)) }
+    return { ...(await signerFacts(context, signer)), ...(await readFacts(context, UNDELEGATE, intent)) }
   },
   async execute(context, intent) {
-    const { tx, organizationId, now } = context
-    const id = context.newId()
-    await insertSend(tx, {
-      id,
-      organization_id: organizationId,
-      activity_id: context.activityId,
-      caip2: intent.caip2,
-      sender: intent.from.toLowerCase(),
-      request: JSON.stringify(toSendRequest(intent.calls[0]!, intent)),
-      status: 'INITIALIZED',
-      nonce: null,
-      hash: null,
-      failure: null,
-      created_at: now,
-      updated_at: now,
-    })
-    return { sendTransactionStatusId: id }
+    return accept(context, { caip2: intent.caip2, sender: intent.from, request: undelegateRequest(intent) })
   },
 }
+
+const SEND = 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2'
+const UNDELEGATE = 'ACTIVITY_TYPE_ETH_UNDELEGATE_7702'
 
 export const ethSendHandlers = {
   ACTIVITY_TYPE_ETH_SEND_TRANSACTION: mapIntent(
     send,
-    ({ to, value, data, ...rest }: Wire.EthSendTransactionIntent): Wire.EthSendTransactionIntentV2 => ({
+    ({ to, value, data, ...rest }: Wire.EthSendTransactionIntent): Intent => ({
       ...rest,
       calls: [{ to, ...(value === undefined ? {} : { value }), ...(data === undefined ? {} : { data }) }],
     }),
   ),
-  ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2: send,
+  [SEND]: send,
+  [UNDELEGATE]: undelegate,
 } satisfies HandlerRows
+
+async function accept(
+  context: ExecutionContext,
+  { caip2, sender, account, request }: { caip2: string; sender: string; account?: string; request: object },
+): Promise<{ readonly sendTransactionStatusId: string }> {
+  const { tx, organizationId, activityId, now } = context
+  const id = context.newId()
+  await insertSend(tx, {
+    id,
+    organization_id: organizationId,
+    activity_id: activityId,
+    caip2,
+    sender: sender.toLowerCase(),
+    account: account?.toLowerCase() ?? null,
+    request: JSON.stringify(request),
+    status: 'INITIALIZED',
+    nonce: null,
+    hash: null,
+    failure: null,
+    created_at: now,
+    updated_at: now,
+  })
+  return { sendTransactionStatusId: id }
+}
+
+/** One call that its sender pays for is a transaction; everything else goes through the gas station (facts: chain §7). */
+function isExecution({ sponsor, calls }: Intent): boolean {
+  return sponsor === true || calls.length > 1
+}
+
+function checkExecution({ calls, sponsor, nonce, deadline, gasStationNonce }: Intent, { now }: HandlerContext): void {
+  if (calls.length > MAX_BATCHED_CALLS) {
+    const found = `the gas station takes at most ${MAX_BATCHED_CALLS} calls at once, got ${calls.length}`
+    throw apiError('requestInvalid', found)
+  }
+  if (sponsor === true && nonce) {
+    throw apiError('invalidField', 'nonce', 'is that of whoever pays: a sponsored send has `gasStationNonce` alone')
+  }
+  checkWhole('gasStationNonce', gasStationNonce, 128)
+  const until = checkWhole('deadline', deadline, 32)
+  if (until !== undefined && until * 1_000n <= BigInt(now)) {
+    throw apiError('invalidField', 'deadline', 'is over: it is in seconds since 1970')
+  }
+}
+
+function checkWhole(name: string, text: string | undefined, bits: number): bigint | undefined {
+  if (!text) return undefined
+  if (!/^(?:\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text) || BigInt(text) >= 2n ** BigInt(bits)) {
+    throw apiError('invalidField', name, `must be a whole number of at most ${bits} bits`)
+  }
+  return BigInt(text)
+}
+
+/** What an execution takes besides its calls: its signatures, its nonce, and an authorization. */
+const EXECUTION_GAS = 150_000n
+const CALL_GAS = 50_000n
+/** EIP-2028: a byte of calldata that is not 0. */
+const BYTE_GAS = 16n
+
+/** Before the node has tried it: what the caller allows, or what such calls usually take. */
+function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit, maxFeePerGas }: Intent) {
+  const chain = chains.require(caip2)
+  const bytes = calls.reduce((sum, { data = '' }) => sum + BigInt(data.length / 2), 0n)
+  const usual = EXECUTION_GAS + CALL_GAS * BigInt(calls.length) + BYTE_GAS * bytes
+  return { chain, cost: BigInt(gasLimit || usual) * BigInt(maxFeePerGas || chain.gasPrice.latest) }
+}
 
 /** `from` is an address, never the id of a key (facts: chain §7). */
 async function findSender(context: HandlerContext, from: string) {
@@ -68,7 +154,11 @@ async function findSender(context: HandlerContext, from: string) {
   return findSigner(context, from)
 }
 
-async function readFacts(context: HandlerContext, intent: Wire.EthSendTransactionIntentV2): Promise<SendFacts> {
+async function readFacts(
+  context: HandlerContext,
+  type: typeof SEND | typeof UNDELEGATE,
+  intent: Intent | Wire.EthUndelegate7702Intent,
+): Promise<SendFacts> {
   const interfaces = await readContractInterfaces(context)
-  return orRefuse(() => readSendFacts('ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2', intent, { interfaces }))
+  return orRefuse(() => readSendFacts(type, intent, { interfaces }))
 }

@@ -2,7 +2,6 @@ import { type ActivityFamily, type ActivityRow, type ActivityType, activities } 
 import type { NotExecuted } from '../engine/handler.ts'
 
 const VOTE = 'votes are counted by the engine'
-const SENDING = 'this version sends no transactions'
 const SECRETS = 'this version keeps no secrets of clients'
 const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
 const OAUTH = 'this version has no OAuth login'
@@ -21,7 +20,6 @@ const ENCLAVES = 'there are no enclaves behind this service'
 export const notExecutedReasons = {
   APPROVE_ACTIVITY: VOTE,
   REJECT_ACTIVITY: VOTE,
-  ETH_UNDELEGATE_7702: SENDING,
   INIT_IMPORT_SECRETS: SECRETS,
   IMPORT_SECRETS: SECRETS,
   EXPORT_SECRETS: SECRETS,

@@ -1,6 +1,7 @@
 import { apiError, type Wire } from '../../protocol/index.ts'
 import { askChain } from '../sends/ask-chain.ts'
 import { createEthereumNode } from '../sends/ethereum.ts'
+import { executionNonce } from '../sends/gas-station.ts'
 import { findSend } from '../store/sends.ts'
 import type { QueryOf, QueryRows } from './table.ts'
 
@@ -21,16 +22,21 @@ function hashOf(caip2: string, hash: string) {
   return caip2.startsWith('solana:') ? { solana: { signature: hash } } : { eth: { txHash: hash } }
 }
 
-/** The next nonce as the chain's node has it; the node is asked when the store is no longer held. */
+/** The next nonces of an account and of its executions; the node is asked when the store is no longer held. */
 const getNonces: QueryOf<'get_nonces'> = async ({ chains }, { address, caip2, nonce, gasStationNonce }) => {
   const chain = chains.require(caip2)
-  if (gasStationNonce === true)
-    throw apiError('notImplemented', 'a gas station nonce (this version has no gas station)')
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw apiError('invalidField', 'address', 'must be an Ethereum address')
-  return async () =>
-    nonce === true
-      ? { nonce: String(await askChain(chain, () => createEthereumNode(chain.node).pendingCount(address))) }
-      : {}
+  const node = createEthereumNode(chain.node)
+  const said = async (wanted: boolean | undefined, ask: () => Promise<bigint>) =>
+    wanted === true ? String(await askChain(chain, ask)) : undefined
+  return async () => {
+    const next = await said(nonce, () => node.pendingCount(address))
+    const ofStation = await said(gasStationNonce, () => executionNonce(node, address, chain.gasStation))
+    return {
+      ...(next === undefined ? {} : { nonce: next }),
+      ...(ofStation === undefined ? {} : { gasStationNonce: ofStation }),
+    }
+  }
 }
 
 export const sendQueries = {

@@ -4,38 +4,37 @@ import {
   ethereumDigest,
   ethereumHash,
   readTransactionFacts,
-  type SigningKey,
   signBytes,
 } from '../../chain/index.ts'
 import { decodeHex, encodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { findSigner, withSigningKey } from '../signing/signer.ts'
 import type { Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { insertAttempt } from '../store/sends.ts'
+import { keyGone, withSenderKey } from './account-key.ts'
 import type { EthereumCall, Fees } from './ethereum.ts'
+import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
-import type { SendTools } from './family.ts'
+import { raiseGas } from './gas-usage.ts'
 
 /** Either a signed form of a send, or why there is none. */
 export type Completion = { readonly attempt: SendAttemptRow } | { readonly failure: Wire.TxError }
 
-/** Signs one form of a send and keeps it, before anybody else has it. */
+/** Signs one form of a send and keeps it, before anybody else has it; what it may cost is counted where it is sponsored. */
 export async function signAttempt(
-  { sealing, clock }: SendTools,
+  tools: EthereumTools,
   tx: Transaction,
   row: SendRow,
   { unsigned, number }: { readonly unsigned: Uint8Array; readonly number: number },
 ): Promise<Completion> {
-  const context = { tx, organizationId: row.organization_id, unseal: sealing.unseal }
-  const signer = await findSigner(context, row.sender).catch(() => undefined)
-  if (signer === undefined) return { failure: failure(`the key of ${row.sender} is gone`) }
-  const sign = (key: SigningKey) => signBytes(key, ethereumDigest(unsigned))
-  const attempt = toAttempt(row, {
-    signed: encodeSignedEthereum(unsigned, await withSigningKey(context, signer, sign)),
-    number,
-    now: clock(),
-  })
+  const now = tools.clock()
+  const signature = await withSenderKey(tools, tx, row, (key) => signBytes(key, ethereumDigest(unsigned)))
+  if (signature === undefined) return { failure: keyGone(row.sender) }
+  const signed = encodeSignedEthereum(unsigned, signature)
+  const { gas, gas_price } = read(signed)
+  const refusal = await raiseGas(tx, row, { chain: tools.chain, cost: gas * gas_price, now })
+  if (refusal !== undefined) return { failure: failure(refusal) }
+  const attempt = toAttempt(row, { signed, number, now })
   await insertAttempt(tx, attempt)
   return { attempt }
 }

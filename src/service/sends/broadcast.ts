@@ -5,8 +5,9 @@
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { deleteAttempts, updateSend } from '../store/sends.ts'
 import type { EthereumNode } from './ethereum.ts'
+import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
-import { changeSend, type Handover, type SendTools } from './family.ts'
+import { changeSend, type Handover } from './family.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest } from './request.ts'
 
@@ -21,29 +22,33 @@ const REFUSALS = [
 ] as const
 
 /** Hands over a send that is signed, for the first time or after an answer was lost. Throws `NodeUnreachable`. */
-export async function broadcast(
-  tools: SendTools,
-  node: EthereumNode,
-  row: SendRow,
-  attempt: SendAttemptRow,
-): Promise<Handover> {
-  const refusal = await handOver(node, attempt)
+export async function broadcast(tools: EthereumTools, row: SendRow, attempt: SendAttemptRow): Promise<Handover> {
+  const refusal = await handOver(tools.node, attempt)
   if (refusal === undefined) {
     await changeSend(tools, row, { status: 'BROADCASTING' })
     return 'broadcasting'
   }
   const meaning = REFUSALS.find(({ words }) => words.test(refusal.message))?.meaning
   if (meaning === 'busy') return 'later'
-  if (meaning === 'nonce-taken' && readSendRequest(row.request).nonce === undefined) {
+  const request = readSendRequest(row.request)
+  if (meaning === 'nonce-taken' && request.nonce === undefined) {
     await tools.database.write(async (tx) => {
       await deleteAttempts(tx, row)
       await updateSend(tx, row, { nonce: null, hash: null, updated_at: tools.clock() })
     })
     return 'later'
   }
-  const error = JSON.stringify(failure(refusal.message))
-  await changeSend(tools, row, { status: 'FAILED', nonce: null, hash: null, failure: error })
+  const error = JSON.stringify(failure(explain(row, refusal)))
+  // One that came signed is asked for by its hash.
+  const hash = request.kind === 'raw' ? row.hash : null
+  await changeSend(tools, row, { status: 'FAILED', nonce: null, hash, failure: error })
   return 'failed'
+}
+
+/** Who has asked for a sponsored send does not know whose funds the node means. */
+function explain({ account, sender }: SendRow, { message }: NodeRefusal): string {
+  if (account === null || !/insufficient (?:funds|balance)/i.test(message)) return message
+  return `the service's relayer ${sender}, which pays for sponsored sends, is out of funds: ${message}`
 }
 
 /** Hands over the bytes; says why not, when the node does not have them afterwards. */

@@ -1,6 +1,7 @@
 import { normalizeCaip2 } from '../../chain/index.ts'
 import { apiError } from '../../protocol/index.ts'
 import { type ChainAssets, createChainAssets } from '../assets/chain-assets.ts'
+import { GAS_STATION, type GasStation } from './gas-station.ts'
 import { type ChainNode, createChainNode } from './node.ts'
 
 /** How the service reaches a chain, and when it takes a transaction for included. */
@@ -18,6 +19,8 @@ export interface ChainSettings {
    * @default none, and then nothing is sponsored there
    */
   readonly usdPrice?: string
+  /** What carries out executions, on Ethereum chains. @default the published contracts, version 1.1 */
+  readonly gasStation?: GasStation
   /** Contracts of EIP-20 tokens, or mints of SPL tokens, whose balances are told besides the chain's currency. @default none */
   readonly tokens?: readonly string[]
 }
@@ -29,6 +32,8 @@ export interface Chain extends Required<Omit<ChainSettings, 'usdPrice'>> {
   readonly caip2: string
   readonly usdPrice?: string
   readonly node: ChainNode
+  /** Wei for a unit of gas when the node was last asked, 0 before: for estimates alone. */
+  readonly gasPrice: { latest: bigint }
   readonly assets: ChainAssets
 }
 
@@ -64,5 +69,6 @@ function createChain(caip2: string, given: ChainSettings): Chain {
   const node = createChainNode(given.url)
   const tokens = given.tokens ?? []
   const assets = createChainAssets(caip2, node, tokens)
-  return { confirmations: 1, pollMs: 1_000, bumpAfterMs: 60_000, ...given, tokens, caip2, node, assets }
+  const defaults = { confirmations: 1, pollMs: 1_000, bumpAfterMs: 60_000, gasStation: GAS_STATION }
+  return { ...defaults, ...given, tokens, caip2, node, assets, gasPrice: { latest: 0n } }
 }

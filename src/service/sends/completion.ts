@@ -2,16 +2,17 @@
  * From a request to a signed transaction (facts: chain §7): gas, fees and nonce are filled in where the caller has left them
  * out. The signed bytes are in the store before anybody else has them.
  */
-import { encodeEthereum } from '../../chain/index.ts'
+import { authorizationItem, encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import type { Transaction } from '../store/index.ts'
 import type { SendRow } from '../store/schema.ts'
 import { findFlyingAttempt, listNonces, updateSend } from '../store/sends.ts'
 import { type Completion, feesOf, signAttempt } from './attempt.ts'
-import { type EthereumCall, type EthereumNode, type Fees, raiseFees } from './ethereum.ts'
-import { failure, revertFailure } from './failure.ts'
-import type { SendTools } from './family.ts'
+import { type Draft, draftSend, type NoDraft } from './draft.ts'
+import { type EthereumNode, type Fees, raiseFees } from './ethereum.ts'
+import type { EthereumTools } from './ethereum-tools.ts'
+import { failure, revertFailure, toFailedCall } from './failure.ts'
+import { readInterfaces } from './interfaces-of-send.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest, type SendRequest } from './request.ts'
 
@@ -22,30 +23,32 @@ const withMargin = (gas: bigint) => (gas * 6n) / 5n
  * Completes and signs a send that has not been signed yet. A caller who sets `gasLimit` has decided that the call is sent,
  * so that only calls without it are tried first. Throws `NodeUnreachable`.
  */
-export async function completeSend(tools: SendTools, node: EthereumNode, row: SendRow): Promise<Completion> {
+export async function completeSend(tools: EthereumTools, row: SendRow): Promise<Completion | NoDraft> {
+  const { node, database } = tools
   const request = readSendRequest(row.request)
-  if (request.kind === 'raw') throw new Error('a send that came signed has lost its bytes')
-  const call = { from: row.sender, to: request.to, value: BigInt(request.value), data: request.data }
-  const served = await node.chainId()
-  if (row.caip2 !== `eip155:${served}`) {
-    return { failure: failure(`the node that is set for ${row.caip2} serves chain eip155:${served}`) }
+  const chainId = await node.chainId()
+  if (row.caip2 !== `eip155:${chainId}`) {
+    return { failure: failure(`the node that is set for ${row.caip2} serves chain eip155:${chainId}`) }
   }
-  const gas = request.gasLimit === undefined ? await estimateGas(tools, node, row, call) : BigInt(request.gasLimit)
+  const nonce = await chooseNonce(tools, row, request)
+  const draft = await draftSend(tools, row, { request, chainId, nonce })
+  if (!(typeof draft === 'object' && 'call' in draft)) return draft
+  const gas = request.gasLimit === undefined ? await estimateGas(tools, row, draft) : BigInt(request.gasLimit)
   if (typeof gas !== 'bigint') return gas
   const fees = await chooseFees(request, node, await feesToBeat(tools, row, request))
-  const pendingCount = await node.pendingCount(row.sender)
-  return tools.database.write(async (tx) => {
-    const nonce = request.nonce === undefined ? await nextNonce(tx, row, Number(pendingCount)) : Number(request.nonce)
-    const unsigned = encodeEthereum(2, {
-      chain_id: served,
-      nonce: BigInt(nonce),
-      max_priority_fee_per_gas: fees.maxPriorityFeePerGas,
-      max_fee_per_gas: fees.maxFeePerGas,
-      gas,
-      ...(call.to === '' ? {} : { to: call.to }),
-      value: call.value,
-      data: call.data,
-    })
+  const { call, authorization } = draft
+  const unsigned = encodeEthereum(authorization ? 4 : 2, {
+    chain_id: chainId,
+    nonce: BigInt(nonce),
+    max_priority_fee_per_gas: fees.maxPriorityFeePerGas,
+    max_fee_per_gas: fees.maxFeePerGas,
+    gas,
+    ...(call.to === '' ? {} : { to: call.to }),
+    value: call.value,
+    data: call.data,
+    ...(authorization && { authorization_list: [authorizationItem(authorization)] }),
+  })
+  return database.write(async (tx) => {
     const made = await signAttempt(tools, tx, row, { unsigned, number: 1 })
     if ('failure' in made) return made
     await updateSend(tx, row, { nonce, hash: made.attempt.hash, updated_at: tools.clock() })
@@ -54,25 +57,42 @@ export async function completeSend(tools: SendTools, node: EthereumNode, row: Se
 }
 
 async function estimateGas(
-  { database }: SendTools,
-  node: EthereumNode,
+  tools: EthereumTools,
   row: SendRow,
-  call: EthereumCall,
+  draft: Draft,
 ): Promise<bigint | { readonly failure: Wire.TxError }> {
   try {
-    return withMargin(await node.estimateGas(call))
+    return withMargin(await tools.node.estimateGas(draft.call, draft.authorization))
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error
-    const { data: output, message } = error
-    if (output === undefined) return { failure: failure(message) }
-    const interfaces = await database.read((tx) => readContractInterfaces({ tx, organizationId: row.organization_id }))
-    return { failure: revertFailure({ to: call.to, output, error: message }, interfaces) }
+    if (error.data === undefined) return { failure: failure(error.message) }
+    const interfaces = await readInterfaces(tools, row)
+    return { failure: revertFailure(await findFailedCall(tools.node, draft, error), { interfaces }) }
   }
+}
+
+/** A gas station and its delegate do not say why a call failed: each is tried by itself until one fails. */
+async function findFailedCall(node: EthereumNode, { call, executes = [] }: Draft, refusal: NodeRefusal) {
+  for (const executed of executes) {
+    try {
+      await node.call(executed)
+    } catch (error) {
+      if (!(error instanceof NodeRefusal)) throw error
+      return toFailedCall(executed.to, error)
+    }
+  }
+  return toFailedCall(call.to, refusal)
+}
+
+async function chooseNonce({ node, database }: EthereumTools, row: SendRow, { nonce }: SendRequest): Promise<number> {
+  if (nonce !== undefined) return Number(nonce)
+  const pendingCount = await node.pendingCount(row.sender)
+  return database.read((tx) => nextNonce(tx, row, Number(pendingCount)))
 }
 
 /** What a send offers that flies with the very nonce that the caller has set: the new one is to take its place. */
 async function feesToBeat(
-  { database }: SendTools,
+  { database }: EthereumTools,
   { caip2, sender }: SendRow,
   { nonce }: SendRequest,
 ): Promise<Fees | undefined> {

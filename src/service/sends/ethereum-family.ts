@@ -11,21 +11,40 @@ const MAX_IN_FLIGHT = 16
 
 /** Sends on a chain of the namespace eip155. */
 export const createEthereumFamily: CreateChainFamily = (tools, chain) => {
-  const node = createEthereumNode(chain.node)
+  const ethereum = { ...tools, chain, node: createEthereumNode(chain.node) }
+  const alone = createTurns()
   return {
     maxInFlight: MAX_IN_FLIGHT,
     replaces(row, flying) {
       const { nonce } = readSendRequest(row.request)
       return nonce !== undefined && flying.some((each) => each.nonce === Number(nonce))
     },
-    look: createWatcher(tools, chain, node).look,
+    look: createWatcher(ethereum).look,
     async launch(row) {
       const [signed] = await tools.database.read((tx) => listAttempts(tx, row))
-      if (signed) return broadcast(tools, node, row, signed)
-      const completion = await completeSend(tools, node, row)
-      if ('attempt' in completion) return broadcast(tools, node, row, completion.attempt)
+      if (signed) return broadcast(ethereum, row, signed)
+      const completion = await alone(row.account ?? row.sender, () => completeSend(ethereum, row))
+      if (typeof completion === 'string') return completion
+      if ('attempt' in completion) return broadcast(ethereum, row, completion.attempt)
       await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
       return 'failed'
     },
+  }
+}
+
+/**
+ * Lets one thing after the other be done for each name. An account's own sends and sponsored ones stand in two lanes, and
+ * each must see what the other has signed.
+ */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>()
+  return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+    const turn = (last.get(name) ?? Promise.resolve()).then(work, work)
+    last.set(name, turn)
+    try {
+      return await turn
+    } finally {
+      if (last.get(name) === turn) last.delete(name)
+    }
   }
 }

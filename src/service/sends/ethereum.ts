@@ -1,4 +1,5 @@
 /** What an Ethereum node is asked, in numbers; blocks are `latest`, `pending` or numbers. */
+import type { Authorization } from '../../chain/index.ts'
 import type { ChainNode } from './node.ts'
 
 /** Fees of EIP-1559 in wei a unit of gas. */
@@ -27,6 +28,17 @@ export interface EthereumCall {
 export interface Receipt {
   readonly blockNumber: bigint
   readonly succeeded: boolean
+  /** What the sender has paid for it, in wei. */
+  readonly cost: bigint
+}
+
+interface RpcReceipt {
+  readonly blockNumber: string
+  readonly status: string
+  readonly gasUsed: string
+  readonly effectiveGasPrice: string
+  /** What a rollup of the OP stack takes for the chain beneath it. */
+  readonly l1Fee?: string | null
 }
 
 export type EthereumNode = ReturnType<typeof createEthereumNode>
@@ -47,7 +59,17 @@ export function createEthereumNode(node: ChainNode) {
     /** How many an address has in the chain up to a block. */
     minedCount: (address: string, block: bigint) => transactionCount(address, hexQuantity(block)),
     balance: (address: string) => quantity('eth_getBalance', address, 'latest'),
-    estimateGas: (call: EthereumCall) => quantity('eth_estimateGas', toRpcCall(call), 'pending'),
+    /** A contract's code, `0x` for none. */
+    code: (address: string) => node.request<string>('eth_getCode', [address, 'latest']),
+    storage: (address: string, slot: string) => quantity('eth_getStorageAt', address, slot, 'latest'),
+    /** What a call answers, hex. */
+    call: (call: Partial<EthereumCall>) => node.request<string>('eth_call', [toRpcCall(call), 'latest']),
+    estimateGas: (call: EthereumCall, authorization?: Authorization) =>
+      quantity(
+        'eth_estimateGas',
+        { ...toRpcCall(call), ...(authorization && { authorizationList: [toRpcAuthorization(authorization)] }) },
+        'pending',
+      ),
     /** What a transaction should offer now: the tip that the node suggests, and room for the base fee to double. */
     async suggestFees(): Promise<Fees> {
       const block = await node.request<{ readonly baseFeePerGas?: string }>('eth_getBlockByNumber', ['latest', false])
@@ -61,13 +83,14 @@ export function createEthereumNode(node: ChainNode) {
       return (await node.request<object | null>('eth_getTransactionByHash', [hash])) !== null
     },
     async receipt(hash: string): Promise<Receipt | undefined> {
-      const found = await node.request<{ readonly blockNumber: string; readonly status: string } | null>(
-        'eth_getTransactionReceipt',
-        [hash],
-      )
-      return found === null
-        ? undefined
-        : { blockNumber: BigInt(found.blockNumber), succeeded: BigInt(found.status) === 1n }
+      const found = await node.request<RpcReceipt | null>('eth_getTransactionReceipt', [hash])
+      if (found === null) return undefined
+      const { blockNumber, status, gasUsed, effectiveGasPrice, l1Fee } = found
+      return {
+        blockNumber: BigInt(blockNumber),
+        succeeded: BigInt(status) === 1n,
+        cost: BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee ?? 0),
+      }
     },
   }
 }
@@ -78,6 +101,11 @@ export function hexQuantity(value: bigint): string {
 }
 
 /** A call as JSON-RPC has it. */
-export function toRpcCall({ from, to, value, data }: EthereumCall) {
-  return { from, value: hexQuantity(value), data, ...(to === '' ? {} : { to }) }
+export function toRpcCall({ from, to, value = 0n, data }: Partial<EthereumCall>) {
+  return { ...(from && { from }), value: hexQuantity(value), data, ...(to && { to }) }
+}
+
+/** An authorization as JSON-RPC has it. */
+function toRpcAuthorization({ address, ...numbers }: Authorization) {
+  return { address, ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, hexQuantity(value)])) }
 }

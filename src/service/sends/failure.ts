@@ -1,6 +1,7 @@
 /** What the API says about a send that failed or was reverted (facts: chain §7, the status). */
 import { decodeRevert, type RevertReason, type SmartContractInterface } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
+import type { NodeRefusal } from './node.ts'
 
 /** A call within a transaction that has failed, as `callTracer` gives it; the outermost is the transaction's own. */
 export interface FailedCall {
@@ -15,20 +16,31 @@ export function failure(message: string): Wire.TxError {
   return { message }
 }
 
+interface Explanation {
+  readonly interfaces: readonly SmartContractInterface[]
+  /** Addresses, lower case, that pass calls on and do not say why one failed. */
+  readonly relays?: readonly string[]
+}
+
+/** A call that a node has refused to carry out. */
+export function toFailedCall(to: string, { message, data }: NodeRefusal): FailedCall {
+  return { to, error: message, ...(data === undefined ? {} : { output: data }) }
+}
+
 /** Makes the error of a reverted transaction: the chain of calls that failed, the outermost first. */
-export function revertFailure(outermost: FailedCall, interfaces: readonly SmartContractInterface[]): Wire.TxError {
-  const revertChain = failedPath(outermost).map((call) => toWireEntry(call, interfaces))
+export function revertFailure(outermost: FailedCall, { interfaces, relays = [] }: Explanation): Wire.TxError {
+  const revertChain = failedPath(outermost, relays).map((call) => toWireEntry(call, interfaces))
   // The innermost call is the one that had a reason; those around it pass it on.
   const message = `execution reverted: ${revertChain.at(-1)!.displayMessage}`
   return { message, revertChain, eth: { revertChain } }
 }
 
 /** From the transaction's own call to the one that began to fail: of several that failed, the last was not caught. */
-function failedPath(call: FailedCall): readonly FailedCall[] {
+function failedPath(call: FailedCall, relays: readonly string[]): readonly FailedCall[] {
   const inner = call.calls?.findLast(({ error }) => error !== undefined)
   // A failure that was caught, and answered with another, did not cause this one.
-  const passedOn = inner !== undefined && (call.output ?? '0x') === (inner.output ?? '0x')
-  return passedOn ? [call, ...failedPath(inner)] : [call]
+  const passedOn = (call.output ?? '0x') === (inner?.output ?? '0x') || relays.includes((call.to ?? '').toLowerCase())
+  return inner !== undefined && passedOn ? [call, ...failedPath(inner, relays)] : [call]
 }
 
 function toWireEntry(

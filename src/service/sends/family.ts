@@ -13,8 +13,11 @@ export interface SendTools {
   readonly logger: Logger
 }
 
-/** What has become of handing a send over: a node has it, it never will, or it is tried again at the next turn. */
-export type Handover = 'broadcasting' | 'failed' | 'later'
+/**
+ * What has become of handing a send over: a node has it, it never will, or it is tried again at the next turn. Nothing
+ * goes before one that comes `later`; one that `waits` holds nobody up.
+ */
+export type Handover = 'broadcasting' | 'failed' | 'later' | 'waits'
 
 /** One chain's way of sending. Both throw `NodeUnreachable`. */
 export interface ChainFamily {

@@ -20,6 +20,20 @@ interface CallRequest extends Fields, Call {
   readonly kind?: never
 }
 
+/** Calls that the account makes through the gas station. */
+export interface ExecutionRequest extends Fields {
+  readonly kind: 'execution'
+  readonly calls: readonly Call[]
+  /** Seconds since the epoch. */
+  readonly deadline?: string
+  readonly gasStationNonce?: string
+}
+
+/** The account runs no code any more. */
+interface UndelegateRequest extends Fields {
+  readonly kind: 'undelegate'
+}
+
 /** What the caller has signed already: only its nonce matters, the rest stands in its bytes. */
 interface RawRequest extends Fields {
   readonly kind: 'raw'
@@ -27,7 +41,7 @@ interface RawRequest extends Fields {
 }
 
 /** What is kept of a request to send, as it was checked. */
-export type SendRequest = CallRequest | RawRequest
+export type SendRequest = CallRequest | ExecutionRequest | UndelegateRequest | RawRequest
 
 type Intent = Pick<Wire.EthSendTransactionIntentV2, keyof Fields>
 
@@ -48,6 +62,26 @@ function toFields({ nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas }: Inten
   const fields = { nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas }
   const given = Object.entries(fields).flatMap(([name, text]) => (text ? [[name, BigInt(text).toString()]] : []))
   return Object.fromEntries(given) as Fields
+}
+
+/** Keeps the calls of an execution, and what the caller has set of it. */
+export function executionRequest(
+  calls: readonly Wire.EthCallParams[],
+  intent: Intent & Pick<Wire.EthSendTransactionIntentV2, 'deadline' | 'gasStationNonce'>,
+): SendRequest {
+  const { deadline, gasStationNonce } = intent
+  return {
+    kind: 'execution',
+    calls: calls.map(toCall),
+    ...toFields(intent),
+    ...(deadline ? { deadline: BigInt(deadline).toString() } : {}),
+    ...(gasStationNonce ? { gasStationNonce: BigInt(gasStationNonce).toString() } : {}),
+  }
+}
+
+/** Keeps that an account is to run no code any more. */
+export function undelegateRequest(intent: Intent): SendRequest {
+  return { kind: 'undelegate', ...toFields(intent) }
 }
 
 /** Keeps that a send came signed. */

@@ -2,15 +2,17 @@
 import { withFees } from '../../chain/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { findIncluded, listAttempts } from '../store/sends.ts'
+import { findIncluded, listAttempts, updateSend } from '../store/sends.ts'
 import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
-import type { Chain } from './chains.ts'
-import { type EthereumNode, hexQuantity, type Receipt, raiseFees, toRpcCall } from './ethereum.ts'
-import { type FailedCall, failure, revertFailure } from './failure.ts'
-import { changeSend, type SendTools } from './family.ts'
+import { hexQuantity, type Receipt, raiseFees, toRpcCall } from './ethereum.ts'
+import type { EthereumTools } from './ethereum-tools.ts'
+import { type FailedCall, failure, revertFailure, toFailedCall } from './failure.ts'
+import { changeSend } from './family.ts'
+import { executionRelays } from './gas-station.ts'
+import { settleGas } from './gas-usage.ts'
+import { readInterfaces } from './interfaces-of-send.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest } from './request.ts'
 
@@ -23,7 +25,8 @@ export interface Watcher {
 const TURNS_UNTIL_REPLACED = 3
 
 /** Creates what looks after the sends of a chain. */
-export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode): Watcher {
+export function createWatcher(tools: EthereumTools): Watcher {
+  const { chain, node } = tools
   const replacedTurns = new Map<string, number>()
 
   async function look(sender: string, flying: readonly SendRow[]): Promise<void> {
@@ -70,13 +73,23 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
     { attempt, receipt }: { readonly attempt: SendAttemptRow; readonly receipt: Receipt },
   ): Promise<void> {
     const error = receipt.succeeded ? null : JSON.stringify(await explainRevert(row, attempt, receipt))
-    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error })
+    await tools.database.write(async (tx) => {
+      await settleGas(tx, row, { chain, cost: receipt.cost })
+      await updateSend(tx, row, {
+        status: 'INCLUDED',
+        hash: attempt.hash,
+        failure: error,
+        updated_at: tools.clock(),
+      })
+    })
   }
 
   async function explainRevert(row: SendRow, attempt: SendAttemptRow, receipt: Receipt): Promise<Wire.TxError> {
-    const context = { organizationId: row.organization_id }
-    const interfaces = await tools.database.read((tx) => readContractInterfaces({ tx, ...context }))
-    return revertFailure(await readFailedCall(row, attempt, receipt), interfaces)
+    const isExecution = readSendRequest(row.request).kind === 'execution'
+    return revertFailure(await readFailedCall(row, attempt, receipt), {
+      interfaces: await readInterfaces(tools, row),
+      relays: isExecution ? executionRelays(row.account ?? row.sender, chain.gasStation) : [],
+    })
   }
 
   /** By the node's tracer; one that has none runs the call again, upon the state before its block. */
@@ -92,7 +105,7 @@ export function createWatcher(tools: SendTools, chain: Chain, node: EthereumNode
       return { to: call.to }
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error
-      return { to: call.to, error: error.message, ...(error.data === undefined ? {} : { output: error.data }) }
+      return toFailedCall(call.to, error)
     }
   }
 

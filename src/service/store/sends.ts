@@ -21,7 +21,7 @@ export async function findSend(tx: Transaction, organizationId: string, id: stri
     .selectFrom('sends')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .where((eb) => eb.or([eb('id', '=', id), eb('hash', '=', id.toLowerCase())]))
+    .where((eb) => eb.or([eb('id', '=', id), eb('hash', 'in', [id, id.toLowerCase()])]))
     .orderBy('position', 'desc')
     .executeTakeFirst()
 }
@@ -92,6 +92,22 @@ export async function findFlyingAttempt(tx: Transaction, place: Place): Promise<
     .orderBy('position', 'desc')
     .executeTakeFirst()
   return newest && (await listAttempts(tx, newest))[0]
+}
+
+/** Reads what is signed and not at its end, of an address or sent for it, each with its first form. */
+export async function listSigned(
+  tx: Transaction,
+  { caip2, address }: Pick<SendRow, 'caip2'> & { readonly address: string },
+) {
+  return tx
+    .selectFrom('sends')
+    .innerJoin('send_attempts', 'send_attempts.send_id', 'sends.id')
+    .select(['sends.id', 'sends.sender', 'sends.request', 'send_attempts.signed_transaction'])
+    .where('sends.caip2', '=', caip2)
+    .where('sends.status', 'in', OPEN)
+    .where('send_attempts.number', '=', 1)
+    .where((eb) => eb.or([eb('sends.sender', '=', address), eb('sends.account', '=', address)]))
+    .execute()
 }
 
 /** Adds a signed form of a send. */

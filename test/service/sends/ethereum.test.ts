@@ -189,16 +189,6 @@ describe('a send that cannot be', () => {
       { caip2: 'eip155:8453' },
       [503, 14, 'the node of chain eip155:8453 cannot be reached', 'RPC_CALL_ERROR'],
     ],
-    [
-      'a sponsor',
-      { sponsor: true },
-      [
-        501,
-        12,
-        'a send with a sponsor or with several calls (this version has no gas station) is not implemented by this service',
-        '',
-      ],
-    ],
   ])('%s is refused', async (_, parameters, refusal) => {
     const sent = service.root.submit('ACTIVITY_TYPE_ETH_SEND_TRANSACTION', parametersOf(parameters))
     expect(await refusalOf(sent)).toEqual(refusal)

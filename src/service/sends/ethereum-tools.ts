@@ -1,0 +1,9 @@
+import type { Chain } from './chains.ts'
+import type { EthereumNode } from './ethereum.ts'
+import type { SendTools } from './family.ts'
+
+/** What sending on one Ethereum chain takes. */
+export interface EthereumTools extends SendTools {
+  readonly chain: Chain
+  readonly node: EthereumNode
+}

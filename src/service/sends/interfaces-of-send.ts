@@ -1,0 +1,14 @@
+import type { SmartContractInterface } from '../../chain/index.ts'
+import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import type { SendRow } from '../store/schema.ts'
+import type { EthereumTools } from './ethereum-tools.ts'
+import { executionInterfaces } from './gas-station.ts'
+
+/** What the errors of a send's contracts are decoded by: what its organization has uploaded, and the gas station's own. */
+export async function readInterfaces(
+  { database, chain }: EthereumTools,
+  { organization_id, account, sender }: SendRow,
+): Promise<readonly SmartContractInterface[]> {
+  const uploaded = await database.read((tx) => readContractInterfaces({ tx, organizationId: organization_id }))
+  return [...executionInterfaces(account ?? sender, chain.gasStation), ...uploaded]
+}
