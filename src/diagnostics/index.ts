@@ -6,6 +6,7 @@
 export { type CodeRow, type Codes, EXIT, type ExitCode } from './codes.ts'
 export { type Diagnostic, diagnostic, hasErrors, type Related, type Severity, sortDiagnostics } from './diagnostic.ts'
 export { QuorateError, type QuorateErrorOptions, toErrorJson } from './error.ts'
+export { printable } from './printable.ts'
 export { renderDiagnostics, renderError } from './render.ts'
 export { createSource, type Position, positionAt, type Source, type Span, spanAt, toSpanJson } from './source.ts'
 export { suggest } from './suggest.ts'

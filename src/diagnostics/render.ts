@@ -1,5 +1,6 @@
 import type { Diagnostic } from './diagnostic.ts'
 import { toErrorJson } from './error.ts'
+import { printable } from './printable.ts'
 import { positionAt, type Span } from './source.ts'
 
 /** Styles of the parts of a rendered fault; the identity by default, terminal colours in the CLI. */
@@ -53,15 +54,15 @@ function excerpt({ source, start, end }: Span): string {
   if (line.trim() === '') return ''
   const number = String(positionAt(source, start).line)
   // Measured as shown: an escaped control character is wider than it was.
-  const indent = [...printable(source.text.slice(lineStart, start))].map((c) => (c === '\t' ? '\t' : ' ')).join('')
-  const marked = Math.max(1, [...printable(source.text.slice(start, Math.min(end, lineStart + line.length)))].length)
-  return `${number.padStart(4)} │ ${printable(line)}\n${' '.repeat(4)} │ ${indent}${'^'.repeat(marked)}\n`
+  const indent = [...printableLine(source.text.slice(lineStart, start))].map((c) => (c === '\t' ? '\t' : ' ')).join('')
+  const marked = Math.max(
+    1,
+    [...printableLine(source.text.slice(start, Math.min(end, lineStart + line.length)))].length,
+  )
+  return `${number.padStart(4)} │ ${printableLine(line)}\n${' '.repeat(4)} │ ${indent}${'^'.repeat(marked)}\n`
 }
 
-/** Shows control characters as escapes: a name from outside must not move the cursor or forge a line. */
-function printable(text: string): string {
-  return text.replace(
-    /(?!\t)\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+/** A line of a source with its tabs. */
+function printableLine(text: string): string {
+  return text.split('\t').map(printable).join('\t')
 }

@@ -4,14 +4,13 @@
  * something ready, the most urgent is taken, and among those one that is complete, so that no fold is split that need
  * not be. The whole order is decided by the input's content alone.
  */
-import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
+import { type Diagnostic, diagnostic, printable } from '../diagnostics/index.ts'
 import { type Address, KINDS, type KindName, kinds, referencesOf } from '../resources/index.ts'
 import type { Difference } from './diff.ts'
 import type { Batch } from './document.ts'
 import { spanOf } from './identify.ts'
 import { compareText } from './lock.ts'
 import type { Node } from './order.ts'
-import { printable } from './printable.ts'
 import { templateOf } from './template.ts'
 
 const MOST = 100

@@ -1,3 +1,4 @@
+import { printable } from '../diagnostics/index.ts'
 import {
   type Actual,
   type Address,
@@ -14,7 +15,6 @@ import type { Difference } from './diff.ts'
 import { GUARDS, type Guard, type GuardName } from './document.ts'
 import type { Identified } from './identify.ts'
 import { compareText } from './lock.ts'
-import { printable } from './printable.ts'
 
 /** The largest share of a kind that one plan deletes without a bypass where definitions set no limit (design §3). */
 const MOST_DELETED_PERCENT = 30

@@ -1,7 +1,7 @@
 /** The plan as Markdown for a pull request: what a reviewer asks first stands first, and the rest folds away. */
+import { printable } from '../diagnostics/index.ts'
 import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
-import { printable } from './printable.ts'
 import { renderChanges } from './render.ts'
 import { accessLines, approvalRounds, count, renderForecast, summarize } from './words.ts'
 

@@ -1,6 +1,6 @@
+import { printable } from '../diagnostics/index.ts'
 import type { AccessChange, Batch, Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
-import { printable } from './printable.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
 import { accessLines, approvalRounds, causeText, count, fieldCauseText, renderForecast, summarize } from './words.ts'
 

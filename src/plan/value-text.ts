@@ -1,8 +1,8 @@
 /** Values of fields for people: bare names, plain lists, and long policy texts in lines that can be compared. */
+import { printable } from '../diagnostics/index.ts'
 import { canonicalJson } from '../encoding/index.ts'
 import { kinds, parseAddress, type Value } from '../resources/index.ts'
 import type { Change } from './document.ts'
-import { printable } from './printable.ts'
 
 /** A line of two texts laid beside each other. */
 export interface LineDiff {

@@ -1,6 +1,6 @@
 /** What a plan's parts are called, for every rendering of it. */
+import { printable } from '../diagnostics/index.ts'
 import type { Access, AccessChange, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
-import { printable } from './printable.ts'
 
 /** One line about a plan: `9 changes in 4 activities, 2 need another approver`; and about what is inside. */
 export function summarize(plan: Plan): string {
