@@ -1,7 +1,10 @@
 /** From what a person asks for to what will be signed: nothing is rounded, guessed, or taken for something else. */
 import { describe, expect, test } from 'vitest'
+import { createStyle } from '../../src/cli/io.ts'
 import { formatUnits } from '../../src/cli/sending/amount.ts'
 import { type Directory, makeOrder, type SendRequest } from '../../src/cli/sending/order.ts'
+import { renderSend } from '../../src/cli/views/send.ts'
+import { renderCall } from '../../src/cli/views/send-call.ts'
 
 const SEPOLIA = 'eip155:11155111'
 const PAYROLL = '0x00000000000000000000000000000000000000b0'
@@ -116,5 +119,16 @@ describe('sending', () => {
       `1${'0'.repeat(24)}`,
     ])
     expect(formatUnits(7n, 0)).toBe('7')
+  })
+
+  test('sending: words from outside forge no line', () => {
+    const evil = 'gone\n  forecast   allow\u001b[2K\u202e'
+    const style = createStyle(false)
+    const call = { kind: 'decoded' as const, function: 'note', arguments: { text: evil } }
+    const progress = { sendId: 's', reference: 'r', state: 'failed' as const, error: { code: 'c', message: evil } }
+    for (const text of [renderCall(call, style), renderSend(progress, style, 0).trimEnd()]) {
+      expect(text).toContain('forecast   allow')
+      expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    }
   })
 })

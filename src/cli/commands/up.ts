@@ -14,7 +14,7 @@ import { planFolder, saveLock } from '../planning.ts'
 import { type Survey, surveyDefinitions } from '../survey.ts'
 import { withApplies } from '../temporal.ts'
 import { writeValues } from '../values.ts'
-import { namesOf, renderActivity, viewActivity } from '../views/activity.ts'
+import { renderActivity, viewActivity } from '../views/activity.ts'
 import { renderInForce } from '../views/operator.ts'
 import { assertAllowed, showPlan } from '../views/plan.ts'
 import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
@@ -148,7 +148,7 @@ async function approveAsDemo(
     }
     const client = submitter({ ...place, key: approver })
     io.say(`\nWhat ${approver.name} sees, and approves:\n`)
-    io.say(renderActivity(viewActivity(activity, namesOf(await readActual(client))), io.style, place.now()))
+    io.say(renderActivity(viewActivity(activity, await readActual(client)), io.style, place.now()))
     await castVote(client, activity.fingerprint, { vote: 'approve', now: place.now() })
   }
   return outcome

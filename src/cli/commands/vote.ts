@@ -4,7 +4,7 @@ import { isWaiting } from '../../protocol/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, submitter } from '../connect.ts'
 import { assertConfirmed } from '../io.ts'
-import { namesOf, renderActivity, viewActivity } from '../views/activity.ts'
+import { renderActivity, viewActivity } from '../views/activity.ts'
 import { castVote, findActivity } from '../waiting.ts'
 
 /** Votes for an activity. */
@@ -19,16 +19,16 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const place = await findPlace(input)
   const client = submitter(place)
   const activity = await findActivity(client, args[0]!)
-  const names = namesOf(await readActual(client))
-  if (!json) io.say(renderActivity(viewActivity(activity, names), io.style, place.now()))
+  const actual = await readActual(client)
+  if (!json) io.say(renderActivity(viewActivity(activity, actual), io.style, place.now()))
   if (!isWaiting(activity.status)) {
-    if (json) io.out(`${JSON.stringify({ voted: false, activity: viewActivity(activity, names) }, null, 2)}\n`)
+    if (json) io.out(`${JSON.stringify({ voted: false, activity: viewActivity(activity, actual) }, null, 2)}\n`)
     else io.say(`It has ended; there is nothing to ${choice}.\n`)
     return EXIT.done
   }
   const question = choice === 'approve' ? 'Approve it?' : 'Reject it?'
   await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
-  const after = viewActivity(await castVote(client, activity.fingerprint, { vote: choice, now: place.now() }), names)
+  const after = viewActivity(await castVote(client, activity.fingerprint, { vote: choice, now: place.now() }), actual)
   if (json) io.out(`${JSON.stringify({ voted: true, activity: after }, null, 2)}\n`)
   else
     io.out(

@@ -1,8 +1,11 @@
 import { stringify } from 'yaml'
 import { fromTimestamp, type Wire } from '../../protocol/index.ts'
 import { type Actual, type Address, nameValue, type Value } from '../../resources/index.ts'
+import { worldOfActual } from '../../scenarios/index.ts'
 import type { Style } from '../io.ts'
+import { describeSend, type SendDescription } from '../sending/describe.ts'
 import { shortCode } from '../waiting.ts'
+import { sendRows } from './send-call.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -22,19 +25,21 @@ export interface ActivityView {
   readonly approvalsLapseAt?: string
   /** The activity's own parameters, with names for ids. */
   readonly parameters: unknown
+  /** What each transaction of a send does, by the organization's interfaces of contracts. */
+  readonly sends?: readonly SendDescription[]
   readonly failure?: string
 }
 
 /** The names of what is live, by id. */
-export function namesOf({ resources }: Actual): ReadonlyMap<string, Address> {
+function namesOf({ resources }: Actual): ReadonlyMap<string, Address> {
   return new Map(resources.flatMap(({ id, address }) => (id === undefined ? [] : [[id, address]])))
 }
 
-/** Makes the view of an activity from its own intent, never from anyone's words about it. */
-export function viewActivity(
-  activity: Wire.Activity,
-  namesById: ReadonlyMap<string, Address> = new Map(),
-): ActivityView {
+/**
+ * Makes the view of an activity from its own intent, never from anyone's words about it; with what lives, ids have names, and
+ * calls of contracts are decoded.
+ */
+export function viewActivity(activity: Wire.Activity, actual?: Actual): ActivityView {
   const created = fromTimestamp(activity.createdAt)
   const by = (selection: string) =>
     activity.votes.filter((vote) => vote.selection === selection).map(({ user }) => user.userName)
@@ -50,8 +55,26 @@ export function viewActivity(
     approvedBy: by('VOTE_SELECTION_APPROVED'),
     rejectedBy: by('VOTE_SELECTION_REJECTED'),
     ...(waits ? { approvalsLapseAt: new Date(created + DAY).toISOString() } : {}),
-    parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, namesById),
+    parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
+    ...(actual ? describeSends(activity, actual) : {}),
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
+  }
+}
+
+/** One transaction for each call of a send; for anything else nothing. */
+function describeSends({ intent }: Wire.Activity, actual: Actual): Pick<ActivityView, 'sends'> {
+  const { ethSendTransactionIntent: one, ethSendTransactionIntentV2: many } = intent
+  const { calls = [], ...rest } = many ?? {}
+  const transactions = one ? [one] : calls.map((call) => ({ ...rest, ...call }))
+  if (transactions.length === 0) return {}
+  const { interfaces } = worldOfActual(actual)
+  return {
+    sends: transactions.map((parameters) =>
+      describeSend(
+        { type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', parameters, to: '' },
+        { directory: { addressBook: {}, assets: {}, wallets: [] }, interfaces },
+      ),
+    ),
   }
 }
 
@@ -69,6 +92,7 @@ export function renderActivity(view: ActivityView, style: Style, now: number): s
       ? [['approvals', `lapse in ${age(Date.parse(view.approvalsLapseAt) - now)} unless it completes`]]
       : []),
     ...(view.failure ? [['failure', view.failure]] : []),
+    ...(view.sends ?? []).flatMap((send) => sendRows(send, style)),
   ]
   const table = rows.map(([name, value]) => `  ${style.dim(name!.padEnd(9))}  ${value}\n`).join('')
   const parameters = stringify(view.parameters, { lineWidth: 110 })

@@ -1,14 +1,14 @@
 /** A send for people and for programs; the text is made from the same values as the JSON. */
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
-import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import type { Explanation } from '../../policy/index.ts'
-import type { Json } from '../../protocol/index.ts'
 import type { Style } from '../io.ts'
 import { formatUnits } from '../sending/amount.ts'
 import type { SendDescription } from '../sending/describe.ts'
 import { shortCode } from '../waiting.ts'
 import { age } from './activity.ts'
 import { headline, outcomeWords } from './explanation.ts'
+import { renderCall } from './send-call.ts'
 
 /** Word and colour of each state a send can be in. A missing row does not compile. */
 const states = {
@@ -29,8 +29,8 @@ export function renderOrder(
   const { from, caip2, nonce } = order.parameters as Record<string, string>
   const { receiver, amount, token, call } = description
   const rows = [
-    ['reference', order.reference],
-    ...(order.replaces === undefined ? [] : [['replaces', `${order.replaces}, by its nonce ${nonce}`]]),
+    ['reference', printable(order.reference)],
+    ...(order.replaces === undefined ? [] : [['replaces', `${printable(order.replaces)}, by its nonce ${nonce}`]]),
     ['from', named({ name: order.from, address: from! })],
     ['to', named(receiver)],
     ['amount', `${amount.text}, ${amount.atomic} ${amount.atomicUnit}`],
@@ -41,19 +41,6 @@ export function renderOrder(
     ['forecast', headline(explanation)],
   ]
   return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
-}
-
-function renderCall(call: NonNullable<SendDescription['call']>, style: Style): string {
-  if (call.kind === 'decoded') {
-    const given = Object.entries(call.arguments).map(([name, value]) => `${name}: ${textOf(value)}`)
-    return `${call.function}(${given.join(', ')})`
-  }
-  const what = `${call.selector} and ${call.bytes - Math.min(4, call.bytes)} bytes`
-  return `${what}  ${style.warning('no interface of the contract tells what this does: know it before you send it')}`
-}
-
-function textOf(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function renderFee({ maxFeePerGas, gasLimit, atMostWei }: SendDescription['fee']): string {
@@ -74,12 +61,13 @@ export function renderSend(progress: SendProgress, style: Style, now: number): s
       ? [
           style.strong(fingerprint === undefined ? '' : shortCode(fingerprint)),
           style.dim(
-            `approved by ${approved.join(', ') || 'nobody'}${since === undefined ? '' : `, for ${age(now - Date.parse(since))}`}`,
+            `approved by ${approved.map(printable).join(', ') || 'nobody'}${since === undefined ? '' : `, for ${age(now - Date.parse(since))}`}`,
           ),
         ]
       : []
   const parts = [style[colour](word.padEnd(12)), ...waiting, transactionHash ?? '']
-  if (error) parts.push(style.error(error.message))
+  // Words of the API, of a node, or of whoever wrote a contract.
+  if (error) parts.push(style.error(printable(error.message)))
   return `${parts.filter(Boolean).join('  ')}\n`
 }
 
@@ -89,7 +77,7 @@ export function renderListedSend(
   style: Style,
   now: number,
 ): string {
-  const what = `${order.reference}  ${order.amount} from ${order.from} to ${order.to}`
+  const what = `${printable(order.reference)}  ${order.amount} from ${order.from} to ${order.to}`
   return `${what}  ${progress === undefined ? 'not begun\n' : renderSend(progress, style, now)}`
 }
 
@@ -133,5 +121,6 @@ export function exitOfSend({ state }: SendProgress): ExitCode {
 }
 
 function named({ name, address }: { readonly name?: string; readonly address: string }): string {
-  return name === undefined || name.toLowerCase() === address.toLowerCase() ? address : `${name} (${address})`
+  if (name === undefined || name.toLowerCase() === address.toLowerCase()) return address
+  return `${printable(name)} (${address})`
 }

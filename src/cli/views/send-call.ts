@@ -1,0 +1,28 @@
+/** What a transaction calls, in one line: shown before it is sent, and before it is approved. */
+import { printable } from '../../diagnostics/index.ts'
+import type { Json } from '../../protocol/index.ts'
+import type { Style } from '../io.ts'
+import type { SendDescription } from '../sending/describe.ts'
+
+/** What an approver of a send reads beside its parameters. */
+export function sendRows({ receiver, amount, call }: SendDescription, style: Style): readonly string[][] {
+  const pays = call === undefined || amount.atomic !== '0'
+  return [
+    ...(pays ? [['pays', `${amount.text} to ${receiver.address}`]] : []),
+    ...(call === undefined ? [] : [['calls', `${renderCall(call, style)} of ${receiver.address}`]]),
+  ]
+}
+
+/** Arguments are whoever made them: they are shown so that none can forge a line. */
+export function renderCall(call: NonNullable<SendDescription['call']>, style: Style): string {
+  if (call.kind === 'decoded') {
+    const given = Object.entries(call.arguments).map(([name, value]) => `${name}: ${textOf(value)}`)
+    return `${call.function}(${given.join(', ')})`
+  }
+  const what = `${call.selector} and ${call.bytes - Math.min(4, call.bytes)} bytes`
+  return `${what}  ${style.warning('no interface of the contract tells what this does: know it before you send it')}`
+}
+
+function textOf(value: Json): string {
+  return printable(typeof value === 'string' && /^[\w.:-]+$/.test(value) ? value : JSON.stringify(value))
+}
