@@ -6,7 +6,7 @@
  */
 
 export { type AccountSpec, checkAccount } from './account.ts'
-export { type AddressWriter, checksummed, type PublicKey } from './address.ts'
+export { type AddressWriter, misspelledAs, type PublicKey } from './address.ts'
 export {
   type AddressFormat,
   type AddressFormatRow,

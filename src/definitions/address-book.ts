@@ -1,4 +1,4 @@
-import { checksummed } from '../chain/index.ts'
+import { misspelledAs } from '../chain/index.ts'
 import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
 import { definedTwice } from './organization.ts'
 import { childOf, type MapEntry, type Tree, textOf } from './tree.ts'
@@ -35,10 +35,8 @@ export function gatherEntries(
 /** An address in mixed case must have the checksum of EIP-55: a digit that was mistyped would send money to nobody. */
 export function checkChecksum(value: Tree | undefined): readonly Diagnostic[] {
   const address = textOf(value)
-  if (value === undefined || address === undefined || !/^0x[0-9a-fA-F]{40}$/.test(address)) return []
-  const expected = `0x${checksummed(address.slice(2).toLowerCase())}`
-  const plain = address.toLowerCase() === address || `0x${address.slice(2).toUpperCase()}` === address
-  if (plain || address === expected) return []
+  const expected = address === undefined ? undefined : misspelledAs(address)
+  if (value === undefined || expected === undefined) return []
   const help = `look it up again; if every digit is right, it is written \`${expected}\``
   const message = `\`${address}\` does not have the checksum of its digits`
   return [diagnostic('definitions/bad-address', message, value.span, { help })]

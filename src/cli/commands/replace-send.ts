@@ -26,7 +26,7 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
   if (typeof maxFee !== 'string')
     throw usage('expected --max-fee', 'say the most to pay for a unit of gas, such as 60gwei')
   const place = await findPlace(input)
-  const ledger = ledgerOf(input.settings.dataDir)
+  const { sends: ledger } = ledgerOf(input.settings.dataDir)
   const orders = (await ledger.list(place.organizationId)).map(({ order }) => order)
   // It has been made before: what it offers stands in the ledger, whatever has become of the old one.
   const made = orders.find((order) => order.reference === replacementReference(reference, { kind, maxFee }))
@@ -45,7 +45,7 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
   if (signed.isMined) throw notReplaceable(reference, 'it is in a block')
   const { from } = old.parameters as { readonly from: string }
   const make = ({ now }: { readonly now: number }) => makeReplacement(old, { kind, maxFee, signed, now })
-  return carryOut(input, place, await prepareSend(place, { names, from, make }))
+  return carryOut(input, place, await prepareSend(place, { names, from: [from], make }))
 }
 
 /** The hash that the API has for a send that is on its way now. */

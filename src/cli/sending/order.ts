@@ -4,6 +4,7 @@ import type { Assets } from '../../definitions/index.ts'
 import { readWalletAccounts } from '../../live/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { takeOptionalText, takeText } from '../../resources/index.ts'
+import { isAddress } from './address.ts'
 import { type CallRequest, makeCall } from './call.ts'
 import { type FeeRequest, makeFees } from './fees.ts'
 import { unknownName, usage } from './usage.ts'
@@ -33,16 +34,16 @@ export interface WalletEntry {
 
 /**
  * Reads the wallets of the organization, and the Ethereum accounts of those that `from` may mean: the ones of that name, or
- * each when it is an address.
+ * each when one is an address.
  */
 export async function readDirectory(
   client: QueryClient,
-  { from, ...names }: Pick<Directory, 'addressBook' | 'assets'> & { readonly from: string },
+  { from, ...names }: Pick<Directory, 'addressBook' | 'assets'> & { readonly from: readonly string[] },
 ): Promise<Directory> {
   const { wallets } = await client.query('list_wallets', {})
   const entries: WalletEntry[] = []
   for (const wallet of wallets) {
-    const mayBeMeant = ADDRESS.test(from) || wallet.walletName === walletNameOf(from)
+    const mayBeMeant = from.some((one) => ADDRESS.test(one) || wallet.walletName === walletNameOf(one))
     entries.push({ wallet, accounts: mayBeMeant ? await readEthereumAccounts(client, wallet.walletId) : [] })
   }
   return { ...names, wallets: entries }
@@ -99,7 +100,7 @@ export function makeOrder(
 
 /** `treasury`, or `treasury/hot` where the wallet has several accounts, or an address. */
 function findSender(written: string, { wallets }: Directory): { readonly name: string; readonly address: string } {
-  if (ADDRESS.test(written)) return { name: written, address: written }
+  if (isAddress(written)) return { name: written, address: written }
   const walletName = walletNameOf(written)
   const [, accountName] = written.split('/', 2)
   const found = wallets.filter(({ wallet }) => wallet.walletName === walletName)
@@ -119,7 +120,7 @@ function findSender(written: string, { wallets }: Directory): { readonly name: s
 }
 
 function findReceiver(written: string, directory: Directory): { readonly name: string; readonly address: string } {
-  if (ADDRESS.test(written)) return { name: written, address: written }
+  if (isAddress(written)) return { name: written, address: written }
   const address = directory.addressBook[written]
   if (Object.hasOwn(directory.addressBook, written) && address !== undefined) return { name: written, address }
   throw unknownName('receiver', written, Object.keys(directory.addressBook))

@@ -1,7 +1,8 @@
 import type { SendOrder } from '../../../activities/index.ts'
 import { hasErrors } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { worldOfActual } from '../../scenarios/index.ts'
+import type { Actual } from '../../resources/index.ts'
+import { type World, worldOfActual } from '../../scenarios/index.ts'
 import type { CommandInput } from '../command.ts'
 import { type Place, reader } from '../connect.ts'
 import { loadFolder } from '../planning.ts'
@@ -27,36 +28,53 @@ export async function readNames(
   return hasErrors(diagnostics) ? undefined : { addressBook, assets }
 }
 
-/** Reads what an order is made from, makes it, and says what it will do and what will come of asking for it. */
-export async function prepareSend(
+/** What orders are made from, and what they will meet. */
+export interface Known {
+  readonly directory: Directory
+  readonly organization: SendOrder['organization']
+  readonly now: number
+  readonly actual: Actual
+  readonly world: World
+}
+
+/** Reads what orders are made from; `from` are the names or addresses of those who pay. */
+export async function readKnown(
   place: Place,
-  {
-    names,
-    from,
-    make,
-  }: {
-    readonly names: SendNames
-    /** Name or address of who pays. */
-    readonly from: string
-    readonly make: (known: {
-      readonly directory: Directory
-      readonly organization: SendOrder['organization']
-      readonly now: number
-    }) => SendOrder
-  },
-): Promise<SendMeaning & { readonly order: SendOrder }> {
+  { names, from }: { readonly names: SendNames; readonly from: readonly string[] },
+): Promise<Known> {
   const client = reader(place)
   const [directory, actual] = await Promise.all([readDirectory(client, { ...names, from }), readActual(client)])
   const { baseUrl, organizationId: id } = place
-  const now = place.now()
-  const order = make({ directory, organization: { id, name: actual.organizationName, baseUrl }, now })
-  const world = worldOfActual(actual)
-  const description = describeSend(order, { directory, interfaces: world.interfaces })
-  const { name } = description.token ?? {}
-  if (name !== undefined) await checkToken(client, { name, asset: names.assets[name]! })
+  const organization = { id, name: actual.organizationName, baseUrl }
+  return { directory, organization, now: place.now(), actual, world: worldOfActual(actual) }
+}
+
+/** Says what an order will do and what will come of asking for it. */
+export function meaningOf(order: SendOrder, { directory, actual, world, now }: Known): SendMeaning {
   return {
-    order,
-    description,
+    description: describeSend(order, { directory, interfaces: world.interfaces }),
     explanation: forecastSend(order, { actual, world, directory, now }),
   }
+}
+
+/** Reads what an order is made from, makes it, and says what it means. */
+export async function prepareSend(
+  place: Place,
+  { make, ...given }: Parameters<typeof readKnown>[1] & { readonly make: (known: Known) => SendOrder },
+): Promise<SendMeaning & { readonly order: SendOrder }> {
+  const known = await readKnown(place, given)
+  const order = make(known)
+  const meaning = meaningOf(order, known)
+  await checkTokens(place, [meaning], known)
+  return { order, ...meaning }
+}
+
+/** Each token that is paid is what the definitions say of it. Throws what `checkToken` does. */
+export async function checkTokens(
+  place: Place,
+  meanings: readonly SendMeaning[],
+  { directory: { assets } }: Pick<Known, 'directory'>,
+): Promise<void> {
+  const names = new Set(meanings.flatMap(({ description }) => description.token?.name ?? []))
+  for (const name of names) await checkToken(reader(place), { name, asset: assets[name]! })
 }
