@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { canonicalJson } from '../src/encoding/index.ts'
+import { sha256 } from '../src/crypto/index.ts'
+import { canonicalJson, encodeHex } from '../src/encoding/index.ts'
 import type { RowStand, RowState, SendBatch } from './batch-model.ts'
 import { ApplyError } from './error.ts'
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
@@ -50,6 +51,12 @@ export function createBatchLedger(folder: string, sends: SendLedger): BatchLedge
       return stands
     },
   }
+}
+
+/** The name of a batch: the same rows are the same batch, whenever and from wherever they are begun. */
+export function batchIdOf(organizationId: string, orders: readonly SendOrder[]): string {
+  const rows = orders.map(({ reference, type, parameters }) => ({ reference, type, parameters }))
+  return encodeHex(sha256(canonicalJson([organizationId, rows])))
 }
 
 /** Whether two orders under one reference would put the same bytes on a chain. */

@@ -41,6 +41,8 @@ export interface SendBatchProgress {
   readonly counts: BatchCounts
   /** Every row that is to be begun has been submitted or has ended. */
   readonly submitted: boolean
+  /** How often it was asked about all, and nothing was new. */
+  readonly quiet: number
   /** Nothing is left to do. */
   readonly over: boolean
   /** Nothing more was begun, because one failed. */

@@ -40,6 +40,7 @@ interface BatchRecord {
   readonly stopped: boolean
   readonly counts: BatchCounts
   readonly submitted: boolean
+  readonly quiet: number
 }
 
 /** How often it is looked whether there is room for more. */
@@ -50,8 +51,16 @@ export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgres
   let over = false
   let error: Failure | undefined
   const progress = (): SendBatchProgress => {
-    const { counts, submitted, stopped } = run.record
-    return { batchId: input.batchId, counts, submitted, stopped, over, ...(error === undefined ? {} : { error }) }
+    const { counts, submitted, quiet, stopped } = run.record
+    return {
+      batchId: input.batchId,
+      counts,
+      submitted,
+      quiet,
+      stopped,
+      over,
+      ...(error === undefined ? {} : { error }),
+    }
   }
   setHandler(batchProgress, progress)
   setHandler(nudge, () => run.nudge())
@@ -73,7 +82,7 @@ class BatchRun implements Waiter {
 
   constructor(input: SendBatchInput) {
     this.input = input
-    this.record = input.carried ?? { begun: 0, more: true, stopped: false, counts: {}, submitted: false }
+    this.record = input.carried ?? { begun: 0, more: true, stopped: false, counts: {}, submitted: false, quiet: 0 }
   }
 
   nudge(): void {
@@ -92,6 +101,7 @@ const unshown = () => {}
 async function carryOut(run: BatchRun): Promise<void> {
   let pace = createPace(run)
   for (let from = 0; ; ) {
+    const seen = run.news
     if (run.record.more) await beginNext(run)
     const { more } = run.record
     let open = 0
@@ -103,7 +113,8 @@ async function carryOut(run: BatchRun): Promise<void> {
     if (!more && open === 0) return
     await goOnElsewhereIfLong(run)
     if (more) await rest(run, ROOM_MS)
-    else if (from === 0) await pace()
+    // News that came while it was asking may be of what was asked about before.
+    else if (from === 0 && run.news === seen) await pace()
   }
 }
 
@@ -118,7 +129,12 @@ async function beginNext(run: BatchRun): Promise<void> {
 async function askFrom(run: BatchRun, from: number): Promise<BatchNews> {
   const { batchId } = run.input
   const asked = await persist(run, unshown, () => steps.askBatch({ batchId, from }))
-  run.change({ counts: asked.counts, submitted: !run.record.more && asked.silent.length === 0 })
+  const { quiet } = run.record
+  run.change({
+    counts: asked.counts,
+    submitted: !run.record.more && asked.silent.length === 0,
+    quiet: asked.news.length === 0 && asked.from === 0 ? quiet + 1 : quiet,
+  })
   // While there is news, those that are silent are probably on their way.
   const silent = asked.news.length > 0 ? [] : asked.silent
   await Promise.all([...asked.news.map((one) => tell(run, one)), ...silent.map((one) => begin(run, one))])
