@@ -51,6 +51,26 @@ export const cliCodes = {
     summary: 'a node does not have the transaction of a send, or says something else of it than what has its hash',
     solve: 'name a node that has it, with --node or QUORATE_CHAINS; nothing was submitted',
   },
+  'cli/reference-twice': {
+    summary: 'a reference stands twice in a file of sends',
+    solve: 'give each send a reference of its own; nothing was submitted',
+  },
+  'cli/unknown-chain': {
+    summary: 'the API does not send to a chain that a file of sends names',
+    solve: 'name a chain that the API sends to; a service of your own is told of chains with `--chain`',
+  },
+  'cli/csv-malformed': {
+    summary: 'a file of sends is not CSV',
+    solve: 'correct the quotes at the place that the message names; nothing was submitted',
+  },
+  'cli/csv-columns': {
+    summary: 'the first line of a file of sends does not name its columns',
+    solve: 'name the columns as the options of `quorate send` are called; nothing was submitted',
+  },
+  'cli/csv-row': {
+    summary: 'a row of a file of sends has not as many cells as the file has columns, or there is none',
+    solve: 'correct the row, or leave the line empty; nothing was submitted',
+  },
   'cli/not-confirmed': {
     summary: 'what the command would do was not confirmed',
     solve: 'answer yes, or give --yes where nobody can be asked',

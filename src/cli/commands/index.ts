@@ -177,6 +177,14 @@ export const commands: readonly CommandRow[] = [
       },
       { flags: '--gas <units>', meaning: 'the most gas to use, such as 21000 (default: the service chooses)' },
       { flags: '--ref <text>', meaning: 'what this payment is called where it was decided, such as an invoice number' },
+      {
+        flags: '--batch <file>',
+        meaning: 'CSV of many sends, with columns named like these options: ref,from,to,amount,…',
+      },
+      { flags: '--skip-denied', meaning: 'of a batch, leave out what the policies would deny (default: send nothing)' },
+      { flags: '--stop-on-failure', meaning: 'of a batch, begin nothing more once a send has failed' },
+      { flags: '--report <file>', meaning: 'of a batch, write what came of each row to FILE.json or FILE.csv' },
+      { flags: '--events', meaning: 'of a batch, print one JSON event a line as it goes; the first names the version' },
       { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       { flags: '--detach', meaning: 'return when it has been submitted; list it with `quorate sends`' },
@@ -188,7 +196,12 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'sends',
     summary: 'list what was sent from here, and how each stands',
-    options: [{ flags: '--open', meaning: 'only what has not come to its end' }],
+    options: [
+      { flags: '--open', meaning: 'only what has not come to its end' },
+      { flags: '--batch <id>', meaning: 'the rows of a batch, by its id or the beginning of it' },
+      { flags: '--csv', meaning: 'of a batch, print its report as CSV' },
+      { flags: '--report <file>', meaning: 'of a batch, write its report to FILE.json or FILE.csv' },
+    ],
     example: 'quorate sends --open',
     load: async () => (await import('./sends.ts')).sends,
   },

@@ -94,8 +94,9 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   send: {
     description:
-      'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself.',
+      'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open.',
     examples: [
+      ['quorate send mine --batch payments.csv --report paid.csv', 'pay all rows of a file, and say what came of each'],
       [
         'quorate send mine --from ops --to payroll --amount 30gwei --chain eip155:1 --ref INV-43 --dry-run',
         'only look',
@@ -111,7 +112,10 @@ export const pages: Readonly<Record<string, Page>> = {
   sends: {
     description:
       'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. Neither the API nor Temporal is asked about a send.',
-    examples: [['quorate sends --json', 'as data']],
+    examples: [
+      ['quorate sends --json', 'as data'],
+      ['quorate sends --batch 3f9c0a --csv', 'what came of each row of a batch'],
+    ],
     seeAlso: ['send', 'sends replace', 'sends cancel', 'activities'],
   },
   'sends replace': {

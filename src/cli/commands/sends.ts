@@ -2,8 +2,12 @@ import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
+import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { isFinal, ledgerOf } from '../sending/running.ts'
+import { unknownName, usage } from '../sending/usage.ts'
+import { toBatchReport, toReportCsv } from '../views/batch-report.ts'
 import { renderListedSend, toSendJson } from '../views/send.ts'
+import { renderBatchEnd } from '../views/send-batch.ts'
 
 interface ListedSend {
   readonly sendId: string
@@ -14,8 +18,9 @@ interface ListedSend {
 /** Lists what was sent from here, oldest first, and how each stands; the ledger knows, no service is asked. */
 export async function sends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options, settings } = input
+  if (typeof options['batch'] === 'string') return reportBatch(input, options['batch'])
   const { organizationId } = await findPlace(input)
-  const ledger = ledgerOf(settings.dataDir)
+  const { sends: ledger } = ledgerOf(settings.dataDir)
   const entered = await ledger.list(organizationId)
   const all = await Promise.all(
     entered.map(async (entry): Promise<ListedSend> => {
@@ -28,5 +33,24 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   if (json) io.out(`${JSON.stringify({ organizationId, sends: chosen.map(toSendJson) }, null, 2)}\n`)
   else if (chosen.length === 0) io.say('Nothing was sent from here.\n')
   else for (const one of chosen) io.out(renderListedSend(one, io.style, Date.now()))
+  return EXIT.done
+}
+
+/** What came of each row of a batch, up to now. */
+async function reportBatch({ io, json, options, settings }: CommandInput, begins: string): Promise<ExitCode> {
+  assertReportable(options['report'])
+  const { batches } = ledgerOf(settings.dataDir)
+  const ids = await batches.ids()
+  const [batchId, another] = ids.filter((id) => id.startsWith(begins))
+  if (another !== undefined) throw usage(`several batches begin with \`${begins}\``, 'give more of the id')
+  if (batchId === undefined) {
+    const known = ids.map((id) => id.slice(0, 12))
+    throw unknownName('batch', begins, known)
+  }
+  const batch = await batches.get(batchId)
+  const report = toBatchReport(batch, await batches.survey(batch))
+  writeReport(options['report'], report)
+  if (json) io.out(`${JSON.stringify(report, null, 2)}\n`)
+  else io.out(options['csv'] === true ? toReportCsv(report) : renderBatchEnd(report, io.style))
   return EXIT.done
 }

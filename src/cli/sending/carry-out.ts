@@ -50,12 +50,19 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
 }
 
 /** The service would say no, in the same words; asking it anyway would only leave a denial behind. */
-function assertNotDenied({ outcome, decidedBy }: Explanation): void {
-  if (outcome === 'OUTCOME_ALLOW' || outcome === 'OUTCOME_REQUIRES_CONSENSUS') return
-  const message = decidedBy.length === 0 ? 'no policy allows this send' : `denied by ${decidedBy.join(', ')}`
-  throw new QuorateError('cli/send-denied', message, {
+function assertNotDenied(explanation: Explanation): void {
+  if (!isDenied(explanation)) return
+  throw new QuorateError('cli/send-denied', whyDenied(explanation), {
     facts: { submitted: 'nothing' },
     exit: EXIT.refused,
     next: 'look at why with --dry-run, and at the policies with `quorate policy explain --live`',
   })
+}
+
+export function isDenied({ outcome }: Explanation): boolean {
+  return outcome !== 'OUTCOME_ALLOW' && outcome !== 'OUTCOME_REQUIRES_CONSENSUS'
+}
+
+export function whyDenied({ decidedBy }: Explanation): string {
+  return decidedBy.length === 0 ? 'no policy allows this send' : `denied by ${decidedBy.join(', ')}`
 }

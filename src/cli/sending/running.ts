@@ -1,9 +1,15 @@
 import { join } from 'node:path'
 import type { WorkflowHandle } from '@temporalio/client'
-import { createPlanStore, type PlanStore, type SendOrder, type SendProgress } from '../../../activities/index.ts'
+import {
+  createPlanStore,
+  isSameSend,
+  isSendOver,
+  type PlanStore,
+  type SendOrder,
+  type SendProgress,
+} from '../../../activities/index.ts'
 import type { send } from '../../../workflows/index.ts'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
-import { canonicalJson } from '../../encoding/index.ts'
 import { type ApplyPlace, assertWorker } from '../applying.ts'
 
 type SendHandle = WorkflowHandle<typeof send>
@@ -15,8 +21,8 @@ export interface BegunSend {
   readonly handle: SendHandle
 }
 
-export function ledgerOf(dataDir: string): PlanStore['sends'] {
-  return createPlanStore(join(dataDir, 'plans')).sends
+export function ledgerOf(dataDir: string): Pick<PlanStore, 'sends' | 'batches'> {
+  return createPlanStore(join(dataDir, 'plans'))
 }
 
 /**
@@ -25,8 +31,8 @@ export function ledgerOf(dataDir: string): PlanStore['sends'] {
  */
 export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, order: SendOrder): Promise<BegunSend> {
   await assertWorker(client, taskQueue)
-  const { sendId, order: entered } = await ledgerOf(dataDir).enter(order)
-  if (canonicalJson(entered.parameters) !== canonicalJson(order.parameters)) {
+  const { sendId, order: entered } = await ledgerOf(dataDir).sends.enter(order)
+  if (!isSameSend(entered, order)) {
     const { amount, to, from, orderedAt } = entered
     throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
       exit: EXIT.refused,
@@ -47,7 +53,7 @@ export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, orde
 
 /** Whether nothing more will come of a send. */
 export function isFinal({ state }: SendProgress): boolean {
-  return state === 'included' || state === 'failed' || state === 'rejected'
+  return isSendOver(state)
 }
 
 const ASK_EVERY_MS = 250

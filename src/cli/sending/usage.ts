@@ -11,6 +11,7 @@ const PLACES = {
   receiver: 'the address book has',
   asset: 'the definitions have',
   send: 'the ledger has',
+  batch: 'the ledger has',
 } as const
 
 /** Makes the error of a name that stands for nothing. */

@@ -7,7 +7,7 @@ import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostic
 import { allPlans, type Plan } from '../../plan/index.ts'
 import type { Io } from '../io.ts'
 
-const VERSION = 'quorate.events/1'
+export const EVENTS_VERSION = 'quorate.events/1'
 
 export interface EventStream {
   readonly planned: (plan: Plan) => void
@@ -27,7 +27,7 @@ export function createEvents(io: Pick<Io, 'out'>, clock: () => number): EventStr
     io.out(`${JSON.stringify({ event, at: new Date(clock()).toISOString(), ...members })}\n`)
   let state: string | undefined
   const ended = (exit: ExitCode) => emit('end', { state: state ?? (exit === EXIT.done ? 'done' : 'failed'), exit })
-  emit('version', { version: VERSION })
+  emit('version', { version: EVENTS_VERSION })
   return {
     planned: (plan) => {
       for (const { digest, organization, changes, batches, comparedOnly } of allPlans(plan)) {

@@ -1,0 +1,55 @@
+import { ServiceError, type WorkflowHandle } from '@temporalio/client'
+import type { SendBatch, SendBatchProgress } from '../../../activities/index.ts'
+import type { sendBatch } from '../../../workflows/index.ts'
+import { type ApplyPlace, assertWorker } from '../applying.ts'
+import { ledgerOf } from './running.ts'
+
+type BatchHandle = WorkflowHandle<typeof sendBatch>
+
+/** Begins a batch, or joins the one with the same rows that runs; of one that has ended, what is open is taken up again. */
+export async function beginBatch(
+  { client, taskQueue, dataDir }: ApplyPlace,
+  { batch, stopOnFailure }: { readonly batch: SendBatch; readonly stopOnFailure: boolean },
+): Promise<BatchHandle> {
+  await assertWorker(client, taskQueue)
+  await ledgerOf(dataDir).batches.put(batch)
+  const { batchId, organization } = batch
+  return client.workflow.start<typeof sendBatch>('sendBatch', {
+    workflowId: `send-batch/${organization.id}/${batchId}`,
+    taskQueue,
+    args: [{ organizationId: organization.id, batchId, stopOnFailure }],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })
+}
+
+const ASK_EVERY_MS = 250
+
+/** Follows a batch until it is over, or until `until` says that this is enough. A worker that went away is waited for. */
+export async function followBatch(
+  { client, taskQueue }: ApplyPlace,
+  handle: BatchHandle,
+  {
+    show,
+    until,
+  }: {
+    readonly show: (progress: SendBatchProgress) => void
+    /** `first` is how it stood when this began to follow. */
+    readonly until: (progress: SendBatchProgress, first: SendBatchProgress) => boolean
+  },
+): Promise<SendBatchProgress> {
+  let first: SendBatchProgress | undefined
+  for (;;) {
+    try {
+      const progress = await handle.query<SendBatchProgress>('progress')
+      show(progress)
+      // Whoever asks again has often just approved something.
+      if (first === undefined && !progress.over) await handle.signal('nudge').catch(() => {})
+      first ??= progress
+      if (progress.over || until(progress, first)) return progress
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      await assertWorker(client, taskQueue)
+    }
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+  }
+}

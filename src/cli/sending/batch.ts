@@ -1,0 +1,157 @@
+/** `quorate send --batch`: read a file, say all that is wrong with it or what it means, ask, begin, follow, report. */
+import { basename } from 'node:path'
+import { batchIdOf, type SendBatch, type SendBatchProgress } from '../../../activities/index.ts'
+import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
+import type { Explanation } from '../../policy/index.ts'
+import type { CommandInput } from '../command.ts'
+import { findPlace, type Place, reader } from '../connect.ts'
+import { assertConfirmed } from '../io.ts'
+import { withApplies } from '../temporal.ts'
+import { exitOfBatch, toBatchReport } from '../views/batch-report.ts'
+import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
+import {
+  createBatchEvents,
+  createBatchView,
+  type PreparedBatch,
+  renderBatch,
+  renderBatchEnd,
+  toPreparedJson,
+} from '../views/send-batch.ts'
+import { type BatchFile, readBatchFile } from './batch-file.ts'
+import { makeOrders } from './batch-orders.ts'
+import { assertReportable, writeReport } from './batch-report-file.ts'
+import { beginBatch, followBatch } from './batch-running.ts'
+import { sumUp, withFunds } from './batch-totals.ts'
+import { isDenied, whyDenied } from './carry-out.ts'
+import { checkTokens, readKnown, readNames } from './prepare.ts'
+import { memberOf, OPTIONAL, REQUIRED } from './request.ts'
+import { ledgerOf } from './running.ts'
+import { usage } from './usage.ts'
+
+/** Sends what stands in a file, row by row; nothing is sent while anything is wrong with any row. */
+export async function sendBatch(input: CommandInput, path: string): Promise<ExitCode> {
+  const { io, json, options } = input
+  assertAlone(options)
+  assertReportable(options['report'])
+  const place = await findPlace(input)
+  const names = await readNames(input, place, input.args[0])
+  if (!names) return EXIT.error
+  const { batch, diagnostics } = await prepare(input, place, { file: readBatchFile(path), names, path })
+  if (!batch) return refuse(input, diagnostics)
+  if (!json) io.say(renderBatch(batch, { style: io.style, rows: options['dryRun'] === true }))
+  if (options['dryRun']) {
+    if (json) io.out(`${JSON.stringify(toPreparedJson(batch), null, 2)}\n`)
+    return EXIT.done
+  }
+  const chosen = leaveOut(batch, options['skipDenied'] === true)
+  const question = `Send these ${batch.rows.length}?`
+  await assertConfirmed(input, { question, otherwise: 'nothing was sent' })
+  return carryOut(input, place, chosen)
+}
+
+/** A file says all that the options of one send would. */
+function assertAlone(options: CommandInput['options']): void {
+  const given = [...REQUIRED, ...OPTIONAL].filter((name) => options[memberOf(name)] !== undefined)
+  if (given.length > 0) {
+    throw usage(`--batch and --${given[0]} exclude each other`, `give column \`${given[0]}\` in the file`)
+  }
+}
+
+async function prepare(
+  { settings }: CommandInput,
+  place: Place,
+  {
+    file,
+    names,
+    path,
+  }: {
+    readonly file: BatchFile
+    readonly names: Parameters<typeof readKnown>[1]['names']
+    readonly path: string
+  },
+): Promise<{ readonly batch?: PreparedBatch; readonly diagnostics: readonly Diagnostic[] }> {
+  // Without its columns no row can be read.
+  if (file.diagnostics.some(({ code }) => code !== 'cli/csv-row')) return { diagnostics: file.diagnostics }
+  const from = [...new Set(file.rows.map(({ cells }) => cells.get('from')?.text ?? ''))]
+  const known = await readKnown(place, { names, from })
+  const client = reader(place)
+  const { rows, diagnostics } = await makeOrders(file, { known, client, ledger: ledgerOf(settings.dataDir).sends })
+  if (hasErrors(diagnostics)) return { diagnostics }
+  await checkTokens(place, rows, known)
+  const { organization, now } = known
+  const orders = rows.map(({ order }) => order)
+  return {
+    diagnostics,
+    batch: {
+      batchId: batchIdOf(organization.id, orders),
+      organization,
+      file: basename(path),
+      orderedAt: new Date(now).toISOString(),
+      rows,
+      totals: await withFunds(sumUp(rows, known.directory), client),
+    },
+  }
+}
+
+function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCode {
+  const { io, json } = input
+  sayDiagnostics(input, diagnostics)
+  if (json) io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  else io.say(`${diagnostics.length} ${diagnostics.length === 1 ? 'fault' : 'faults'}; nothing was submitted.\n`)
+  return EXIT.error
+}
+
+/** What would be denied stops all of it, or is left out where that was asked for. */
+function leaveOut({ rows, totals: _, ...batch }: PreparedBatch, skips: boolean): SendBatch {
+  const denied = rows.filter(({ explanation }) => isDenied(explanation))
+  if (denied.length > 0 && !skips) {
+    const [first] = denied
+    throw new QuorateError('cli/send-denied', `${denied.length} of ${rows.length} rows would be denied`, {
+      facts: {
+        [`line ${first!.row.line}`]: whyDenied(first!.explanation),
+        lines: denied.map(({ row }) => row.line).join(', '),
+        submitted: 'nothing',
+      },
+      exit: EXIT.refused,
+      next: 'look at each with --dry-run, or leave them out with --skip-denied',
+    })
+  }
+  const reasonOf = (explanation: Explanation) => (isDenied(explanation) ? { leftOut: whyDenied(explanation) } : {})
+  return {
+    ...batch,
+    rows: rows.map(({ row, order, explanation }) => ({ line: row.line, order, ...reasonOf(explanation) })),
+  }
+}
+
+function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<ExitCode> {
+  const { io, json, options } = input
+  const events = options['events'] === true ? createBatchEvents(io, Date.now) : undefined
+  events?.begun(batch)
+  return withApplies(input, place, async (applies) => {
+    const handle = await beginBatch(applies, { batch, stopOnFailure: options['stopOnFailure'] === true })
+    const view = events ?? createBatchView(io, batch.rows.length)
+    const detaches = options['detach'] === true
+    const until = (progress: SendBatchProgress, first: SendBatchProgress) =>
+      progress.submitted && (detaches || (!io.terminal && waitsForPeople(progress, first)))
+    const progress = await followBatch(applies, handle, { show: view.progress, until })
+    const { batches } = ledgerOf(input.settings.dataDir)
+    const report = toBatchReport(batch, await batches.survey(batch))
+    view.ended()
+    writeReport(options['report'], report)
+    if (progress.error) io.say(`${io.style.error(progress.error.message)}\n`)
+    const exit = detaches && !progress.over ? EXIT.done : exitOfBatch(report, progress)
+    if (events) events.reported(report, exit)
+    else if (json) io.out(`${JSON.stringify(report, null, 2)}\n`)
+    else io.out(renderBatchEnd(report, io.style))
+    return exit
+  })
+}
+
+/**
+ * Where nobody watches, approvals are not waited for: the same command takes the batch up again. The second look in which
+ * nothing is new was begun after this command.
+ */
+function waitsForPeople({ counts, quiet }: SendBatchProgress, first: SendBatchProgress): boolean {
+  const waits = counts.waiting !== undefined && !counts.submitting && !counts.broadcasting
+  return waits && quiet >= first.quiet + 2
+}

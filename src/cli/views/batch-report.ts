@@ -1,0 +1,85 @@
+/** What came of a batch, row by row; as JSON and as CSV of the same values. */
+import type { RowStand, SendBatch, SendBatchProgress } from '../../../activities/index.ts'
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+
+export interface BatchReport {
+  readonly batchId: string
+  readonly organizationId: string
+  readonly file: string
+  /** ISO 8601. */
+  readonly orderedAt: string
+  readonly counts: Readonly<Record<string, number>>
+  readonly rows: readonly ReportRow[]
+}
+
+interface ReportRow {
+  /** Line in the file. */
+  readonly row: number
+  readonly reference: string
+  readonly from: string
+  readonly to: string
+  readonly amount: string
+  readonly state: RowStand['state']
+  readonly transactionHash?: string
+  /** Why it is not included. */
+  readonly reason?: string
+  readonly activityId?: string
+}
+
+export function toBatchReport(batch: SendBatch, stands: readonly RowStand[]): BatchReport {
+  const { batchId, organization, file, orderedAt } = batch
+  const rows = stands.map(toRow)
+  const counts: Record<string, number> = {}
+  for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1
+  return { batchId, organizationId: organization.id, file, orderedAt, counts, rows }
+}
+
+function toRow({ row, state, progress }: RowStand): ReportRow {
+  const { reference, from, to, amount } = row.order
+  const { transactionHash, activityId, error } = progress ?? {}
+  const reason =
+    state === 'left out' ? row.leftOut : state === 'taken' ? 'its reference stands for another send' : error?.message
+  return {
+    row: row.line,
+    reference,
+    from,
+    to,
+    amount,
+    state,
+    ...(transactionHash === undefined ? {} : { transactionHash }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(activityId === undefined ? {} : { activityId }),
+  }
+}
+
+const COLUMNS = [
+  'row',
+  'reference',
+  'from',
+  'to',
+  'amount',
+  'state',
+  'transactionHash',
+  'reason',
+  'activityId',
+] as const
+
+/** RFC 4180. */
+export function toReportCsv({ rows }: Pick<BatchReport, 'rows'>): string {
+  const lines = rows.map((row) => COLUMNS.map((name) => quoted(String(row[name] ?? ''))).join(','))
+  return [COLUMNS.join(','), ...lines].map((line) => `${line}\r\n`).join('')
+}
+
+/** A spreadsheet takes what begins like a formula for one, and runs it: a mark before it makes it text (OWASP, CSV injection). */
+function quoted(text: string): string {
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+}
+
+/** Done when all are in the chain; partial when one never will be; otherwise something is waited for. */
+export function exitOfBatch({ counts }: BatchReport, { stopped, error }: Partial<SendBatchProgress> = {}): ExitCode {
+  if (error) return EXIT.error
+  const some = (...states: readonly RowStand['state'][]) => states.some((state) => counts[state] !== undefined)
+  if (some('submitting', 'waiting', 'broadcasting') || (some('not begun') && !stopped)) return EXIT.waiting
+  return some('failed', 'rejected', 'taken', 'left out', 'not begun') ? EXIT.partial : EXIT.done
+}

@@ -1,0 +1,196 @@
+/** Batches as people send them: a file, a process, and everything real behind it. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { complete } from '../service/handlers/steps.ts'
+import { createTestUser } from '../service/harness.ts'
+import { startAnvil } from '../service/sends/anvil.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { countActivities, environmentOf, quorate, writeFiles } from './harness.ts'
+import { scene } from './scene.ts'
+
+const PAYROLL = '0x00000000000000000000000000000000000000b0'
+const REVERTS = '0x00000000000000000000000000000000000000fd'
+
+const closers: (() => Promise<void>)[] = []
+
+async function payday() {
+  const anvil = await startAnvil()
+  closers.push(() => anvil.kill())
+  await anvil.rpc('anvil_setCode', REVERTS, '0x60006000fd')
+  const { service, folder, env } = await scene({
+    chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } },
+    // Ten a second would be a second for each test of ten requests.
+    more: { QUORATE_REQUESTS_PER_SECOND: '100' },
+    atEnd: (close) => closers.push(close),
+  })
+  const { accounts, walletId } = await makeWallet(service.root, ETHEREUM)
+  await anvil.fund(accounts[0]!.address, 100)
+  const { wallet } = await service.root.query('get_wallet', { walletId })
+  const definitions = `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\naddressBook: { payroll: "${PAYROLL}" }\n`
+  writeFiles(folder, { 'defs/acme.yaml': definitions })
+  const batch = (csv: string, more: readonly string[], withEnv: Readonly<Record<string, string>> = env) => {
+    writeFiles(folder, { 'pay.csv': csv })
+    return quorate(['send', 'defs', '--batch', 'pay.csv', ...more], { env: withEnv, cwd: folder })
+  }
+  const paid = async () => BigInt(await anvil.rpc<string>('eth_getBalance', PAYROLL, 'latest'))
+  const file = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const from = wallet.walletName
+  const rows = (name: string, amounts: readonly string[]) =>
+    `ref,from,to,amount,chain\n${amounts.map((amount, row) => `${name}-${row},${from},payroll,${amount},${SEPOLIA}\n`).join('')}`
+  return { service, folder, env, batch, paid, file, from, address: accounts[0]!.address, rows }
+}
+
+let day: Awaited<ReturnType<typeof payday>>
+beforeAll(async () => {
+  day = await payday()
+}, 60_000)
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+})
+
+describe('send --batch: a file is read as a whole first', () => {
+  test('everything that is wrong is said at its place, and nothing is submitted', { timeout: 60_000 }, async () => {
+    const before = await countActivities(day.service)
+    const { from } = day
+    const csv = [
+      '\uFEFFref,from,to,amount,chain',
+      `A-1,${from},payrol,1eth,${SEPOLIA}`,
+      `A-2, ${from} ,"payroll",1.5,${SEPOLIA}`,
+      `A-3,${from},0x52908400098527886E0F7030069857D2E4169ee7,1eth,${SEPOLIA}`,
+      '',
+      `A-1,tresury,payroll,1eth,${SEPOLIA}`,
+      `A-4,${from},payroll,1eth,eip155:10`,
+      `A-5,${from},payroll,1eth,ethereum`,
+      `A-6,${from},payroll,1eth`,
+      `,${from},payroll,1eth,${SEPOLIA}`,
+      '',
+    ].join('\r\n')
+    const { exit, stderr } = await day.batch(csv, ['--yes'])
+    expect(exit).toBe(1)
+    const said = stderr.split('\n').filter((line) => line.startsWith('pay.csv:'))
+    const column = (row: string, cell: string) => row.indexOf(cell) + 1
+    const lines = csv.replace('\uFEFF', '').split('\r\n')
+    expect(said).toEqual([
+      `pay.csv:2:${column(lines[1]!, 'payrol,')}: error cli/unknown-name: there is no receiver \`payrol\``,
+      `pay.csv:3:${column(lines[2]!, '1.5')}: error cli/usage: expected an amount with its unit, got \`1.5\``,
+      `pay.csv:4:${column(lines[3]!, '0x52')}: error cli/usage: \`0x52908400098527886E0F7030069857D2E4169ee7\` does not have the checksum of its digits`,
+      'pay.csv:6:1: error cli/reference-twice: reference `A-1` is there twice, first at 2:1',
+      `pay.csv:6:5: error cli/unknown-name: there is no wallet \`tresury\``,
+      `pay.csv:7:${column(lines[6]!, 'eip155:10')}: error cli/unknown-chain: the API does not send to chain \`eip155:10\``,
+      `pay.csv:8:${column(lines[7]!, 'ethereum')}: error cli/usage: expected \`chain\` in CAIP-2 form, got \`ethereum\``,
+      'pay.csv:9:1: error cli/csv-row: expected 5 cells, as the first line has, got 4',
+      'pay.csv:9:1: error cli/usage: expected `chain` in CAIP-2 form',
+      'pay.csv:10:1: error cli/usage: expected `ref`',
+    ])
+    expect(stderr).toContain('did you mean `payroll`?')
+    expect(stderr).toContain('10 faults; nothing was submitted.')
+    expect(await countActivities(day.service)).toBe(before)
+  })
+
+  test('a dry run says what each row does, what they come to, and what who pays has; nothing is submitted', async () => {
+    const before = await countActivities(day.service)
+    const { exit, stderr } = await day.batch(day.rows('DRY', ['1.5eth', '98eth', '1eth']), ['--dry-run'])
+    const each = (row: number, amount: string, wei: string) =>
+      `  line ${row + 2}    DRY-${row}  ${amount} eth, ${wei} wei  ${day.from} to payroll (${PAYROLL}) on ${SEPOLIA}  allow: the root quorum has approved, and policies are not asked`
+    expect([exit, stderr.split('\n').slice(1)]).toEqual([
+      0,
+      [
+        each(0, '1.5', '1500000000000000000'),
+        each(1, '98', '98000000000000000000'),
+        each(2, '1', '1000000000000000000'),
+        `  total     100.5 eth from ${day.from} on ${SEPOLIA} in 3 rows, of 100 eth: too little`,
+        '',
+      ],
+    ])
+    expect(stderr).toMatch(/^pay\.csv: 3 rows, batch [0-9a-f]{12}\n/)
+    expect(await countActivities(day.service)).toBe(before)
+  })
+
+  test('options of one send, and a report in no known form, are refused beside it', async () => {
+    for (const more of [
+      ['--ref', 'A'],
+      ['--report', 'paid.txt'],
+    ]) {
+      const { exit, stderr } = await day.batch(day.rows('X', ['1wei']), ['--yes', ...more])
+      expect([exit, stderr]).toEqual([1, expect.stringContaining(more[0]!)])
+    }
+  })
+})
+
+describe('send --batch: a file is sent row by row', () => {
+  test('each row once, however often; the report says what came of each', { timeout: 120_000 }, async () => {
+    const paid = await day.paid()
+    const csv = `${day.rows('PAY', ['1gwei', '2gwei', '3gwei'])}`.replace('payroll,2gwei', `${REVERTS},2gwei`)
+    const withGas = csv.replace('chain\n', 'chain,gas\n').replaceAll(`${SEPOLIA}\n`, `${SEPOLIA},60000\n`)
+    const first = await day.batch(withGas, ['--yes', '--report', 'paid.csv', '--json'])
+    const report = JSON.parse(first.stdout)
+    expect([first.exit, report.counts]).toEqual([6, { included: 2, failed: 1 }])
+    expect(await day.paid()).toBe(paid + 4_000_000_000n)
+    const [head, ...rows] = day.file('paid.csv').trim().split('\r\n')
+    expect(head).toBe('row,reference,from,to,amount,state,transactionHash,reason,activityId')
+    expect(rows.map((row) => row.split(',').slice(0, 6).join())).toEqual([
+      `2,PAY-0,${day.from},payroll,1 gwei,included`,
+      `3,PAY-1,${day.from},${REVERTS},2 gwei,failed`,
+      `4,PAY-2,${day.from},payroll,3 gwei,included`,
+    ])
+    expect(rows[1]).toContain('execution reverted')
+
+    const before = await countActivities(day.service)
+    const again = await day.batch(withGas, ['--yes', '--events'])
+    const events = again.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: string; state?: string })
+    expect([again.exit, events[0]]).toEqual([6, expect.objectContaining({ version: 'quorate.events/1' })])
+    expect(events.flatMap(({ state }) => state ?? [])).toEqual(['included', 'failed', 'included'])
+    expect(await countActivities(day.service)).toBe(before)
+
+    const { stdout } = await quorate(['sends', '--batch', report.batchId.slice(0, 8), '--csv'], {
+      env: day.env,
+      cwd: day.folder,
+    })
+    expect(stdout).toBe(day.file('paid.csv'))
+
+    const other = await day.batch(withGas.replace('3gwei', '4gwei'), ['--yes'])
+    expect([other.exit, other.stderr]).toEqual([
+      1,
+      expect.stringMatching(/pay\.csv:4:1: error cli\/reference-taken: reference `PAY-2` stands for another send/),
+    ])
+  })
+
+  test('what would be denied stops it, unless it is to be left out', { timeout: 60_000 }, async () => {
+    const { privateKey } = (await createTestUser(day.service, 'carol')).client
+    const env = environmentOf(day.service, writeFiles(join(day.folder, 'carol'), { none: '' }), privateKey, {
+      TEMPORAL_ADDRESS: day.env['TEMPORAL_ADDRESS']!,
+      QUORATE_DATA_DIR: day.env['QUORATE_DATA_DIR']!,
+    })
+    const before = await countActivities(day.service)
+    const stopped = await day.batch(day.rows('NO', ['1wei', '2wei']), ['--yes'], env)
+    expect([stopped.exit, stopped.stderr]).toEqual([4, expect.stringContaining('2 of 2 rows would be denied')])
+    const left = await day.batch(day.rows('NO', ['1wei', '2wei']), ['--yes', '--skip-denied'], env)
+    expect([left.exit, left.stdout]).toEqual([
+      6,
+      expect.stringContaining('pay.csv:2  NO-0  left out  no policy allows this send'),
+    ])
+    expect(await countActivities(day.service)).toBe(before)
+  })
+
+  test('it waits for approvals: the same file goes on after them', { timeout: 120_000 }, async () => {
+    const bob = await createTestUser(day.service, 'bob')
+    await complete(day.service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
+      threshold: 2,
+      userIds: [day.service.rootUserId, bob.userId],
+    })
+    const csv = day.rows('WAIT', ['1wei', '2wei'])
+    const waiting = await day.batch(csv, ['--yes'])
+    expect([waiting.exit, waiting.stdout]).toEqual([3, expect.stringContaining('2 rows: 2 waiting;')])
+    const { activities } = await day.service.root.query('list_activities', {
+      filterByStatus: ['ACTIVITY_STATUS_CONSENSUS_NEEDED'],
+    })
+    for (const { fingerprint } of activities) await bob.client.approve(fingerprint)
+    const done = await day.batch(csv, ['--yes', '--json'])
+    expect([done.exit, JSON.parse(done.stdout).counts]).toEqual([0, { included: 2 }])
+  })
+})
