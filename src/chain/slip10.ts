@@ -29,7 +29,9 @@ export function masterNode(curve: Slip10Curve, seed: Uint8Array): Slip10Node {
   const { seedKey, Fn } = CURVES[curve]
   let digest = hmacSha512(encodeUtf8(seedKey), seed)
   while (!Fn.isValidNot0(toNumber(digest.subarray(0, 32)))) digest = hmacSha512(encodeUtf8(seedKey), digest)
-  return { privateKey: digest.slice(0, 32), chainCode: digest.slice(32) }
+  const node = { privateKey: digest.slice(0, 32), chainCode: digest.slice(32) }
+  digest.fill(0)
+  return node
 }
 
 /** CKDpriv of SLIP-0010; `child` counts hardened children from 2^31. */

@@ -5,14 +5,22 @@ import { ServiceError } from './error.ts'
 
 /** Seals bytes for one place and opens them there, and nowhere else. */
 export interface Sealing {
+  /** Seals bytes and wipes them: what is sealed is kept nowhere else. */
   readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
+  /** Opens what was sealed; the caller's to wipe. */
   readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
 }
 
 /** Creates the seal of everything secret in the database, under the master key. */
 export function createSealing(masterKey: Secret<Uint8Array>, randomBytes: RandomBytes): Sealing {
   return {
-    seal: (plain, place) => seal(masterKey.reveal(), plain, toAdditionalData(place), randomBytes),
+    seal(plain, place) {
+      try {
+        return seal(masterKey.reveal(), plain, toAdditionalData(place), randomBytes)
+      } finally {
+        plain.fill(0)
+      }
+    },
     unseal(sealed, place) {
       try {
         return unseal(masterKey.reveal(), sealed, toAdditionalData(place))

@@ -38,7 +38,7 @@ export async function createServiceKeys(
  */
 export async function readServiceKeys(tx: Transaction, sealing: Sealing): Promise<Record<ServiceKeyName, string>> {
   const rows: readonly ServiceKeyRow[] = await listServiceKeys(tx)
-  for (const row of rows) sealing.unseal(row.sealed_private_key, serviceKeyPlace(row.name))
+  for (const row of rows) sealing.unseal(row.sealed_private_key, serviceKeyPlace(row.name)).fill(0)
   return Object.fromEntries(rows.map((row) => [row.name, row.public_key])) as Record<ServiceKeyName, string>
 }
 
@@ -49,7 +49,12 @@ export async function openServiceKey(
   name: ServiceKeyName,
 ): Promise<{ readonly publicKey: string; readonly privateKey: string }> {
   const row = (await listServiceKeys(tx)).find((each) => each.name === name)!
-  return { publicKey: row.public_key, privateKey: encodeHex(unseal(row.sealed_private_key, serviceKeyPlace(name))) }
+  const privateKey = unseal(row.sealed_private_key, serviceKeyPlace(name))
+  try {
+    return { publicKey: row.public_key, privateKey: encodeHex(privateKey) }
+  } finally {
+    privateKey.fill(0)
+  }
 }
 
 /** Makes a P-256 key pair from the given randomness, in hex. */

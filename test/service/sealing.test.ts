@@ -9,12 +9,14 @@ const key = (byte: number) => new Secret(new Uint8Array(32).fill(byte))
 const place = fc.record({ table: fc.string(), id: fc.string(), column: fc.string() })
 
 describe('sealing', () => {
-  test('sealing: what was sealed for a place opens there and nowhere else', () => {
+  test('sealing: what was sealed for a place opens there and nowhere else, and is wiped where it came from', () => {
     const sealing = createSealing(key(1), randomBytes)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), place, place, (plain, here, there) => {
-        const sealed = sealing.seal(plain, here)
+        const given = plain.slice()
+        const sealed = sealing.seal(given, here)
         expect([...sealing.unseal(sealed, here)]).toEqual([...plain])
+        expect([...given]).toEqual([...new Uint8Array(plain.length)])
         fc.pre(JSON.stringify(here) !== JSON.stringify(there))
         expect(() => sealing.unseal(sealed, there)).toThrow(ServiceError)
       }),

@@ -18,7 +18,7 @@ export interface HandlerContext {
   readonly randomBytes: (length: number) => Uint8Array
   /** A new random UUID (version 4). */
   readonly newId: () => string
-  /** Seals bytes at rest, bound to the row they stand in, and opens them again. */
+  /** Seals bytes at rest, bound to the row they stand in, and wipes them; opens them again, for the caller to wipe. */
   readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
   readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
   /** Whom an OIDC token in the intent names. */

@@ -67,11 +67,9 @@ export async function addAccounts(
   }
 }
 
-/** Seals the key of an account by itself, and wipes it: signing then takes neither the words nor a derivation. */
+/** Seals the key of an account by itself: signing then takes neither the words nor a derivation. */
 function sealKey({ organizationId, seal }: HandlerContext, accountId: string, privateKey: Uint8Array) {
-  const sealed = seal(privateKey, accountKeyPlace(accountId))
-  privateKey.fill(0)
-  return { organization_id: organizationId, sealed_private_key: sealed }
+  return { organization_id: organizationId, sealed_private_key: seal(privateKey, accountKeyPlace(accountId)) }
 }
 
 /** What may be there once in a wallet: a path for an address format (facts: chain §1). */

@@ -31,9 +31,10 @@ const exportWallet: TypedHandler<Wire.ExportWalletIntent, Wire.ExportWalletResul
   async execute(context, { walletId, targetPublicKey, language = 'MNEMONIC_LANGUAGE_ENGLISH' }) {
     const { tx, organizationId, now } = context
     const mnemonic = context.unseal(await readSealedMnemonic(tx, organizationId, walletId), mnemonicPlace(walletId))
-    const secret = encodeUtf8(translateMnemonic(decodeUtf8(mnemonic), language))
+    const words = decodeUtf8(mnemonic)
     mnemonic.fill(0)
     await markExported(tx, 'wallets', organizationId, walletId, now)
+    const secret = encodeUtf8(translateMnemonic(words, language))
     return { walletId, exportBundle: await makeExportBundle(context, { secret, targetPublicKey }) }
   },
 }

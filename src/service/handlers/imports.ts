@@ -68,13 +68,18 @@ async function openMnemonic(context: HandlerContext, bundle: string) {
   return { mnemonic, useUp }
 }
 
-/** Opens a key that the organization does not have yet. */
+/** Opens a key that the organization does not have yet; wipe it. One that is refused is wiped here. */
 async function openKey(context: HandlerContext, curve: Wire.Curve, bundle: string) {
   const { secret, useUp } = await openImportBundle(context, 'private-key', bundle)
-  const key = orRefuse(() => openPrivateKey(curve, secret))
-  const present = await findPrivateKeyByPublicKey(context.tx, context.organizationId, [key.publicKey])
-  if (present !== undefined) throw apiError('privateKeyImported', present)
-  return { key, useUp }
+  try {
+    const key = orRefuse(() => openPrivateKey(curve, secret))
+    const present = await findPrivateKeyByPublicKey(context.tx, context.organizationId, [key.publicKey])
+    if (present !== undefined) throw apiError('privateKeyImported', present)
+    return { key, useUp }
+  } catch (refusal) {
+    secret.fill(0)
+    throw refusal
+  }
 }
 
 function readText(secret: Uint8Array): string {

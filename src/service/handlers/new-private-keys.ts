@@ -13,7 +13,7 @@ export function checkAddressFormats(curve: Curve, addressFormats: readonly strin
   requireDistinct('addressFormats', addressFormats)
 }
 
-/** Seals a key, wipes it and keeps it with its addresses and tags. */
+/** Seals a key and keeps it with its addresses and tags. */
 export async function addPrivateKey(
   context: HandlerContext,
   params: {
@@ -31,7 +31,6 @@ export async function addPrivateKey(
   const id = context.newId()
   const addresses = addressFormats.map((format) => ({ format, address: addressOf(curve, publicKey, format) }))
   const sealed = context.seal(privateKey, privateKeyPlace(id))
-  privateKey.fill(0)
   await insertPrivateKey(
     tx,
     {

@@ -34,7 +34,6 @@ export async function prepareRelayers(tools: {
     for (const namespace of NAMESPACES.filter((each) => !there.has(nameOf(each)))) {
       const { privateKey, publicKey } = createPrivateKey(RELAYERS[namespace].curve, tools.randomBytes)
       const sealed = tools.sealing.seal(privateKey, serviceKeyPlace(nameOf(namespace)))
-      privateKey.fill(0)
       await insertServiceKey(tx, {
         name: nameOf(namespace),
         public_key: publicKey,
