@@ -5,18 +5,10 @@
  */
 import type { Wire } from '../../protocol/index.ts'
 import type { Asset } from '../assets/currency.ts'
-import { printDecimal } from '../assets/decimal.ts'
 import { isFinal } from '../assets/finality.ts'
 import type { Chain } from '../sends/chains.ts'
 import { createEthereumNode } from '../sends/ethereum.ts'
-import type { SendRow } from '../store/schema.ts'
-
-/** A send that is in a block, and what the service knows of it. */
-export interface SentTransaction {
-  readonly send: SendRow
-  readonly fingerprint: string | undefined
-  readonly sponsored: boolean
-}
+import { type SentTransaction, toRfc3339, toTransfer, turnkeyOf } from './sent.ts'
 
 interface RpcLog {
   readonly address: string
@@ -65,7 +57,8 @@ export async function readEthereumHistory(
     times.set(blockHash, time)
     return time
   }
-  const items = sent.map(async ({ send, fingerprint, sponsored }) => {
+  const items = sent.map(async (each) => {
+    const { send } = each
     const [transaction, receipt] = await Promise.all([
       node.request<RpcTransaction | null>('eth_getTransactionByHash', [send.hash]),
       node.request<RpcReceipt | null>('eth_getTransactionReceipt', [send.hash]),
@@ -84,11 +77,7 @@ export async function readEthereumHistory(
         ...currencyTransfers(transaction, receipt, { address, currency }),
         ...(await tokenTransfers(chain, receipt, address)),
       ],
-      turnkey: {
-        sponsored,
-        ...(fingerprint === undefined ? {} : { activityFingerprint: fingerprint }),
-        submittedAt: toRfc3339(send.created_at),
-      },
+      turnkey: turnkeyOf(each),
     }
     return [item]
   })
@@ -98,11 +87,6 @@ export async function readEthereumHistory(
 async function readBlockTime({ node }: Chain, hash: string): Promise<string> {
   const block = await node.request<{ readonly timestamp: string }>('eth_getBlockByHash', [hash, false])
   return toRfc3339(Number(BigInt(block.timestamp)) * 1000)
-}
-
-/** In whole seconds. */
-function toRfc3339(unixMs: number): string {
-  return new Date(unixMs).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 function feeOf({ gasUsed, effectiveGasPrice, l1Fee = '0x0' }: RpcReceipt): bigint {
@@ -146,16 +130,4 @@ async function tokenTransfers(
 
 function addressOf(topic: string): string {
   return `0x${topic.slice(-40)}`
-}
-
-function toTransfer(
-  direction: 'IN' | 'OUT',
-  counterparty: string,
-  amount: bigint,
-  asset: Asset | undefined,
-): Wire.TransactionHistoryTransfer {
-  const transfer = { direction, amount: amount.toString(), counterparty }
-  if (asset === undefined) return transfer
-  const { caip19, symbol = '', name = '', decimals } = asset
-  return { ...transfer, asset: { caip19, symbol, name, decimals }, display: { crypto: printDecimal(amount, decimals) } }
 }

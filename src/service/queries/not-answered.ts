@@ -1,7 +1,6 @@
 import type { QueryName } from '../../protocol/index.ts'
 import type { NotExecuted } from '../engine/handler.ts'
 
-const CHAIN = { notExecuted: 'this version reads no chain' }
 const MARKETS = { notExecuted: 'there is no market or yield provider behind this service' }
 const ENCLAVES = { notExecuted: 'there are no enclaves behind this service' }
 const PROOFS = { notExecuted: 'this version makes no app proofs' }
@@ -11,7 +10,6 @@ const SESSIONS = { notExecuted: 'this version has no login sessions' }
 
 /** The queries that are not answered, and why: said to whoever asks. */
 export const notAnswered = {
-  list_sol_transaction_history: CHAIN,
   get_swap_status: MARKETS,
   get_claim_earn_fees_status: MARKETS,
   get_earn_deploy_status: MARKETS,

@@ -9,8 +9,10 @@ import { startTestService, type TestService } from '../harness.ts'
 import { createPasskey } from '../passkey.ts'
 import { type Anvil, startAnvil } from '../sends/anvil.ts'
 import { SEPOLIA } from '../sends/status.ts'
+import { makeWallet, SOLANA } from '../signing/keys.ts'
 import { shapeFaults } from './shape.ts'
 
+const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 const rows: Readonly<Record<QueryName, unknown>> = queryHandlers
 const names = Object.keys(queries) as QueryName[]
 const answered = names.filter((name) => typeof rows[name] === 'function')
@@ -20,7 +22,9 @@ let service: TestService
 let requests: Partial<Record<QueryName, object>>
 beforeAll(async () => {
   anvil = await startAnvil()
-  service = await startTestService({ chains: { [SEPOLIA]: { url: anvil.url } } })
+  service = await startTestService({
+    chains: { [SEPOLIA]: { url: anvil.url }, [DEVNET]: { url: anvil.url } },
+  })
   const { root } = service
   const tag = await complete(root, 'ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 't', userIds: [] })
   const user = newUser({ userEmail: 'a@acme.test', userPhoneNumber: '+15551234567', userTags: [tag.userTagId] })
@@ -67,6 +71,7 @@ beforeAll(async () => {
     subOrgWindowLimitUsd: '10',
     windowDurationMinutes: '60',
   })
+  const solana = (await makeWallet(root, SOLANA)).accounts[0]!
   const { sendTransactionStatusId } = await complete(root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', {
     from: addresses[0],
     caip2: SEPOLIA,
@@ -92,6 +97,7 @@ beforeAll(async () => {
     get_mfa_policies: { userId: userIds[0] },
     get_wallet_address_balances: { address: addresses[0], caip2: SEPOLIA },
     list_supported_assets: { caip2: SEPOLIA },
+    list_sol_transaction_history: { address: solana.address, caip2: DEVNET },
     list_eth_transaction_history: { address: addresses[0], caip2: SEPOLIA },
     get_nonces: { address: addresses[0], caip2: SEPOLIA, nonce: true },
     get_send_transaction_status: { sendTransactionStatusId },
@@ -107,7 +113,7 @@ describe('catalogue of queries', () => {
   test('catalogue of queries: each of the 66 has a row', () => {
     expect(names).toHaveLength(66)
     expect(Object.keys(queryHandlers).sort()).toEqual([...names].sort())
-    expect(answered).toHaveLength(44)
+    expect(answered).toHaveLength(45)
   })
 
   test.each(answered)('catalogue of queries: %s answers in its published shape', async (name) => {

@@ -6,7 +6,14 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { address, getAddressEncoder, getTransactionDecoder, lamports, type Transaction } from '@solana/kit'
+import {
+  address,
+  getAddressEncoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  lamports,
+  type Transaction,
+} from '@solana/kit'
 import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
 import { readSolanaDraft, solanaSignatureOf } from '../../../src/chain/index.ts'
 import { decodeBase64, encodeBase58, encodeBase64 } from '../../../src/encoding/index.ts'
@@ -56,8 +63,8 @@ export interface TestSolanaNode {
   balance(of: string): bigint
   /** Makes a token of the SPL token program. */
   makeToken(mint: string, decimals: number): void
-  /** Gives an owner one more account of a token, with so much in it. */
-  giveToken(mint: string, owner: string, amount: bigint): void
+  /** Gives an owner one more account of a token, with so much in it, and says its address. */
+  giveToken(mint: string, owner: string, amount: bigint): string
   data(of: string): Uint8Array
   /** Makes so many blocks, the first with what waits. @default 1 */
   produce(count?: number): void
@@ -120,10 +127,21 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
 
   /** A transaction whose payer can pay is in the block, even when it fails. */
   function include(bytes: Uint8Array): void {
+    const before = holdingsOf(bytes)
     const outcome = runtime.sendTransaction(decode(bytes))
     const failed = outcome instanceof FailedTransactionMetadata
     const err = failed ? errorOf(outcome) : null
     if (typeof err === 'string') return
+    const after = holdingsOf(bytes)
+    const sum = (balances: readonly number[]) => balances.reduce((total, balance) => total + balance, 0)
+    shown.set(solanaSignatureOf(bytes), {
+      // The fee is what nobody has any more.
+      fee: sum(before.balances) - sum(after.balances),
+      preBalances: before.balances,
+      postBalances: after.balances,
+      preTokenBalances: before.tokens,
+      postTokenBalances: after.tokens,
+    })
     landed.set(solanaSignatureOf(bytes), {
       bytes,
       slot: blocks.at(-1)!.slot,
@@ -145,6 +163,29 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       unitsConsumed: Number(meta.computeUnitsConsumed()),
       innerInstructions: innerInstructionsOf(meta),
     }
+  }
+
+  /** What a node keeps of a transaction: who signed it, and what everybody had before it and after. */
+  const shown = new Map<string, object>()
+  const messageOf = (bytes: Uint8Array) => {
+    const message = getCompiledTransactionMessageDecoder().decode(decode(bytes).messageBytes)
+    const { numSignerAccounts, numReadonlySignerAccounts } = message.header
+    const header = {
+      numRequiredSignatures: numSignerAccounts,
+      numReadonlySignedAccounts: numReadonlySignerAccounts,
+      numReadonlyUnsignedAccounts: message.header.numReadonlyNonSignerAccounts,
+    }
+    return { accountKeys: [...message.staticAccounts], header }
+  }
+  const holdingsOf = (bytes: Uint8Array) => {
+    const keys: readonly string[] = messageOf(bytes).accountKeys
+    const tokens = keys.flatMap((key, accountIndex) => {
+      if (!tokenAccounts.includes(key)) return []
+      const data = dataOf(key)
+      const [mint, owner] = [data.subarray(0, 32), data.subarray(32, 64)].map((part) => encodeBase58(part))
+      return [{ accountIndex, mint, owner, uiTokenAmount: tokenAmount(data.readBigUInt64LE(64), mint!) }]
+    })
+    return { balances: keys.map((key) => Number(node.balance(key))), tokens }
   }
 
   const statusOf = (signature: string, history: boolean) => {
@@ -173,6 +214,8 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       programAddress: TOKEN_PROGRAM,
       space: BigInt(data.length),
     })
+  /** Slots take 400 ms. */
+  const timeOf = (slot: number) => 1_700_000_000 + Math.floor(slot * 0.4)
   type At = { readonly commitment?: string } | undefined
   const methods: Methods = {
     getGenesisHash: () => genesisHash,
@@ -238,7 +281,13 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       const { slot, err, meta } = found
       const logMessages = meta.logs()
       const computeUnitsConsumed = Number(meta.computeUnitsConsumed())
-      return { slot, meta: { err, logMessages, computeUnitsConsumed, innerInstructions: innerInstructionsOf(meta) } }
+      const run = { err, logMessages, computeUnitsConsumed, innerInstructions: innerInstructionsOf(meta) }
+      const transaction = { signatures: [signature], message: messageOf(found.bytes) }
+      return { slot, blockTime: timeOf(slot), transaction, meta: { ...run, ...shown.get(signature) } }
+    },
+    getBlock(slot: number) {
+      const { hash, height } = blocks.find((each) => each.slot === slot)!
+      return { blockhash: hash, blockHeight: height, blockTime: timeOf(slot) }
     },
   }
 
@@ -294,6 +343,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       const at = encodeBase58(randomBytes(32))
       putTokenData(at, data)
       tokenAccounts.push(at)
+      return at
     },
     data(of) {
       const account = runtime.getAccount(address(of))
