@@ -73,4 +73,5 @@ export {
   withBlockhash,
   withComputeBudget,
 } from './transactions/solana-draft.ts'
+export { checkSolanaSponsored, solanaFee, withFeePayer } from './transactions/solana-sponsorship.ts'
 export { type Account, deriveAccount, openWallet, type Wallet } from './wallet.ts'

@@ -5,6 +5,7 @@
  */
 import { KEY_CURVES } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, decodeBase58, encodeBase58, encodeHex } from '../../encoding/index.ts'
+import { ByteReader } from './byte-reader.ts'
 import { refuse } from './refuse.ts'
 import { encodeSolana, encodeSolanaMessage } from './solana-encoding.ts'
 import { type CompiledInstruction, readSolanaParts, type SolanaMessage } from './solana-message.ts'
@@ -24,6 +25,12 @@ const SYSTEM = '11111111111111111111111111111111'
 /** `AdvanceNonceAccount` of the System Program: 4, in four bytes. */
 const ADVANCE_NONCE = [4, 0, 0, 0]
 
+/** Compute units in all, and what is offered for each in millionths of a lamport. */
+export interface ComputeBudget {
+  readonly unitLimit?: number
+  readonly unitPrice?: bigint
+}
+
 /** What a transaction says of itself to whoever completes it. */
 export interface SolanaDraft {
   /** Base58. The first pays the fee; they sign in this order. */
@@ -36,18 +43,16 @@ export interface SolanaDraft {
   readonly nonceAccount?: string
   /** Accounts that the transaction writes to and that it names itself. */
   readonly writable: readonly string[]
-  readonly setsUnitLimit: boolean
-  readonly setsUnitPrice: boolean
+  /** What it sets itself. */
+  readonly budget: ComputeBudget
 }
 
 /** Reads a transaction, or a bare message that nobody has signed. Throws `ChainError`. */
 export function readSolanaDraft(transaction: Uint8Array): SolanaDraft {
   const { signatures, content } = readSolanaParts(transaction)
-  const { keys, signers, readonlySigners, readonlyOthers, blockhash, instructions } = content
+  const { keys, signers, readonlySigners, readonlyOthers, blockhash } = content
   const signing = keys.slice(0, signers)
   const nonceAccount = nonceAccountOf(content)
-  const budget = (tag: number) =>
-    instructions.some(({ program, data }) => keys[program] === COMPUTE_BUDGET && data[0] === tag)
   return {
     signers: signing,
     signedBy: signing.filter((_, place) => signatures[place]!.some((byte) => byte !== 0)),
@@ -56,8 +61,7 @@ export function readSolanaDraft(transaction: Uint8Array): SolanaDraft {
     writable: keys.filter((_, place) =>
       place < signers ? place < signers - readonlySigners : place < keys.length - readonlyOthers,
     ),
-    setsUnitLimit: budget(SET_UNIT_LIMIT),
-    setsUnitPrice: budget(SET_UNIT_PRICE),
+    budget: readBudget(content),
   }
 }
 
@@ -94,13 +98,7 @@ function checkSignatures(transaction: Uint8Array): void {
 
 /** Puts a blockhash in (base58). Signatures are dropped: they were made without it. Throws `ChainError`. */
 export function withBlockhash(transaction: Uint8Array, blockhash: string): Bytes {
-  return unsigned({ ...readSolanaParts(transaction).content, blockhash })
-}
-
-/** Compute units in all, and what is offered for each in millionths of a lamport. */
-export interface ComputeBudget {
-  readonly unitLimit?: number
-  readonly unitPrice?: bigint
+  return unsignedSolana({ ...readSolanaParts(transaction).content, blockhash })
 }
 
 /**
@@ -109,14 +107,16 @@ export interface ComputeBudget {
  */
 export function withComputeBudget(transaction: Uint8Array, { unitLimit, unitPrice }: ComputeBudget): Bytes {
   const { content } = readSolanaParts(transaction)
-  const { setsUnitLimit, setsUnitPrice } = readSolanaDraft(transaction)
+  const set = readBudget(content)
   const added = [
-    ...(unitLimit === undefined || setsUnitLimit ? [] : [budgetData(SET_UNIT_LIMIT, BigInt(unitLimit), 4)]),
-    ...(unitPrice === undefined || setsUnitPrice ? [] : [budgetData(SET_UNIT_PRICE, unitPrice, 8)]),
+    ...(unitLimit === undefined || set.unitLimit !== undefined
+      ? []
+      : [budgetData(SET_UNIT_LIMIT, BigInt(unitLimit), 4)]),
+    ...(unitPrice === undefined || set.unitPrice !== undefined ? [] : [budgetData(SET_UNIT_PRICE, unitPrice, 8)]),
   ]
-  const now = unsigned(content)
+  const now = unsignedSolana(content)
   if (added.length === 0) return now
-  const longer = unsigned(withInstructions(content, added))
+  const longer = unsignedSolana(withInstructions(content, added))
   return longer.length > MAX_BYTES ? now : longer
 }
 
@@ -126,6 +126,18 @@ function withInstructions(content: SolanaMessage, added: readonly Uint8Array[]):
   const program = keys.indexOf(COMPUTE_BUDGET)
   const calls = added.map((data): CompiledInstruction => ({ program, accounts: [], data }))
   return { ...content, keys, readonlyOthers, instructions: [...instructions, ...calls] }
+}
+
+function readBudget({ keys, instructions }: SolanaMessage): ComputeBudget {
+  const set = (tag: number, size: number) => {
+    const found = instructions.find(({ program, data }) => keys[program] === COMPUTE_BUDGET && data[0] === tag)
+    return found && new ByteReader(found.data.subarray(1)).unsigned(size, 'a compute budget')
+  }
+  const [limit, unitPrice] = [set(SET_UNIT_LIMIT, 4), set(SET_UNIT_PRICE, 8)]
+  return {
+    ...(limit === undefined ? {} : { unitLimit: Number(limit) }),
+    ...(unitPrice === undefined ? {} : { unitPrice }),
+  }
 }
 
 /** Programs are read-only and stand last; behind them are the accounts of lookup tables, whose places move on by one. */
@@ -144,7 +156,8 @@ function budgetData(tag: number, value: bigint, size: number): Bytes {
   return concatBytes(Uint8Array.of(tag), Uint8Array.from(bytes))
 }
 
-function unsigned(content: SolanaMessage): Bytes {
+/** Writes a transaction that nobody has signed. */
+export function unsignedSolana(content: SolanaMessage): Bytes {
   const slots = Array.from({ length: content.signers }, () => new Uint8Array(64))
   return encodeSolana(slots, encodeSolanaMessage(content))
 }

@@ -5,15 +5,20 @@
 import {
   checkSigner,
   checkSolanaSigners,
+  checkSolanaSponsored,
   normalizeCaip2,
   readSendFacts,
   readSolanaDraft,
+  solanaFee,
   solanaSendBytes,
+  withFeePayer,
 } from '../../chain/index.ts'
 import { encodeBase64 } from '../../encoding/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { askChain } from '../sends/ask-chain.ts'
+import { checkGasAllowance, reserveGas } from '../sends/gas-usage.ts'
+import { relayerAddress } from '../sends/relayers.ts'
 import type { SolanaRequest } from '../sends/solana-request.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
@@ -28,17 +33,18 @@ const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactio
   },
   async validate(context, intent) {
     context.chains.require(intent.caip2)
-    if (intent.sponsor === true) throw apiError('notImplemented', 'a Solana send with a sponsor')
     const signers = await findSigners(context, intent)
     await readFacts(context, intent)
+    const keys = signers.map(namedKey)
     orRefuse(() => {
       const transaction = solanaSendBytes(intent)
-      for (const signer of signers) checkSigner('TRANSACTION_TYPE_SOLANA', transaction, namedKey(signer))
+      for (const key of keys) checkSigner('TRANSACTION_TYPE_SOLANA', transaction, key)
       checkSolanaSigners(
         transaction,
-        signers.map((signer) => namedKey(signer).publicKey),
+        keys.map(({ publicKey }) => publicKey),
       )
     })
+    if (intent.sponsor === true) await checkGasAllowance(context, await estimate(context, intent))
   },
   async facts(context, intent) {
     const facts = await readFacts(context, intent)
@@ -51,12 +57,15 @@ const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactio
     const id = context.newId()
     const transaction = orRefuse(() => solanaSendBytes(intent))
     const request: SolanaRequest = { transaction: encodeBase64(transaction), signWiths: intent.signWiths }
+    const [payer] = readSolanaDraft(transaction).signers
+    const sponsored = intent.sponsor === true
     await insertSend(tx, {
       id,
       organization_id: organizationId,
       activity_id: context.activityId,
       caip2: normalizeCaip2(intent.caip2),
-      sender: readSolanaDraft(transaction).signers[0]!,
+      sender: sponsored ? await relayerAddress(tx, 'solana') : payer!,
+      account: sponsored ? payer! : null,
       request: JSON.stringify(request),
       status: 'INITIALIZED',
       nonce: null,
@@ -65,6 +74,7 @@ const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactio
       created_at: now,
       updated_at: now,
     })
+    if (sponsored) await reserveGas(context, id, await estimate(context, intent))
     return { sendTransactionStatusId: id }
   },
 }
@@ -85,6 +95,8 @@ async function findSigners(
   { signWiths }: Wire.SolSendTransactionIntentV2,
 ): Promise<readonly Signer[]> {
   const signers: Signer[] = []
+  const stranger = signWiths.find((each) => !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(each))
+  if (stranger !== undefined) throw apiError('requestInvalid', `\`${stranger}\` is no Solana address to sign with`)
   for (const signWith of signWiths) signers.push(await findSigner(context, signWith))
   return signers
 }
@@ -92,4 +104,14 @@ async function findSigners(
 async function readFacts(context: HandlerContext, intent: Wire.SolSendTransactionIntentV2) {
   const interfaces = await readContractInterfaces(context)
   return orRefuse(() => readSendFacts('ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', intent, { interfaces }))
+}
+
+/** What a send costs whoever sponsors it, by what the transaction says itself. Refuses one that cannot be sponsored. */
+async function estimate(context: HandlerContext, intent: Wire.SolSendTransactionIntentV2) {
+  const payer = await relayerAddress(context.tx, 'solana')
+  return orRefuse(() => {
+    const transaction = solanaSendBytes(intent)
+    checkSolanaSponsored(transaction, payer)
+    return { chain: context.chains.require(intent.caip2), cost: solanaFee(withFeePayer(transaction, payer)) }
+  })
 }

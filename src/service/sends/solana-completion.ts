@@ -8,9 +8,11 @@ import {
   readSolanaDraft,
   type SolanaDraft,
   signTransaction,
+  solanaFee,
   solanaSignatureOf,
   withBlockhash,
   withComputeBudget,
+  withFeePayer,
 } from '../../chain/index.ts'
 import { type Bytes, decodeBase64, encodeBase64 } from '../../encoding/index.ts'
 import { findSigner, withSigningKey } from '../signing/signer.ts'
@@ -18,11 +20,19 @@ import type { Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { insertAttempt, isSentElsewhere, updateSend } from '../store/sends.ts'
 import type { Completion } from './attempt.ts'
+import type { Chain } from './chains.ts'
 import { failure } from './failure.ts'
 import type { SendTools } from './family.ts'
+import { raiseGas } from './gas-usage.ts'
+import { withRelayerKey } from './relayers.ts'
 import { runFailure } from './solana-failure.ts'
 import type { SolanaNode } from './solana-node.ts'
 import { readSolanaRequest, type SolanaTerms } from './solana-request.ts'
+
+export interface SolanaTools extends SendTools {
+  readonly chain: Chain
+  readonly node: SolanaNode
+}
 
 /** The most that a transaction may have. */
 const MAX_UNITS = 1_400_000
@@ -46,13 +56,10 @@ const MAX_TWINS = 64
  * Completes and signs a send for the first time, or anew when what was signed before can never be included. Nothing comes of
  * it while the node lags behind its own blockhash. Throws `NodeUnreachable`.
  */
-export async function completeSolana(
-  tools: SendTools,
-  node: SolanaNode,
-  row: SendRow,
-  number: number,
-): Promise<Completion | 'later'> {
-  const given = decodeBase64(readSolanaRequest(row.request).transaction)
+export async function completeSolana(tools: SolanaTools, row: SendRow, number: number): Promise<Completion | 'later'> {
+  const { node } = tools
+  const asked = decodeBase64(readSolanaRequest(row.request).transaction)
+  const given = row.account === null ? asked : withFeePayer(asked, row.sender)
   const draft = readSolanaDraft(given)
   const genesis = await node.genesisHash()
   if (!genesis.startsWith(row.caip2.slice('solana:'.length))) {
@@ -86,7 +93,7 @@ interface Form {
 
 /** INVARIANT: no two sends have one signature: the chain would include one transaction for both. */
 async function signOnce(
-  { sealing, clock }: SendTools,
+  { sealing, clock, chain }: SolanaTools,
   tx: Transaction,
   row: SendRow,
   { form, draft, budget, terms, number }: Form,
@@ -98,6 +105,8 @@ async function signOnce(
     const unsigned = draft.signedBy.length > 0 ? form : withComputeBudget(form, varied)
     const signed = await sign({ tx, organizationId: row.organization_id, unseal: sealing.unseal }, row, unsigned)
     if (typeof signed === 'string') return { failure: failure(signed) }
+    const dear = await raiseGas(tx, row, { chain, cost: solanaFee(signed), now: clock() })
+    if (dear !== undefined) return { failure: failure(dear) }
     const signature = solanaSignatureOf(signed)
     if (!(await isSentElsewhere(tx, row, signature))) {
       const attempt: SendAttemptRow = {
@@ -113,7 +122,7 @@ async function signOnce(
       await updateSend(tx, row, { hash: signature, updated_at: clock() })
       return { attempt }
     }
-    if (unitLimit === undefined || draft.setsUnitLimit || draft.signedBy.length > 0) break
+    if (unitLimit === undefined || draft.budget.unitLimit !== undefined || draft.signedBy.length > 0) break
   }
   if (draft.blockhash === NO_BLOCKHASH) return 'later'
   return { failure: failure('this very transaction is sent already, and is included once') }
@@ -122,7 +131,7 @@ async function signOnce(
 /** Signs with each key, or says whose is gone. */
 async function sign(
   context: Parameters<typeof withSigningKey>[0],
-  { request }: SendRow,
+  { request, account }: SendRow,
   unsigned: Bytes,
 ): Promise<Bytes | string> {
   let signed = unsigned
@@ -131,7 +140,8 @@ async function sign(
     if (signer === undefined) return `the key of ${signWith} is gone`
     signed = await withSigningKey(context, signer, (key) => signTransaction('TRANSACTION_TYPE_SOLANA', signed, key))
   }
-  return signed
+  if (account === null) return signed
+  return withRelayerKey(context, 'solana', (key) => signTransaction('TRANSACTION_TYPE_SOLANA', signed, key))
 }
 
 /** What the transaction does not set itself. The price is left out where paying it would be too much for the payer. */
@@ -143,7 +153,7 @@ async function chooseBudget(
 ): Promise<ComputeBudget> {
   if (draft.signedBy.length > 0) return {}
   const limit = units === undefined ? {} : { unitLimit: withMargin(units) }
-  if (draft.setsUnitPrice) return limit
+  if (draft.budget.unitPrice !== undefined) return limit
   const unitPrice = choosePrice(await node.recentUnitPrices(draft.writable), number)
   if (unitPrice === 0n) return limit
   const priced = { ...limit, unitPrice }

@@ -2,7 +2,7 @@ import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { listAttempts } from '../store/sends.ts'
 import { type CreateChainFamily, changeSend, type Handover } from './family.ts'
 import { NodeRefusal } from './node.ts'
-import { completeSolana } from './solana-completion.ts'
+import { completeSolana, type SolanaTools } from './solana-completion.ts'
 import { refusalFailure } from './solana-failure.ts'
 import { createSolanaNode } from './solana-node.ts'
 import { createSolanaWatcher } from './solana-watch.ts'
@@ -14,9 +14,10 @@ const MAX_IN_FLIGHT = 256
 const REFUSED_FOR_GOOD = [-32_602, -32_003]
 
 /** Sends on a chain of the namespace solana. */
-export const createSolanaFamily: CreateChainFamily = (tools, chain) => {
+export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
   const node = createSolanaNode(chain.node)
-  const watcher = createSolanaWatcher(tools, chain, node)
+  const tools: SolanaTools = { ...sendTools, chain, node }
+  const watcher = createSolanaWatcher(tools)
 
   async function handOver(row: SendRow, { signed_transaction }: SendAttemptRow): Promise<Handover> {
     try {
@@ -37,7 +38,7 @@ export const createSolanaFamily: CreateChainFamily = (tools, chain) => {
     async launch(row) {
       const [signed] = await tools.database.read((tx) => listAttempts(tx, row))
       if (signed) return handOver(row, signed)
-      const completion = await completeSolana(tools, node, row, 1)
+      const completion = await completeSolana(tools, row, 1)
       if (completion === 'later') return 'later'
       if ('attempt' in completion) return handOver(row, completion.attempt)
       await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })

@@ -15,6 +15,8 @@ export interface SolanaRun {
   readonly logs: readonly string[]
   readonly unitsConsumed?: number | undefined
   readonly innerInstructions?: unknown
+  /** Lamports, of one that is in a block. */
+  readonly fee?: number
 }
 
 export interface SignatureStatus {
@@ -111,14 +113,15 @@ export function createSolanaNode(node: ChainNode) {
       const found = await node.request<{
         readonly meta: {
           readonly err: TransactionError | null
+          readonly fee: number
           readonly logMessages?: readonly string[] | null
           readonly computeUnitsConsumed?: number
           readonly innerInstructions?: unknown
         } | null
       } | null>('getTransaction', [signature, { ...confirmed, encoding: 'json', maxSupportedTransactionVersion: 0 }])
       if (!found?.meta) return undefined
-      const { err: error, logMessages, computeUnitsConsumed: unitsConsumed, innerInstructions } = found.meta
-      return { error, logs: logMessages ?? [], unitsConsumed, innerInstructions }
+      const { err: error, fee, logMessages, computeUnitsConsumed: unitsConsumed, innerInstructions } = found.meta
+      return { error, fee, logs: logMessages ?? [], unitsConsumed, innerInstructions }
     },
   }
 }

@@ -2,14 +2,14 @@
 import { NO_BLOCKHASH, readSolanaDraft } from '../../chain/index.ts'
 import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { listAttempts } from '../store/sends.ts'
-import type { Chain } from './chains.ts'
+import { listAttempts, updateSend } from '../store/sends.ts'
 import { failure } from './failure.ts'
-import { changeSend, type SendTools } from './family.ts'
+import { changeSend } from './family.ts'
+import { settleGas } from './gas-usage.ts'
 import { NodeRefusal } from './node.ts'
-import { completeSolana } from './solana-completion.ts'
+import { completeSolana, type SolanaTools } from './solana-completion.ts'
 import { runFailure } from './solana-failure.ts'
-import type { SignatureStatus, SolanaNode } from './solana-node.ts'
+import type { SignatureStatus, SolanaRun } from './solana-node.ts'
 import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
 
 /** As many as a node answers at once. */
@@ -28,7 +28,8 @@ interface Flight {
 type Fate = { readonly status: SignatureStatus } | 'never' | 'unknown'
 
 /** Creates what looks at the sends of a chain. Throws `NodeUnreachable`. */
-export function createSolanaWatcher(tools: SendTools, chain: Chain, node: SolanaNode) {
+export function createSolanaWatcher(tools: SolanaTools) {
+  const { chain, node } = tools
   const isSettled = ({ confirmationStatus }: SignatureStatus) =>
     confirmationStatus === 'finalized' || (chain.confirmations === 1 && confirmationStatus === 'confirmed')
 
@@ -59,16 +60,23 @@ export function createSolanaWatcher(tools: SendTools, chain: Chain, node: Solana
   async function settle({ row, attempt }: Flight, status: SignatureStatus): Promise<void> {
     if (!isSettled(status)) return
     const { err } = status
-    const error = err === null ? null : JSON.stringify(await explain(attempt.hash, err))
-    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error })
+    const run = err === null && row.account === null ? undefined : await readRun(attempt.hash)
+    const failed = err === null ? null : JSON.stringify(runFailure('execution', err, run ?? { error: err, logs: [] }))
+    const columns = { status: 'INCLUDED', hash: attempt.hash, failure: failed, updated_at: tools.clock() } as const
+    await tools.database.write(async (tx) => {
+      if (run?.fee !== undefined) await settleGas(tx, row, { chain, cost: BigInt(run.fee) })
+      await updateSend(tx, row, columns)
+    })
   }
 
-  async function explain(signature: string, err: NonNullable<SignatureStatus['err']>) {
-    const run = await node.transaction(signature).catch((error: unknown) => {
+  /** What it did in its block; nothing where the node does not keep that. */
+  async function readRun(signature: string): Promise<SolanaRun | undefined> {
+    try {
+      return await node.transaction(signature)
+    } catch (error) {
       if (error instanceof NodeRefusal) return undefined
       throw error
-    })
-    return runFailure('execution', err, run ?? { error: err, logs: [] })
+    }
   }
 
   /** Nodes keep nothing that is not included at once; what was lost on the way is offered again. */
@@ -130,7 +138,7 @@ export function createSolanaWatcher(tools: SendTools, chain: Chain, node: Solana
           : `nonce ${blockhash} of ${nonceAccount} was used for another transaction`
       return changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
     }
-    const completion = await completeSolana(tools, node, row, attempt.number + 1)
+    const completion = await completeSolana(tools, row, attempt.number + 1)
     if (completion === 'later') return
     if ('failure' in completion) {
       return changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })

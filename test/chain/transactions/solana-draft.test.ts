@@ -2,6 +2,7 @@ import {
   AddressLookupTableAccount,
   ComputeBudgetInstruction,
   ComputeBudgetProgram,
+  Ed25519Program,
   Keypair,
   PublicKey,
   SystemProgram,
@@ -13,11 +14,14 @@ import {
 import { describe, expect, test } from 'vitest'
 import {
   checkSolanaSigners,
+  checkSolanaSponsored,
   NO_BLOCKHASH,
   normalizeCaip2,
   readSolanaDraft,
+  solanaFee,
   withBlockhash,
   withComputeBudget,
+  withFeePayer,
 } from '../../../src/chain/index.ts'
 import { encodeSolanaMessage } from '../../../src/chain/transactions/solana-encoding.ts'
 import { readSolanaParts } from '../../../src/chain/transactions/solana-message.ts'
@@ -54,8 +58,7 @@ describe('Solana drafts', () => {
       signedBy: [other.publicKey.toBase58()],
       blockhash,
       writable: [payer, other].map(({ publicKey }) => publicKey.toBase58()).concat(keyOf(9).toBase58()),
-      setsUnitLimit: false,
-      setsUnitPrice: true,
+      budget: { unitPrice: 5n },
     })
   })
 
@@ -94,23 +97,7 @@ describe('Solana drafts', () => {
   })
 
   test('accounts of lookup tables are still the same ones', () => {
-    const table = new AddressLookupTableAccount({
-      key: keyOf(20),
-      state: {
-        addresses: [keyOf(21), keyOf(22)],
-        authority: keyOf(23),
-        deactivationSlot: 2n ** 64n - 1n,
-        lastExtendedSlot: 0,
-        lastExtendedSlotStartIndex: 0,
-      },
-    })
-    const instruction = new TransactionInstruction({
-      programId: keyOf(30),
-      keys: [21, 31, 22].map((byte) => ({ pubkey: keyOf(byte), isSigner: false, isWritable: byte === 21 })),
-      data: Buffer.from([1]),
-    })
-    const content = { payerKey: payer.publicKey, recentBlockhash: blockhash, instructions: [instruction] }
-    const before = new VersionedTransaction(new TransactionMessage(content).compileToV0Message([table]))
+    const { table, transaction: before } = withTable()
     const after = VersionedTransaction.deserialize(withComputeBudget(before.serialize(), { unitLimit: 1 }))
     const accountsOf = ({ message }: VersionedTransaction) =>
       TransactionMessage.decompile(message, { addressLookupTableAccounts: [table] }).instructions[0]!
@@ -184,6 +171,87 @@ describe('Solana drafts', () => {
 interface Named {
   readonly keypair: Keypair
   readonly address: string
+}
+
+describe('sponsored Solana transactions', () => {
+  const sponsor = Keypair.fromSeed(new Uint8Array(32).fill(8)).publicKey
+  const [from, space] = [payer.publicKey, 0]
+  const create = { fromPubkey: from, newAccountPubkey: other.publicKey, lamports: 1, space, programId: keyOf(30) }
+  const seeded = { fromPubkey: from, newAccountPubkey: keyOf(9), basePubkey: from, seed: 'x', lamports: 1, space }
+
+  test('another pays, and everything else is as it was', () => {
+    const before = Transaction.from(legacy(transfer(payer), transfer(other)))
+    const after = Transaction.from(withFeePayer(legacy(transfer(payer), transfer(other)), sponsor.toBase58()))
+    expect(after.feePayer).toEqual(sponsor)
+    expect(after.instructions).toEqual(before.instructions)
+    expect(after.signatures.map(({ publicKey }) => publicKey)).toEqual([sponsor, payer.publicKey, other.publicKey])
+  })
+
+  test('accounts of lookup tables are still the same ones', () => {
+    const { table, transaction } = withTable()
+    const after = VersionedTransaction.deserialize(withFeePayer(transaction.serialize(), sponsor.toBase58()))
+    const accountsOf = ({ message }: VersionedTransaction) =>
+      TransactionMessage.decompile(message, { addressLookupTableAccounts: [table] }).instructions[0]!
+    expect(accountsOf(after)).toEqual(accountsOf(transaction))
+  })
+
+  test.each<[string, TransactionInstruction, string]>([
+    ['creates an account', SystemProgram.createAccount(create), 'creates no account by the System Program itself'],
+    [
+      'creates one with a seed',
+      SystemProgram.createAccountWithSeed({ ...seeded, programId: keyOf(30) }),
+      'creates no account by the System Program itself',
+    ],
+    [
+      'names its payer',
+      SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: sponsor, lamports: 1 }),
+      `does not name who pays for it, ${sponsor.toBase58()}`,
+    ],
+    [
+      'has no System Program',
+      new TransactionInstruction({ programId: keyOf(30), keys: [] }),
+      'has the System Program among its accounts',
+    ],
+  ])('one that %s is refused', (_, instruction, reason) => {
+    expect(refusal(() => checkSolanaSponsored(legacy(instruction), sponsor.toBase58()))).toContain(reason)
+  })
+
+  test('one that its signers may sign is taken', () => {
+    expect(() => checkSolanaSponsored(legacy(transfer(payer)), sponsor.toBase58())).not.toThrow()
+  })
+
+  test('the fee is that of each signature, checked ones too, and of the units that it may use', () => {
+    const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 3 })
+    const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 1_000_001 })
+    const ed25519 = Ed25519Program.createInstructionWithPrivateKey({
+      privateKey: payer.secretKey,
+      message: keyOf(1).toBytes(),
+    })
+    expect(solanaFee(legacy(transfer(payer), transfer(other)))).toBe(10_000n)
+    expect(solanaFee(legacy(transfer(payer), ed25519))).toBe(10_000n)
+    expect(solanaFee(legacy(transfer(payer), price))).toBe(5_002n)
+    expect(solanaFee(legacy(transfer(payer), price, limit))).toBe(5_004n)
+  })
+})
+
+function withTable() {
+  const table = new AddressLookupTableAccount({
+    key: keyOf(20),
+    state: {
+      addresses: [keyOf(21), keyOf(22)],
+      authority: keyOf(23),
+      deactivationSlot: 2n ** 64n - 1n,
+      lastExtendedSlot: 0,
+      lastExtendedSlotStartIndex: 0,
+    },
+  })
+  const instruction = new TransactionInstruction({
+    programId: keyOf(30),
+    keys: [21, 31, 22].map((byte) => ({ pubkey: keyOf(byte), isSigner: false, isWritable: byte === 21 })),
+    data: Buffer.from([1]),
+  })
+  const content = { payerKey: payer.publicKey, recentBlockhash: blockhash, instructions: [instruction] }
+  return { table, transaction: new VersionedTransaction(new TransactionMessage(content).compileToV0Message([table])) }
 }
 
 test.each([

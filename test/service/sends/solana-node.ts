@@ -35,6 +35,7 @@ interface Landed {
   readonly bytes: Uint8Array
   readonly slot: number
   readonly err: unknown
+  readonly fee: number
   readonly meta: TransactionMetadata
 }
 
@@ -134,9 +135,10 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     if (typeof err === 'string') return
     const after = holdingsOf(bytes)
     const sum = (balances: readonly number[]) => balances.reduce((total, balance) => total + balance, 0)
+    // The fee is what nobody has any more.
+    const fee = sum(before.balances) - sum(after.balances)
     shown.set(solanaSignatureOf(bytes), {
-      // The fee is what nobody has any more.
-      fee: sum(before.balances) - sum(after.balances),
+      fee,
       preBalances: before.balances,
       postBalances: after.balances,
       preTokenBalances: before.tokens,
@@ -146,6 +148,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       bytes,
       slot: blocks.at(-1)!.slot,
       err,
+      fee,
       meta: failed ? outcome.meta() : outcome,
     })
   }

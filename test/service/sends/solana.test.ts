@@ -153,9 +153,9 @@ describe('a send that cannot be', () => {
   const stranger = Keypair.generate().publicKey
   test.each<[string, () => object, readonly unknown[]]>([
     [
-      'a sponsor',
-      () => intentOf(draft([transfer(1, stranger)]), { sponsor: true }),
-      [501, 12, 'a Solana send with a sponsor is not implemented by this service', ''],
+      'the id of a key',
+      () => intentOf(draft([transfer(1, stranger)]), { signWith: '11111111-1111-4111-8111-111111111111' }),
+      [400, 3, '`11111111-1111-4111-8111-111111111111` is no Solana address to sign with', 'REQUEST_INVALID'],
     ],
     [
       'what is no transaction',
