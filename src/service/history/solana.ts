@@ -136,8 +136,9 @@ interface Move {
 }
 
 /**
- * Says with whom an address has exchanged, the most first. Where it alone has lost, or alone has gained, each of the others is one, with what
- * came to it or from it; otherwise nobody can tell whose went to whom, and the whole is said of who has most of the rest.
+ * Says with whom an address has exchanged, the most first. Where it alone has lost, or alone has gained, each of the
+ * others is one, with what came to it or from it; otherwise nobody can tell whose went to whom, and the whole is said of
+ * who has most of the rest.
  */
 function movesOf(changes: Changes, address: string): readonly Move[] {
   const own = changes.get(address) ?? 0n
