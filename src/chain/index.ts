@@ -38,8 +38,11 @@ export {
   withFees,
 } from './signing/ethereum.ts'
 export {
+  DOMAIN_QUERY,
+  decodeDomain,
   type ExecutedCall,
   type Execution,
+  type ExecutionDomain,
   encodeExecution,
   encodeGetNonce,
   executionDigest,

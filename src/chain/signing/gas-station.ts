@@ -4,6 +4,7 @@
  */
 import { keccak256, type SignatureHalves } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, decodeHex, encodeHex } from '../../encoding/index.ts'
+import { decodeArguments } from '../transactions/abi-values.ts'
 import { inOnePiece } from './ethereum.ts'
 import { typedDataDigest } from './typed-data-digest.ts'
 
@@ -14,8 +15,15 @@ export interface ExecutedCall {
   readonly data: string
 }
 
+/** What the delegate's EIP-712 domain is called; its deployments differ in the version. */
+export interface ExecutionDomain {
+  readonly name: string
+  readonly version: string
+}
+
 /** What an account wants carried out; its one call or all of its calls, or nothing. */
 export interface Execution {
+  readonly domain: ExecutionDomain
   readonly chainId: bigint
   readonly account: string
   /** The account's own count of executions, below 2^128. */
@@ -36,10 +44,11 @@ const LIMITS = [
 ]
 
 /** Computes the EIP-712 digest that the account signs. */
-export function executionDigest({ chainId, account, nonce, deadline, calls }: Execution): Bytes {
+export function executionDigest({ domain: { name, version }, ...execution }: Execution): Bytes {
+  const { chainId, account, nonce, deadline, calls } = execution
   const written = calls.map((call) => ({ ...call, value: call.value.toString() }))
   const limits = { nonce: nonce.toString(), deadline: deadline.toString() }
-  const domain = { name: 'TKGasDelegate', version: '1', chainId: chainId.toString(), verifyingContract: account }
+  const domain = { name, version, chainId: chainId.toString(), verifyingContract: account }
   const [only, ...others] = written
   return typedDataDigest(
     others.length === 0
@@ -81,6 +90,18 @@ export function encodeExecution(execution: Execution, signature: SignatureHalves
 /** Makes the calldata of `getNonce(account)`, the station's count of executions. */
 export function encodeGetNonce(account: string): string {
   return call('getNonce(address)', [address(account)])
+}
+
+/** The calldata that asks a delegate for its domain (EIP-5267). */
+export const DOMAIN_QUERY = call('eip712Domain()', [])
+
+/** Reads what a delegate says of its domain. Throws `ChainError`. */
+export function decodeDomain(answer: string): ExecutionDomain {
+  const [, name, version] = decodeArguments(
+    [{ kind: 'fixed-bytes', size: 1 }, { kind: 'string' }, { kind: 'string' }],
+    decodeHex(answer),
+  ) as readonly { readonly text: string }[]
+  return { name: name!.text, version: version!.text }
 }
 
 /** Contract ABI: a word has 32 bytes; what has no fixed length stands behind, and its word says where. */

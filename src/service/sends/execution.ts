@@ -4,7 +4,7 @@ import { keyGone, withAccountKey } from './account-key.ts'
 import type { Draft, NoDraft, OnTheWay, Place } from './draft.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
-import { EXECUTION_LASTS_S, executionNonce, isDelegated, missingContract } from './gas-station.ts'
+import { EXECUTION_LASTS_S, executionDomain, executionNonce, isDelegated, missingContract } from './gas-station.ts'
 import type { ExecutionRequest } from './request.ts'
 
 /**
@@ -24,11 +24,16 @@ export async function draftExecution(
   if (onTheWay.delegates || (!sponsored && onTheWay.authorizes)) return sponsored ? 'waits' : 'later'
   const missing = await missingContract(node, gasStation)
   if (missing !== undefined) return { failure: failure(missing) }
+  const domain = await executionDomain(node, gasStation)
+  if (domain === undefined) {
+    return { failure: failure(`the delegate at ${gasStation.delegate} does not say its EIP-712 domain`) }
+  }
   const delegated = await isDelegated(node, account, gasStation)
   // Each transaction of its own would take the nonce that the authorization is for.
   if (!delegated && sponsored && onTheWay.sends) return 'waits'
   const calls = request.calls.map(({ to, value, data }) => ({ from: account, to, value: BigInt(value), data }))
   const execution = {
+    domain,
     chainId,
     account,
     nonce: BigInt(request.gasStationNonce ?? (await executionNonce(node, account, gasStation))),

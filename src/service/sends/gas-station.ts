@@ -2,8 +2,16 @@
  * The contracts through which an account's calls are carried out together, or are paid by somebody else (facts: chain §7):
  * the account runs the delegate's code (EIP-7702), and the station passes on to it what the account has signed.
  */
-import { encodeGetNonce, type SmartContractInterface } from '../../chain/index.ts'
+import {
+  ChainError,
+  DOMAIN_QUERY,
+  decodeDomain,
+  type ExecutionDomain,
+  encodeGetNonce,
+  type SmartContractInterface,
+} from '../../chain/index.ts'
 import type { EthereumNode } from './ethereum.ts'
+import { NodeRefusal } from './node.ts'
 
 export interface GasStation {
   /** Address that executions are sent to, hex with `0x`. */
@@ -42,6 +50,19 @@ export async function executionNonce(node: EthereumNode, account: string, gasSta
     return BigInt.asUintN(128, await node.storage(account, NONCE_SLOT))
   }
   return BigInt(await node.call({ to: gasStation.station, data: encodeGetNonce(account) }))
+}
+
+/** Reads what the delegate's signatures are made for; nothing where it does not say it (EIP-5267). */
+export async function executionDomain(
+  node: EthereumNode,
+  { delegate }: GasStation,
+): Promise<ExecutionDomain | undefined> {
+  try {
+    return decodeDomain(await node.call({ to: delegate, data: DOMAIN_QUERY }))
+  } catch (error) {
+    if (error instanceof NodeRefusal || error instanceof ChainError) return undefined
+    throw error
+  }
 }
 
 /** Says what is missing on the chain: a call of an address without code succeeds, and does nothing. */

@@ -1,9 +1,20 @@
 import fc from 'fast-check'
-import { encodeFunctionData, encodePacked, type Hex, hashTypedData, parseAbi, parseSignature } from 'viem'
+import {
+  encodeFunctionData,
+  encodeFunctionResult,
+  encodePacked,
+  type Hex,
+  hashTypedData,
+  parseAbi,
+  parseSignature,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import {
   authorizationItem,
+  ChainError,
+  DOMAIN_QUERY,
+  decodeDomain,
   type Execution,
   encodeExecution,
   encodeGetNonce,
@@ -39,6 +50,7 @@ const calls = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 const executions = fc.record({
+  domain: fc.record({ name: fc.string({ minLength: 1 }), version: fc.string({ minLength: 1 }) }),
   chainId: fc.bigInt({ min: 1n, max: 2n ** 40n }),
   account: fc.constant(ethereumAddress as Hex),
   nonce: fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }),
@@ -51,7 +63,7 @@ describe('signing: gas station', () => {
     fc.assert(
       fc.property(executions, (execution) => {
         const { chainId, nonce, deadline, calls } = execution
-        const domain = { name: 'TKGasDelegate', version: '1', chainId, verifyingContract: execution.account }
+        const domain = { ...execution.domain, chainId, verifyingContract: execution.account }
         const message = { nonce, deadline: Number(deadline) }
         const [only] = calls
         const digest =
@@ -90,6 +102,17 @@ describe('signing: gas station', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  test('signing: the domain of a delegate is read as viem writes it', () => {
+    const abi = parseAbi([
+      'function eip712Domain() view returns (bytes1, string, string, uint256, address, bytes32, uint256[])',
+    ])
+    const result = ['0x0f', 'TKGasDelegate', '1.1', 1n, ethereumAddress as Hex, `0x${'0'.repeat(64)}`, []] as const
+    const answer = encodeFunctionResult({ abi, functionName: 'eip712Domain', result })
+    expect(DOMAIN_QUERY).toBe(encodeFunctionData({ abi }))
+    expect(decodeDomain(answer)).toEqual({ name: 'TKGasDelegate', version: '1.1' })
+    expect(() => decodeDomain('0x')).toThrow(ChainError)
   })
 
   test('signing: viem asks for the nonce of a station in the same bytes', () => {

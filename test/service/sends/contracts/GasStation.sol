@@ -30,6 +30,15 @@ contract Delegate {
 
     receive() external payable {}
 
+    /// EIP-5267: which members the domain has (0x0f, the first four), and what they are.
+    function eip712Domain()
+        external
+        view
+        returns (bytes1, string memory, string memory, uint256, address, bytes32, uint256[] memory)
+    {
+        return (hex"0f", "TKGasDelegate", "1.1", block.chainid, address(this), 0, new uint256[](0));
+    }
+
     function nonce() public view returns (uint128 value) {
         bytes32 slot = STATE;
         assembly {
@@ -67,7 +76,7 @@ contract Delegate {
     function take(bytes32 structHash, bytes calldata data, uint128 given, uint32 deadline) private {
         if (block.timestamp > deadline) revert DeadlineExceeded();
         bytes32 domain =
-            keccak256(abi.encode(DOMAIN, keccak256("TKGasDelegate"), keccak256("1"), block.chainid, address(this)));
+            keccak256(abi.encode(DOMAIN, keccak256("TKGasDelegate"), keccak256("1.1"), block.chainid, address(this)));
         bytes32 digest = keccak256(abi.encodePacked(hex"1901", domain, structHash));
         if (ecrecover(digest, uint8(data[64]), bytes32(data[0:32]), bytes32(data[32:64])) != address(this)) {
             revert NotSelf();
