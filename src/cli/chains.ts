@@ -6,7 +6,7 @@ type ChainSettings = ChainsSettings[string]
 type Environment = Readonly<Record<string, string | undefined>>
 
 interface Row {
-  readonly option: 'chain' | 'price' | 'token'
+  readonly option: 'chain' | 'price' | 'token' | 'gasStation'
   readonly variable: string
   readonly what: string
   /** The chain's id, then what is said of it. */
@@ -37,11 +37,18 @@ const ROWS = {
     form: new RegExp(`^${CHAIN}/(?:erc20:(?=0x)|token:)(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$`),
     example: 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
   },
+  gasStation: {
+    option: 'gasStation',
+    variable: 'QUORATE_GAS_STATIONS',
+    what: 'a chain, the address of a gas station and that of its delegate',
+    form: /^(eip155:\d{1,32})=(0x[0-9a-fA-F]{40}\/0x[0-9a-fA-F]{40})$/,
+    example: 'eip155:1=0x1cBBD58E521e1133F09E2Ba207e3e75c4DB404D5/0x2a31eF110e4Cdb9C332aA1d8633510214299c48B',
+  },
 } as const satisfies Record<string, Row>
 
 /**
- * Reads the chains that the service serves: each `--chain ID=URL`, and of them what `--price` and `--token` say; where an
- * option is not given, the same from its variable, separated by commas. @default none. Throws `cli/usage`.
+ * Reads the chains that the service serves: each `--chain ID=URL`, and of them what `--price`, `--token` and `--gas-station`
+ * say; where an option is not given, the same from its variable, separated by commas. @default none. Throws `cli/usage`.
  */
 export function readChains(options: Readonly<Record<string, unknown>>, environment: Environment): ChainsSettings {
   const chains: Record<string, ChainSettings> = {}
@@ -60,6 +67,10 @@ export function readChains(options: Readonly<Record<string, unknown>>, environme
   for (const { caip2, value } of read(ROWS.token, options, environment)) {
     change(ROWS.token, caip2, ({ tokens = [] }) => ({ tokens: [...tokens, value] }))
   }
+  for (const { caip2, value } of read(ROWS.gasStation, options, environment)) {
+    const [station, delegate] = value.split('/') as [string, string]
+    change(ROWS.gasStation, caip2, () => ({ gasStation: { station, delegate } }))
+  }
   return chains
 }
 
@@ -71,7 +82,7 @@ interface Said {
 function read(row: Row, options: Readonly<Record<string, unknown>>, environment: Environment) {
   const given = options[row.option]
   const fromEnvironment = (environment[row.variable] ?? '').split(',').filter(Boolean)
-  const [texts, name] = Array.isArray(given) ? [given.map(String), `--${row.option}`] : [fromEnvironment, row.variable]
+  const [texts, name] = Array.isArray(given) ? [given.map(String), flagOf(row)] : [fromEnvironment, row.variable]
   return texts.map((text) => {
     const [, caip2, value] = row.form.exec(text.trim()) ?? []
     const said = { name, text }
@@ -80,14 +91,19 @@ function read(row: Row, options: Readonly<Record<string, unknown>>, environment:
   })
 }
 
+function flagOf({ option }: Row): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
 function misread({ what, example }: Row, { name, text }: Said): QuorateError {
   return new QuorateError('cli/usage', `expected ${name} to be ${what}, got \`${text}\``, {
     next: `write it as ${name.startsWith('--') ? `${name} ` : `${name}=`}${example}`,
   })
 }
 
-function notServed({ option }: Row, caip2: string): QuorateError {
-  return new QuorateError('cli/usage', `a ${option} is said of chain ${caip2}, which has no node`, {
+function notServed(row: Row, caip2: string): QuorateError {
+  const word = flagOf(row).slice(2).replace('-', ' ')
+  return new QuorateError('cli/usage', `a ${word} is said of chain ${caip2}, which has no node`, {
     next: `name its node too: --chain ${caip2}=URL`,
   })
 }

@@ -12,9 +12,11 @@ describe('chains of the service', () => {
       chain: [`eip155:1=${URL}`, `${SOLANA}=${URL}/sol`],
       price: ['eip155:1=3000.5'],
       token: [`eip155:1/erc20:${COIN}`, `${SOLANA}/token:${MINT}`],
+      gasStation: [`eip155:1=${COIN}/0x${'ab'.repeat(20)}`],
     }
+    const gasStation = { station: COIN, delegate: `0x${'ab'.repeat(20)}` }
     expect(readChains(options, { QUORATE_CHAINS: 'ignored' })).toEqual({
-      'eip155:1': { url: URL, usdPrice: '3000.5', tokens: [COIN] },
+      'eip155:1': { url: URL, usdPrice: '3000.5', tokens: [COIN], gasStation },
       [SOLANA]: { url: `${URL}/sol`, tokens: [MINT] },
     })
   })
@@ -39,6 +41,20 @@ describe('chains of the service', () => {
       { QUORATE_CHAINS: 'eip155:1=http://' },
       'expected QUORATE_CHAINS to be a chain and its node, got `eip155:1=http://`',
       'write it as QUORATE_CHAINS=eip155:11155111=http://127.0.0.1:8545',
+    ],
+    [
+      'a gas station without its delegate',
+      { chain: [`eip155:1=${URL}`], gasStation: [`eip155:1=${COIN}`] },
+      {},
+      `expected --gas-station to be a chain, the address of a gas station and that of its delegate, got \`eip155:1=${COIN}\``,
+      'write it as --gas-station eip155:1=0x1cBBD58E521e1133F09E2Ba207e3e75c4DB404D5/0x2a31eF110e4Cdb9C332aA1d8633510214299c48B',
+    ],
+    [
+      'a gas station of a chain without a node',
+      { gasStation: [`eip155:1=${COIN}/${COIN}`] },
+      {},
+      'a gas station is said of chain eip155:1, which has no node',
+      'name its node too: --chain eip155:1=URL',
     ],
     [
       'a token of a chain without a node',

@@ -306,6 +306,11 @@ export const commands: readonly CommandRow[] = [
         repeatable: true,
       },
       {
+        flags: '--gas-station <id=station/delegate>',
+        meaning: 'contracts other than the published ones for sponsored sends (default: QUORATE_GAS_STATIONS)',
+        repeatable: true,
+      },
+      {
         flags: '--rate <name=count>',
         meaning: 'requests a second of a `source`, a `sub-organization`, or of all `sends`; may be repeated',
         repeatable: true,
