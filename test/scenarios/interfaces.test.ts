@@ -93,6 +93,14 @@ describe('interfaces', () => {
     expect(await played(`defaults: { ${head} }\n${requests}`)).toEqual({ passed: 0, failed: 2, said: [] })
   })
 
+  test('interfaces: a send on Solana is judged as its signing is', async () => {
+    const send = `defaults: { ${head.replace('SIGN_TRANSACTION', 'SOL_SEND_TRANSACTION')}, ${written} }
+scenarios:
+  deposit: { transaction: { solana: "${deposit}" }, expect: { outcome: allow, decidedBy: deposit } }
+`
+    expect(await played(send)).toEqual({ passed: 1, failed: 0, said: [] })
+  })
+
   test('interfaces: those of a file of scenarios decode an ERC-20 transfer and an Anchor instruction', async () => {
     expect(await played(`defaults: { ${head}, ${written} }\n${requests}`)).toEqual({ passed: 2, failed: 0, said: [] })
   })

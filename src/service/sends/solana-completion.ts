@@ -54,9 +54,9 @@ const MAX_TWINS = 64
 
 /**
  * Completes and signs a send for the first time, or anew when what was signed before can never be included. Nothing comes of
- * it while the node lags behind its own blockhash. Throws `NodeUnreachable`.
+ * it while the node lags behind its own blockhash; others need not wait for that. Throws `NodeUnreachable`.
  */
-export async function completeSolana(tools: SolanaTools, row: SendRow, number: number): Promise<Completion | 'later'> {
+export async function completeSolana(tools: SolanaTools, row: SendRow, number: number): Promise<Completion | 'waits'> {
   const { node } = tools
   const asked = decodeBase64(readSolanaRequest(row.request).transaction)
   const given = row.account === null ? asked : withFeePayer(asked, row.sender)
@@ -72,7 +72,7 @@ export async function completeSolana(tools: SolanaTools, row: SendRow, number: n
   }
   const form = isOurs ? withBlockhash(given, latest.blockhash) : given
   const run = await node.simulate(encodeBase64(form))
-  if (run.error === 'BlockhashNotFound' && draft.nonceAccount === undefined) return 'later'
+  if (run.error === 'BlockhashNotFound' && draft.nonceAccount === undefined) return 'waits'
   if (run.error !== null) return { failure: runFailure('simulation', run.error, run) }
   const terms: SolanaTerms = {
     blockhash: isOurs ? latest.blockhash : draft.blockhash,
@@ -97,7 +97,7 @@ async function signOnce(
   tx: Transaction,
   row: SendRow,
   { form, draft, budget, terms, number }: Form,
-): Promise<Completion | 'later'> {
+): Promise<Completion | 'waits'> {
   for (let twin = 0; twin < MAX_TWINS; twin++) {
     const { unitLimit } = budget
     // One unit more makes another transaction of it.
@@ -124,7 +124,7 @@ async function signOnce(
     }
     if (unitLimit === undefined || draft.budget.unitLimit !== undefined || draft.signedBy.length > 0) break
   }
-  if (draft.blockhash === NO_BLOCKHASH) return 'later'
+  if (draft.blockhash === NO_BLOCKHASH) return 'waits'
   return { failure: failure('this very transaction is sent already, and is included once') }
 }
 

@@ -39,7 +39,7 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
       const [signed] = await tools.database.read((tx) => listAttempts(tx, row))
       if (signed) return handOver(row, signed)
       const completion = await completeSolana(tools, row, 1)
-      if (completion === 'later') return 'later'
+      if (completion === 'waits') return 'waits'
       if ('attempt' in completion) return handOver(row, completion.attempt)
       await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
       return 'failed'

@@ -139,7 +139,7 @@ export function createSolanaWatcher(tools: SolanaTools) {
       return changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
     }
     const completion = await completeSolana(tools, row, attempt.number + 1)
-    if (completion === 'later') return
+    if (completion === 'waits') return
     if ('failure' in completion) {
       return changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
     }
