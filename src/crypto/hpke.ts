@@ -35,7 +35,8 @@ export async function hpkeSeal(
   const ekm = bufferOf(randomBytes(32))
   const sender = await HPKE_SUITE.createSenderContext({ recipientPublicKey: recipient, info: INFO, ekm })
   const encappedPublic = new Uint8Array(sender.enc)
-  const ciphertext = await sender.seal(bufferOf(plain), concatBytes(encappedPublic, publicKey).buffer)
+  const aad = concatBytes(encappedPublic, publicKey).buffer
+  const ciphertext = await withCopy(plain, (copy) => sender.seal(copy, aad))
   return { encappedPublic, ciphertext: new Uint8Array(ciphertext) }
 }
 
@@ -47,7 +48,7 @@ export async function hpkeOpen(
   { privateKey, publicKey }: { readonly privateKey: Uint8Array; readonly publicKey: Uint8Array },
   { encappedPublic, ciphertext }: HpkeMessage,
 ): Promise<Bytes> {
-  const recipientKey = await HPKE_SUITE.kem.importKey('raw', bufferOf(privateKey), false)
+  const recipientKey = await withCopy(privateKey, (copy) => HPKE_SUITE.kem.importKey('raw', copy, false))
   try {
     const recipient = await HPKE_SUITE.createRecipientContext({
       recipientKey,
@@ -69,6 +70,16 @@ async function importPublicKey(publicKey: Uint8Array) {
     return await HPKE_SUITE.kem.deserializePublicKey(bufferOf(publicKey))
   } catch (cause) {
     throw new CryptoError('expected a point of P-256, got none', { cause })
+  }
+}
+
+/** Hands out a buffer of secret bytes, and wipes it. */
+async function withCopy<Result>(secret: Uint8Array, use: (copy: ArrayBuffer) => Promise<Result>): Promise<Result> {
+  const copy = new Uint8Array(secret)
+  try {
+    return await use(copy.buffer)
+  } finally {
+    copy.fill(0)
   }
 }
 
