@@ -12,7 +12,7 @@
  *
  * The order is the decision: each line is reached only when none above it has settled the request.
  */
-import { activityRow } from '../protocol/catalogue.ts'
+import { type ActivityRow, activityRow } from '../protocol/catalogue.ts'
 import { type CompiledPolicy, holds } from './compiled-policy.ts'
 import { createFrame, Frame } from './frame.ts'
 import { evaluateEach, type PolicyIndex } from './index-of-policies.ts'
@@ -83,7 +83,7 @@ function decide(policies: Policies, context: PolicyContext): Decision {
   // A policy that errs takes no part: it neither allows nor denies, even when its effect is DENY (U-err-final).
   const decided = strongest(outcomes)
   if (decided !== undefined) return { outcome: decided, basis: 'policy', policies: outcomes }
-  if (isOwnCredentials(context)) return { outcome: 'OUTCOME_ALLOW', basis: 'own-credentials', policies: outcomes }
+  if (isOwnCredentials(context, row)) return { outcome: 'OUTCOME_ALLOW', basis: 'own-credentials', policies: outcomes }
   if (quorum === 'begun') return { outcome: 'OUTCOME_REQUIRES_CONSENSUS', basis: 'quorum-begun', policies: outcomes }
   return { outcome: 'OUTCOME_DENY_IMPLICIT', basis: 'nothing-allows', policies: outcomes }
 }
@@ -95,7 +95,8 @@ function isIndex(policies: Policies): policies is PolicyIndex {
 /** An explicit deny outweighs an allow, and that a wait for consensus. */
 function strongest(outcomes: readonly PolicyOutcome[]): Outcome | undefined {
   let decided: Outcome | undefined
-  for (const { outcome } of outcomes) {
+  for (let i = 0; i < outcomes.length; i++) {
+    const { outcome } = outcomes[i]!
     if (outcome === 'OUTCOME_DENY_EXPLICIT') return outcome
     if (outcome === 'OUTCOME_ALLOW' || (outcome === 'OUTCOME_REQUIRES_CONSENSUS' && decided === undefined))
       decided = outcome
@@ -156,12 +157,11 @@ function quorumOf({ approvers, rootQuorum }: PolicyContext): 'met' | 'begun' | '
 }
 
 /** Create and delete of credentials whose owner is the only voter (U-own-cred-scope). */
-function isOwnCredentials({ activity, approvers, targetUserId }: PolicyContext): boolean {
-  const row = activityRow(activity.type)
+function isOwnCredentials({ approvers, targetUserId }: PolicyContext, row: ActivityRow | undefined): boolean {
   return (
+    targetUserId !== undefined &&
     row?.resource === 'CREDENTIAL' &&
     (row.action === 'CREATE' || row.action === 'DELETE') &&
-    targetUserId !== undefined &&
     approvers.length === 1 &&
     approvers[0]!.id === targetUserId
   )
