@@ -7,31 +7,12 @@ import type { Wire } from '../../protocol/index.ts'
 import type { Asset } from '../assets/currency.ts'
 import { isFinal } from '../assets/finality.ts'
 import type { Chain } from '../sends/chains.ts'
-import { createEthereumNode } from '../sends/ethereum.ts'
+import { createEthereumNode, type Receipt } from '../sends/ethereum.ts'
+import { readSendRequest } from '../sends/request.ts'
 import { type SentTransaction, toRfc3339, toTransfer, turnkeyOf } from './sent.ts'
-
-interface RpcLog {
-  readonly address: string
-  readonly topics: readonly string[]
-  readonly data: string
-}
 
 interface RpcTransaction {
   readonly value: string
-}
-
-interface RpcReceipt {
-  readonly blockNumber: string
-  readonly blockHash: string
-  readonly from: string
-  readonly to: string | null
-  readonly contractAddress: string | null
-  readonly status: string
-  readonly gasUsed: string
-  readonly effectiveGasPrice: string
-  /** What a rollup takes for the chain beneath it (OP stack), besides the gas. */
-  readonly l1Fee?: string
-  readonly logs: readonly RpcLog[]
 }
 
 /** keccak256 of `Transfer(address,address,uint256)` (EIP-20). Two of its arguments are topics; a third is another standard's. */
@@ -50,7 +31,8 @@ export async function readEthereumHistory(
   }: { readonly address: string; readonly currency: Asset; readonly sent: readonly SentTransaction[] },
 ): Promise<Wire.EthTransactionHistoryItem[]> {
   const { node } = chain
-  const latest = await createEthereumNode(node).blockNumber()
+  const { blockNumber, receipt: receiptOf } = createEthereumNode(node)
+  const latest = await blockNumber()
   const times = new Map<string, Promise<string>>()
   const timeOf = (blockHash: string) => {
     const time = times.get(blockHash) ?? readBlockTime(chain, blockHash)
@@ -61,10 +43,10 @@ export async function readEthereumHistory(
     const { send } = each
     const [transaction, receipt] = await Promise.all([
       node.request<RpcTransaction | null>('eth_getTransactionByHash', [send.hash]),
-      node.request<RpcReceipt | null>('eth_getTransactionReceipt', [send.hash]),
+      receiptOf(send.hash!),
     ])
-    if (transaction === null || receipt === null) return []
-    const number = BigInt(receipt.blockNumber)
+    if (transaction === null || receipt === undefined) return []
+    const { blockNumber: number } = receipt
     const item: Wire.EthTransactionHistoryItem = {
       transactionHash: send.hash!,
       block: { number: number.toString(), hash: receipt.blockHash, timestamp: await timeOf(receipt.blockHash) },
@@ -72,9 +54,9 @@ export async function readEthereumHistory(
       origin: 'TURNKEY',
       from: receipt.from,
       ...(receipt.to === null ? {} : { to: receipt.to }),
-      fee: { amount: feeOf(receipt).toString(), caip19: currency.caip19 },
+      fee: { amount: receipt.cost.toString(), caip19: currency.caip19 },
       transfers: [
-        ...currencyTransfers(transaction, receipt, { address, currency }),
+        ...currencyTransfers(each, transaction, receipt, { address, currency }),
         ...(await tokenTransfers(chain, receipt, address)),
       ],
       turnkey: turnkeyOf(each),
@@ -89,27 +71,29 @@ async function readBlockTime({ node }: Chain, hash: string): Promise<string> {
   return toRfc3339(Number(BigInt(block.timestamp)) * 1000)
 }
 
-function feeOf({ gasUsed, effectiveGasPrice, l1Fee = '0x0' }: RpcReceipt): bigint {
-  return BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee)
-}
-
-/** What it moved out of the address by itself; nothing where it was reverted. */
+/**
+ * What it moved of the currency out of the address: its own value, or those of the calls that a gas station made for the
+ * account; nothing where it was reverted. What the called move further is not told.
+ */
 function currencyTransfers(
+  { send }: SentTransaction,
   { value }: RpcTransaction,
-  { status, from, to, contractAddress }: RpcReceipt,
+  { succeeded, from, to, contractAddress }: Receipt,
   { address, currency }: { readonly address: string; readonly currency: Asset },
 ): Wire.TransactionHistoryTransfer[] {
-  const counterparty = to ?? contractAddress
-  const moves = BigInt(status) === 1n && BigInt(value) > 0n && from === address
-  return moves && counterparty !== null && counterparty !== address
-    ? [toTransfer('OUT', counterparty, BigInt(value), currency)]
-    : []
+  if (!succeeded) return []
+  const request = readSendRequest(send.request)
+  const own = { to: to ?? contractAddress ?? address, value: from === address ? BigInt(value) : 0n }
+  const calls = request.kind === 'execution' ? request.calls : [own]
+  return calls
+    .filter((call) => BigInt(call.value) > 0n && call.to !== address)
+    .map((call) => toTransfer('OUT', call.to, BigInt(call.value), currency))
 }
 
 /** What its logs say that tokens have moved, to the address or from it. */
 async function tokenTransfers(
   chain: Chain,
-  { logs }: RpcReceipt,
+  { logs }: Receipt,
   address: string,
 ): Promise<Wire.TransactionHistoryTransfer[]> {
   const moved = logs.flatMap(({ address: token, topics, data }) => {

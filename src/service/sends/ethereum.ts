@@ -25,7 +25,13 @@ export interface EthereumCall {
   readonly data: string
 }
 
-export interface Receipt {
+export interface Log {
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly data: string
+}
+
+export interface Receipt extends Pick<RpcReceipt, 'blockHash' | 'from' | 'to' | 'contractAddress' | 'logs'> {
   readonly blockNumber: bigint
   readonly succeeded: boolean
   /** What the sender has paid for it, in wei. */
@@ -34,6 +40,12 @@ export interface Receipt {
 
 interface RpcReceipt {
   readonly blockNumber: string
+  readonly blockHash: string
+  readonly from: string
+  /** Null for a creation, which has made a contract. */
+  readonly to: string | null
+  readonly contractAddress: string | null
+  readonly logs: readonly Log[]
   readonly status: string
   readonly gasUsed: string
   readonly effectiveGasPrice: string
@@ -85,8 +97,9 @@ export function createEthereumNode(node: ChainNode) {
     async receipt(hash: string): Promise<Receipt | undefined> {
       const found = await node.request<RpcReceipt | null>('eth_getTransactionReceipt', [hash])
       if (found === null) return undefined
-      const { blockNumber, status, gasUsed, effectiveGasPrice, l1Fee } = found
+      const { blockNumber, status, gasUsed, effectiveGasPrice, l1Fee, ...rest } = found
       return {
+        ...rest,
         blockNumber: BigInt(blockNumber),
         succeeded: BigInt(status) === 1n,
         cost: BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee ?? 0),

@@ -3,11 +3,13 @@ import type { Wire } from '../../../src/protocol/index.ts'
 import { addTenant, complete, invalid, makePrivateKey, missing, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { type Anvil, startAnvil } from '../sends/anvil.ts'
+import { placeGasStation } from '../sends/gas-station.ts'
 import { SEPOLIA, untilEnded } from '../sends/status.ts'
 import { placeToken } from '../sends/token.ts'
 import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 
 const RECEIVER = '0x00000000000000000000000000000000000000b0'
+const WALLET = '0x00000000000000000000000000000000000000c0'
 const COIN = '0x000000000000000000000000000000000000c011'
 /** Reverts whatever it is asked. */
 const WALL = '0x0000000000000000000000000000000000dead01'
@@ -21,7 +23,9 @@ beforeAll(async () => {
   await anvil.rpc('anvil_setCode', WALL, '0x5f5ffd')
   const token = await placeToken(anvil, COIN)
   const { url } = anvil
-  service = await startTestService({ chains: { [SEPOLIA]: { url, pollMs: 50 }, 'eip155:4217': { url } } })
+  service = await startTestService({
+    chains: { [SEPOLIA]: { url, pollMs: 50, usdPrice: '2000' }, 'eip155:4217': { url } },
+  })
   const { accounts } = await makeWallet(service.root, ETHEREUM, [ETHEREUM[0], ETHEREUM[1], "m/44'/60'/0'/0/1"])
   ;[from, other] = accounts.map(({ address }) => address) as [string, string]
   await anvil.fund(from, 100)
@@ -156,6 +160,40 @@ describe('list_eth_transaction_history', () => {
     ],
   ])('%s is not answered', async (_, caip2, what) => {
     expect(await refusalOf(history({ caip2 }))).toEqual([501, 12, `${what} is not implemented by this service`, ''])
+  })
+
+  test('what a gas station made is the account’s, each call, and who paid is told', async () => {
+    await placeGasStation(anvil)
+    await anvil.fund(service.service.bootstrap.relayers.eip155, 10)
+    await complete(service.root, 'ACTIVITY_TYPE_UPSERT_GAS_USAGE_CONFIG', {
+      orgWindowLimitUsd: '1000',
+      subOrgWindowLimitUsd: '1',
+      windowDurationMinutes: '60',
+    })
+    const calls = [
+      { to: RECEIVER, value: '5' },
+      { to: WALLET, value: '7' },
+    ]
+    const sendCalls = async (sponsor: boolean) => {
+      const intent = { from, caip2: SEPOLIA, calls, sponsor }
+      const sent = await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2', intent)
+      return (await untilEnded(service.root, sent.sendTransactionStatusId)).eth!.txHash!
+    }
+    const transfers = [
+      moved('OUT', RECEIVER, 5n, ether, '0.000000000000000005'),
+      moved('OUT', WALLET, 7n, ether, '0.000000000000000007'),
+    ]
+    const told = [await sendCalls(false), await sendCalls(true)].map((transactionHash, index) => ({
+      transactionHash,
+      transfers,
+      turnkey: { sponsored: index === 1 },
+    }))
+    const { transactions } = await history({ paginationOptions: { limit: '2' } })
+    expect(transactions).toMatchObject(told.reverse())
+    expect(transactions.map((transaction) => transaction.from)).toEqual([
+      service.service.bootstrap.relayers.eip155.toLowerCase(),
+      from.toLowerCase(),
+    ])
   })
 
   test('another organization has none of it', async () => {
