@@ -141,11 +141,11 @@ const CALL_GAS = 50_000n
 const BYTE_GAS = 16n
 
 /** Before the node has tried it: what the caller allows, or what such calls usually take. */
-function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit, maxFeePerGas }: Intent) {
+function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit }: Intent) {
   const chain = chains.require(caip2)
   const bytes = calls.reduce((sum, { data = '' }) => sum + BigInt(data.length / 2), 0n)
   const usual = EXECUTION_GAS + CALL_GAS * BigInt(calls.length) + BYTE_GAS * bytes
-  return { chain, cost: BigInt(gasLimit || usual) * BigInt(maxFeePerGas || chain.gasPrice.latest) }
+  return { chain, cost: BigInt(gasLimit || usual) * chain.gasPrice.latest }
 }
 
 /** `from` is an address, never the id of a key (facts: chain §7). */

@@ -43,7 +43,7 @@ interface RawRequest extends Fields {
 /** What is kept of a request to send, as it was checked. */
 export type SendRequest = CallRequest | ExecutionRequest | UndelegateRequest | RawRequest
 
-type Intent = Pick<Wire.EthSendTransactionIntentV2, keyof Fields>
+type Intent = { readonly [Name in keyof Fields]?: string | undefined }
 
 /** Keeps one call and the fields that the caller has set; an empty one is taken as absent (facts: chain §7). */
 export function toSendRequest(call: Partial<Wire.EthCallParams>, intent: Intent): SendRequest {
@@ -64,16 +64,19 @@ function toFields({ nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas }: Inten
   return Object.fromEntries(given) as Fields
 }
 
-/** Keeps the calls of an execution, and what the caller has set of it. */
+/**
+ * Keeps the calls of an execution, and what the caller has set of it. INVARIANT: of a sponsored one whoever pays sets the
+ * fees: one that offers too little would hold up everybody's.
+ */
 export function executionRequest(
   calls: readonly Wire.EthCallParams[],
-  intent: Intent & Pick<Wire.EthSendTransactionIntentV2, 'deadline' | 'gasStationNonce'>,
+  intent: Intent & Pick<Wire.EthSendTransactionIntentV2, 'sponsor' | 'deadline' | 'gasStationNonce'>,
 ): SendRequest {
-  const { deadline, gasStationNonce } = intent
+  const { sponsor, gasLimit, deadline, gasStationNonce } = intent
   return {
     kind: 'execution',
     calls: calls.map(toCall),
-    ...toFields(intent),
+    ...toFields(sponsor === true ? { gasLimit } : intent),
     ...(deadline ? { deadline: BigInt(deadline).toString() } : {}),
     ...(gasStationNonce ? { gasStationNonce: BigInt(gasStationNonce).toString() } : {}),
   }

@@ -167,6 +167,24 @@ describe('a send that cannot be', () => {
     expect((await refusalOf(sent)).slice(0, 2)).toEqual([403, 7])
   })
 
+  test('one that is rejected is never sent', async () => {
+    const { client, userId } = await createTestUser(service, 'asker')
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: fresh('two'),
+      effect: 'EFFECT_ALLOW',
+      consensus: `approvers.any(user, user.id == '${userId}') && approvers.count() >= 2`,
+      condition: `eth.tx.from == '${from.toLowerCase()}'`,
+      notes: '',
+    })
+    const before = await anvil.rpc('eth_getTransactionCount', from, 'pending')
+    const asked = await client.submit('ACTIVITY_TYPE_ETH_SEND_TRANSACTION', parametersOf({}))
+    expect(asked.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
+    const rejected = await service.root.reject(asked.fingerprint)
+    expect(rejected.status).toBe('ACTIVITY_STATUS_REJECTED')
+    expect(JSON.stringify(rejected)).not.toContain('sendTransactionStatusId')
+    expect(await anvil.rpc('eth_getTransactionCount', from, 'pending')).toBe(before)
+  })
+
   test.each<[string, object, readonly unknown[]]>([
     [
       'a chain that is not set',

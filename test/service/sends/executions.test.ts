@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GAS_STATION } from '../../../src/service/sends/gas-station.ts'
@@ -19,7 +20,7 @@ let service: TestService
 beforeAll(async () => {
   anvil = await startAnvil()
   await placeGasStation(anvil)
-  const chain = { url: anvil.url, pollMs: 50, usdPrice: '2000' }
+  const chain = { url: anvil.url, pollMs: 50, bumpAfterMs: 2_000, usdPrice: '2000' }
   service = await startTestService({ chains: { [SEPOLIA]: chain } })
   await complete(service.root, 'ACTIVITY_TYPE_UPSERT_GAS_USAGE_CONFIG', {
     orgWindowLimitUsd: '1000',
@@ -159,6 +160,30 @@ describe('a sponsored send', () => {
     expect(await nonceOf(from)).toBe('1')
   })
 
+  test('a sponsored send: who pays sets the fees, whatever the caller offers', async () => {
+    const intent = { from: await newAccount(), sponsor: true, maxFeePerGas: '1', maxPriorityFeePerGas: '1' }
+    expect(await send({ ...intent, calls: [{ to: LEDGER, data: put(4) }] })).toEqual(included)
+  })
+
+  test('a sponsored send: one that waits too long is offered again for more, as it was signed', async () => {
+    await anvil.rpc('evm_setAutomine', false)
+    const id = await accept({ from: await newAccount(), sponsor: true, calls: [{ to: LEDGER, data: put(6) }] })
+    const hashOf = async () => {
+      const { eth } = await service.root.query('get_send_transaction_status', { sendTransactionStatusId: id })
+      return eth?.txHash
+    }
+    const first = await untilAnother(hashOf, undefined)
+    const second = await untilAnother(hashOf, first)
+    const [before, after] = await Promise.all(
+      [first, second].map((hash) => anvil.rpc<Record<string, string> | null>('eth_getTransactionByHash', hash)),
+    )
+    await anvil.rpc('evm_mine')
+    await anvil.rpc('evm_setAutomine', true)
+    expect({ before, type: after!['type'] }).toEqual({ before: null, type: '0x4' })
+    expect(await untilEnded(service.root, id)).toEqual(included)
+    expect(await anvil.rpc('eth_getStorageAt', LEDGER, '0x0', 'latest')).toBe(word(6n))
+  })
+
   test('a sponsored send: what it has cost is counted', async () => {
     const usage = async () => Number((await service.root.query('get_gas_usage', {})).usageUsd)
     const before = await usage()
@@ -259,6 +284,14 @@ describe('an execution that cannot be', () => {
     }
   })
 })
+
+async function untilAnother<Value>(read: () => Promise<Value>, than: Value): Promise<Value> {
+  for (;;) {
+    const value = await read()
+    if (value !== than) return value
+    await pause(30)
+  }
+}
 
 async function uploadLedger(): Promise<void> {
   await complete(service.root, 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
