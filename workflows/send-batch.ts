@@ -43,6 +43,8 @@ interface BatchRecord {
   readonly quiet: number
 }
 
+/** Temporal keeps at most 2,000 children of one run, and advises against more than 500. They stay when a run ends. */
+const MOST_CHILDREN = 500
 /** How often it is looked whether there is room for more. */
 const ROOM_MS = 500
 
@@ -78,6 +80,8 @@ class BatchRun implements Waiter {
   readonly input: SendBatchInput
   record: BatchRecord
   readonly stopping = false
+  /** Sends that this run has begun. */
+  children = 0
   news = 0
 
   constructor(input: SendBatchInput) {
@@ -106,9 +110,10 @@ async function carryOut(run: BatchRun): Promise<void> {
     const { more } = run.record
     let open = 0
     if (!more || run.input.stopOnFailure) {
+      const before = run.record.counts
       const asked = await askFrom(run, from)
       ;({ from, open } = asked)
-      if (asked.news.length > 0) pace = createPace(run)
+      if (asked.news.length > 0 || differ(before, asked.counts)) pace = createPace(run)
     }
     if (!more && open === 0) return
     await goOnElsewhereIfLong(run)
@@ -116,6 +121,11 @@ async function carryOut(run: BatchRun): Promise<void> {
     // News that came while it was asking may be of what was asked about before.
     else if (from === 0 && run.news === seen) await pace()
   }
+}
+
+function differ(one: BatchCounts, other: BatchCounts): boolean {
+  const states = Object.keys({ ...one, ...other }) as (keyof BatchCounts)[]
+  return states.some((state) => one[state] !== other[state])
 }
 
 async function beginNext(run: BatchRun): Promise<void> {
@@ -142,7 +152,8 @@ async function askFrom(run: BatchRun, from: number): Promise<BatchNews> {
 }
 
 /** Begins a send; one that runs is left to itself. It goes on when this has ended. */
-async function begin({ input: { organizationId } }: BatchRun, { sendId, reference }: BatchedSend): Promise<void> {
+async function begin(run: BatchRun, { sendId, reference }: BatchedSend): Promise<void> {
+  const { organizationId } = run.input
   try {
     await startChild(send, {
       workflowId: idOf(organizationId, sendId),
@@ -150,6 +161,7 @@ async function begin({ input: { organizationId } }: BatchRun, { sendId, referenc
       parentClosePolicy: ParentClosePolicy.ABANDON,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
     })
+    run.children++
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error
   }
@@ -163,6 +175,7 @@ async function tell(run: BatchRun, one: BatchNews['news'][number]): Promise<void
   await handle.signal(told, one.news).catch(() => begin(run, one))
 }
 
-async function goOnElsewhereIfLong({ input, record }: BatchRun): Promise<void> {
-  if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof sendBatch>({ ...input, carried: record })
+async function goOnElsewhereIfLong({ input, record, children }: BatchRun): Promise<void> {
+  if (workflowInfo().continueAsNewSuggested || children >= MOST_CHILDREN)
+    await continueAsNew<typeof sendBatch>({ ...input, carried: record })
 }

@@ -77,6 +77,10 @@ class SendRun implements Waiter {
     this.news++
   }
 
+  get wasTold(): boolean {
+    return Object.keys(this.#heard).length > 0
+  }
+
   /** What was heard of one of the two, which is then forgotten. */
   heard<Of extends keyof SendNews>(of: Of): SendNews[Of] {
     const { [of]: news } = this.#heard
@@ -187,7 +191,9 @@ async function awaitInclusion(run: SendRun): Promise<void> {
 }
 
 function paceOf(run: SendRun): () => Promise<unknown> {
-  return run.input.batched ? () => rest(run, UNTOLD_MS) : createPace(run)
+  if (!run.input.batched) return createPace(run)
+  // What was told while something else was awaited is not waited for again.
+  return async () => (run.wasTold ? 'news' : rest(run, UNTOLD_MS))
 }
 
 /** Keeps where it stands for whoever asks without Temporal, when it has changed. It is a service, not a condition. */

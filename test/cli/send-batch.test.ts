@@ -124,9 +124,12 @@ describe('send --batch: a file is sent row by row', () => {
     const paid = await day.paid()
     const csv = `${day.rows('PAY', ['1gwei', '2gwei', '3gwei'])}`.replace('payroll,2gwei', `${REVERTS},2gwei`)
     const withGas = csv.replace('chain\n', 'chain,gas\n').replaceAll(`${SEPOLIA}\n`, `${SEPOLIA},60000\n`)
-    const first = await day.batch(withGas, ['--yes', '--report', 'paid.csv', '--json'])
-    const report = JSON.parse(first.stdout)
-    expect([first.exit, report.counts]).toEqual([6, { included: 2, failed: 1 }])
+    const report = ['--yes', '--report', 'paid.csv', '--json']
+    // As from two terminals at once.
+    const both = await Promise.all([day.batch(withGas, report), day.batch(withGas, report)])
+    const [first, second] = both.map(({ stdout }) => JSON.parse(stdout))
+    expect([both.map(({ exit }) => exit), first.counts]).toEqual([[6, 6], { included: 2, failed: 1 }])
+    expect(second.rows).toEqual(first.rows)
     expect(await day.paid()).toBe(paid + 4_000_000_000n)
     const [head, ...rows] = day.file('paid.csv').trim().split('\r\n')
     expect(head).toBe('row,reference,from,to,amount,state,transactionHash,reason,activityId')
@@ -147,7 +150,7 @@ describe('send --batch: a file is sent row by row', () => {
     expect(events.flatMap(({ state }) => state ?? [])).toEqual(['included', 'failed', 'included'])
     expect(await countActivities(day.service)).toBe(before)
 
-    const { stdout } = await quorate(['sends', '--batch', report.batchId.slice(0, 8), '--csv'], {
+    const { stdout } = await quorate(['sends', '--batch', first.batchId.slice(0, 8), '--csv'], {
       env: day.env,
       cwd: day.folder,
     })

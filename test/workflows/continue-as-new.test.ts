@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findTemporal, startTemporalServer, type TemporalServer } from '../../src/worker/index.ts'
+import { complete } from '../service/handlers/steps.ts'
+import { createTestUser } from '../service/harness.ts'
 import { createStage, states } from './harness.ts'
+import { openSendStage } from './send-stage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-long-'))
 let server: TemporalServer
@@ -43,5 +46,26 @@ test('continue-as-new: a long wait goes on in new runs, and nothing is submitted
   expect(states(result)).toEqual(['completed', 'completed', 'completed'])
   expect(result.startedAt).toBe(first.startedAt)
   expect([...stage.api.countByIntent().values()]).toEqual([1, 1, 1])
+  await stage.close()
+})
+
+test('continue-as-new: a batch and its sends go on in new runs, and each is sent once', {
+  timeout: 120_000,
+}, async () => {
+  const stage = await openSendStage(server.address)
+  const bob = await createTestUser(stage.service, 'bob')
+  const userIds = [stage.service.rootUserId, bob.userId]
+  await complete(stage.service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+  const batch = await stage.begin(Array.from({ length: 5 }, (_, row) => stage.orderOf(`LONG-${row}`)))
+  const runOf = async () => (await batch.handle.describe()).runId
+  const firstRun = await runOf()
+  await batch.until(({ counts, submitted }) => submitted && counts.waiting === 5)
+  while ((await runOf()) === firstRun) await batch.handle.signal('nudge')
+  for (const { progress } of await stage.store.batches.survey(batch.batch)) {
+    await bob.client.approve(progress!.fingerprint!)
+  }
+  await batch.handle.signal('nudge')
+  expect(await batch.handle.result()).toMatchObject({ counts: { included: 5 }, over: true })
+  expect(await stage.countSends()).toBe(5)
   await stage.close()
 })

@@ -16,7 +16,7 @@ const orders = (name: string, count: number) =>
 
 describe('send batch', () => {
   test('every row is sent once and followed to its end; begun again it sends nothing', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     const before = await stage.countSends()
     const rows = orders('PAY', 8)
@@ -32,7 +32,7 @@ describe('send batch', () => {
     expect(await stage.countSends()).toBe(before + 8)
   })
 
-  test('two that have rows in common, begun at once, send them once', { timeout: 60_000 }, async () => {
+  test('two that have rows in common, begun at once, send them once', { timeout: 120_000 }, async () => {
     const before = await stage.countSends()
     const rows = orders('SHARED', 6)
     const both = await Promise.all([stage.begin(rows.slice(0, 4)), stage.begin(rows.slice(2))])
@@ -41,7 +41,7 @@ describe('send batch', () => {
     expect(await stage.countSends()).toBe(before + 6)
   })
 
-  test('a row that fails does not stop the others', { timeout: 60_000 }, async () => {
+  test('a row that fails does not stop the others', { timeout: 120_000 }, async () => {
     const [one, two, three, four] = orders('BAD', 4)
     const reverts = stage.orderOf('BAD-1', { to: REVERTS, gasLimit: '60000' })
     const refused = stage.orderOf('BAD-2', { from: RECEIVER })
@@ -52,7 +52,7 @@ describe('send batch', () => {
     expect(await batch.states()).toEqual(['included', 'failed', 'taken', 'included'])
   })
 
-  test('where a failure is to stop it, nothing more is begun', { timeout: 60_000 }, async () => {
+  test('where a failure is to stop it, nothing more is begun', { timeout: 120_000 }, async () => {
     const before = await stage.countSends()
     const rows = [stage.orderOf('STOP-0', { from: RECEIVER }), ...orders('STOPPED', 11)]
     const batch = await stage.begin(rows, { stopOnFailure: true })
@@ -64,7 +64,7 @@ describe('send batch', () => {
   })
 
   test('it waits for approvals as long as it takes, and asks about many with one question', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     const bob = await createTestUser(stage.service, 'bob')
     await complete(stage.service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {

@@ -16,9 +16,9 @@ import {
 } from '../../diagnostics/index.ts'
 import { OPTIONAL, REQUIRED, type SendField } from './request.ts'
 
-/** Far more than a day's payments at ten a second would need to be typed; less than what slows everybody down. */
+/** How the rows of a batch stand is looked up twice a second while it is submitted: of more, that alone would take long. */
 const MOST_BYTES = 4 * 1024 * 1024
-const MOST_ROWS = 10_000
+const MOST_ROWS = 2_000
 
 /** What stands in a cell, and where: offsets in bytes. */
 interface Cell {
