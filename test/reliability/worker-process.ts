@@ -1,7 +1,8 @@
 /** A worker as a process of its own, for tests that kill it. `naive` makes the body where no test should let it be made. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Activities, createActivities, createPlanStore } from '../../activities/index.ts'
-import { createSubmitClient } from '../../src/client/index.ts'
+import { createFolderTurns, createRate, createSubmitClient } from '../../src/client/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { connectTemporal, createWorker, routeTemporalLogs } from '../../src/worker/index.ts'
@@ -15,6 +16,10 @@ export interface WorkerProcessSettings {
   readonly storeFolder: string
   readonly bundleFile: string
   readonly naive: boolean
+  /** Shared with the other workers of the store. @default no limit */
+  readonly requestsPerSecond?: number
+  /** @default 0: every workflow task is a replay */
+  readonly maxCachedWorkflows?: number
 }
 
 const settings = JSON.parse(process.argv[2]!) as WorkerProcessSettings
@@ -24,6 +29,10 @@ const client = createSubmitClient({
   baseUrl: settings.baseUrl,
   organizationId: settings.organizationId,
   stamper: createApiKeyStamper({ privateKey: new Secret(settings.privateKey) }),
+  rate: createRate({
+    requestsPerSecond: settings.requestsPerSecond,
+    turns: createFolderTurns(join(settings.storeFolder, 'turns')),
+  }),
 })
 const right = createActivities({ clientFor: () => client, planStore: store, clock: Date.now, logger: silentLogger })
 
@@ -42,6 +51,6 @@ const worker = await createWorker({
   taskQueue: settings.taskQueue,
   activities: { ...right, ...(settings.naive ? naive : {}) },
   workflowBundle: { code: readFileSync(settings.bundleFile, 'utf8') },
-  maxCachedWorkflows: 0,
+  maxCachedWorkflows: settings.maxCachedWorkflows ?? 0,
 })
 await worker.run()

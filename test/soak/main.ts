@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTemporal, startTemporalServer } from '../../src/worker/index.ts'
+import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
 import { loseAnswers } from '../reliability/lost-answers.ts'
@@ -45,11 +46,26 @@ const parts: Readonly<Record<string, Part>> = {
     count: 1_000,
     run: async (calls) => demand(await loseAnswers({ calls, naive: false }), { calls, late: 0, lost: 0, dup: 0 }),
   },
+  sends: {
+    what: 'sends of a batch, by 8 workers of which two are killed, to a node that loses answers and is killed twice',
+    count: 500,
+    run: sendManyTimes,
+  },
   'fail-points': {
     what: 'services that die inside a submit, of one kind at a time',
     count: FAIL_KINDS.length,
     run: dieEverywhere,
   },
+}
+
+async function sendManyTimes(sends: number): Promise<void> {
+  await withTemporal(async (address) => {
+    const figures = await sendMany({ address, sends, senders: 5, workers: 8, requestsPerSecond: 10, workerKills: 2 })
+    const once = { included: sends, hashes: sends, paid: sends, nonces: sends }
+    demand(figures, { ...once, nodeKills: 2, workerKills: 2 })
+    if (!keepsRate(figures.mostASecond, 10))
+      throw new RangeError(`${figures.mostASecond} requests came within a second`)
+  })
 }
 
 async function killManyWorkers(count: number): Promise<void> {

@@ -1,0 +1,204 @@
+/**
+ * Many sends from a few senders, carried out by worker processes that share one rate, while the node loses every tenth
+ * answer and dies, and a worker dies too. What must hold: each reference is in the chain once, and no nonce is missing.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createPlanStore, type SendBatchProgress, type SendOrder } from '../../activities/index.ts'
+import { assertWorker } from '../../src/cli/applying.ts'
+import { bundleWorkflows, connectTemporal } from '../../src/worker/index.ts'
+import type { sendBatch } from '../../workflows/index.ts'
+import { startBetween } from '../faults/between.ts'
+import { startTestService } from '../service/harness.ts'
+import { type Anvil, type AnvilOptions, startAnvil } from '../service/sends/anvil.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { startUnreliableServer } from '../service/sends/unreliable-server.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { batchOf } from '../workflows/send-stage.ts'
+import { kill } from './field.ts'
+import type { WorkerProcessSettings } from './worker-process.ts'
+
+export interface ManySends {
+  readonly sends: number
+  readonly senders: number
+  readonly workers: number
+  readonly nodeKills: number
+  readonly workerKills: number
+  /** Answers of the node that were lost. */
+  readonly lostAnswers: number
+  readonly included: number
+  /** Different transactions. */
+  readonly hashes: number
+  /** What the receiver has: each send pays one wei. */
+  readonly paid: number
+  /** Nonces that senders have used, together; every one of them is in the chain. */
+  readonly nonces: number
+  /** Most requests that came to the API within a second. */
+  readonly mostASecond: number
+  /** From the beginning until all were submitted. */
+  readonly submittedAfterMs: number
+  readonly seconds: number
+}
+
+const RECEIVER = '0x00000000000000000000000000000000000000b0'
+
+export interface ManySendsOptions {
+  /** Of the Temporal server. */
+  readonly address: string
+  readonly sends: number
+  readonly senders: number
+  readonly workers: number
+  readonly requestsPerSecond: number
+  /** @default 2 */
+  readonly nodeKills?: number
+  /** @default 1 */
+  readonly workerKills?: number
+  /** @default every tenth answer is lost */
+  readonly nodeIsWell?: boolean
+  /** @default followed to the end */
+  readonly onlySubmitted?: boolean
+}
+
+export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
+  const { address, sends, senders, workers: count, requestsPerSecond, nodeKills = 2, workerKills = 1 } = options
+  const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-many-'))
+  const closers: (() => Promise<unknown>)[] = [
+    async () => rmSync(storeFolder, { recursive: true, force: true, maxRetries: 5 }),
+  ]
+  try {
+    const mining: AnvilOptions = { stateFile: join(storeFolder, 'chain.json'), mining: { everySeconds: 1 } }
+    let anvil: Anvil = await startAnvil(mining)
+    closers.push(() => anvil.kill())
+    const node = await startUnreliableServer(anvil.url, (asked) => !options.nodeIsWell && asked % 10 === 0)
+    closers.push(() => node.close())
+    // What is in a block counts only when no crash can take it back: the node's state is written each second.
+    const service = await startTestService({
+      chains: { [SEPOLIA]: { url: node.url, pollMs: 250, confirmations: 4 } },
+    })
+    closers.push(() => service.close())
+    const times: number[] = []
+    const between = await startBetween(service.url, () => void times.push(performance.now()))
+    closers.push(() => between.close())
+    const from: string[] = []
+    for (let sender = 0; sender < senders; sender++) {
+      from.push((await makeWallet(service.root, ETHEREUM)).accounts[0]!.address)
+      await anvil.fund(from[sender]!, 100)
+    }
+    await delay(1_500)
+
+    const { organizationId, root } = service
+    const bundleFile = join(storeFolder, 'bundle.js')
+    writeFileSync(bundleFile, (await bundleWorkflows()).code)
+    const settings: WorkerProcessSettings = {
+      address,
+      taskQueue: `many-${organizationId}`,
+      baseUrl: between.url,
+      organizationId,
+      privateKey: root.privateKey,
+      storeFolder,
+      bundleFile,
+      naive: false,
+      requestsPerSecond,
+      maxCachedWorkflows: 500,
+    }
+    const workers = new Set<ChildProcess>()
+    const startWorker = () => {
+      const script = join(import.meta.dirname, 'worker-process.ts')
+      const worker = spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
+      workers.add(worker)
+      return worker
+    }
+    closers.push(() => Promise.all([...workers].map(kill)))
+    for (let worker = 0; worker < count; worker++) startWorker()
+
+    const store = createPlanStore(storeFolder)
+    const batch = batchOf(Array.from({ length: sends }, (_, row) => orderOf(row)))
+    await store.batches.put(batch)
+    const temporal = await connectTemporal({ address })
+    closers.push(() => temporal.close())
+    await assertWorker(temporal.client, settings.taskQueue)
+    const handle = await temporal.client.workflow.start<typeof sendBatch>('sendBatch', {
+      workflowId: `send-batch/${organizationId}/${batch.batchId}`,
+      taskQueue: settings.taskQueue,
+      args: [{ organizationId, batchId: batch.batchId }],
+    })
+    let ended: SendBatchProgress | undefined
+    const result = handle.result().then((progress) => {
+      ended = progress
+    })
+    result.catch(() => {})
+    const begun = performance.now()
+    let submittedAt: number | undefined
+    const killed = { nodes: 0, workers: 0 }
+    while (ended === undefined && !(options.onlySubmitted && submittedAt)) {
+      const submitted = (await store.batches.survey(batch)).filter(({ progress }) => progress?.activityId).length
+      if (submitted === sends) submittedAt ??= performance.now()
+      if (killed.nodes < nodeKills && submitted > (sends * (killed.nodes + 1)) / (nodeKills + 1)) {
+        await anvil.kill()
+        killed.nodes++
+        await delay(300)
+        anvil = await startAnvil(mining)
+        node.target = anvil.url
+      }
+      if (killed.workers < workerKills && submitted > (sends * (killed.workers + 1)) / (workerKills + 1)) {
+        const [victim] = workers
+        await kill(victim!)
+        workers.delete(victim!)
+        killed.workers++
+        startWorker()
+      }
+      await Promise.race([delay(100), result])
+    }
+    if (ended === undefined) await handle.terminate().then(() => result.catch(() => {}))
+    const seconds = Math.round((performance.now() - begun) / 100) / 10
+    const stands = await store.batches.survey(batch)
+    const used = await Promise.all(from.map((one) => anvil.rpc<string>('eth_getTransactionCount', one, 'latest')))
+    return {
+      sends,
+      senders,
+      workers: count,
+      nodeKills: killed.nodes,
+      workerKills: killed.workers,
+      lostAnswers: node.counts.lost,
+      included: stands.filter(({ state }) => state === 'included').length,
+      hashes: new Set(stands.map(({ progress }) => progress?.transactionHash)).size,
+      paid: Number(await anvil.rpc<string>('eth_getBalance', RECEIVER, 'latest')),
+      nonces: used.reduce((sum, one) => sum + Number(one), 0),
+      mostASecond: mostInASecond(times),
+      submittedAfterMs: Math.round((submittedAt ?? performance.now()) - begun),
+      seconds,
+    }
+
+    function orderOf(row: number): SendOrder {
+      return {
+        reference: `MANY-${row}`,
+        organization: { name: 'acme', id: organizationId, baseUrl: between.url },
+        type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+        parameters: { from: from[row % senders]!, caip2: SEPOLIA, to: RECEIVER, value: '1' },
+        from: 'treasury',
+        to: 'payroll',
+        amount: '1 wei',
+        orderedAt: '2026-01-01T00:00:00.000Z',
+      }
+    }
+  } finally {
+    for (const close of closers.reverse()) await close()
+  }
+}
+
+/** On a busy machine a request that left in time comes late, together with the next: a fourth more is still one rate for all. */
+export function keepsRate(mostASecond: number, requestsPerSecond: number): boolean {
+  return mostASecond <= requestsPerSecond * 1.25
+}
+
+function mostInASecond(times: readonly number[]): number {
+  let [most, first] = [0, 0]
+  for (const [index, time] of times.entries()) {
+    while (times[first]! <= time - 1_000) first++
+    most = Math.max(most, index - first + 1)
+  }
+  return most
+}
