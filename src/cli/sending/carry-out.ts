@@ -1,8 +1,9 @@
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import type { Explanation } from '../../policy/index.ts'
+import { isWaiting } from '../../protocol/index.ts'
 import type { CommandInput } from '../command.ts'
-import type { Place } from '../connect.ts'
+import { type Place, reader } from '../connect.ts'
 import { assertConfirmed } from '../io.ts'
 import { withApplies } from '../temporal.ts'
 import { exitOfSend, renderOrder, renderSend, toSendJson } from '../views/send.ts'
@@ -40,9 +41,18 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
     const show = (progress: SendProgress) => {
       if (!json) io.say(renderSend(progress, io.style, Date.now()))
     }
-    // Where nobody watches, approvals are not waited for: the same command finds the send again.
-    const enough = (progress: SendProgress) =>
-      options['detach'] === true ? progress.activityId !== undefined : !io.terminal && progress.state === 'waiting'
+    const client = reader(place)
+    const enough = async ({ activityId, state }: SendProgress) => {
+      if (options['detach'] === true) return activityId !== undefined
+      if (io.terminal || state !== 'waiting') return false
+      // Where nobody watches, approvals are not waited for: the same command finds the send again. It may have been decided
+      // since the workflow looked.
+      const { activity } = await client.query('get_activity', { activityId: activityId! })
+      if (isWaiting(activity.status)) return true
+      // One that has ended meanwhile needs none.
+      await handle.signal('nudge').catch(() => {})
+      return false
+    }
     const progress = await followSend(handle, show, enough)
     if (json) io.out(`${JSON.stringify(toSendJson({ order, sendId, progress }), null, 2)}\n`)
     return options['detach'] === true && !isFinal(progress) ? EXIT.done : exitOfSend(progress)

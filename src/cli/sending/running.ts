@@ -62,14 +62,14 @@ const ASK_EVERY_MS = 250
 export async function followSend(
   handle: SendHandle,
   show: (progress: SendProgress) => void,
-  until: (progress: SendProgress) => boolean,
+  until: (progress: SendProgress) => Promise<boolean>,
 ): Promise<SendProgress> {
   let before = ''
   for (;;) {
     const progress = await handle.query<SendProgress>('progress')
     const text = JSON.stringify([progress.state, progress.transactionHash, progress.approved, progress.error])
     if (text !== before) show(progress)
-    if (isFinal(progress) || until(progress)) return progress
+    if (isFinal(progress) || (await until(progress))) return progress
     before = text
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
   }
