@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { createStyle } from '../../src/cli/io.ts'
 import { formatUnits } from '../../src/cli/sending/amount.ts'
-import { type Directory, makeOrder, type SendRequest } from '../../src/cli/sending/order.ts'
+import { describeSend } from '../../src/cli/sending/describe.ts'
+import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
 import { renderSend } from '../../src/cli/views/send.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
 
@@ -80,7 +81,19 @@ describe('sending', () => {
     })
   })
 
+  test('sending: a wallet of the organization is paid by its name as definitions have it', () => {
+    const order = orderOf({ to: 'wallet.treasury' })
+    expect(order).toMatchObject({ to: 'wallet.treasury', parameters: { to: FROM } })
+    const { receiver } = describeSend(order, { directory, interfaces: [] })
+    expect(receiver).toEqual({ name: 'wallet.treasury', address: FROM })
+    expect(partiesOf({ from: 'treasury', to: 'wallet.cold/hot' })).toEqual(['treasury', 'cold/hot'])
+    expect(partiesOf({ from: 'treasury', to: 'payroll' })).toEqual(['treasury'])
+  })
+
   test.each<[Parameters<typeof orderOf>[0], string]>([
+    [{ to: 'treasury' }, 'there is no receiver `treasury`'],
+    [{ to: 'wallet.tresury' }, 'there is no wallet `tresury`'],
+    [{ to: 'wallet.cold' }, 'wallet `cold` has no Ethereum account'],
     [{ to: 'payrol' }, 'there is no receiver `payrol`'],
     [{ to: 'constructor' }, 'there is no receiver `constructor`'],
     [{ from: 'tresury' }, 'there is no wallet `tresury`'],

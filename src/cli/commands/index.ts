@@ -166,7 +166,10 @@ export const commands: readonly CommandRow[] = [
     },
     options: [
       { flags: '--from <wallet>', meaning: 'wallet, WALLET/ACCOUNT where it has several, or address that pays' },
-      { flags: '--to <receiver>', meaning: 'name in the address book, or address' },
+      {
+        flags: '--to <receiver>',
+        meaning: 'name in the address book, wallet.NAME for a wallet of the organization, or address',
+      },
       { flags: '--amount <amount>', meaning: 'with its unit: 1.5eth, 30gwei, 21000wei; of an asset: 12.5 or 12.5usdc' },
       { flags: '--asset <name>', meaning: 'token to pay, by its name in `assets` (default: ether)' },
       { flags: '--chain <id>', meaning: 'chain in CAIP-2 form, such as eip155:11155111 (default: that of the asset)' },

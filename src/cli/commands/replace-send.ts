@@ -45,7 +45,7 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
   if (signed.isMined) throw notReplaceable(reference, 'it is in a block')
   const { from } = old.parameters as { readonly from: string }
   const make = ({ now }: { readonly now: number }) => makeReplacement(old, { kind, maxFee, signed, now })
-  return carryOut(input, place, await prepareSend(place, { names, from: [from], make }))
+  return carryOut(input, place, await prepareSend(place, { names, parties: [from], make }))
 }
 
 /** The hash that the API has for a send that is on its way now. */

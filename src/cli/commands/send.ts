@@ -3,7 +3,7 @@ import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
 import { sendBatch } from '../sending/batch.ts'
 import { carryOut } from '../sending/carry-out.ts'
-import { makeOrder } from '../sending/order.ts'
+import { makeOrder, partiesOf } from '../sending/order.ts'
 import { prepareSend, readNames } from '../sending/prepare.ts'
 import { makeRequest, memberOf } from '../sending/request.ts'
 
@@ -16,5 +16,5 @@ export async function send(input: CommandInput): Promise<ExitCode> {
   if (!names) return EXIT.error
   const request = makeRequest((name) => options[memberOf(name)])
   const make = (known: Parameters<typeof makeOrder>[1]) => makeOrder(request, known)
-  return carryOut(input, place, await prepareSend(place, { names, from: [request.from], make }))
+  return carryOut(input, place, await prepareSend(place, { names, parties: partiesOf(request), make }))
 }

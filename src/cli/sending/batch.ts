@@ -17,14 +17,15 @@ import {
   renderBatchEnd,
   toPreparedJson,
 } from '../views/send-batch.ts'
-import { type BatchFile, readBatchFile } from './batch-file.ts'
+import { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 import { makeOrders } from './batch-orders.ts'
 import { assertReportable, writeReport } from './batch-report-file.ts'
 import { beginBatch, followBatch } from './batch-running.ts'
 import { sumUp, withFunds } from './batch-totals.ts'
 import { isDenied, whyDenied } from './carry-out.ts'
+import { partiesOf } from './order.ts'
 import { checkTokens, readKnown, readNames } from './prepare.ts'
-import { memberOf, OPTIONAL, REQUIRED } from './request.ts'
+import { memberOf, OPTIONAL, REQUIRED, type SendField } from './request.ts'
 import { ledgerOf } from './running.ts'
 import { usage } from './usage.ts'
 
@@ -72,8 +73,9 @@ async function prepare(
 ): Promise<{ readonly batch?: PreparedBatch; readonly diagnostics: readonly Diagnostic[] }> {
   // Without its columns no row can be read.
   if (file.diagnostics.some(({ code }) => code !== 'cli/csv-row')) return { diagnostics: file.diagnostics }
-  const from = [...new Set(file.rows.map(({ cells }) => cells.get('from')?.text ?? ''))]
-  const known = await readKnown(place, { names, from })
+  const named = (row: FileRow, name: SendField) => row.cells.get(name)?.text ?? ''
+  const parties = file.rows.flatMap((row) => partiesOf({ from: named(row, 'from'), to: named(row, 'to') }))
+  const known = await readKnown(place, { names, parties: [...new Set(parties)] })
   const client = reader(place)
   const { rows, diagnostics } = await makeOrders(file, { known, client, ledger: ledgerOf(settings.dataDir).sends })
   if (hasErrors(diagnostics)) return { diagnostics }

@@ -7,7 +7,7 @@ import { ChainError, readSendFacts, type SendIntent, transferInterface } from '.
 import type { Json, JsonObject } from '../../protocol/index.ts'
 import type { World } from '../../scenarios/index.ts'
 import { formatUnits } from './amount.ts'
-import type { Directory } from './order.ts'
+import { type Directory, OWN_WALLET } from './order.ts'
 import { usage } from './usage.ts'
 
 /** A send as it will be carried out; plain JSON. */
@@ -96,12 +96,19 @@ function describeFee({ maxFeePerGas, gasLimit }: SendIntent): SendDescription['f
   }
 }
 
-/** The name that the address book has for an address, or the assets for a contract; of several, the one that was meant. */
-function nameAddress(address: string, meant: string, { addressBook, assets }: Directory): NamedAddress {
+/** The name that the address book, the wallets or the assets have for an address; of several, the one that was meant. */
+function nameAddress(address: string, meant: string, { addressBook, assets, wallets }: Directory): NamedAddress {
   const same = (other: string) => other.toLowerCase() === address.toLowerCase()
-  const names = Object.keys(addressBook).filter((each) => same(addressBook[each]!))
-  const name =
-    names.find((each) => each === meant) ?? names[0] ?? Object.keys(assets).find((each) => same(assets[each]!.address))
+  const names = [
+    ...Object.keys(addressBook).filter((each) => same(addressBook[each]!)),
+    ...wallets.flatMap(({ wallet: { walletName }, accounts }) =>
+      accounts
+        .filter((account) => same(account.address))
+        .map(({ name }) => `${OWN_WALLET}${walletName}${accounts.length === 1 ? '' : `/${name}`}`),
+    ),
+    ...Object.keys(assets).filter((each) => same(assets[each]!.address)),
+  ]
+  const name = names.find((each) => each === meant) ?? names[0]
   return { ...(name === undefined ? {} : { name }), address }
 }
 

@@ -19,7 +19,7 @@ export interface SendRequest extends CallRequest, FeeRequest {
 /** Names of those who are paid, from the definitions. */
 export type AddressBook = Readonly<Record<string, string>>
 
-/** What names mean: the address book for receivers, the assets for tokens, the organization's wallets for senders. */
+/** What names mean: the address book for receivers, the assets for tokens, the organization's wallets for senders and receivers. */
 export interface Directory {
   readonly addressBook: AddressBook
   readonly assets: Assets
@@ -33,17 +33,17 @@ export interface WalletEntry {
 }
 
 /**
- * Reads the wallets of the organization, and the Ethereum accounts of those that `from` may mean: the ones of that name, or
- * each when one is an address.
+ * Reads the wallets of the organization, and the Ethereum accounts of those that may be meant: the ones of that name, or each
+ * when one is an address.
  */
 export async function readDirectory(
   client: QueryClient,
-  { from, ...names }: Pick<Directory, 'addressBook' | 'assets'> & { readonly from: readonly string[] },
+  { parties, ...names }: Pick<Directory, 'addressBook' | 'assets'> & { readonly parties: readonly string[] },
 ): Promise<Directory> {
   const { wallets } = await client.query('list_wallets', {})
   const entries: WalletEntry[] = []
   for (const wallet of wallets) {
-    const mayBeMeant = from.some((one) => ADDRESS.test(one) || wallet.walletName === walletNameOf(one))
+    const mayBeMeant = parties.some((one) => ADDRESS.test(one) || wallet.walletName === walletNameOf(one))
     entries.push({ wallet, accounts: mayBeMeant ? await readEthereumAccounts(client, wallet.walletId) : [] })
   }
   return { ...names, wallets: entries }
@@ -62,6 +62,14 @@ async function readEthereumAccounts(client: QueryClient, walletId: string): Prom
   }
   return accounts
 }
+
+/** Those of a send whose accounts must be known: who pays, and who is paid where that is a wallet of the organization. */
+export function partiesOf({ from, to }: Pick<SendRequest, 'from' | 'to'>): readonly string[] {
+  return to.startsWith(OWN_WALLET) ? [from, to.slice(OWN_WALLET.length)] : [from]
+}
+
+/** As definitions have it in `${wallet.treasury}`: no name of the address book is taken for a wallet. */
+export const OWN_WALLET = 'wallet.'
 
 /** `treasury` of `treasury/hot`. */
 function walletNameOf(from: string): string {
@@ -83,7 +91,7 @@ export function makeOrder(
     readonly now: number
   },
 ): SendOrder {
-  const from = findSender(request.from, directory)
+  const from = findAccount(request.from, directory)
   const to = findReceiver(request.to, directory)
   const { amount, ...call } = makeCall(request, { receiver: to, assets: directory.assets })
   return {
@@ -99,7 +107,7 @@ export function makeOrder(
 }
 
 /** `treasury`, or `treasury/hot` where the wallet has several accounts, or an address. */
-function findSender(written: string, { wallets }: Directory): { readonly name: string; readonly address: string } {
+function findAccount(written: string, { wallets }: Directory): { readonly name: string; readonly address: string } {
   if (isAddress(written)) return { name: written, address: written }
   const walletName = walletNameOf(written)
   const [, accountName] = written.split('/', 2)
@@ -123,5 +131,8 @@ function findReceiver(written: string, directory: Directory): { readonly name: s
   if (isAddress(written)) return { name: written, address: written }
   const address = directory.addressBook[written]
   if (Object.hasOwn(directory.addressBook, written) && address !== undefined) return { name: written, address }
+  if (written.startsWith(OWN_WALLET)) {
+    return { name: written, address: findAccount(written.slice(OWN_WALLET.length), directory).address }
+  }
   throw unknownName('receiver', written, Object.keys(directory.addressBook))
 }

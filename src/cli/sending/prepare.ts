@@ -37,13 +37,13 @@ export interface Known {
   readonly world: World
 }
 
-/** Reads what orders are made from; `from` are the names or addresses of those who pay. */
+/** Reads what orders are made from; `parties` are those whose accounts must be known (`partiesOf`). */
 export async function readKnown(
   place: Place,
-  { names, from }: { readonly names: SendNames; readonly from: readonly string[] },
+  { names, parties }: { readonly names: SendNames; readonly parties: readonly string[] },
 ): Promise<Known> {
   const client = reader(place)
-  const [directory, actual] = await Promise.all([readDirectory(client, { ...names, from }), readActual(client)])
+  const [directory, actual] = await Promise.all([readDirectory(client, { ...names, parties }), readActual(client)])
   const { baseUrl, organizationId: id } = place
   const organization = { id, name: actual.organizationName, baseUrl }
   return { directory, organization, now: place.now(), actual, world: worldOfActual(actual) }
