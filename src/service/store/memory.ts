@@ -10,8 +10,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { CompiledQuery } from 'kysely'
 
-/** Answers kept for one query, and rows of an answer that is kept, at most. */
-const MOST = { answers: 1_024, rows: 32 }
+/** Rows of an answer that is kept, and rows that are kept before all are forgotten, at most: some MB. */
+const MOST_ROWS = { answer: 32, connection: 20_000 }
 
 /** What begins and ends a transaction or a part of one, and undoes nothing. */
 const NO_WRITES = new Set(['begin', 'begin immediate', 'commit', 'savepoint part', 'release savepoint part'])
@@ -27,6 +27,8 @@ export class Memory {
   readonly #answers = new Map<CompiledQuery, Map<string, Rows>>()
   readonly #byTable = new Map<string, Map<string, Rows>[]>()
   #version: unknown
+  /** Rows, and one for each answer, since all were forgotten. */
+  #kept = 0
 
   constructor(database: DatabaseSync) {
     this.#dataVersion = database.prepare('pragma data_version')
@@ -59,9 +61,10 @@ export class Memory {
     const known = answers.get(key)
     if (known) return known
     const rows = read()
-    if (rows.length > MOST.rows) return rows
+    if (rows.length > MOST_ROWS.answer) return rows
     for (const row of rows) Object.freeze(row)
-    if (answers.size >= MOST.answers) answers.clear()
+    this.#kept += 1 + rows.length
+    if (this.#kept > MOST_ROWS.connection) this.#forgetAll()
     answers.set(key, Object.freeze(rows))
     return rows
   }
@@ -88,15 +91,16 @@ export class Memory {
 
   #forgetAll(): void {
     for (const answers of this.#answers.values()) answers.clear()
+    this.#kept = 0
   }
 }
 
-/** The length before each value: no two lists of values come to the same text. */
+/** The kind and the length before each value: no two lists of values come to the same text. */
 function keyOf(parameters: readonly unknown[]): string {
   let key = ''
   for (const parameter of parameters) {
     const text = String(parameter)
-    key += `${text.length}:${text}`
+    key += `${typeof parameter}${text.length}:${text}`
   }
   return key
 }

@@ -108,6 +108,18 @@ describe('remembered reads', () => {
     await close()
   })
 
+  test('remembered reads: they do not grow without end', async () => {
+    const { database, close } = open()
+    await database.read(async (tx) => {
+      const first = await remembered.keys(tx, { organization: 'o' })
+      for (let n = 0; n < 15_000; n++) await remembered.keys(tx, { organization: `nobody ${n}` })
+      expect(await remembered.keys(tx, { organization: 'o' })).toBe(first)
+      for (let n = 0; n < 6_000; n++) await remembered.keys(tx, { organization: `nobody else ${n}` })
+      expect(await remembered.keys(tx, { organization: 'o' })).not.toBe(first)
+    })
+    await close()
+  })
+
   test('remembered reads: whatever is written, cascades or is undone, they say what is there', async () => {
     const { database, close } = open()
     const seldom = fc.nat(7).map((n) => n === 0)
