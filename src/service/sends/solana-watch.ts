@@ -6,14 +6,17 @@ import { listAttempts, updateSend } from '../store/sends.ts'
 import { failure } from './failure.ts'
 import { changeSend } from './family.ts'
 import { settleGas } from './gas-usage.ts'
-import { NodeRefusal } from './node.ts'
+import { NodeRefusal, NodeUnreachable } from './node.ts'
 import { completeSolana, type SolanaTools } from './solana-completion.ts'
 import { runFailure } from './solana-failure.ts'
-import type { SignatureStatus, SolanaRun } from './solana-node.ts'
+import type { SignatureStatus, SolanaNode, SolanaRun } from './solana-node.ts'
 import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
 
 /** As many as a node answers at once. */
 const MAX_SIGNATURES = 256
+
+/** As many as are followed at the same time. */
+const AT_ONCE = 8
 
 /** Where a nonce account keeps what stands for a blockhash: behind its version, its state and its authority. */
 const NONCE_OFFSET = 40
@@ -23,6 +26,9 @@ interface Flight {
   /** What was signed last; whatever was signed before can never be included. */
   readonly attempt: SendAttemptRow
 }
+
+/** The last block that cannot be taken back, asked once a look. */
+type Finalized = SolanaNode['finalized']
 
 /** What the chain says of a flight that a node has no status of. */
 type Fate = { readonly status: SignatureStatus } | 'never' | 'unknown'
@@ -45,13 +51,14 @@ export function createSolanaWatcher(tools: SolanaTools) {
         some.map(({ attempt }) => attempt.hash),
         { history: false },
       )
-      for (const [index, flight] of some.entries()) await follow(flight, statuses[index] ?? null)
+      const finalized = once(node.finalized)
+      await inTurns(some.entries(), ([index, flight]) => follow(flight, statuses[index] ?? null, finalized))
     }
   }
 
-  async function follow(flight: Flight, status: SignatureStatus | null): Promise<void> {
+  async function follow(flight: Flight, status: SignatureStatus | null, finalized: Finalized): Promise<void> {
     if (status !== null) return settle(flight, status)
-    const fate = await tell(flight)
+    const fate = await tell(flight, finalized)
     if (fate === 'unknown') return offer(flight)
     if (fate === 'never') return expire(flight)
     return settle(flight, fate.status)
@@ -79,10 +86,10 @@ export function createSolanaWatcher(tools: SolanaTools) {
     }
   }
 
-  /** Nodes keep nothing that is not included at once; what was lost on the way is offered again. */
+  /** Nodes keep nothing that is not included at once; what was lost on the way, or is now, is offered again. */
   async function offer({ attempt }: Flight): Promise<void> {
     await node.sendRaw(attempt.signed_transaction).catch((error: unknown) => {
-      if (!(error instanceof NodeRefusal)) throw error
+      if (!(error instanceof NodeRefusal || error instanceof NodeUnreachable)) throw error
     })
   }
 
@@ -90,9 +97,9 @@ export function createSolanaWatcher(tools: SolanaTools) {
    * INVARIANT: `never` is said when no block that counts has the transaction, nor can have it: what it was made with was gone
    * by a block that cannot be taken back, and a node that knows that block, and all since the signing, has not seen it.
    */
-  async function tell({ row, attempt }: Flight): Promise<Fate> {
+  async function tell({ row, attempt }: Flight, finalized: Finalized): Promise<Fate> {
     try {
-      return await readFate(attempt)
+      return await readFate(attempt, finalized)
     } catch (error) {
       // Such as of a node that keeps no history: others on the chain must not wait for this one.
       if (!(error instanceof NodeRefusal)) throw error
@@ -105,8 +112,8 @@ export function createSolanaWatcher(tools: SolanaTools) {
     }
   }
 
-  async function readFate(attempt: SendAttemptRow): Promise<Fate> {
-    const gone = await goneBySlot(attempt)
+  async function readFate(attempt: SendAttemptRow, finalized: Finalized): Promise<Fate> {
+    const gone = await goneBySlot(attempt, finalized)
     if (gone === undefined) return 'unknown'
     const { slot, statuses } = await node.statuses([attempt.hash], { history: true })
     const [status] = statuses
@@ -116,11 +123,14 @@ export function createSolanaWatcher(tools: SolanaTools) {
   }
 
   /** The slot by which the transaction's blockhash, or nonce, was gone for good; none while it may be used. */
-  async function goneBySlot({ signed_transaction, terms }: SendAttemptRow): Promise<number | undefined> {
+  async function goneBySlot(
+    { signed_transaction, terms }: SendAttemptRow,
+    finalized: Finalized,
+  ): Promise<number | undefined> {
     const { blockhash, lastValidBlockHeight } = readSolanaTerms({ terms })
     const { nonceAccount } = readSolanaDraft(decodeBase64(signed_transaction))
     if (nonceAccount === undefined) {
-      const { slot, blockHeight } = await node.finalized()
+      const { slot, blockHeight } = await finalized()
       return blockHeight > lastValidBlockHeight ? slot : undefined
     }
     const { slot, data } = await node.finalizedAccount(nonceAccount)
@@ -147,4 +157,17 @@ export function createSolanaWatcher(tools: SolanaTools) {
   }
 
   return { look }
+}
+
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let answer: Promise<Value> | undefined
+  return () => {
+    answer ??= ask()
+    return answer
+  }
+}
+
+async function inTurns<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items]
+  while (left.length > 0) await Promise.all(left.splice(0, AT_ONCE).map(work))
 }

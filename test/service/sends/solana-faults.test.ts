@@ -153,6 +153,26 @@ describe('a blockhash that expires', () => {
     await untilTrue(() => node.offered.size === 2)
   })
 
+  test('sends: one that was included in its last block is not signed anew by the word of a node that lags', async () => {
+    const stage = await setStage()
+    const { node, from } = stage
+    const to = receiver()
+    node.drops = true
+    const id = await submit(stage, draftOf([transferOf(from, to, 1_000_000)], { payer: from }))
+    const signature = await signatureOf(stage, id)
+    node.produce(MAX_AGE - 2)
+    await untilTrue(() => node.waiting.has(signature))
+    node.drops = false
+    node.statusLag = 20
+    node.produce(10)
+    expect(node.landed.has(signature)).toBe(true)
+    await someTurns()
+    expect([(await statusOf(stage, id)).txStatus, node.offered.size]).toEqual(['BROADCASTING', 1])
+    node.statusLag = 0
+    expect(await untilEnded(stage.service.root, id)).toEqual({ txStatus: 'INCLUDED', solana: { signature } })
+    expect(node.balance(to.toBase58())).toBe(1_000_000n)
+  })
+
   test('sends: one that was included while the service was away is found, however long ago', async () => {
     const node = await startSolanaNode({ blocks: 'on-request' })
     closers.push(() => node.close())

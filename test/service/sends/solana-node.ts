@@ -52,6 +52,8 @@ export interface TestSolanaNode {
   readonly url: string
   /** Whether whoever makes the blocks leaves transactions out. */
   drops: boolean
+  /** By how many slots statuses are behind everything else, as of another node behind the same address. */
+  statusLag: number
   /** The slot of the first block that it has not thrown away. */
   firstAvailableBlock: number
   /** How often each transaction was handed over, by its signature. */
@@ -193,8 +195,8 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
 
   const statusOf = (signature: string, history: boolean) => {
     const found = landed.get(signature)
-    const latest = blocks.at(-1)!.slot
-    if (found === undefined || (!history && latest - found.slot > RECENT_SLOTS)) return null
+    const latest = blocks.at(-1)!.slot - node.statusLag
+    if (found === undefined || found.slot > latest || (!history && latest - found.slot > RECENT_SLOTS)) return null
     const { slot, err } = found
     const isAt = (commitment: string) => blockOf(commitment).slot >= slot
     const confirmationStatus = isAt('finalized') ? 'finalized' : isAt('confirmed') ? 'confirmed' : 'processed'
@@ -273,11 +275,10 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     getSignatureStatuses: (
       signatures: readonly string[],
       { searchTransactionHistory = false }: { readonly searchTransactionHistory?: boolean } = {},
-    ) =>
-      inContext(
-        'processed',
-        signatures.map((each) => statusOf(each, searchTransactionHistory)),
-      ),
+    ) => ({
+      context: { slot: blocks.at(-1)!.slot - node.statusLag },
+      value: signatures.map((each) => statusOf(each, searchTransactionHistory)),
+    }),
     getTransaction(signature: string, at: At) {
       const found = landed.get(signature)
       if (found === undefined || blockOf(at?.commitment).slot < found.slot) return null
@@ -326,6 +327,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
   const node: TestSolanaNode = {
     url: `http://127.0.0.1:${port}`,
     drops: false,
+    statusLag: 0,
     firstAvailableBlock: 0,
     offered,
     waiting,
