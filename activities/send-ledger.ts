@@ -18,8 +18,9 @@ export interface SendLedger {
   /**
    * Enters the body of a send's attempt, and returns the one that this attempt has: whoever begins a send again, with
    * whatever clock, sends the bytes that were sent. Attempt 1 is for when the API refused the body of attempt 0 as too old.
+   * Undefined when the bytes are another send's, ordered alike in the same millisecond: make others.
    */
-  enterBody(sendId: string, attempt: number, fingerprint: string): Promise<string>
+  enterBody(sendId: string, attempt: number, fingerprint: string): Promise<string | undefined>
   /** Keeps where a send stands. */
   putProgress(progress: SendProgress): Promise<void>
   getProgress(sendId: string): Promise<SendProgress | undefined>
@@ -53,7 +54,14 @@ export function createSendLedger(folder: string): SendLedger {
     },
     findOrder: find,
     async enterBody(sendId, attempt, fingerprint) {
-      const path = join(folder, 'send-bodies', `${sendId}-${attempt}`)
+      const name = `${sendId}-${attempt}`
+      const path = join(folder, 'send-bodies', name)
+      const entered = await read(path)
+      if (entered !== undefined) return entered
+      // INVARIANT: bytes are one send's. The API answers the same bytes with the same activity, and would pay once for two.
+      const owner = join(folder, 'send-body-owners', fingerprint.replace(':', '-'))
+      await claim(owner, name)
+      if ((await read(owner)) !== name) return undefined
       await claim(path, fingerprint)
       return (await read(path)) ?? fingerprint
     },

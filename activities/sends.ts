@@ -57,15 +57,13 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
 
     async prepareSend({ timestampMs, attempt, ...step }) {
       const { type, parameters, organization } = await sends.getOrder(step.sendId)
-      const body = makeBody({
-        type,
-        organizationId: organization.id,
-        parameters,
-        timestampMs: timestampMs + serviceAheadMs(),
-      })
-      // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
-      const fingerprint = await sends.enterBody(step.sendId, attempt, await planStore.putBody(body))
-      return { fingerprint, path: catalogue[type].path }
+      // Two that pay the same to the same in one millisecond would have the same bytes: the later one takes an earlier time.
+      for (let time = timestampMs + serviceAheadMs(); ; time--) {
+        const body = makeBody({ type, organizationId: organization.id, parameters, timestampMs: time })
+        // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
+        const fingerprint = await sends.enterBody(step.sendId, attempt, await planStore.putBody(body))
+        if (fingerprint !== undefined) return { fingerprint, path: catalogue[type].path }
+      }
     },
 
     async submitSend({ fingerprint, path, ...step }) {
