@@ -76,7 +76,7 @@ interface Readings {
   readonly emptyWhenAbsent: Readonly<Record<string, string>>
   readonly checks: Readonly<Record<string, { readonly checks: string }>>
   readonly refusals: Readonly<Record<string, { readonly invalid?: string; readonly missing?: string }>>
-  /** Words that an enum has here and not in the published schema. */
+  /** Words that an enum, or a field that lists its own, has here and not in the published schema. */
   readonly addedWords: Readonly<Record<string, { readonly words: readonly string[] }>>
   readonly unused: Readonly<Record<string, string>>
 }
@@ -114,7 +114,6 @@ export function readModel(): Model {
   const enums = new Map<string, readonly string[]>()
   for (const [name, type] of raw)
     if (isEnum(type)) enums.set(name, [...type.enum, ...(readings.addedWords[name]?.words ?? [])])
-  for (const name of Object.keys(readings.addedWords)) if (!enums.has(name)) throw new Error(`${name} is no enum`)
 
   const queries = [...api.queries, ...supplement.queries]
   const requests = [
@@ -136,7 +135,7 @@ export function readModel(): Model {
       const refused = readings.refusals[place]
       return {
         name: fieldName,
-        ...parse(text),
+        ...parse([text, ...(readings.addedWords[place]?.words ?? [])].join('|')),
         optional,
         emptyWhenAbsent: place in readings.emptyWhenAbsent,
         ...(tags === undefined ? {} : { checks: tags }),
@@ -148,6 +147,8 @@ export function readModel(): Model {
 
   for (const place of [readings.emptyWhenAbsent, readings.checks, readings.refusals].flatMap(Object.keys))
     if (!used.has(place)) throw new Error(`a reading names ${place}, which is no field`)
+  for (const name of Object.keys(readings.addedWords))
+    if (!enums.has(name) && !used.has(name)) throw new Error(`${name} is neither an enum nor a field`)
   for (const [name, fields] of Object.entries(checks))
     for (const field of Object.keys(fields))
       if (!used.has(`${name}.${field}`) && !(name in readings.unused)) throw new Error(`${name}.${field} is no field`)

@@ -2190,7 +2190,7 @@ export type GetWalletAccountsResponse = {
 export type GetWalletAddressBalancesRequest = {
   readonly organizationId: string
   readonly address: string
-  readonly caip2: 'eip155:1' | 'eip155:11155111' | 'eip155:8453' | 'eip155:84532' | 'eip155:137' | 'eip155:80002' | 'eip155:56' | 'eip155:97' | 'eip155:10' | 'eip155:11155420' | 'eip155:143' | 'eip155:10143' | 'eip155:42161' | 'eip155:4217' | 'eip155:42431' | 'eip155:421614' | 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' | 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+  readonly caip2: 'eip155:1' | 'eip155:11155111' | 'eip155:8453' | 'eip155:84532' | 'eip155:137' | 'eip155:80002' | 'eip155:56' | 'eip155:97' | 'eip155:10' | 'eip155:11155420' | 'eip155:143' | 'eip155:10143' | 'eip155:42161' | 'eip155:4217' | 'eip155:42431' | 'eip155:421614' | 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' | 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' | 'solana:mainnet' | 'solana:devnet'
 }
 
 export type GetWalletAddressBalancesResponse = {
@@ -2733,7 +2733,7 @@ export type ListSolTransactionHistoryResponse = {
 
 export type ListSupportedAssetsRequest = {
   readonly organizationId: string
-  readonly caip2: 'eip155:1' | 'eip155:11155111' | 'eip155:8453' | 'eip155:84532' | 'eip155:137' | 'eip155:80002' | 'eip155:56' | 'eip155:97' | 'eip155:10' | 'eip155:11155420' | 'eip155:143' | 'eip155:10143' | 'eip155:42161' | 'eip155:4217' | 'eip155:42431' | 'eip155:421614' | 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' | 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+  readonly caip2: 'eip155:1' | 'eip155:11155111' | 'eip155:8453' | 'eip155:84532' | 'eip155:137' | 'eip155:80002' | 'eip155:56' | 'eip155:97' | 'eip155:10' | 'eip155:11155420' | 'eip155:143' | 'eip155:10143' | 'eip155:42161' | 'eip155:4217' | 'eip155:42431' | 'eip155:421614' | 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' | 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' | 'solana:mainnet' | 'solana:devnet'
 }
 
 export type ListSupportedAssetsResponse = {

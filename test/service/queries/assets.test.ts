@@ -123,9 +123,9 @@ describe('balances on Solana', () => {
   })
   const sol = { caip19: `${DEVNET}/slip44:501`, symbol: 'SOL', name: 'Solana', decimals: 9 }
 
-  test('the currency and the tokens of all of an owner’s accounts are told', async () => {
+  test('the currency and the tokens of all of an owner’s accounts are told, of a cluster by either of its names', async () => {
     const { address } = (await makeWallet(solana.root, SOLANA)).accounts[0]!
-    const ask = () => solana.root.query('get_wallet_address_balances', { address, caip2: DEVNET })
+    const ask = (caip2 = DEVNET) => solana.root.query('get_wallet_address_balances', { address, caip2 })
     expect(await ask()).toEqual({ balances: [] })
     node.fund(address, 1.5)
     node.giveToken(MINT, address, 2_000_000n)
@@ -137,7 +137,8 @@ describe('balances on Solana', () => {
         { caip19: `${DEVNET}/token:${MINT}`, decimals: 6, balance: '2500000', display: { crypto: '2.5' } },
       ],
     })
-    expect(await solana.root.query('list_supported_assets', { caip2: DEVNET })).toEqual({
+    expect(await ask('solana:devnet')).toEqual(await ask())
+    expect(await solana.root.query('list_supported_assets', { caip2: 'solana:devnet' })).toEqual({
       assets: [sol, { caip19: `${DEVNET}/token:${MINT}`, decimals: 6 }],
     })
   })
