@@ -6,6 +6,7 @@ import type { Style } from '../io.ts'
 import { describeSend, type SendDescription } from '../sending/describe.ts'
 import { shortCode } from '../waiting.ts'
 import { sendRows } from './send-call.ts'
+import { describeSolanaSend, type SolanaDescription, solanaRows } from './solana-send.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -27,6 +28,8 @@ export interface ActivityView {
   readonly parameters: unknown
   /** What each transaction of a send does, by the organization's interfaces of contracts. */
   readonly sends?: readonly SendDescription[]
+  /** The same of a send on Solana. */
+  readonly solana?: SolanaDescription
   readonly failure?: string
 }
 
@@ -62,8 +65,10 @@ export function viewActivity(activity: Wire.Activity, actual?: Actual): Activity
 }
 
 /** One transaction for each call of a send; for anything else nothing. */
-function describeSends({ intent }: Wire.Activity, actual: Actual): Pick<ActivityView, 'sends'> {
+function describeSends({ intent }: Wire.Activity, actual: Actual): Pick<ActivityView, 'sends' | 'solana'> {
   const { ethSendTransactionIntent: one, ethSendTransactionIntentV2: many } = intent
+  const solana = intent.solSendTransactionIntentV2 ?? intent.solSendTransactionIntent
+  if (solana) return { solana: describeSolanaSend(solana, worldOfActual(actual).interfaces) }
   const { calls = [], ...rest } = many ?? {}
   const transactions = one ? [one] : calls.map((call) => ({ ...rest, ...call }))
   if (transactions.length === 0) return {}
@@ -93,6 +98,7 @@ export function renderActivity(view: ActivityView, style: Style, now: number): s
       : []),
     ...(view.failure ? [['failure', view.failure]] : []),
     ...(view.sends ?? []).flatMap((send) => sendRows(send, style)),
+    ...(view.solana ? solanaRows(view.solana, style) : []),
   ]
   const table = rows.map(([name, value]) => `  ${style.dim(name!.padEnd(9))}  ${value}\n`).join('')
   const parameters = stringify(view.parameters, { lineWidth: 110 })

@@ -1,0 +1,87 @@
+/** What a Solana transaction does, by its own bytes: shown before it is approved. */
+import { readSendFacts, type SendIntent } from '../../chain/index.ts'
+import { printable } from '../../diagnostics/index.ts'
+import type { Json } from '../../protocol/index.ts'
+import type { World } from '../../scenarios/index.ts'
+import type { Style } from '../io.ts'
+import { formatUnits } from '../sending/amount.ts'
+
+/** Plain JSON; amounts of tokens are in their smallest unit. */
+export interface SolanaDescription {
+  readonly pays: readonly { readonly amount: string; readonly token?: string; readonly to: string }[]
+  /** Calls that the organization's interfaces tell. */
+  readonly calls: readonly { readonly program: string; readonly function: string; readonly arguments: Json }[]
+  /** The programs that the transaction calls, payments included. */
+  readonly programs: readonly string[]
+  /** How many instructions are neither payments nor told by an interface, nor set what units cost. */
+  readonly unknown: number
+}
+
+interface Transfer {
+  readonly to: string
+  readonly amount: bigint
+  readonly token_mint?: string
+}
+
+interface Instruction {
+  readonly program_key: string
+  readonly parsed_instruction_data?: { readonly instruction_name: string; readonly program_call_args: object }
+}
+
+interface SolanaTransaction {
+  readonly transfers: readonly Transfer[]
+  readonly spl_transfers: readonly Transfer[]
+  readonly instructions: readonly Instruction[]
+  readonly program_keys: readonly string[]
+}
+
+const LAMPORT_DECIMALS = 9
+const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
+
+/** Reads what the policies see of a send on Solana, and nothing else. */
+export function describeSolanaSend(intent: SendIntent, interfaces: World['interfaces']): SolanaDescription {
+  const { solana } = readSendFacts('ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', intent, { interfaces })
+  const { transfers, spl_transfers, instructions, program_keys } = solana!['tx'] as SolanaTransaction
+  const calls = instructions.flatMap(({ program_key: program, parsed_instruction_data: parsed }) =>
+    parsed === undefined
+      ? []
+      : [{ program, function: parsed.instruction_name, arguments: toJson(parsed.program_call_args) }],
+  )
+  const budget = instructions.filter(({ program_key }) => program_key === COMPUTE_BUDGET)
+  const known = transfers.length + spl_transfers.length + calls.length + budget.length
+  return {
+    pays: [
+      ...transfers.map(({ amount, to }) => ({ amount: `${formatUnits(amount, LAMPORT_DECIMALS)} sol`, to })),
+      ...spl_transfers.map(({ amount, token_mint: token, to }) => ({
+        amount: String(amount),
+        token: token || 'unknown',
+        to,
+      })),
+    ],
+    calls,
+    programs: program_keys,
+    unknown: Math.max(0, instructions.length - known),
+  }
+}
+
+/** What an approver of a send reads beside its parameters. */
+export function solanaRows({ pays, calls, programs, unknown }: SolanaDescription, style: Style): readonly string[][] {
+  const units = (token: string | undefined) => (token === undefined ? '' : ` units of the token ${token}`)
+  return [
+    ...pays.map(({ amount, token, to }) => ['pays', `${amount}${units(token)} to ${to}`]),
+    ...calls.map((call) => [
+      'calls',
+      `${call.function}(${printable(JSON.stringify(call.arguments))}) of ${call.program}`,
+    ]),
+    ['programs', programs.join(', ')],
+    ...(unknown === 0
+      ? []
+      : [
+          ['unknown', style.warning(`no interface tells ${unknown} of its instructions: know them before you approve`)],
+        ]),
+  ]
+}
+
+function toJson(value: object): Json {
+  return JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? each.toString() : each))) as Json
+}
