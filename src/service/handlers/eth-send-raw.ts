@@ -12,7 +12,8 @@ import { rawRequest } from '../sends/request.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
 import { findSigner, signerFacts } from '../signing/signer.ts'
-import { insertAttempt, insertSend } from '../store/sends.ts'
+import { insertAttempt } from '../store/sends.ts'
+import { acceptSend } from './accept-send.ts'
 import type { HandlerRows, TypedHandler } from './table.ts'
 
 type Intent = Wire.EthSendRawTransactionIntent
@@ -51,25 +52,19 @@ const sendRaw: TypedHandler<Intent, Wire.EthSendRawTransactionResult> = {
       ...readSendFacts(TYPE, intent, { interfaces }),
     }
   },
-  async execute({ tx, organizationId, activityId, now, newId }, intent) {
+  async execute(context, intent) {
     const signed = decodeHex(intent.signedTransaction)
     const { from, nonce } = readSigned(intent)
-    const send = { id: newId(), organization_id: organizationId }
     const transactionHash = ethereumHash(signed)
-    await insertSend(tx, {
-      ...send,
-      activity_id: activityId,
+    const id = await acceptSend(context, {
       caip2: intent.caip2,
       sender: from,
-      request: JSON.stringify(rawRequest(nonce)),
-      status: 'INITIALIZED',
+      request: rawRequest(nonce),
       nonce: Number(nonce),
       hash: transactionHash,
-      failure: null,
-      created_at: now,
-      updated_at: now,
     })
-    await insertAttempt(tx, toAttempt(send, { signed, number: 1, now }))
+    const { tx, organizationId: organization_id, now } = context
+    await insertAttempt(tx, toAttempt({ id, organization_id }, { signed, number: 1, now }))
     return { transactionHash }
   },
 }

@@ -4,7 +4,7 @@
  */
 import { readSendFacts, type SendFacts } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
-import type { ExecutionContext, HandlerContext } from '../engine/handler.ts'
+import type { HandlerContext } from '../engine/handler.ts'
 import { askChain } from '../sends/ask-chain.ts'
 import { createEthereumNode } from '../sends/ethereum.ts'
 import { MAX_BATCHED_CALLS } from '../sends/gas-station.ts'
@@ -14,7 +14,7 @@ import { executionRequest, toSendRequest, undelegateRequest } from '../sends/req
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
 import { findSigner, signerFacts } from '../signing/signer.ts'
-import { insertSend } from '../store/sends.ts'
+import { acceptSend } from './accept-send.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
 
 type Intent = Wire.EthSendTransactionIntentV2
@@ -40,11 +40,14 @@ const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
   async execute(context, intent) {
     const { calls, from, sponsor } = intent
     const request = isExecution(intent) ? executionRequest(calls, intent) : toSendRequest(calls[0]!, intent)
-    if (sponsor !== true) return accept(context, { caip2: intent.caip2, sender: from, request })
-    const relayer = await relayerAddress(context.tx, 'eip155')
-    const accepted = await accept(context, { caip2: intent.caip2, sender: relayer, account: from, request })
-    await reserveGas(context, accepted.sendTransactionStatusId, estimate(context, intent))
-    return accepted
+    const account = from.toLowerCase()
+    const asked =
+      sponsor === true
+        ? { sender: (await relayerAddress(context.tx, 'eip155')).toLowerCase(), account }
+        : { sender: account }
+    const id = await acceptSend(context, { caip2: intent.caip2, ...asked, request })
+    if (sponsor === true) await reserveGas(context, id, estimate(context, intent))
+    return { sendTransactionStatusId: id }
   },
 }
 
@@ -63,7 +66,8 @@ const undelegate: TypedHandler<Wire.EthUndelegate7702Intent, Wire.EthUndelegate7
     return { ...(await signerFacts(context, signer)), ...(await readFacts(context, UNDELEGATE, intent)) }
   },
   async execute(context, intent) {
-    return accept(context, { caip2: intent.caip2, sender: intent.from, request: undelegateRequest(intent) })
+    const asked = { caip2: intent.caip2, sender: intent.from.toLowerCase(), request: undelegateRequest(intent) }
+    return { sendTransactionStatusId: await acceptSend(context, asked) }
   },
 }
 
@@ -81,30 +85,6 @@ export const ethSendHandlers = {
   [SEND]: send,
   [UNDELEGATE]: undelegate,
 } satisfies HandlerRows
-
-async function accept(
-  context: ExecutionContext,
-  { caip2, sender, account, request }: { caip2: string; sender: string; account?: string; request: object },
-): Promise<{ readonly sendTransactionStatusId: string }> {
-  const { tx, organizationId, activityId, now } = context
-  const id = context.newId()
-  await insertSend(tx, {
-    id,
-    organization_id: organizationId,
-    activity_id: activityId,
-    caip2,
-    sender: sender.toLowerCase(),
-    account: account?.toLowerCase() ?? null,
-    request: JSON.stringify(request),
-    status: 'INITIALIZED',
-    nonce: null,
-    hash: null,
-    failure: null,
-    created_at: now,
-    updated_at: now,
-  })
-  return { sendTransactionStatusId: id }
-}
 
 /** One call that its sender pays for is a transaction; everything else goes through the gas station (facts: chain §7). */
 function isExecution({ sponsor, calls }: Intent): boolean {

@@ -23,7 +23,7 @@ import type { SolanaRequest } from '../sends/solana-request.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
 import { findSigner, namedKey, type Signer, signerFacts } from '../signing/signer.ts'
-import { insertSend } from '../store/sends.ts'
+import { acceptSend } from './accept-send.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
 
 const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactionResultV2> = {
@@ -53,26 +53,15 @@ const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactio
     return signers.length === 1 ? { ...signers[0], ...facts } : { ...facts, batch: signers }
   },
   async execute(context, intent) {
-    const { tx, organizationId, now } = context
-    const id = context.newId()
     const transaction = orRefuse(() => solanaSendBytes(intent))
     const request: SolanaRequest = { transaction: encodeBase64(transaction), signWiths: intent.signWiths }
     const [payer] = readSolanaDraft(transaction).signers
     const sponsored = intent.sponsor === true
-    await insertSend(tx, {
-      id,
-      organization_id: organizationId,
-      activity_id: context.activityId,
+    const id = await acceptSend(context, {
       caip2: normalizeCaip2(intent.caip2),
-      sender: sponsored ? await relayerAddress(tx, 'solana') : payer!,
+      sender: sponsored ? await relayerAddress(context.tx, 'solana') : payer!,
       account: sponsored ? payer! : null,
-      request: JSON.stringify(request),
-      status: 'INITIALIZED',
-      nonce: null,
-      hash: null,
-      failure: null,
-      created_at: now,
-      updated_at: now,
+      request,
     })
     if (sponsored) await reserveGas(context, id, await estimate(context, intent))
     return { sendTransactionStatusId: id }
