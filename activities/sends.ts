@@ -28,6 +28,10 @@ export interface SendActivities {
   ): Promise<{ readonly fingerprint: string; readonly path: string }>
   /** Sends the stored bytes; a repetition is answered with the same activity. */
   submitSend(input: SendStep & { readonly fingerprint: string; readonly path: string }): Promise<SendActivityState>
+  /** Both in one for a send of a batch, and keeps where it stands: of hundreds, each step counts. */
+  submitBatched(
+    input: SendStep & { readonly reference: string; readonly timestampMs: number; readonly attempt: number },
+  ): Promise<{ readonly progress: SendProgress; readonly needsVote: boolean }>
   /** Asks once where the activity stands. */
   pollSend(input: SendStep & { readonly activityId: string }): Promise<SendActivityState>
   /** Approves the activity again as the acting user, after its votes have lapsed. */
@@ -49,31 +53,42 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     return { order, ...(await openSends(deps, order.organization)) }
   }
 
+  const prepare: SendActivities['prepareSend'] = async ({ timestampMs, attempt, ...step }) => {
+    const { type, parameters, organization } = await sends.getOrder(step.sendId)
+    // Two that pay the same to the same in one millisecond would have the same bytes: the later one takes an earlier time.
+    for (let time = timestampMs + serviceAheadMs(); ; time--) {
+      const body = makeBody({ type, organizationId: organization.id, parameters, timestampMs: time })
+      // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
+      const fingerprint = await sends.enterBody(step.sendId, attempt, await planStore.putBody(body))
+      if (fingerprint !== undefined) return { fingerprint, path: catalogue[type].path }
+    }
+  }
+
+  const submit: SendActivities['submitSend'] = async ({ fingerprint, path, ...step }) => {
+    const { client, describe } = await open(step)
+    const body = await planStore.getBody(fingerprint)
+    const activity = await client.submit(path, body).catch((error: unknown) => {
+      throw isStale(error, body, clock()) ? staleBody(error) : error
+    })
+    logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
+    return describe(activity)
+  }
+
   return {
     async loadSend({ sendId }) {
       const { reference } = await sends.getOrder(sendId)
       return { reference }
     },
 
-    async prepareSend({ timestampMs, attempt, ...step }) {
-      const { type, parameters, organization } = await sends.getOrder(step.sendId)
-      // Two that pay the same to the same in one millisecond would have the same bytes: the later one takes an earlier time.
-      for (let time = timestampMs + serviceAheadMs(); ; time--) {
-        const body = makeBody({ type, organizationId: organization.id, parameters, timestampMs: time })
-        // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
-        const fingerprint = await sends.enterBody(step.sendId, attempt, await planStore.putBody(body))
-        if (fingerprint !== undefined) return { fingerprint, path: catalogue[type].path }
-      }
-    },
+    prepareSend: prepare,
+    submitSend: submit,
 
-    async submitSend({ fingerprint, path, ...step }) {
-      const { client, describe } = await open(step)
-      const body = await planStore.getBody(fingerprint)
-      const activity = await client.submit(path, body).catch((error: unknown) => {
-        throw isStale(error, body, clock()) ? staleBody(error) : error
-      })
-      logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
-      return describe(activity)
+    async submitBatched({ reference, timestampMs, attempt, sendId }) {
+      const prepared = await prepare({ sendId, timestampMs, attempt })
+      const { state, needsVote, produced: _, ...known } = await submit({ sendId, ...prepared })
+      const progress = { sendId, reference, ...known, state: state === 'completed' ? 'broadcasting' : state } as const
+      await sends.putProgress(progress)
+      return { progress, needsVote }
     },
 
     async pollSend({ activityId, ...step }) {

@@ -128,20 +128,35 @@ async function begin(run: SendRun): Promise<void> {
 }
 
 async function submit(run: SendRun): Promise<void> {
-  const { sendId } = run.input
   for (let attempt = 0; run.record.activityId === undefined; attempt++) {
     // This workflow's clock: the value is in the history before the body is made (style §2).
     const timestampMs = Date.now()
-    const { fingerprint, path } = await persist(run, run.explain, () =>
-      steps.prepareSend({ sendId, timestampMs, attempt }),
-    )
-    run.change({ fingerprint })
     try {
-      run.take(await persist(run, run.explain, () => steps.submitSend({ sendId, fingerprint, path })))
+      if (run.input.batched) await submitAtOnce(run, { ...run.input.batched, timestampMs, attempt })
+      else await submitInSteps(run, { timestampMs, attempt })
     } catch (error) {
       if (toFailure(error).code !== 'apply/body-stale' || attempt === MOST_STALE) throw error
     }
   }
+}
+
+interface Attempt {
+  readonly timestampMs: number
+  readonly attempt: number
+}
+
+async function submitInSteps(run: SendRun, attempt: Attempt): Promise<void> {
+  const { sendId } = run.input
+  const { fingerprint, path } = await persist(run, run.explain, () => steps.prepareSend({ sendId, ...attempt }))
+  run.change({ fingerprint })
+  run.take(await persist(run, run.explain, () => steps.submitSend({ sendId, fingerprint, path })))
+}
+
+async function submitAtOnce(run: SendRun, attempt: Attempt & { readonly reference: string }): Promise<void> {
+  const { sendId } = run.input
+  const submitted = await persist(run, run.explain, () => steps.submitBatched({ sendId, ...attempt }))
+  run.change({ ...submitted.progress, needsVote: submitted.needsVote })
+  run.kept = JSON.stringify(run.progress())
 }
 
 /** Asks until the activity has come to its end; casts the acting user's vote again when it has lapsed. */
