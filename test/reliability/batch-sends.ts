@@ -150,7 +150,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
         killed.workers++
         startWorker()
       }
-      await Promise.race([delay(100), result])
+      await Promise.race([delay(500), result])
     }
     if (ended === undefined) await handle.terminate().then(() => result.catch(() => {}))
     const seconds = Math.round((performance.now() - begun) / 100) / 10
