@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readChains } from '../../src/cli/chains.ts'
+import { createChains } from '../../src/service/sends/chains.ts'
 
 const URL = 'http://127.0.0.1:8545'
 const COIN = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
@@ -19,6 +20,15 @@ describe('chains of the service', () => {
       'eip155:1': { url: URL, usdPrice: '3000.5', tokens: [COIN], gasStation },
       [SOLANA]: { url: `${URL}/sol`, tokens: [MINT] },
     })
+  })
+
+  test('each name that a chain has means the same one', () => {
+    const chain = [`solana:mainnet=${URL}`, `${SOLANA}Kuc147dw2N9d=${URL}/2`]
+    const price = ['solana:mainnet=150']
+    expect(readChains({ chain, price }, {})).toEqual({ [SOLANA]: { url: `${URL}/2`, usdPrice: '150' } })
+    const { all, require } = createChains({ 'solana:mainnet': { url: URL }, [SOLANA]: { url: `${URL}/2` } })
+    expect(all.map(({ caip2, url }) => [caip2, url])).toEqual([[SOLANA, `${URL}/2`]])
+    expect(require('solana:mainnet')).toBe(all[0])
   })
 
   test('what no option says comes from the environment', () => {

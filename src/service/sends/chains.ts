@@ -47,7 +47,9 @@ export interface Chains {
 }
 
 export function createChains(settings: ChainsSettings): Chains {
-  const all = Object.entries(settings).map(([caip2, given]) => createChain(normalizeCaip2(caip2), given))
+  // A chain that is named in two ways is one: two who send on it would send everything twice.
+  const byId = new Map(Object.entries(settings).map(([caip2, given]) => [normalizeCaip2(caip2), given]))
+  const all = [...byId].map(([caip2, given]) => createChain(caip2, given))
   const find = (caip2: string) => all.find((each) => each.caip2 === normalizeCaip2(caip2))
   return {
     all,
