@@ -70,6 +70,15 @@ test('eth_send_raw_transaction: policies see who has signed it and what it does'
   expect((await send(9n)).status).toBe('ACTIVITY_STATUS_COMPLETED')
 })
 
+test('eth_send_raw_transaction: one that the node refuses after all has failed, by its hash', async () => {
+  const signedTransaction = await signed({ gas: 20_000n, nonce: await nextNonce() })
+  const { transactionHash } = await complete(service.root, ACTIVITY, { signedTransaction, caip2: SEPOLIA })
+  expect(await untilEnded(service.root, transactionHash)).toMatchObject({
+    txStatus: 'FAILED',
+    txError: expect.stringMatching(/intrinsic gas too low/),
+  })
+})
+
 test('eth_send_raw_transaction: one that reverts says why', async () => {
   await anvil.rpc('anvil_setCode', '0x00000000000000000000000000000000000ec400', '0x366000600037366000fd')
   const fields = { to: '0x00000000000000000000000000000000000ec400', gas: 60_000n, nonce: await nextNonce() }
