@@ -45,6 +45,8 @@ function createProgram({ version, style, out, say }: ProgramOptions, found: (inv
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false, styleTitle: style.strong })
     .configureOutput({ writeOut: out, writeErr: say, outputError: (text, write) => write(`${text.trimEnd()}\n`) })
     .showSuggestionAfterError(true)
+    // Without it everything after the first word is one heap, and `sends` takes what was meant for `sends replace`.
+    .enablePositionalOptions()
     .exitOverride()
   program.addHelpText(
     'after',
