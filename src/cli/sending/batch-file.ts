@@ -60,15 +60,17 @@ export function readBatchFile(path: string): BatchFile {
   if (header) found.push(...checkColumns(header, span))
   if (body.length > MOST_ROWS) throw tooLarge(path, `${body.length} rows`, `${MOST_ROWS} rows`)
   const lineOf = createLines(text)
-  const rows = body.map((cells): FileRow => {
+  const rows = body.flatMap((cells): FileRow[] => {
     if (cells.length !== columns.length) {
+      // Which of its cells is missing nobody knows: nothing else is said of it.
       const message = `expected ${columns.length} cells, as the first line has, got ${cells.length}`
       found.push(diagnostic('cli/csv-row', message, span(cells[0]!.start, cells.at(-1)!.end)))
+      return []
     }
-    const named = cells.slice(0, columns.length).map((cell, index) => [columns[index]!, cell] as const)
-    return { line: lineOf(cells[0]!.start), cells: new Map(named) }
+    const named = cells.map((cell, index) => [columns[index]!, cell] as const)
+    return [{ line: lineOf(cells[0]!.start), cells: new Map(named) }]
   })
-  if (header && !fault && rows.length === 0)
+  if (header && !fault && body.length === 0)
     found.push(diagnostic('cli/csv-row', 'the file has no row', span(0, text.length)))
   const at: BatchFile['at'] = (cell, { cells }) => {
     const all = [...cells.values()]
