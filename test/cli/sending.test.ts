@@ -1,11 +1,11 @@
 /** From what a person asks for to what will be signed: nothing is rounded, guessed, or taken for something else. */
 import { describe, expect, test } from 'vitest'
 import { createStyle } from '../../src/cli/io.ts'
-import { formatUnits } from '../../src/cli/sending/amount.ts'
 import { describeSend } from '../../src/cli/sending/describe.ts'
 import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
 import { renderSend } from '../../src/cli/views/send.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
+import { printDecimal } from '../../src/encoding/index.ts'
 
 const SEPOLIA = 'eip155:11155111'
 const PAYROLL = '0x00000000000000000000000000000000000000b0'
@@ -125,13 +125,13 @@ describe('sending', () => {
   })
 
   test('sending: an amount is shown with every digit that it has', () => {
-    expect([0n, 1n, 12_500_000n, 10n ** 30n].map((atomic) => formatUnits(atomic, 6))).toEqual([
+    expect([0n, 1n, 12_500_000n, 10n ** 30n].map((atomic) => printDecimal(atomic, 6))).toEqual([
       '0',
       '0.000001',
       '12.5',
       `1${'0'.repeat(24)}`,
     ])
-    expect(formatUnits(7n, 0)).toBe('7')
+    expect(printDecimal(7n, 0)).toBe('7')
   })
 
   test('sending: words from outside forge no line', () => {

@@ -66,11 +66,3 @@ function parse(written: string, { units, unit: own, smallest, example }: Denomin
   if (atomic > LARGEST) throw usage(`\`${written}\` is more than there can be`, example)
   return { text: `${whole}${fraction === '' ? '' : `.${fraction}`} ${unit}`, atomic }
 }
-
-/** Writes an amount in a unit of so many decimals, exactly: 12500000 with 6 is `12.5`. */
-export function formatUnits(atomic: bigint, decimals: number): string {
-  const digits = atomic.toString().padStart(decimals + 1, '0')
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
-  const whole = digits.slice(0, digits.length - decimals)
-  return decimals === 0 || fraction === '' ? whole : `${whole}.${fraction}`
-}

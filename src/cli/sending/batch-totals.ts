@@ -1,6 +1,6 @@
 import type { QueryClient } from '../../client/index.ts'
+import { printDecimal } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { formatUnits } from './amount.ts'
 import { chainOf, type OrderedRow } from './batch-orders.ts'
 import type { Directory } from './order.ts'
 
@@ -25,7 +25,7 @@ export function sumUp(rows: readonly OrderedRow[], { assets }: Pick<Directory, '
     const { order, description } = group[0]!
     const token = description.token?.name === undefined ? undefined : assets[description.token.name]
     const print = (atomic: bigint) => ({
-      text: `${formatUnits(atomic, token?.decimals ?? 18)} ${token?.symbol ?? 'eth'}`,
+      text: `${printDecimal(atomic, token?.decimals ?? 18)} ${token?.symbol ?? 'eth'}`,
       atomic: atomic.toString(),
     })
     const amount = print(group.reduce((sum, one) => sum + BigInt(one.description.amount.atomic), 0n))

@@ -4,9 +4,9 @@
  */
 import type { SendOrder } from '../../../activities/index.ts'
 import { ChainError, readSendFacts, type SendIntent, transferInterface } from '../../chain/index.ts'
+import { printDecimal } from '../../encoding/index.ts'
 import type { Json, JsonObject } from '../../protocol/index.ts'
 import type { World } from '../../scenarios/index.ts'
-import { formatUnits } from './amount.ts'
 import { type Directory, OWN_WALLET } from './order.ts'
 import { usage } from './usage.ts'
 
@@ -42,7 +42,7 @@ export function describeSend(
   const { to = '', value = '0', data, caip2 } = intent
   const fee = describeFee(intent)
   const named = (address: string) => nameAddress(address, meant, directory)
-  const ether = { text: `${formatUnits(BigInt(value), 18)} eth`, atomic: value, atomicUnit: 'wei' }
+  const ether = { text: `${printDecimal(BigInt(value), 18)} eth`, atomic: value, atomicUnit: 'wei' }
   if (data === undefined) return { receiver: named(to), amount: ether, fee }
   const token = Object.entries(directory.assets).find(
     ([, { chain, address }]) => chain === caip2 && address.toLowerCase() === to.toLowerCase(),
@@ -54,7 +54,7 @@ export function describeSend(
     if (called === 'transfer') {
       const atomic = args['value'] as bigint
       const amount = {
-        text: `${formatUnits(atomic, decimals)} ${symbol}`,
+        text: `${printDecimal(atomic, decimals)} ${symbol}`,
         atomic: String(atomic),
         atomicUnit: 'atomic units',
       }

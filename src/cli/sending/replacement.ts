@@ -3,8 +3,9 @@
  * in the chain, and offering more, so that nodes prefer it.
  */
 import type { SendOrder } from '../../../activities/index.ts'
+import { printDecimal } from '../../encoding/index.ts'
 import type { JsonObject } from '../../protocol/index.ts'
-import { formatUnits, parseAmount } from './amount.ts'
+import { parseAmount } from './amount.ts'
 import type { SignedTransaction } from './signed-transaction.ts'
 import { usage } from './usage.ts'
 
@@ -18,7 +19,7 @@ export function replacementReference(
   reference: string,
   { kind, maxFee }: { kind: Replacement; maxFee: string },
 ): string {
-  return `${reference}/${kind}-${formatUnits(parseAmount(maxFee).atomic, 9)}gwei`
+  return `${reference}/${kind}-${printDecimal(parseAmount(maxFee).atomic, 9)}gwei`
 }
 
 /** Makes the send that takes the place of one that is under way. Throws `cli/usage` when it offers too little. */
@@ -42,8 +43,8 @@ export function makeReplacement(
   const least = raised(signed.maxFeePerGas)
   if (price < least) {
     throw usage(
-      `${formatUnits(price, 9)} gwei is too little: the transaction that waits offers ${formatUnits(signed.maxFeePerGas, 9)} gwei`,
-      `nodes take a replacement for an eighth more: give --max-fee ${formatUnits(least, 9)}gwei or above`,
+      `${printDecimal(price, 9)} gwei is too little: the transaction that waits offers ${printDecimal(signed.maxFeePerGas, 9)} gwei`,
+      `nodes take a replacement for an eighth more: give --max-fee ${printDecimal(least, 9)}gwei or above`,
     )
   }
   const offer = {

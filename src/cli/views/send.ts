@@ -1,9 +1,9 @@
 /** A send for people and for programs; the text is made from the same values as the JSON. */
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
+import { printDecimal } from '../../encoding/index.ts'
 import type { Explanation } from '../../policy/index.ts'
 import type { Style } from '../io.ts'
-import { formatUnits } from '../sending/amount.ts'
 import type { SendDescription } from '../sending/describe.ts'
 import { shortCode } from '../waiting.ts'
 import { age } from './activity.ts'
@@ -44,8 +44,8 @@ export function renderOrder(
 }
 
 function renderFee({ maxFeePerGas, gasLimit, atMostWei }: SendDescription['fee']): string {
-  const price = maxFeePerGas === undefined ? undefined : `${formatUnits(BigInt(maxFeePerGas), 9)} gwei a unit of gas`
-  if (atMostWei !== undefined) return `at most ${formatUnits(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units`
+  const price = maxFeePerGas === undefined ? undefined : `${printDecimal(BigInt(maxFeePerGas), 9)} gwei a unit of gas`
+  if (atMostWei !== undefined) return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units`
   if (price !== undefined) return `at most ${price}; the service chooses how many units, --gas bounds them`
   if (gasLimit !== undefined)
     return `at most ${gasLimit} units of gas; the service chooses the price, --max-fee bounds it`

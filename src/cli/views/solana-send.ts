@@ -1,10 +1,10 @@
 /** What a Solana transaction does, by its own bytes: shown before it is approved. */
 import { readSendFacts, type SendIntent } from '../../chain/index.ts'
 import { printable } from '../../diagnostics/index.ts'
+import { printDecimal } from '../../encoding/index.ts'
 import type { Json } from '../../protocol/index.ts'
 import type { World } from '../../scenarios/index.ts'
 import type { Style } from '../io.ts'
-import { formatUnits } from '../sending/amount.ts'
 
 /** Plain JSON; amounts of tokens are in their smallest unit. */
 export interface SolanaDescription {
@@ -51,7 +51,7 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
   const known = transfers.length + spl_transfers.length + calls.length + budget.length
   return {
     pays: [
-      ...transfers.map(({ amount, to }) => ({ amount: `${formatUnits(amount, LAMPORT_DECIMALS)} sol`, to })),
+      ...transfers.map(({ amount, to }) => ({ amount: `${printDecimal(amount, LAMPORT_DECIMALS)} sol`, to })),
       ...spl_transfers.map(({ amount, token_mint: token, to }) => ({
         amount: String(amount),
         token: token || 'unknown',

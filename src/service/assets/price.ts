@@ -1,5 +1,5 @@
+import { parseDecimal } from '../../encoding/index.ts'
 import { currencyOf } from './currency.ts'
-import { parseDecimal } from './decimal.ts'
 
 /** Dollars are counted in millionths. */
 export const USD_PLACES = 6

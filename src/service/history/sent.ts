@@ -1,6 +1,6 @@
+import { printDecimal } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { Asset } from '../assets/currency.ts'
-import { printDecimal } from '../assets/decimal.ts'
 import type { SendRow } from '../store/schema.ts'
 
 /** A send that is in a block, and what the service knows of it. */

@@ -1,6 +1,6 @@
+import { printDecimal } from '../../encoding/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import type { Balance } from '../assets/chain-assets.ts'
-import { printDecimal } from '../assets/decimal.ts'
 import { USD_PLACES, valueInUsd } from '../assets/price.ts'
 import { askChain } from '../sends/ask-chain.ts'
 import type { Chain } from '../sends/chains.ts'

@@ -5,8 +5,9 @@
  * cost once it is in a block; one that failed has cost nothing. INVARIANT: what is checked is counted in the same
  * write transaction.
  */
+
+import { parseDecimal, printDecimal } from '../../encoding/index.ts'
 import { ApiError, GRPC } from '../../protocol/index.ts'
-import { parseDecimal, printDecimal } from '../assets/decimal.ts'
 import { USD_PLACES, valueInUsd } from '../assets/price.ts'
 import { findGasUsage, findGasUsageConfig, insertGasUsage, sumGasUsage, updateGasUsage } from '../store/gas-usage.ts'
 import { findOrganization } from '../store/organizations.ts'

@@ -5,7 +5,7 @@ export function parseDecimal(text: string, places: number): bigint | undefined {
   return BigInt(whole + fraction.padEnd(places, '0'))
 }
 
-/** Prints a whole number of the smallest unit as a decimal one, without zeros at its end. */
+/** Prints a whole number of the smallest unit as a decimal one, exactly and without zeros at its end: 12500000 with 6 is `12.5`. */
 export function printDecimal(value: bigint, places: number): string {
   const digits = value.toString().padStart(places + 1, '0')
   const whole = digits.slice(0, digits.length - places)
