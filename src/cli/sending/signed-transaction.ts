@@ -2,10 +2,9 @@
  * The transaction of a send, as a node of its chain has it. The API tells a transaction's hash and not its nonce; the hash
  * is of all that was signed, so what a node says is believed when it has that hash, and nobody has to trust the node.
  */
-import { encodeEthereum, encodeSignedEthereum } from '../../chain/index.ts'
-import { keccak256 } from '../../crypto/index.ts'
+import { encodeEthereum, encodeSignedEthereum, ethereumHash } from '../../chain/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
-import { decodeHex, encodeHex } from '../../encoding/index.ts'
+import { decodeHex } from '../../encoding/index.ts'
 
 /** What a transaction was signed with. */
 export interface SignedTransaction {
@@ -70,7 +69,7 @@ function hashOf(found: NodeTransaction): string {
   })
   const half = (text: string) => decodeHex(text.slice(2).padStart(64, '0'))
   const recovery = Number(BigInt(found.yParity ?? found.v ?? '0x0'))
-  return `0x${encodeHex(keccak256(encodeSignedEthereum(unsigned, { r: half(found.r), s: half(found.s), recovery })))}`
+  return ethereumHash(encodeSignedEthereum(unsigned, { r: half(found.r), s: half(found.s), recovery }))
 }
 
 async function ask(url: string, hash: string): Promise<NodeTransaction | null> {

@@ -5,6 +5,7 @@
 import type { Wire } from '../../protocol/index.ts'
 import type { Asset } from '../assets/currency.ts'
 import type { Chain } from '../sends/chains.ts'
+import { createSolanaNode } from '../sends/solana-node.ts'
 import { type SentTransaction, toRfc3339, toTransfer, turnkeyOf } from './sent.ts'
 
 interface TokenBalance {
@@ -46,9 +47,7 @@ export async function readSolanaHistory(
 ): Promise<Wire.SolTransactionHistoryItem[]> {
   if (sent.length === 0) return []
   const { node } = chain
-  const { absoluteSlot: finalized } = await node.request<{ readonly absoluteSlot: number }>('getEpochInfo', [
-    { commitment: 'finalized' },
-  ])
+  const finalized = await createSolanaNode(node).finalized()
   const items = sent.map(async (each): Promise<Wire.SolTransactionHistoryItem[]> => {
     const signature = each.send.hash!
     const found = await node.request<RpcTransaction | null>('getTransaction', [
@@ -71,7 +70,7 @@ export async function readSolanaHistory(
           hash: block.blockhash,
           timestamp: toRfc3339((found.blockTime ?? block.blockTime ?? 0) * 1000),
         },
-        status: slot <= finalized ? 'FINALIZED' : 'CONFIRMED',
+        status: slot <= finalized.slot ? 'FINALIZED' : 'CONFIRMED',
         origin: 'TURNKEY',
         feePayer: accountKeys[0]!,
         signers: accountKeys
