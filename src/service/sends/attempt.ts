@@ -7,7 +7,6 @@ import {
   signBytes,
 } from '../../chain/index.ts'
 import { decodeHex, encodeHex } from '../../encoding/index.ts'
-import type { Wire } from '../../protocol/index.ts'
 import type { Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { insertAttempt } from '../store/sends.ts'
@@ -15,10 +14,8 @@ import { keyGone, withSenderKey } from './account-key.ts'
 import type { EthereumCall, Fees } from './ethereum.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
+import type { Completion } from './family.ts'
 import { raiseGas } from './gas-usage.ts'
-
-/** Either a signed form of a send, or why there is none. */
-export type Completion = { readonly attempt: SendAttemptRow } | { readonly failure: Wire.TxError }
 
 /** Signs one form of a send and keeps it, before anybody else has it; what it may cost is counted where it is sponsored. */
 export async function signAttempt(

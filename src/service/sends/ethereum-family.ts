@@ -1,8 +1,7 @@
-import { listAttempts } from '../store/sends.ts'
 import { broadcast } from './broadcast.ts'
 import { completeSend } from './completion.ts'
 import { createEthereumNode } from './ethereum.ts'
-import { type CreateChainFamily, changeSend } from './family.ts'
+import type { CreateChainFamily } from './family.ts'
 import { readSendRequest } from './request.ts'
 import { createWatcher } from './watch.ts'
 
@@ -20,15 +19,8 @@ export const createEthereumFamily: CreateChainFamily = (tools, chain) => {
       return nonce !== undefined && flying.some((each) => each.nonce === Number(nonce))
     },
     look: createWatcher(ethereum).look,
-    async launch(row) {
-      const [signed] = await tools.database.read((tx) => listAttempts(tx, row))
-      if (signed) return broadcast(ethereum, row, signed)
-      const completion = await alone(row.account ?? row.sender, () => completeSend(ethereum, row))
-      if (typeof completion === 'string') return completion
-      if ('attempt' in completion) return broadcast(ethereum, row, completion.attempt)
-      await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
-      return 'failed'
-    },
+    complete: (row) => alone(row.account ?? row.sender, () => completeSend(ethereum, row)),
+    handOver: (row, attempt) => broadcast(ethereum, row, attempt),
   }
 }
 

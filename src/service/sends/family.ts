@@ -1,8 +1,10 @@
 /** What the sender knows of a family of chains: how one send is handed over, and how those that fly are looked after. */
+
+import type { Wire } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Sealing } from '../sealing.ts'
 import type { Database } from '../store/index.ts'
-import type { SendRow } from '../store/schema.ts'
+import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { updateSend } from '../store/sends.ts'
 import type { Chain } from './chains.ts'
 
@@ -19,12 +21,17 @@ export interface SendTools {
  */
 export type Handover = 'broadcasting' | 'failed' | 'later' | 'waits'
 
-/** One chain's way of sending. Both throw `NodeUnreachable`. */
+/** Either a signed form of a send, or why there is none. */
+export type Completion = { readonly attempt: SendAttemptRow } | { readonly failure: Wire.TxError }
+
+/** One chain's way of sending. What asks a node throws `NodeUnreachable`. */
 export interface ChainFamily {
   /** How many sends of one address may fly at once. */
   readonly maxInFlight: number
-  /** Completes, signs and hands over a send that is INITIALIZED, or hands over what was signed before. */
-  launch(row: SendRow): Promise<Handover>
+  /** Completes and signs a send for the first time, and keeps what was signed; or says that it cannot be yet. */
+  complete(row: SendRow): Promise<Completion | 'later' | 'waits'>
+  /** Hands a signed form over, and notes what became of it. */
+  handOver(row: SendRow, attempt: SendAttemptRow): Promise<Handover>
   /** Whether a send takes the place of one that flies, and so needs none of its own. */
   replaces?(row: SendRow, flying: readonly SendRow[]): boolean
   /** Looks once at the sends of one address that are BROADCASTING. */

@@ -4,10 +4,10 @@
  * each other. Everything that matters is in the store: a service that was killed goes on where it was.
  */
 import type { SendRow } from '../store/schema.ts'
-import { listOpenSends } from '../store/sends.ts'
+import { listAttempts, listOpenSends } from '../store/sends.ts'
 import type { Chain } from './chains.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
-import type { ChainFamily, CreateChainFamily, SendTools } from './family.ts'
+import { type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
 import { NodeUnreachable } from './node.ts'
 import { createSolanaFamily } from './solana-family.ts'
 
@@ -41,14 +41,15 @@ export function createSender(tools: SendTools, chains: readonly Chain[]): Sender
 }
 
 /** One look at everything open on a chain. Never throws: what failed is tried at the next turn. */
-function createTurn({ database, logger }: SendTools, { caip2 }: Chain, family: ChainFamily): () => Promise<void> {
+function createTurn(tools: SendTools, { caip2 }: Chain, family: ChainFamily): () => Promise<void> {
+  const { database, logger } = tools
   return async () => {
     const open = await database.read((tx) => listOpenSends(tx, caip2))
     const lanes = Map.groupBy(open, ({ sender }) => sender)
     await Promise.all(
       [...lanes].map(async ([address, rows]) => {
         try {
-          await runLane(family, address, rows)
+          await runLane(tools, family, { address, rows })
         } catch (error) {
           const reason = error instanceof NodeUnreachable ? error.message : String(error)
           logger.warn('sends wait', { caip2, address, open: rows.length, reason })
@@ -58,17 +59,32 @@ function createTurn({ database, logger }: SendTools, { caip2 }: Chain, family: C
   }
 }
 
-async function runLane(family: ChainFamily, sender: string, rows: readonly SendRow[]): Promise<void> {
+async function runLane(
+  tools: SendTools,
+  family: ChainFamily,
+  { address, rows }: { readonly address: string; readonly rows: readonly SendRow[] },
+): Promise<void> {
   const flying = rows.filter(({ status }) => status === 'BROADCASTING')
-  if (flying.length > 0) await family.look(sender, flying)
+  if (flying.length > 0) await family.look(address, flying)
   let places = family.maxInFlight - flying.length
   for (const row of rows.filter(({ status }) => status === 'INITIALIZED')) {
     if (places === 0 && !family.replaces?.(row, flying)) continue
-    const outcome = await family.launch(row)
+    const outcome = await launch(tools, family, row)
     // What is behind it must not take its nonce, nor go without it.
     if (outcome === 'later') return
     if (outcome === 'broadcasting') places = Math.max(0, places - 1)
   }
+}
+
+/** What was signed before is handed over as it is. */
+async function launch(tools: SendTools, family: ChainFamily, row: SendRow): Promise<Handover> {
+  const [signed] = await tools.database.read((tx) => listAttempts(tx, row))
+  if (signed) return family.handOver(row, signed)
+  const completion = await family.complete(row)
+  if (typeof completion === 'string') return completion
+  if ('attempt' in completion) return family.handOver(row, completion.attempt)
+  await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
+  return 'failed'
 }
 
 /** Runs a turn, waits, runs the next; being woken during a turn means one more right after it. */

@@ -1,5 +1,4 @@
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { listAttempts } from '../store/sends.ts'
 import { type CreateChainFamily, changeSend, type Handover } from './family.ts'
 import { NodeRefusal } from './node.ts'
 import { completeSolana, type SolanaTools } from './solana-completion.ts'
@@ -35,14 +34,7 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
   return {
     maxInFlight: MAX_IN_FLIGHT,
     look: (_sender, flying) => watcher.look(flying),
-    async launch(row) {
-      const [signed] = await tools.database.read((tx) => listAttempts(tx, row))
-      if (signed) return handOver(row, signed)
-      const completion = await completeSolana(tools, row, 1)
-      if (completion === 'waits') return 'waits'
-      if ('attempt' in completion) return handOver(row, completion.attempt)
-      await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
-      return 'failed'
-    },
+    complete: (row) => completeSolana(tools, row, 1),
+    handOver,
   }
 }
