@@ -55,21 +55,26 @@ export async function readGasUsage(asking: Asking): Promise<GasUsage | undefined
  * where the service has no price to count with, 8 where a limit would be passed.
  */
 export async function checkGasAllowance(asking: Asking, estimate: Cost): Promise<void> {
+  await allow(asking, estimate)
+}
+
+async function allow(asking: Asking, estimate: Cost) {
   const config = await findConfig(asking)
   if (config?.enabled !== 1) throw sponsorshipNotEnabled()
   const micros = toMicroUsd(estimate)
   if (micros === undefined) throw new ApiError(GRPC.FailedPrecondition, noPriceOf(estimate.chain))
   if (!(await fits(config, asking, micros))) throw new ApiError(GRPC.ResourceExhausted, LIMIT_REACHED)
+  return { config, micros }
 }
 
 /** Checks as `checkGasAllowance` does and counts a send, which is in the store already, with its estimate. */
 export async function reserveGas(asking: Asking, sendId: string, estimate: Cost): Promise<void> {
-  await checkGasAllowance(asking, estimate)
+  const { config, micros } = await allow(asking, estimate)
   await insertGasUsage(asking.tx, {
     send_id: sendId,
     organization_id: asking.organizationId,
-    paying_organization_id: (await findConfig(asking))!.organization_id,
-    micro_usd: Number(toMicroUsd(estimate)),
+    paying_organization_id: config.organization_id,
+    micro_usd: Number(micros),
     created_at: asking.now,
   })
 }
