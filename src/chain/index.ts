@@ -76,5 +76,6 @@ export {
   withBlockhash,
   withComputeBudget,
 } from './transactions/solana-draft.ts'
+export { COMPUTE_BUDGET_PROGRAM, MAX_COMPUTE_UNITS } from './transactions/solana-programs.ts'
 export { checkSolanaSponsored, solanaFee, withFeePayer } from './transactions/solana-sponsorship.ts'
 export { type Account, deriveAccount, openWallet, type Wallet } from './wallet.ts'

@@ -9,6 +9,7 @@ import { ByteReader } from './byte-reader.ts'
 import { refuse } from './refuse.ts'
 import { encodeSolana, encodeSolanaMessage } from './solana-encoding.ts'
 import { type CompiledInstruction, readSolanaParts, type SolanaMessage } from './solana-message.ts'
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './solana-programs.ts'
 
 /** Stands for a blockhash that is still to be filled in: 32 zero bytes. */
 export const NO_BLOCKHASH = encodeBase58(new Uint8Array(32))
@@ -16,12 +17,10 @@ export const NO_BLOCKHASH = encodeBase58(new Uint8Array(32))
 /** Packets of the network hold no more (the IPv6 minimum of 1280 bytes, without 48 of headers). */
 const MAX_BYTES = 1_232
 
-const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
-/** The program's instructions, by their first byte. */
+/** Instructions of the Compute Budget program, by their first byte. */
 const SET_UNIT_LIMIT = 2
 const SET_UNIT_PRICE = 3
 
-const SYSTEM = '11111111111111111111111111111111'
 /** `AdvanceNonceAccount` of the System Program: 4, in four bytes. */
 const ADVANCE_NONCE = [4, 0, 0, 0]
 
@@ -121,16 +120,16 @@ export function withComputeBudget(transaction: Uint8Array, { unitLimit, unitPric
 }
 
 function withInstructions(content: SolanaMessage, added: readonly Uint8Array[]): SolanaMessage {
-  const known = content.keys.indexOf(COMPUTE_BUDGET)
+  const known = content.keys.indexOf(COMPUTE_BUDGET_PROGRAM)
   const { keys, instructions, readonlyOthers } = known < 0 ? withProgram(content) : content
-  const program = keys.indexOf(COMPUTE_BUDGET)
+  const program = keys.indexOf(COMPUTE_BUDGET_PROGRAM)
   const calls = added.map((data): CompiledInstruction => ({ program, accounts: [], data }))
   return { ...content, keys, readonlyOthers, instructions: [...instructions, ...calls] }
 }
 
 function readBudget({ keys, instructions }: SolanaMessage): ComputeBudget {
   const set = (tag: number, size: number) => {
-    const found = instructions.find(({ program, data }) => keys[program] === COMPUTE_BUDGET && data[0] === tag)
+    const found = instructions.find(({ program, data }) => keys[program] === COMPUTE_BUDGET_PROGRAM && data[0] === tag)
     return found && new ByteReader(found.data.subarray(1)).unsigned(size, 'a compute budget')
   }
   const [limit, unitPrice] = [set(SET_UNIT_LIMIT, 4), set(SET_UNIT_PRICE, 8)]
@@ -145,7 +144,7 @@ function withProgram({ keys, instructions, readonlyOthers, ...rest }: SolanaMess
   const moved = (place: number) => (place < keys.length ? place : place + 1)
   return {
     ...rest,
-    keys: [...keys, COMPUTE_BUDGET],
+    keys: [...keys, COMPUTE_BUDGET_PROGRAM],
     readonlyOthers: readonlyOthers + 1,
     instructions: instructions.map((each) => ({ ...each, accounts: each.accounts.map(moved) })),
   }
@@ -164,7 +163,7 @@ export function unsignedSolana(content: SolanaMessage): Bytes {
 
 /** A durable nonce is advanced by the first instruction or by none (Solana's documentation, "durable nonces"). */
 function nonceAccountOf({ keys, instructions: [first] }: SolanaMessage): string | undefined {
-  if (first === undefined || keys[first.program] !== SYSTEM) return undefined
+  if (first === undefined || keys[first.program] !== SYSTEM_PROGRAM) return undefined
   const advances = ADVANCE_NONCE.every((byte, index) => first.data[index] === byte)
   return advances ? keys[first.accounts[0] ?? -1] : undefined
 }

@@ -7,8 +7,8 @@ import type { Bytes } from '../../encoding/index.ts'
 import { refuse } from './refuse.ts'
 import { readSolanaDraft, unsignedSolana } from './solana-draft.ts'
 import { readSolanaParts, type SolanaMessage } from './solana-message.ts'
+import { MAX_COMPUTE_UNITS, SYSTEM_PROGRAM } from './solana-programs.ts'
 
-const SYSTEM = '11111111111111111111111111111111'
 /** `CreateAccount` and `CreateAccountWithSeed` of the System Program, by the first of four bytes. */
 const CREATIONS = [0, 3]
 
@@ -21,20 +21,19 @@ const SIGNATURE_PROGRAMS = [
 
 /** Lamports for each signature (Solana's documentation, "fees"). */
 const SIGNATURE_FEE = 5_000n
-/** Units that an instruction may use where no limit is set, and a transaction at most. */
+/** Units that an instruction may use where no limit is set. */
 const UNITS_EACH = 200_000
-const MAX_UNITS = 1_400_000
 const MILLIONTHS = 1_000_000n
 
 /** Throws `ChainError` unless a payer (base58) may pay for a transaction that nobody has signed. */
 export function checkSolanaSponsored(transaction: Uint8Array, payer: string): void {
   const { keys, instructions } = readSolanaParts(transaction).content
   const { signedBy } = readSolanaDraft(transaction)
-  if (!keys.includes(SYSTEM)) refuse('a sponsored transaction has the System Program among its accounts')
+  if (!keys.includes(SYSTEM_PROGRAM)) refuse('a sponsored transaction has the System Program among its accounts')
   if (keys.includes(payer)) refuse(`a sponsored transaction does not name who pays for it, ${payer}`)
   if (signedBy.length > 0) refuse(`${signedBy[0]} has signed it, and its payer will be another`)
   const creates = ({ program, data }: (typeof instructions)[number]) =>
-    keys[program] === SYSTEM && CREATIONS.includes(data[0]!) && data.subarray(1, 4).every((byte) => byte === 0)
+    keys[program] === SYSTEM_PROGRAM && CREATIONS.includes(data[0]!) && data.subarray(1, 4).every((byte) => byte === 0)
   if (instructions.some(creates)) refuse('a sponsored transaction creates no account by the System Program itself')
 }
 
@@ -58,7 +57,7 @@ export function withFeePayer(transaction: Uint8Array, payer: string): Bytes {
 export function solanaFee(transaction: Uint8Array): bigint {
   const { content } = readSolanaParts(transaction)
   const { unitLimit, unitPrice = 0n } = readSolanaDraft(transaction).budget
-  const units = Math.min(unitLimit ?? UNITS_EACH * content.instructions.length, MAX_UNITS)
+  const units = Math.min(unitLimit ?? UNITS_EACH * content.instructions.length, MAX_COMPUTE_UNITS)
   const priority = (BigInt(units) * unitPrice + MILLIONTHS - 1n) / MILLIONTHS
   return SIGNATURE_FEE * BigInt(content.signers + checkedSignatures(content)) + priority
 }

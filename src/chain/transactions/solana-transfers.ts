@@ -4,8 +4,8 @@
  */
 import { ByteReader } from './byte-reader.ts'
 import { type Facts, refuse } from './refuse.ts'
+import { SYSTEM_PROGRAM } from './solana-programs.ts'
 
-const SYSTEM = '11111111111111111111111111111111'
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 
@@ -35,8 +35,8 @@ const checked = { ...tokenTransfer, mint: 1, to: 2, owner: 3 } as const
 
 /** Which transfers of the System Program are "supported" is not published; these are those that only move SOL. */
 const rows: readonly TransferRow[] = [
-  { list: 'transfers', programs: [SYSTEM], name: 'Transfer', tag: [2, 0, 0, 0], from: 0, to: 1 },
-  { list: 'transfers', programs: [SYSTEM], name: 'TransferWithSeed', tag: [11, 0, 0, 0], from: 0, to: 2 },
+  { list: 'transfers', programs: [SYSTEM_PROGRAM], name: 'Transfer', tag: [2, 0, 0, 0], from: 0, to: 1 },
+  { list: 'transfers', programs: [SYSTEM_PROGRAM], name: 'TransferWithSeed', tag: [11, 0, 0, 0], from: 0, to: 2 },
   { ...tokenTransfer, name: 'Transfer', tag: [3], to: 1, owner: 2 },
   { ...checked, name: 'TransferChecked', tag: [12] },
   { ...checked, name: 'TransferCheckedWithFee', tag: [26, 1], programs: [TOKEN_2022] },

@@ -1,5 +1,5 @@
 /** What a Solana transaction does, by its own bytes: shown before it is approved. */
-import { readSendFacts, type SendIntent } from '../../chain/index.ts'
+import { COMPUTE_BUDGET_PROGRAM, readSendFacts, type SendIntent } from '../../chain/index.ts'
 import { printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import type { Json } from '../../protocol/index.ts'
@@ -36,7 +36,6 @@ interface SolanaTransaction {
 }
 
 const LAMPORT_DECIMALS = 9
-const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 
 /** Reads what the policies see of a send on Solana, and nothing else. */
 export function describeSolanaSend(intent: SendIntent, interfaces: World['interfaces']): SolanaDescription {
@@ -47,7 +46,7 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
       ? []
       : [{ program, function: parsed.instruction_name, arguments: toJson(parsed.program_call_args) }],
   )
-  const budget = instructions.filter(({ program_key }) => program_key === COMPUTE_BUDGET)
+  const budget = instructions.filter(({ program_key }) => program_key === COMPUTE_BUDGET_PROGRAM)
   const known = transfers.length + spl_transfers.length + calls.length + budget.length
   return {
     pays: [

@@ -4,6 +4,7 @@
  */
 import {
   type ComputeBudget,
+  MAX_COMPUTE_UNITS,
   NO_BLOCKHASH,
   readSolanaDraft,
   type SolanaDraft,
@@ -33,12 +34,10 @@ export interface SolanaTools extends SendTools {
   readonly node: SolanaNode
 }
 
-/** The most that a transaction may have. */
-const MAX_UNITS = 1_400_000
 /** What the two instructions that are added cost themselves, at 150 each. */
 const BUDGET_UNITS = 300
 /** A fifth more than the transaction has needed: what it meets may change until it is in a block. */
-const withMargin = (units: number) => Math.min(MAX_UNITS, Math.ceil((units * 6) / 5) + BUDGET_UNITS)
+const withMargin = (units: number) => Math.min(MAX_COMPUTE_UNITS, Math.ceil((units * 6) / 5) + BUDGET_UNITS)
 
 /** Millionths of a lamport for a unit. At most 0.0014 SOL for the largest transaction that there can be. */
 const MAX_UNIT_PRICE = 1_000_000n
