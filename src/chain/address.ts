@@ -97,12 +97,17 @@ export function checksummed(address: string): string {
   return [...address].map((digit, i) => (hash[i]! >= '8' ? digit.toUpperCase() : digit)).join('')
 }
 
+/** Whether a text is an Ethereum address, in whatever case: `0x` and 40 hex digits. */
+export function isEthereumAddress(text: string): boolean {
+  return /^0x[0-9a-fA-F]{40}$/.test(text)
+}
+
 /**
  * The checksummed spelling of an Ethereum address that is in mixed case and spelled otherwise: a digit of it may be mistyped
  * (ERC-55). Undefined where nothing is wrong, and for what is no such address.
  */
 export function misspelledAs(address: string): string | undefined {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return undefined
+  if (!isEthereumAddress(address)) return undefined
   const expected = `0x${checksummed(address.slice(2).toLowerCase())}`
   const oneCase = address.toLowerCase() === address || `0x${address.slice(2).toUpperCase()}` === address
   return oneCase || address === expected ? undefined : expected

@@ -1,5 +1,6 @@
 /** The bytes that a request carries → the roots of policies (facts: policy-language §4, §5). */
 import { decodeHex, isHex } from '../../encoding/index.ts'
+import { isEthereumAddress } from '../address.ts'
 import { readBitcoin } from './bitcoin.ts'
 import { readEthereum } from './ethereum.ts'
 import type { SmartContractInterface } from './interfaces.ts'
@@ -67,5 +68,5 @@ export function readTransactionFacts(request: TransactionRequest): TransactionFa
 
 /** A key may sign under another form of its address, which is no sender. */
 function sender(signer: string | undefined): string | undefined {
-  return signer !== undefined && /^0x[0-9a-fA-F]{40}$/.test(signer) ? signer : undefined
+  return signer !== undefined && isEthereumAddress(signer) ? signer : undefined
 }

@@ -1,5 +1,6 @@
 /** Send requests → `eth.tx`, `solana.tx` or a batch: their fields come from the request (facts: chain §7, U-ethfields). */
 import { type Bytes, decodeBase58, decodeBase64, decodeHex, isHex } from '../../encoding/index.ts'
+import { isEthereumAddress } from '../address.ts'
 import { ethereumFacts, readEthereum } from './ethereum.ts'
 import { ethereumSender } from './ethereum-sender.ts'
 import type { SmartContractInterface } from './interfaces.ts'
@@ -151,7 +152,7 @@ function quantity(text: string | undefined, name: string): bigint | undefined {
 }
 
 function address(text: string | undefined, name: string): string {
-  if (text === undefined || !/^0x[0-9a-fA-F]{40}$/.test(text)) refuse(`expected \`${name}\` to be an address`)
+  if (text === undefined || !isEthereumAddress(text)) refuse(`expected \`${name}\` to be an address`)
   return text.toLowerCase()
 }
 

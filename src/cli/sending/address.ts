@@ -1,4 +1,4 @@
-import { misspelledAs } from '../../chain/index.ts'
+import { isEthereumAddress, misspelledAs } from '../../chain/index.ts'
 import { usage } from './usage.ts'
 
 /** Whether this is an Ethereum address. Throws `cli/usage` for one that has not the checksum of its digits (EIP-55). */
@@ -10,5 +10,5 @@ export function isAddress(written: string): boolean {
       `look it up again; if every digit is right, it is written \`${expected}\``,
     )
   }
-  return /^0x[0-9a-fA-F]{40}$/.test(written)
+  return isEthereumAddress(written)
 }

@@ -1,4 +1,5 @@
 import type { SendOrder } from '../../../activities/index.ts'
+import { isEthereumAddress } from '../../chain/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import type { Assets } from '../../definitions/index.ts'
 import { readWalletAccounts } from '../../live/index.ts'
@@ -43,7 +44,7 @@ export async function readDirectory(
   const { wallets } = await client.query('list_wallets', {})
   const entries: WalletEntry[] = []
   for (const wallet of wallets) {
-    const mayBeMeant = parties.some((one) => ADDRESS.test(one) || wallet.walletName === walletNameOf(one))
+    const mayBeMeant = parties.some((one) => isEthereumAddress(one) || wallet.walletName === walletNameOf(one))
     entries.push({ wallet, accounts: mayBeMeant ? await readEthereumAccounts(client, wallet.walletId) : [] })
   }
   return { ...names, wallets: entries }
@@ -75,8 +76,6 @@ export const OWN_WALLET = 'wallet.'
 function walletNameOf(from: string): string {
   return from.split('/', 1)[0]!
 }
-
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
 /** Turns names into addresses and amounts into the smallest unit. Throws `cli/usage` or `cli/unknown-name`; nothing is sent by it. */
 export function makeOrder(

@@ -1,4 +1,5 @@
 /** Ether and the tokens of EIP-20 on an Ethereum chain, as its newest block has them. */
+import { isEthereumAddress } from '../../chain/index.ts'
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
 import { type ChainNode, NodeRefusal } from '../sends/node.ts'
 import type { Holdings } from './chain-assets.ts'
@@ -11,7 +12,7 @@ const WORD = 32
 
 export const ethereumHoldings: Holdings = {
   namespace: 'erc20',
-  isAddress: (text) => /^0x[0-9a-fA-F]{40}$/.test(text),
+  isAddress: isEthereumAddress,
   ofCurrency: async (node, address) => BigInt(await node.request<string>('eth_getBalance', [address, 'latest'])),
   async describe(node, token) {
     const [name, symbol, decimals] = await Promise.all([

@@ -2,7 +2,7 @@
  * Sends of Ethereum transactions (facts: chain §7). The activity is complete when the send is accepted; the service's sender
  * does the rest. Here nothing is asked of a node but whether it is there, and what gas costs where somebody else pays.
  */
-import { readSendFacts, type SendFacts } from '../../chain/index.ts'
+import { isEthereumAddress, readSendFacts, type SendFacts } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { askChain } from '../sends/ask-chain.ts'
@@ -130,7 +130,7 @@ function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit }: Intent
 
 /** `from` is an address, never the id of a key (facts: chain §7). */
 async function findSender(context: HandlerContext, from: string) {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(from)) throw apiError('invalidField', 'from', 'must be an Ethereum address')
+  if (!isEthereumAddress(from)) throw apiError('invalidField', 'from', 'must be an Ethereum address')
   return findSigner(context, from)
 }
 

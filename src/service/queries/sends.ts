@@ -1,3 +1,4 @@
+import { isEthereumAddress } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import { askChain } from '../sends/ask-chain.ts'
 import { createEthereumNode } from '../sends/ethereum.ts'
@@ -25,7 +26,7 @@ function hashOf(caip2: string, hash: string) {
 /** The next nonces of an account and of its executions; the node is asked when the store is no longer held. */
 const getNonces: QueryOf<'get_nonces'> = async ({ chains }, { address, caip2, nonce, gasStationNonce }) => {
   const chain = chains.require(caip2)
-  if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw apiError('invalidField', 'address', 'must be an Ethereum address')
+  if (!isEthereumAddress(address)) throw apiError('invalidField', 'address', 'must be an Ethereum address')
   const node = createEthereumNode(chain.node)
   const said = async (wanted: boolean | undefined, ask: () => Promise<bigint>) =>
     wanted === true ? String(await askChain(chain, ask)) : undefined
