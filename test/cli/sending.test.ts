@@ -4,6 +4,7 @@ import { createStyle } from '../../src/cli/io.ts'
 import { describeSend } from '../../src/cli/sending/describe.ts'
 import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
 import { renderSend } from '../../src/cli/views/send.ts'
+import { renderBatchEnd } from '../../src/cli/views/send-batch.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
 import { printDecimal } from '../../src/encoding/index.ts'
 
@@ -143,5 +144,17 @@ describe('sending', () => {
       expect(text).toContain('forecast   allow')
       expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     }
+    const row = { row: 2, reference: evil, from: 'a', to: 'b', amount: '1 wei', state: 'failed' as const, reason: evil }
+    const report = {
+      batchId: 'b',
+      organizationId: 'o',
+      file: 'f.csv',
+      orderedAt: '',
+      counts: { failed: 1 },
+      rows: [row],
+    }
+    const lines = renderBatchEnd(report, style).split('\n')
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
 })

@@ -1,6 +1,6 @@
 /** A batch of sends for people: what is in it, how far it is, and what came of it. */
 import type { RowState, SendBatch, SendBatchProgress } from '../../../activities/index.ts'
-import type { ExitCode } from '../../diagnostics/index.ts'
+import { type ExitCode, printable } from '../../diagnostics/index.ts'
 import type { Io, Style } from '../io.ts'
 import type { OrderedRow } from '../sending/batch-orders.ts'
 import type { BatchTotal } from '../sending/batch-totals.ts'
@@ -8,7 +8,7 @@ import { isDenied } from '../sending/carry-out.ts'
 import type { BatchReport } from './batch-report.ts'
 import { EVENTS_VERSION } from './events.ts'
 import { headline } from './explanation.ts'
-import { toSendJson } from './send.ts'
+import { named, toSendJson } from './send.ts'
 
 /** A file whose rows can all be sent. */
 export interface PreparedBatch extends Omit<SendBatch, 'rows'> {
@@ -24,12 +24,11 @@ export function renderBatch(
   const shown = rows.filter(({ explanation }) => all || isDenied(explanation))
   const lines = shown.map(({ row, order, description, explanation }) => {
     const { receiver, amount, call } = description
-    const to = receiver.name === undefined ? receiver.address : `${receiver.name} (${receiver.address})`
     const what = call === undefined ? '' : `, ${call.kind === 'decoded' ? call.function : call.selector}`
     const { caip2 } = order.parameters as { readonly caip2: string }
     const forecast = headline(explanation)
     const outcome = isDenied(explanation) ? style.error(forecast) : forecast
-    return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${order.reference}  ${amount.text}, ${amount.atomic} ${amount.atomicUnit}${what}  ${order.from} to ${to} on ${caip2}  ${outcome}\n`
+    return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${amount.text}, ${amount.atomic} ${amount.atomicUnit}${what}  ${order.from} to ${named(receiver)} on ${caip2}  ${outcome}\n`
   })
   const sums = totals.map(({ from, chain, rows: count, amount, funds }) => {
     const held = funds === undefined ? '' : `, of ${funds.text}`
@@ -103,7 +102,8 @@ export function renderBatchEnd({ file, batchId, rows, counts }: BatchReport, sty
     .filter(({ state }) => state !== 'included' && state !== 'not begun')
     .map(({ row, reference, state, transactionHash, reason }) => {
       const colour = colours[state as keyof typeof colours] ?? style.warning
-      const parts = [`${file}:${row}`, reference, colour(state), transactionHash, reason]
+      const why = reason === undefined ? undefined : printable(reason)
+      const parts = [`${file}:${row}`, printable(reference), colour(state), transactionHash, why]
       return `  ${parts.filter(Boolean).join('  ')}\n`
     })
   return `${lines.join('')}${rows.length} rows: ${renderCounts(counts)}; batch ${batchId.slice(0, 12)}\n`

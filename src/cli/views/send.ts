@@ -120,7 +120,8 @@ export function exitOfSend({ state }: SendProgress): ExitCode {
   return state === 'failed' || state === 'rejected' ? EXIT.partial : EXIT.waiting
 }
 
-function named({ name, address }: { readonly name?: string; readonly address: string }): string {
+/** A name with its address, or the address alone. */
+export function named({ name, address }: { readonly name?: string; readonly address: string }): string {
   if (name === undefined || name.toLowerCase() === address.toLowerCase()) return address
   return `${printable(name)} (${address})`
 }
