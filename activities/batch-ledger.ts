@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { canonicalJson, encodeHex } from '../src/encoding/index.ts'
-import type { RowStand, RowState, SendBatch } from './batch-model.ts'
+import type { BatchCounts, RowStand, RowState, SendBatch } from './batch-model.ts'
 import { ApplyError } from './error.ts'
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
 import type { SendOrder, SendProgress } from './send-model.ts'
@@ -73,4 +73,11 @@ export function isSendOver(state: SendProgress['state']): boolean {
 /** Whether nothing more will come of a row by itself. */
 export function isRowOver(state: RowState): boolean {
   return state === 'left out' || state === 'taken' || (state !== 'not begun' && isSendOver(state))
+}
+
+/** Counts the rows in each state. */
+export function countsOf(stands: readonly Pick<RowStand, 'state'>[]): BatchCounts {
+  const counts: Record<string, number> = {}
+  for (const { state } of stands) counts[state] = (counts[state] ?? 0) + 1
+  return counts
 }

@@ -1,6 +1,6 @@
 import { ClientError } from '../src/client/index.ts'
 import type { Wire } from '../src/protocol/index.ts'
-import { isRowOver, isSameSend } from './batch-ledger.ts'
+import { countsOf, isRowOver, isSameSend } from './batch-ledger.ts'
 import type { BatchCounts, BatchedSend, RowStand, SendBatch, SendNews } from './batch-model.ts'
 import type { ActivityDependencies } from './create.ts'
 import { readOpenActivities } from './open-activities.ts'
@@ -148,12 +148,6 @@ function askFlying({ client }: SendReader, flying: readonly RowStand[]): Promise
     const isNew = transaction.state !== 'broadcasting' || transaction.transactionHash !== transactionHash
     return isNew ? { transaction } : undefined
   })
-}
-
-function countsOf(stands: readonly RowStand[]): BatchCounts {
-  const counts: Record<string, number> = {}
-  for (const { state } of stands) counts[state] = (counts[state] ?? 0) + 1
-  return counts
 }
 
 function isFailure({ state }: RowStand): boolean {

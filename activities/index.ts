@@ -3,7 +3,7 @@
  * run any number of times, and raises nothing but `ApplicationFailure` with our code as its type. Bodies are made from
  * what the workflow recorded and stored before they are sent. Relies on a plan store that all workers share.
  */
-export { batchIdOf, isRowOver, isSameSend, isSendOver } from './batch-ledger.ts'
+export { batchIdOf, countsOf, isRowOver, isSameSend, isSendOver } from './batch-ledger.ts'
 export type { BatchCounts, RowStand, RowState, SendBatch, SendBatchProgress } from './batch-model.ts'
 export { applyCodes } from './codes.ts'
 export { type Activities, type ActivityDependencies, createActivities } from './create.ts'

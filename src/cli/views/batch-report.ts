@@ -1,5 +1,11 @@
 /** What came of a batch, row by row; as JSON and as CSV of the same values. */
-import type { RowStand, SendBatch, SendBatchProgress } from '../../../activities/index.ts'
+import {
+  type BatchCounts,
+  countsOf,
+  type RowStand,
+  type SendBatch,
+  type SendBatchProgress,
+} from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 
 export interface BatchReport {
@@ -8,7 +14,7 @@ export interface BatchReport {
   readonly file: string
   /** ISO 8601. */
   readonly orderedAt: string
-  readonly counts: Readonly<Record<string, number>>
+  readonly counts: BatchCounts
   readonly rows: readonly ReportRow[]
 }
 
@@ -28,10 +34,14 @@ interface ReportRow {
 
 export function toBatchReport(batch: SendBatch, stands: readonly RowStand[]): BatchReport {
   const { batchId, organization, file, orderedAt } = batch
-  const rows = stands.map(toRow)
-  const counts: Record<string, number> = {}
-  for (const { state } of rows) counts[state] = (counts[state] ?? 0) + 1
-  return { batchId, organizationId: organization.id, file, orderedAt, counts, rows }
+  return {
+    batchId,
+    organizationId: organization.id,
+    file,
+    orderedAt,
+    counts: countsOf(stands),
+    rows: stands.map(toRow),
+  }
 }
 
 function toRow({ row, state, progress }: RowStand): ReportRow {
