@@ -36,11 +36,11 @@ export const taskQueueOf = (organizationId: string) => `${TASK_QUEUE}/${organiza
 const WORKER_SEEN_MS = 10_000
 
 /**
- * Throws `cli/no-worker` when nobody polls the task queue: what is started there would neither move nor answer. A
- * workflow that waits for a worker is not lost; it goes on when one comes up.
+ * Throws `cli/no-worker` when nobody polls the task queue within `seenMs` (10 s by default): what is started there would
+ * neither move nor answer. A workflow that waits for a worker is not lost; it goes on when one comes up.
  */
-export async function assertWorker(client: Client, taskQueue: string): Promise<void> {
-  const until = Date.now() + WORKER_SEEN_MS
+export async function assertWorker(client: Client, taskQueue: string, seenMs = WORKER_SEEN_MS): Promise<void> {
+  const until = Date.now() + seenMs
   for (;;) {
     const { pollers } = await client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,

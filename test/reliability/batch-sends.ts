@@ -21,6 +21,9 @@ import { batchOf } from '../workflows/send-stage.ts'
 import { kill } from './field.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
+/** What a worker process may take to start, where many start on few cores. */
+const STARTING_MS = 10_000
+
 export interface ManySends {
   readonly sends: number
   readonly senders: number
@@ -119,7 +122,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
     await store.batches.put(batch)
     const temporal = await connectTemporal({ address })
     closers.push(() => temporal.close())
-    await assertWorker(temporal.client, settings.taskQueue)
+    await assertWorker(temporal.client, settings.taskQueue, count * STARTING_MS)
     const handle = await temporal.client.workflow.start<typeof sendBatch>('sendBatch', {
       workflowId: `send-batch/${organizationId}/${batch.batchId}`,
       taskQueue: settings.taskQueue,
