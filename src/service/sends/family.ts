@@ -3,7 +3,7 @@
 import type { Wire } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Sealing } from '../sealing.ts'
-import type { Database } from '../store/index.ts'
+import type { Database, Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { updateSend } from '../store/sends.ts'
 import type { Chain } from './chains.ts'
@@ -40,11 +40,18 @@ export interface ChainFamily {
 
 export type CreateChainFamily = (tools: SendTools, chain: Chain) => ChainFamily
 
-/** Notes what became of a send that is not at its end. */
+/**
+ * Notes what became of a send that is not at its end: the one place where a status changes.
+ * @param also is written in the same transaction, before it
+ */
 export function changeSend(
   { database, clock }: Pick<SendTools, 'database' | 'clock'>,
   row: SendRow,
   columns: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>>,
+  also?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
-  return database.write((tx) => updateSend(tx, row, { ...columns, updated_at: clock() }))
+  return database.write(async (tx) => {
+    await also?.(tx)
+    await updateSend(tx, row, { ...columns, updated_at: clock() })
+  })
 }

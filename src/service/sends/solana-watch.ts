@@ -2,7 +2,7 @@
 import { NO_BLOCKHASH, readSolanaDraft } from '../../chain/index.ts'
 import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { listAttempts, updateSend } from '../store/sends.ts'
+import { listAttempts } from '../store/sends.ts'
 import { failure } from './failure.ts'
 import { changeSend } from './family.ts'
 import { settleGas } from './gas-usage.ts'
@@ -69,10 +69,8 @@ export function createSolanaWatcher(tools: SolanaTools) {
     const { err } = status
     const run = err === null && row.account === null ? undefined : await readRun(attempt.hash)
     const failed = err === null ? null : JSON.stringify(runFailure('execution', err, run ?? { error: err, logs: [] }))
-    const columns = { status: 'INCLUDED', hash: attempt.hash, failure: failed, updated_at: tools.clock() } as const
-    await tools.database.write(async (tx) => {
+    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: failed }, async (tx) => {
       if (run?.fee !== undefined) await settleGas(tx, row, { chain, cost: BigInt(run.fee) })
-      await updateSend(tx, row, columns)
     })
   }
 

@@ -3,7 +3,7 @@ import { withFees } from '../../chain/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { findIncluded, listAttempts, updateSend } from '../store/sends.ts'
+import { findIncluded, listAttempts } from '../store/sends.ts'
 import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import { hexQuantity, type Receipt, raiseFees, toRpcCall } from './ethereum.ts'
@@ -73,15 +73,9 @@ export function createWatcher(tools: EthereumTools): Watcher {
     { attempt, receipt }: { readonly attempt: SendAttemptRow; readonly receipt: Receipt },
   ): Promise<void> {
     const error = receipt.succeeded ? null : JSON.stringify(await explainRevert(row, attempt, receipt))
-    await tools.database.write(async (tx) => {
-      await settleGas(tx, row, { chain, cost: receipt.cost })
-      await updateSend(tx, row, {
-        status: 'INCLUDED',
-        hash: attempt.hash,
-        failure: error,
-        updated_at: tools.clock(),
-      })
-    })
+    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error }, (tx) =>
+      settleGas(tx, row, { chain, cost: receipt.cost }),
+    )
   }
 
   async function explainRevert(row: SendRow, attempt: SendAttemptRow, receipt: Receipt): Promise<Wire.TxError> {
