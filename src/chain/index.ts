@@ -52,6 +52,7 @@ export { encodeRlp, rlpNumber } from './signing/rlp-encoding.ts'
 export { checkSigner, signTransaction } from './signing/sign-transaction.ts'
 export { type NamedKey, type SigningKey, signBytes } from './signing/signing-key.ts'
 export { encodeSignedSolana, solanaMessageOf, solanaSignatureOf } from './signing/solana.ts'
+export { isOnCurve, isSolanaAddress } from './solana-address.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'
 export { encodeTransfer, transferInterface } from './transactions/erc20.ts'
 export { ethereumHash, ethereumSender } from './transactions/ethereum-sender.ts'
@@ -76,6 +77,14 @@ export {
   withBlockhash,
   withComputeBudget,
 } from './transactions/solana-draft.ts'
+export {
+  encodeSolanaPayment,
+  readSolanaPayment,
+  type SolanaPayment,
+  type SolanaToken,
+  solanaBudgetWithin,
+  tokenAccountOf,
+} from './transactions/solana-payment.ts'
 export { COMPUTE_BUDGET_PROGRAM, MAX_COMPUTE_UNITS } from './transactions/solana-programs.ts'
 export { checkSolanaSponsored, solanaFee, withFeePayer } from './transactions/solana-sponsorship.ts'
 export { type Account, deriveAccount, openWallet, type Wallet } from './wallet.ts'

@@ -1,6 +1,7 @@
 /** Send requests → `eth.tx`, `solana.tx` or a batch: their fields come from the request (facts: chain §7, U-ethfields). */
-import { type Bytes, decodeBase58, decodeBase64, decodeHex, isHex } from '../../encoding/index.ts'
+import { type Bytes, decodeBase64, decodeHex, isHex } from '../../encoding/index.ts'
 import { isEthereumAddress } from '../address.ts'
+import { isSolanaAddress } from '../solana-address.ts'
 import { ethereumFacts, readEthereum } from './ethereum.ts'
 import { ethereumSender } from './ethereum-sender.ts'
 import type { SmartContractInterface } from './interfaces.ts'
@@ -122,7 +123,7 @@ export function solanaSendBytes({
   if (unsignedTransaction === undefined || unsignedTransaction === '') refuse('there is no transaction')
   const bytes = isHex(unsignedTransaction) ? decodeHex(unsignedTransaction) : fromBase64(unsignedTransaction)
   if (recentBlockhash === undefined || recentBlockhash === '') return bytes
-  if (!isSolanaKey(recentBlockhash)) refuse('`recentBlockhash` is no blockhash')
+  if (!isSolanaAddress(recentBlockhash)) refuse('`recentBlockhash` is no blockhash')
   const { blockhash, signedBy } = readSolanaDraft(bytes)
   if (blockhash === recentBlockhash) return bytes
   if (blockhash !== NO_BLOCKHASH) refuse(`its blockhash is ${blockhash}, \`recentBlockhash\` is another`)
@@ -136,11 +137,6 @@ function fromBase64(text: string): Bytes {
   } catch (error) {
     return refuse('it is neither hex nor base64', error)
   }
-}
-
-/** An account or a blockhash: 32 bytes in base58. */
-function isSolanaKey(text: string): boolean {
-  return /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text) && decodeBase58(text).length === 32
 }
 
 /** Decimal digits, or hex with `0x` (facts: chain §7). */

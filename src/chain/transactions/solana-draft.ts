@@ -7,7 +7,7 @@ import { KEY_CURVES } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, decodeBase58, encodeBase58, encodeHex } from '../../encoding/index.ts'
 import { ByteReader } from './byte-reader.ts'
 import { refuse } from './refuse.ts'
-import { encodeSolana, encodeSolanaMessage } from './solana-encoding.ts'
+import { encodeSolana, encodeSolanaMessage, littleEndian } from './solana-encoding.ts'
 import { type CompiledInstruction, readSolanaParts, type SolanaMessage } from './solana-message.ts'
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './solana-programs.ts'
 
@@ -151,8 +151,7 @@ function withProgram({ keys, instructions, readonlyOthers, ...rest }: SolanaMess
 }
 
 function budgetData(tag: number, value: bigint, size: number): Bytes {
-  const bytes = Array.from({ length: size }, (_, index) => Number((value >> BigInt(8 * index)) & 0xffn))
-  return concatBytes(Uint8Array.of(tag), Uint8Array.from(bytes))
+  return concatBytes(Uint8Array.of(tag), littleEndian(value, size))
 }
 
 /** Writes a transaction that nobody has signed. */

@@ -27,6 +27,11 @@ export function encodeSolanaMessage(message: SolanaMessage): Bytes {
   )
 }
 
+/** Writes a whole number in that many bytes, the lowest first, as `ByteReader.unsigned` reads it. */
+export function littleEndian(value: bigint, size: number): Bytes {
+  return Uint8Array.from({ length: size }, (_, index) => Number((value >> BigInt(8 * index)) & 0xffn))
+}
+
 function list(items: readonly Uint8Array[]): Bytes {
   return concatBytes(compact(items.length), ...items)
 }

@@ -20,7 +20,7 @@ const SIGNATURE_PROGRAMS = [
 ]
 
 /** Lamports for each signature (Solana's documentation, "fees"). */
-const SIGNATURE_FEE = 5_000n
+export const SIGNATURE_FEE = 5_000n
 /** Units that an instruction may use where no limit is set. */
 const UNITS_EACH = 200_000
 const MILLIONTHS = 1_000_000n

@@ -4,10 +4,7 @@
  */
 import { ByteReader } from './byte-reader.ts'
 import { type Facts, refuse } from './refuse.ts'
-import { SYSTEM_PROGRAM } from './solana-programs.ts'
-
-const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
-const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
+import { SYSTEM_PROGRAM, TOKEN_PROGRAMS } from './solana-programs.ts'
 
 export interface TransferCall {
   readonly program: string
@@ -30,7 +27,7 @@ interface TransferRow {
   readonly owner?: number
 }
 
-const tokenTransfer = { list: 'spl_transfers', programs: [TOKEN, TOKEN_2022], from: 0 } as const
+const tokenTransfer = { list: 'spl_transfers', programs: Object.values(TOKEN_PROGRAMS), from: 0 } as const
 const checked = { ...tokenTransfer, mint: 1, to: 2, owner: 3 } as const
 
 /** Which transfers of the System Program are "supported" is not published; these are those that only move SOL. */
@@ -39,7 +36,7 @@ const rows: readonly TransferRow[] = [
   { list: 'transfers', programs: [SYSTEM_PROGRAM], name: 'TransferWithSeed', tag: [11, 0, 0, 0], from: 0, to: 2 },
   { ...tokenTransfer, name: 'Transfer', tag: [3], to: 1, owner: 2 },
   { ...checked, name: 'TransferChecked', tag: [12] },
-  { ...checked, name: 'TransferCheckedWithFee', tag: [26, 1], programs: [TOKEN_2022] },
+  { ...checked, name: 'TransferCheckedWithFee', tag: [26, 1], programs: [TOKEN_PROGRAMS['token-2022']] },
 ]
 
 /** Finds which transfer an instruction is, if it is one. */
