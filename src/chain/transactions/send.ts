@@ -85,8 +85,8 @@ function callFacts(
     data: calldata(call.data),
     value: quantity(call.value, 'value') ?? 0n,
     chain_id: chainId(intent.caip2),
-    nonce: quantity(intent.nonce, 'nonce'),
-    gas: quantity(intent.gasLimit, 'gasLimit'),
+    nonce: reachable(quantity(intent.nonce, 'nonce')),
+    gas: quantity(intent.gasLimit, 'gasLimit', 64),
     max_fee_per_gas: fee('maxFeePerGas'),
     max_priority_fee_per_gas: fee('maxPriorityFeePerGas'),
     type: delegated ? undefined : 'TYPE_2',
@@ -101,7 +101,8 @@ function signedFacts({ signedTransaction, caip2 }: SendIntent, interfaces: reado
   const signed = decodeHex(signedTransaction)
   const tx = readEthereum(signed, { interfaces, from: undefined, acceptSigned: true })
   const from = ethereumSender(signed)
-  const { chain_id } = tx
+  const { chain_id, nonce } = tx
+  reachable(nonce as bigint)
   if (chain_id === undefined) refuse('it is signed for no chain, and so for each of them')
   if (chain_id !== chainId(caip2)) refuse(`it is signed for chain eip155:${chain_id}, not for ${caip2}`)
   return { eth: { tx: { ...tx, from } } }
@@ -140,11 +141,17 @@ function fromBase64(text: string): Bytes {
 }
 
 /** Decimal digits, or hex with `0x` (facts: chain §7). */
-function quantity(text: string | undefined, name: string): bigint | undefined {
+function quantity(text: string | undefined, name: string, bits = 256): bigint | undefined {
   if (text === undefined || text === '') return undefined
   if (!/^(?:\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) refuse(`expected \`${name}\` to be a whole number`)
   const value = BigInt(text)
-  return value < 2n ** 256n ? value : refuse(`\`${name}\` does not fit 256 bits`)
+  return BigInt.asUintN(bits, value) === value ? value : refuse(`\`${name}\` does not fit ${bits} bits`)
+}
+
+/** The chain allows nonces below 2^64 (EIP-2681); no account comes near 2^53, up to which sends are counted exactly. */
+function reachable(nonce: bigint | undefined): bigint | undefined {
+  const most = BigInt(Number.MAX_SAFE_INTEGER)
+  return nonce === undefined || nonce <= most ? nonce : refuse(`\`nonce\` is ${nonce}, which no account reaches`)
 }
 
 function address(text: string | undefined, name: string): string {

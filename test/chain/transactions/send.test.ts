@@ -81,6 +81,12 @@ describe('send: one call', () => {
     ['a negative amount', { ...intent, value: '-1' }, 'expected `value` to be a whole number'],
     ['a fraction', { ...intent, value: '0.1' }, 'expected `value` to be a whole number'],
     ['an amount above 256 bits', { ...intent, value: `${2n ** 256n}` }, '`value` does not fit 256 bits'],
+    ['more gas than 64 bits', { ...intent, gasLimit: `${2n ** 64n}` }, '`gasLimit` does not fit 64 bits'],
+    [
+      'a nonce that cannot be counted exactly',
+      { ...intent, nonce: `${2n ** 53n}` },
+      '`nonce` is 9007199254740992, which no account reaches',
+    ],
     ['half a byte', { ...intent, data: '0xabc' }, 'expected `data` to be hex of whole bytes'],
   ])('send: %s is refused', (_name, given, reason) => {
     expect(refusal(() => read(V1, given as SendIntent))).toBe(`failed to parse transaction: ${reason}`)

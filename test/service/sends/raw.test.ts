@@ -121,6 +121,11 @@ test.each<[string, () => Promise<object>, readonly unknown[]]>([
     ],
   ],
   [
+    'a nonce that no account reaches',
+    async () => ({ signedTransaction: await signed({ nonce: 2n ** 53n }) }),
+    parse('`nonce` is 9007199254740992, which no account reaches'),
+  ],
+  [
     'more than there is',
     async () => ({ signedTransaction: await signed({ nonce: await nextNonce(), value: 10n ** 18n }) }),
     [400, 3, expect.stringMatching(/^insufficient funds: 0x[0-9a-f]{40} has \d+ wei/), 'INVALID_TRANSACTION'],
