@@ -96,6 +96,11 @@ function checkExecution({ calls, sponsor, nonce, deadline, gasStationNonce }: In
     const found = `the gas station takes at most ${MAX_BATCHED_CALLS} calls at once, got ${calls.length}`
     throw apiError('requestInvalid', found)
   }
+  const creation = calls.findIndex(({ to }) => to === '')
+  // Its contract would take nothing for the address 0, and what is sent there is lost.
+  if (creation >= 0) {
+    throw apiError('invalidField', `calls[${creation}].to`, 'must not be empty: a gas station creates no contracts')
+  }
   if (sponsor === true && nonce) {
     throw apiError('invalidField', 'nonce', 'is that of whoever pays: a sponsored send has `gasStationNonce` alone')
   }

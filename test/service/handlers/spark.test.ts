@@ -28,6 +28,7 @@ beforeAll(async () => {
     spark("m/8797555'/0'/0'", 'ADDRESS_FORMAT_SPARK_REGTEST'),
     spark(sparkPath(0, { kind: 'signingLeaf', leafId: 'leaf-1' })),
     spark(sparkPath(0, { kind: 'staticDeposit', index: 3 })),
+    spark(sparkPath(0, { kind: 'staticDeposit', index: 0 })),
   )
   accounts = wallet.accounts
 })
@@ -41,6 +42,7 @@ describe('spark_sign_frost', () => {
     ['the identity', { identity: {} }, 0],
     ['a leaf', { signingLeaf: { leafId: 'leaf-1' } }, 1],
     ['a static deposit', { staticDeposit: { index: 3 } }, 2],
+    ['the first static deposit', { staticDeposit: { index: 0 } }, 3],
   ])('the share of %s makes the operators’ signature whole', async (_, derivation, account) => {
     const userPublicKey = decodeHex(accounts[account]!.publicKey)
     const party = makeOperators(2, { userPublicKey })

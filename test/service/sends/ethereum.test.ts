@@ -64,6 +64,14 @@ describe('eth_send_transaction', () => {
     expect(BigInt(await anvil.rpc<string>('eth_getBalance', RECEIVER, 'latest'))).toBe(before + 16n)
   })
 
+  test('without a receiver it creates a contract', async () => {
+    // The contract's code is the one byte that its creation returns: 0x00.
+    const { eth } = await send({ to: '', data: '0x60016000f3' })
+    const receipt = await anvil.rpc<Record<string, string>>('eth_getTransactionReceipt', eth!.txHash)
+    expect(receipt).toMatchObject({ to: null, status: '0x1' })
+    expect(await anvil.rpc('eth_getCode', receipt['contractAddress'], 'latest')).toBe('0x00')
+  })
+
   test('what the caller sets is sent as it is', async () => {
     const fees = { maxFeePerGas: '5000000000', maxPriorityFeePerGas: '7' }
     const nonce = String(BigInt(await anvil.rpc<string>('eth_getTransactionCount', from, 'pending')))
@@ -201,6 +209,16 @@ describe('a send that cannot be', () => {
       'an amount that is no number',
       { value: '1.5' },
       [400, 3, 'failed to parse transaction: expected `value` to be a whole number', 'INVALID_TRANSACTION'],
+    ],
+    [
+      'a nonce that no account reaches',
+      { nonce: '9007199254740992' },
+      [
+        400,
+        3,
+        'failed to parse transaction: `nonce` is 9007199254740992, which no account reaches',
+        'INVALID_TRANSACTION',
+      ],
     ],
     [
       'a node that is not there',

@@ -249,6 +249,11 @@ describe('an execution that cannot be', () => {
       invalid('the gas station takes at most 20 calls at once, got 21'),
     ],
     [
+      'the creation of a contract',
+      { calls: [{ to: RECEIVER }, { to: '', data: '0x6000' }] },
+      invalidField('calls[1].to', 'must not be empty: a gas station creates no contracts'),
+    ],
+    [
       'a nonce of a sponsored send',
       { sponsor: true, nonce: '3' },
       invalidField('nonce', 'is that of whoever pays: a sponsored send has `gasStationNonce` alone'),
