@@ -56,6 +56,7 @@ export { isOnCurve, isSolanaAddress } from './solana-address.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'
 export { encodeTransfer, transferInterface } from './transactions/erc20.ts'
 export { ethereumHash, ethereumSender } from './transactions/ethereum-sender.ts'
+export { decodeProgramError, type ProgramError } from './transactions/idl-errors.ts'
 export type { SmartContractInterface } from './transactions/interfaces.ts'
 export { readPayloadFacts } from './transactions/read-payload.ts'
 export {
@@ -71,6 +72,8 @@ export { isSendActivity, readSendFacts, type SendFacts, type SendIntent, solanaS
 export {
   type ComputeBudget,
   checkSolanaSigners,
+  checkSolanaSize,
+  MAX_SOLANA_BYTES,
   NO_BLOCKHASH,
   readSolanaDraft,
   type SolanaDraft,
@@ -86,5 +89,13 @@ export {
   tokenAccountOf,
 } from './transactions/solana-payment.ts'
 export { COMPUTE_BUDGET_PROGRAM, MAX_COMPUTE_UNITS } from './transactions/solana-programs.ts'
-export { checkSolanaSponsored, solanaFee, withFeePayer } from './transactions/solana-sponsorship.ts'
+export {
+  checkSolanaSponsored,
+  type Prefund,
+  placeAsAsked,
+  prefunded,
+  solanaFee,
+  withFeePayer,
+  withPrefunds,
+} from './transactions/solana-sponsorship.ts'
 export { type Account, deriveAccount, openWallet, type Wallet } from './wallet.ts'

@@ -15,7 +15,7 @@ import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from './solana-programs.ts'
 export const NO_BLOCKHASH = encodeBase58(new Uint8Array(32))
 
 /** Packets of the network hold no more (the IPv6 minimum of 1280 bytes, without 48 of headers). */
-const MAX_BYTES = 1_232
+export const MAX_SOLANA_BYTES = 1_232
 
 /** Instructions of the Compute Budget program, by their first byte. */
 const SET_UNIT_LIMIT = 2
@@ -84,6 +84,13 @@ export function checkSolanaSigners(transaction: Uint8Array, publicKeys: readonly
   checkSignatures(transaction)
 }
 
+/** Throws `ChainError` for a transaction that is too long to be sent, once its signatures are in it. */
+export function checkSolanaSize(transaction: Uint8Array): void {
+  const { length } = unsignedSolana(readSolanaParts(transaction).content)
+  if (length > MAX_SOLANA_BYTES)
+    refuse(`it would have ${length} bytes, more than the ${MAX_SOLANA_BYTES} that are taken`)
+}
+
 function checkSignatures(transaction: Uint8Array): void {
   const { signatures, message, content } = readSolanaParts(transaction)
   for (const [place, signature] of signatures.entries()) {
@@ -116,7 +123,7 @@ export function withComputeBudget(transaction: Uint8Array, { unitLimit, unitPric
   const now = unsignedSolana(content)
   if (added.length === 0) return now
   const longer = unsignedSolana(withInstructions(content, added))
-  return longer.length > MAX_BYTES ? now : longer
+  return longer.length > MAX_SOLANA_BYTES ? now : longer
 }
 
 function withInstructions(content: SolanaMessage, added: readonly Uint8Array[]): SolanaMessage {

@@ -1,16 +1,21 @@
 /**
- * Solana transactions that somebody else pays the fee of (facts: chain §7). INVARIANT: the payer signs for the fee alone. It
- * stands where no instruction of the transaction can name it: instructions name accounts by their place, lookup tables hold
+ * Solana transactions that somebody else pays the fee of, and the rent of new accounts where that is wanted (facts: chain §7).
+ * INVARIANT: the payer signs for the fee and for what it puts on signers in advance, nothing else. It stands where no
+ * instruction of the transaction as it was asked for can name it: instructions name accounts by their place, lookup tables hold
  * no signers, and a transaction that has the payer among its own accounts is refused.
  */
-import type { Bytes } from '../../encoding/index.ts'
+import { type Bytes, concatBytes } from '../../encoding/index.ts'
+import { ByteReader } from './byte-reader.ts'
 import { refuse } from './refuse.ts'
 import { readSolanaDraft, unsignedSolana } from './solana-draft.ts'
-import { readSolanaParts, type SolanaMessage } from './solana-message.ts'
+import { littleEndian } from './solana-encoding.ts'
+import { type CompiledInstruction, readSolanaParts, type SolanaMessage } from './solana-message.ts'
 import { MAX_COMPUTE_UNITS, SYSTEM_PROGRAM } from './solana-programs.ts'
 
 /** `CreateAccount` and `CreateAccountWithSeed` of the System Program, by the first of four bytes. */
 const CREATIONS = [0, 3]
+/** `Transfer` of the System Program, in four bytes; lamports follow. */
+const TRANSFER = Uint8Array.of(2, 0, 0, 0)
 
 /** Programs that check signatures, which are paid for as the transaction's own; their data begins with how many. */
 const SIGNATURE_PROGRAMS = [
@@ -51,6 +56,58 @@ export function withFeePayer(transaction: Uint8Array, payer: string): Bytes {
       data,
     })),
   })
+}
+
+/** Lamports that the payer of a transaction puts on one of its signers (base58). */
+export interface Prefund {
+  readonly to: string
+  readonly lamports: bigint
+}
+
+/**
+ * Has the first signer of a transaction put lamports on others before any other instruction is carried out; one that
+ * advances a nonce stays the first. Signatures are dropped. Throws `ChainError`.
+ */
+export function withPrefunds(transaction: Uint8Array, prefunds: readonly Prefund[]): Bytes {
+  const { content } = readSolanaParts(transaction)
+  const { keys, instructions } = content
+  const program = keys.indexOf(SYSTEM_PROGRAM)
+  const added = prefunds.map(({ to, lamports }): CompiledInstruction => {
+    const data = concatBytes(TRANSFER, littleEndian(lamports, 8))
+    return { program, accounts: [0, keys.indexOf(to)], data }
+  })
+  const first = readSolanaDraft(transaction).nonceAccount === undefined ? 0 : 1
+  return unsignedSolana({ ...content, instructions: instructions.toSpliced(first, 0, ...added) })
+}
+
+/**
+ * Adds up what the payer of a sponsored transaction puts on its signers, in lamports. Throws `ChainError` if an instruction
+ * has the payer do anything else: such a transaction must never be signed.
+ */
+export function prefunded(transaction: Uint8Array): bigint {
+  const { keys, signers, instructions } = readSolanaParts(transaction).content
+  const amounts = instructions.filter(namesPayer).map(({ program, accounts, data }) => {
+    const [from, to = 0] = accounts
+    const isTransfer = keys[program] === SYSTEM_PROGRAM && TRANSFER.every((byte, index) => data[index] === byte)
+    const isInAdvance = accounts.length === 2 && from === 0 && to > 0 && to < signers
+    if (!isTransfer || !isInAdvance) refuse('an instruction has the payer do more than pay in advance')
+    return new ByteReader(data.subarray(TRANSFER.length)).unsigned(8, 'an amount')
+  })
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
+
+/**
+ * The place that an instruction of a sponsored transaction had as it was asked for; none if it is one of those by which the
+ * payer pays in advance.
+ */
+export function placeAsAsked(transaction: Uint8Array, place: number): number | undefined {
+  const { instructions } = readSolanaParts(transaction).content
+  const added = instructions.map(namesPayer)
+  return added[place] === true ? undefined : place - added.slice(0, place).filter(Boolean).length
+}
+
+function namesPayer({ accounts }: CompiledInstruction): boolean {
+  return accounts.includes(0)
 }
 
 /** The most that a transaction's payer can be charged for it, in lamports. */

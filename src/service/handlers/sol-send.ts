@@ -5,6 +5,7 @@
 import {
   checkSigner,
   checkSolanaSigners,
+  checkSolanaSize,
   checkSolanaSponsored,
   normalizeCaip2,
   readSendFacts,
@@ -38,6 +39,7 @@ const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactio
     const keys = signers.map(namedKey)
     orRefuse(() => {
       const transaction = solanaSendBytes(intent)
+      checkSolanaSize(transaction)
       for (const key of keys) checkSigner('TRANSACTION_TYPE_SOLANA', transaction, key)
       checkSolanaSigners(
         transaction,
@@ -101,6 +103,8 @@ async function estimate(context: HandlerContext, intent: Wire.SolSendTransaction
   return orRefuse(() => {
     const transaction = solanaSendBytes(intent)
     checkSolanaSponsored(transaction, payer)
-    return { chain: context.chains.require(intent.caip2), cost: solanaFee(withFeePayer(transaction, payer)) }
+    const paid = withFeePayer(transaction, payer)
+    checkSolanaSize(paid)
+    return { chain: context.chains.require(intent.caip2), cost: solanaFee(paid) }
   })
 }

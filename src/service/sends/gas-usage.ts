@@ -7,8 +7,9 @@
  */
 
 import { parseDecimal, printDecimal } from '../../encoding/index.ts'
-import { ApiError, GRPC } from '../../protocol/index.ts'
+import { ApiError, GRPC, type Wire } from '../../protocol/index.ts'
 import { USD_PLACES, valueInUsd } from '../assets/price.ts'
+import { listFeatures } from '../store/features.ts'
 import { findGasUsage, findGasUsageConfig, insertGasUsage, sumGasUsage, updateGasUsage } from '../store/gas-usage.ts'
 import { findOrganization } from '../store/organizations.ts'
 import type { GasUsageConfigRow, SendRow } from '../store/schema.ts'
@@ -110,6 +111,21 @@ export async function settleGas(tx: Transaction, { organization_id, id }: SendRo
   if (micros !== undefined) await updateGasUsage(tx, { organization_id, send_id: id, micro_usd: Number(micros) })
 }
 
+const RENT_FEATURE = 'FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED'
+
+/**
+ * Whether the rent of accounts that sponsored Solana sends create is paid in advance (facts: chain §7). Who pays says so: for
+ * a sub-organization the parent, whatever features of its own it has. Unstated: how the feature and `solanaConfig` go together;
+ * both must be on. The feature is on when it is set, unless to `false`; `rentPrefundEnabled` is on unless it is `false`.
+ */
+export async function paysRent(tx: Transaction, organizationId: string): Promise<boolean> {
+  const config = await findConfig({ tx, organizationId })
+  if (config === undefined) return false
+  const feature = (await listFeatures(tx, config.organization_id)).find(({ name }) => name === RENT_FEATURE)
+  const { rentPrefundEnabled = true } = JSON.parse(config.solana_config ?? '{}') as Wire.SolanaConfig
+  return feature !== undefined && feature.value !== 'false' && rentPrefundEnabled
+}
+
 /** Unstated (facts: chain §7): the text, of a refusal and of a failed send alike. */
 const LIMIT_REACHED = 'gas sponsorship limit reached'
 
@@ -125,7 +141,7 @@ function noPriceOf({ caip2 }: Chain): string {
 }
 
 /** The config that pays for an organization's sends: its parent's, or a parent's own. */
-async function findConfig({ tx, organizationId }: Asking): Promise<GasUsageConfigRow | undefined> {
+async function findConfig({ tx, organizationId }: Omit<Asking, 'now'>): Promise<GasUsageConfigRow | undefined> {
   const organization = await findOrganization(tx, organizationId)
   return findGasUsageConfig(tx, organization?.parent_id ?? organizationId)
 }

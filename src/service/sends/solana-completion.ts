@@ -6,6 +6,7 @@ import {
   type ComputeBudget,
   MAX_COMPUTE_UNITS,
   NO_BLOCKHASH,
+  prefunded,
   readSolanaDraft,
   type SolanaDraft,
   signTransaction,
@@ -19,20 +20,15 @@ import { type Bytes, decodeBase64, encodeBase64 } from '../../encoding/index.ts'
 import { findSigner, withSigningKey } from '../signing/signer.ts'
 import type { Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { insertAttempt, isSentElsewhere, updateSend } from '../store/sends.ts'
-import type { Chain } from './chains.ts'
+import { insertAttempt, isSentElsewhere, listSigned, updateSend } from '../store/sends.ts'
 import { failure } from './failure.ts'
-import type { Completion, SendTools } from './family.ts'
+import type { Completion } from './family.ts'
 import { raiseGas } from './gas-usage.ts'
 import { withRelayerKey } from './relayers.ts'
-import { runFailure } from './solana-failure.ts'
 import type { SolanaNode } from './solana-node.ts'
 import { readSolanaRequest, type SolanaTerms } from './solana-request.ts'
-
-export interface SolanaTools extends SendTools {
-  readonly chain: Chain
-  readonly node: SolanaNode
-}
+import type { SolanaTools } from './solana-tools.ts'
+import { tryOut } from './solana-trial.ts'
 
 /** What the two instructions that are added cost themselves, at 150 each. */
 const BUDGET_UNITS = 300
@@ -68,16 +64,15 @@ export async function completeSolana(tools: SolanaTools, row: SendRow, number: n
   if (!isOurs && draft.nonceAccount === undefined && !(await node.isBlockhashValid(draft.blockhash))) {
     return { failure: failure(`blockhash ${draft.blockhash}, which the caller has set, has expired or never was`) }
   }
-  const form = isOurs ? withBlockhash(given, latest.blockhash) : given
-  const run = await node.simulate(encodeBase64(form))
-  if (run.error === 'BlockhashNotFound' && draft.nonceAccount === undefined) return 'waits'
-  if (run.error !== null) return { failure: runFailure('simulation', run.error, run) }
+  const tried = await tryOut(tools, row, isOurs ? withBlockhash(given, latest.blockhash) : given)
+  if (tried === 'waits' || 'failure' in tried) return tried
+  const { form, units } = tried
   const terms: SolanaTerms = {
     blockhash: isOurs ? latest.blockhash : draft.blockhash,
     lastValidBlockHeight: latest.lastValidBlockHeight + (isOurs ? 0 : UNCONFIRMED_BLOCKS),
     slot: latest.slot,
   }
-  const budget = await chooseBudget(node, draft, form, { units: run.unitsConsumed, number })
+  const budget = await chooseBudget(node, draft, form, { units, number })
   return tools.database.write((tx) => signOnce(tools, tx, row, { form, draft, budget, terms, number }))
 }
 
@@ -103,7 +98,9 @@ async function signOnce(
     const unsigned = draft.signedBy.length > 0 ? form : withComputeBudget(form, varied)
     const signed = await sign({ tx, organizationId: row.organization_id, unseal: sealing.unseal }, row, unsigned)
     if (typeof signed === 'string') return { failure: failure(signed) }
-    const dear = await raiseGas(tx, row, { chain, cost: solanaFee(signed), now: clock() })
+    const rent = row.account === null ? 0n : prefunded(signed)
+    if (rent > 0n && (await isRentOnTheWay(tx, row))) return 'waits'
+    const dear = await raiseGas(tx, row, { chain, cost: solanaFee(signed) + rent, now: clock() })
     if (dear !== undefined) return { failure: failure(dear) }
     const signature = solanaSignatureOf(signed)
     if (!(await isSentElsewhere(tx, row, signature))) {
@@ -124,6 +121,14 @@ async function signOnce(
   }
   if (draft.blockhash === NO_BLOCKHASH) return 'waits'
   return { failure: failure('this very transaction is sent already, and is included once') }
+}
+
+/** Whether rent is paid for another send of an account: two that create the same would both be paid for it. */
+async function isRentOnTheWay(tx: Transaction, { id, caip2, account }: SendRow): Promise<boolean> {
+  const others = await listSigned(tx, { caip2, address: account! })
+  return others.some(
+    (each) => each.id !== id && each.account !== null && prefunded(decodeBase64(each.signed_transaction)) > 0n,
+  )
 }
 
 /** Signs with each key, or says whose is gone. */

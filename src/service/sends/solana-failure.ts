@@ -1,17 +1,47 @@
 /** What the API says about a Solana transaction that failed (facts: chain §7, `error.solana`). */
+import { decodeProgramError, placeAsAsked, type SmartContractInterface } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
+import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import type { SendRow } from '../store/schema.ts'
+import type { SendTools } from './family.ts'
 import type { NodeRefusal } from './node.ts'
 import type { SolanaRun, TransactionError } from './solana-node.ts'
 
 /** Unstated: the words. Where it failed: tried before it was sent, in its block, or when it was handed over. */
 export type SolanaFailureSource = 'simulation' | 'execution' | 'broadcast'
 
-/** Makes the error of a transaction that a node has run, and that failed. */
-export function runFailure(source: SolanaFailureSource, error: TransactionError, run: SolanaRun): Wire.TxError {
+/** What nodes say of bytes that they will never take: no transaction, or none that is signed (agave's `custom_error.rs`). */
+const REFUSED_FOR_GOOD = [-32_602, -32_003]
+
+/** A run that failed, and what was run. */
+export interface FailedRun {
+  readonly source: SolanaFailureSource
+  readonly error: TransactionError
+  readonly run: SolanaRun
+  readonly transaction: Uint8Array
+}
+
+/** Explains why a send's transaction failed when a node ran it, with the names that uploaded IDLs have for errors. */
+export async function explainRun({ database }: Pick<SendTools, 'database'>, row: SendRow, failed: FailedRun) {
+  const program = failedProgram(failed.run.logs)
+  const interfaces =
+    program === undefined
+      ? []
+      : await database.read((tx) => readContractInterfaces({ tx, organizationId: row.organization_id }, [program]))
+  const custom = program === undefined ? undefined : { program, interfaces }
+  return runFailure(failed, { isSponsored: row.account !== null, ...(custom && { custom }) })
+}
+
+interface Explanation {
+  readonly isSponsored: boolean
+  /** The program that failed, and what has been uploaded of it. */
+  readonly custom?: { readonly program: string; readonly interfaces: readonly SmartContractInterface[] }
+}
+
+function runFailure({ source, error, run, transaction }: FailedRun, explanation: Explanation): Wire.TxError {
   const { logs, unitsConsumed, innerInstructions } = run
-  const said = lastWords(logs)
   return {
-    message: `${describe(error)}${said === undefined ? '' : `: ${said}`}`,
+    message: describe(error, run, transaction, explanation),
     solana: {
       source,
       transactionErrorJson: JSON.stringify(error),
@@ -24,20 +54,44 @@ export function runFailure(source: SolanaFailureSource, error: TransactionError,
   }
 }
 
-/** Makes the error of a transaction that a node does not take. */
-export function refusalFailure({ code, message }: NodeRefusal): Wire.TxError {
-  return { message, solana: { source: 'broadcast', rpcCode: code, rpcMessage: message } }
+/** Whether a node will never take what it was given. */
+export function isRefusedForGood({ code }: NodeRefusal): boolean {
+  return REFUSED_FOR_GOOD.includes(code)
 }
 
-/** Instructions count from 0, as in everything else that is said of them. */
-function describe(error: TransactionError): string {
-  if (typeof error === 'string') return `transaction failed with ${error}`
+/** Makes the error of a transaction that a node does not take. */
+export function refusalFailure(source: SolanaFailureSource, { code, message }: NodeRefusal): Wire.TxError {
+  return { message, solana: { source, rpcCode: code, rpcMessage: message } }
+}
+
+/** Instructions count from 0, as in everything else that is said of them, and as they were asked for. */
+function describe(
+  error: TransactionError,
+  { logs }: SolanaRun,
+  transaction: Uint8Array,
+  { isSponsored, custom }: Explanation,
+): string {
+  const said = lastWords(logs)
+  const withWords = (what: string) => (said === undefined ? what : `${what}: ${said}`)
+  if (typeof error === 'string') return withWords(`transaction failed with ${error}`)
   const { InstructionError: failed } = error
-  if (!Array.isArray(failed)) return `transaction failed with ${JSON.stringify(error)}`
+  if (!Array.isArray(failed)) return withWords(`transaction failed with ${JSON.stringify(error)}`)
   const [index, reason] = failed as [number, TransactionError]
-  const custom = typeof reason === 'object' ? reason['Custom'] : undefined
-  const words = typeof custom === 'number' ? `custom error 0x${custom.toString(16)}` : nameOf(reason)
-  return `instruction ${index} failed with ${words}`
+  const place = isSponsored ? placeAsAsked(transaction, index) : index
+  const what = place === undefined ? 'paying rent in advance' : `instruction ${place}`
+  const code = typeof reason === 'object' ? reason['Custom'] : undefined
+  if (typeof code !== 'number') return withWords(`${what} failed with ${nameOf(reason)}`)
+  const number = `custom error 0x${code.toString(16)}`
+  const named = custom && decodeProgramError(custom.program, code, custom.interfaces)
+  if (named === undefined) return withWords(`${what} failed with ${number}`)
+  const { name, message } = named
+  const known = `${what} failed with ${name} (${number} of ${custom!.program})`
+  return message === undefined ? withWords(known) : `${known}: ${message}`
+}
+
+/** The innermost program that failed with a number of its own: those that have called it fail after it, with the same. */
+function failedProgram(logs: readonly string[]): string | undefined {
+  return logs.map((line) => /^Program (\w+) failed: custom program error: /.exec(line)?.[1]).find(Boolean)
 }
 
 function nameOf(reason: TransactionError): string {

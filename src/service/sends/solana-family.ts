@@ -1,16 +1,14 @@
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { type CreateChainFamily, changeSend, type Handover } from './family.ts'
 import { NodeRefusal } from './node.ts'
-import { completeSolana, type SolanaTools } from './solana-completion.ts'
-import { refusalFailure } from './solana-failure.ts'
+import { completeSolana } from './solana-completion.ts'
+import { isRefusedForGood, refusalFailure } from './solana-failure.ts'
 import { createSolanaNode } from './solana-node.ts'
+import type { SolanaTools } from './solana-tools.ts'
 import { createSolanaWatcher } from './solana-watch.ts'
 
 /** Nothing of one waits for another; each of them is offered at every turn. */
 const MAX_IN_FLIGHT = 256
-
-/** What nodes say of bytes that they will never take: no transaction, or none that is signed (agave's `custom_error.rs`). */
-const REFUSED_FOR_GOOD = [-32_602, -32_003]
 
 /** Sends on a chain of the namespace solana. */
 export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
@@ -23,8 +21,8 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
       await node.sendRaw(signed_transaction)
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error
-      if (!REFUSED_FOR_GOOD.includes(error.code)) return 'later'
-      await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(refusalFailure(error)) })
+      if (!isRefusedForGood(error)) return 'later'
+      await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(refusalFailure('broadcast', error)) })
       return 'failed'
     }
     await changeSend(tools, row, { status: 'BROADCASTING' })

@@ -2,6 +2,7 @@
  * What a Solana node is asked (Solana's documentation, "RPC HTTP methods"). `confirmed`: two thirds of the stake have voted
  * for the block; `finalized`: it can no longer be taken back.
  */
+import { decodeBase64 } from '../../encoding/index.ts'
 import type { ChainNode } from './node.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
@@ -17,6 +18,8 @@ export interface SolanaRun {
   readonly innerInstructions?: unknown
   /** Lamports, of one that is in a block. */
   readonly fee?: number
+  /** Of one that was tried: the bytes of data of each account that was asked for; none of one that is not there after it. */
+  readonly accounts?: readonly (number | undefined)[]
 }
 
 export interface SignatureStatus {
@@ -51,21 +54,41 @@ export function createSolanaNode(node: ChainNode) {
       ])
       return answer.value
     },
-    /** Runs a transaction without its signatures. */
-    async simulate(transaction: string): Promise<SolanaRun> {
+    /** Runs a transaction without its signatures, and tells of the accounts asked for as it would leave them. */
+    async simulate(transaction: string, addresses?: readonly string[]): Promise<SolanaRun> {
       const { value } = await node.request<
         InContext<{
           readonly err: TransactionError | null
           readonly logs: readonly string[] | null
           readonly unitsConsumed?: number
           readonly innerInstructions?: unknown
+          readonly accounts?:
+            | readonly ({ readonly lamports: number; readonly data: readonly [string, string] } | null)[]
+            | null
         }>
       >('simulateTransaction', [
         transaction,
-        { ...confirmed, encoding: 'base64', sigVerify: false, innerInstructions: true },
+        {
+          ...confirmed,
+          encoding: 'base64',
+          sigVerify: false,
+          innerInstructions: true,
+          ...(addresses === undefined ? {} : { accounts: { encoding: 'base64', addresses } }),
+        },
       ])
       const { err: error, logs, unitsConsumed, innerInstructions } = value
-      return { error, logs: logs ?? [], unitsConsumed, innerInstructions }
+      // One that was closed is told of without lamports, or not at all.
+      const accounts = value.accounts?.map((each) => (each?.lamports ? decodeBase64(each.data[0]).length : undefined))
+      return { error, logs: logs ?? [], unitsConsumed, innerInstructions, ...(accounts && { accounts }) }
+    },
+    /** What an address has, in lamports. */
+    async balance(address: string): Promise<bigint> {
+      const answer = await node.request<InContext<number>>('getBalance', [address, confirmed])
+      return BigInt(answer.value)
+    },
+    /** What an account with so many bytes of data must have at least, in lamports. */
+    async rentOf(size: number): Promise<bigint> {
+      return BigInt(await node.request<number>('getMinimumBalanceForRentExemption', [size, confirmed]))
     },
     /** What was paid for a unit of late by transactions that write to these accounts, in millionths of a lamport. */
     async recentUnitPrices(writable: readonly string[]): Promise<readonly number[]> {

@@ -1,5 +1,5 @@
 /** Solana sends that nodes have, until they are in a block that counts, or can no longer be. */
-import { NO_BLOCKHASH, readSolanaDraft } from '../../chain/index.ts'
+import { NO_BLOCKHASH, prefunded, readSolanaDraft } from '../../chain/index.ts'
 import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { listAttempts } from '../store/sends.ts'
@@ -7,10 +7,11 @@ import { failure } from './failure.ts'
 import { changeSend } from './family.ts'
 import { settleGas } from './gas-usage.ts'
 import { NodeRefusal, NodeUnreachable } from './node.ts'
-import { completeSolana, type SolanaTools } from './solana-completion.ts'
-import { runFailure } from './solana-failure.ts'
+import { completeSolana } from './solana-completion.ts'
+import { explainRun } from './solana-failure.ts'
 import type { SignatureStatus, SolanaNode, SolanaRun } from './solana-node.ts'
 import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
+import type { SolanaTools } from './solana-tools.ts'
 
 /** As many as a node answers at once. */
 const MAX_SIGNATURES = 256
@@ -68,9 +69,13 @@ export function createSolanaWatcher(tools: SolanaTools) {
     if (!isSettled(status)) return
     const { err } = status
     const run = err === null && row.account === null ? undefined : await readRun(attempt.hash)
-    const failed = err === null ? null : JSON.stringify(runFailure('execution', err, run ?? { error: err, logs: [] }))
-    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: failed }, async (tx) => {
-      if (run?.fee !== undefined) await settleGas(tx, row, { chain, cost: BigInt(run.fee) })
+    const transaction = decodeBase64(attempt.signed_transaction)
+    const failed = { source: 'execution', run: run ?? { error: err, logs: [] }, transaction } as const
+    const error = err === null ? null : JSON.stringify(await explainRun(tools, row, { ...failed, error: err }))
+    // One that has failed has cost its fee alone: what it put on its signers is where it was.
+    const rent = row.account !== null && err === null ? prefunded(transaction) : 0n
+    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error }, async (tx) => {
+      if (run?.fee !== undefined) await settleGas(tx, row, { chain, cost: BigInt(run.fee) + rent })
     })
   }
 

@@ -17,11 +17,14 @@ import {
   checkSolanaSponsored,
   NO_BLOCKHASH,
   normalizeCaip2,
+  placeAsAsked,
+  prefunded,
   readSolanaDraft,
   solanaFee,
   withBlockhash,
   withComputeBudget,
   withFeePayer,
+  withPrefunds,
 } from '../../../src/chain/index.ts'
 import { encodeSolanaMessage } from '../../../src/chain/transactions/solana-encoding.ts'
 import { readSolanaParts } from '../../../src/chain/transactions/solana-message.ts'
@@ -218,6 +221,55 @@ describe('sponsored Solana transactions', () => {
 
   test('one that its signers may sign is taken', () => {
     expect(() => checkSolanaSponsored(legacy(transfer(payer)), sponsor.toBase58())).not.toThrow()
+  })
+
+  test('what its payer puts on a signer comes first, unless a nonce does, and nothing else moves', () => {
+    const to = payer.publicKey.toBase58()
+    const advance = SystemProgram.nonceAdvance({ noncePubkey: keyOf(3), authorizedPubkey: payer.publicKey })
+    const paidOf = (...instructions: TransactionInstruction[]) =>
+      withPrefunds(withFeePayer(legacy(...instructions), sponsor.toBase58()), [{ to, lamports: 2_039_280n }])
+    const expected = SystemProgram.transfer({ fromPubkey: sponsor, toPubkey: payer.publicKey, lamports: 2_039_280 })
+    for (const [instructions, place] of [
+      [[transfer(payer)], 0],
+      [[advance, transfer(payer)], 1],
+    ] as const) {
+      const bytes = paidOf(...instructions)
+      const read = Transaction.from(bytes).instructions
+      const [paid] = read.splice(place, 1)
+      expect([paid!.data, paid!.keys.map(({ pubkey }) => pubkey)]).toEqual([
+        expected.data,
+        expected.keys.map(({ pubkey }) => pubkey),
+      ])
+      expect(read.map(({ data }) => data)).toEqual(instructions.map(({ data }) => data))
+      expect(prefunded(bytes)).toBe(2_039_280n)
+      expect(placeAsAsked(bytes, place)).toBeUndefined()
+      expect(placeAsAsked(bytes, place + 1)).toBe(place)
+    }
+  })
+
+  test.each<[string, TransactionInstruction]>([
+    [
+      'pays somebody who does not sign',
+      SystemProgram.transfer({ fromPubkey: sponsor, toPubkey: keyOf(9), lamports: 1 }),
+    ],
+    ['gives its account away', SystemProgram.assign({ accountPubkey: sponsor, programId: keyOf(30) })],
+    [
+      'creates an account',
+      SystemProgram.createAccountWithSeed({ ...seeded, fromPubkey: sponsor, programId: keyOf(30) }),
+    ],
+    [
+      'is a program’s to use',
+      new TransactionInstruction({
+        programId: keyOf(30),
+        keys: [{ pubkey: sponsor, isSigner: true, isWritable: true }],
+        data: Buffer.from([2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]),
+      }),
+    ],
+  ])('one in which its payer %s is never signed', (_, instruction) => {
+    const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: sponsor })
+    expect(refusal(() => prefunded(bytesOf(transaction.add(transfer(payer), instruction))))).toContain(
+      'has the payer do more than pay in advance',
+    )
   })
 
   test('the fee is that of each signature, checked ones too, and of the units that it may use', () => {

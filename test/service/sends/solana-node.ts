@@ -12,16 +12,22 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
   lamports,
+  type MaybeEncodedAccount,
   type Transaction,
 } from '@solana/kit'
 import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
 import { readSolanaDraft, solanaSignatureOf } from '../../../src/chain/index.ts'
-import { decodeBase64, encodeBase58, encodeBase64 } from '../../../src/encoding/index.ts'
+import { decodeBase58, decodeBase64, encodeBase58, encodeBase64 } from '../../../src/encoding/index.ts'
 
+const SYSTEM_PROGRAM = '1'.repeat(32)
 const TOKEN_PROGRAM = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 export const DEVNET_GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
 /** A block's hash may be used in so many after it. */
 export const MAX_AGE = 150
+/** What nodes say of a transaction that they do not even try (agave, `sanitize_transaction`), by the runtime's word for it. */
+const UNSANITARY: Readonly<Record<string, string>> = {
+  AddressLookupTableNotFound: "Transaction loads an address table account that doesn't exist",
+}
 /** Nodes answer for so many slots without looking into what they keep on disk. */
 const RECENT_SLOTS = 300
 
@@ -155,18 +161,36 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     })
   }
 
-  function simulate(bytes: Uint8Array) {
+  function simulate(bytes: Uint8Array, addresses: readonly string[] | undefined) {
+    checkLength(bytes)
     if (!isDated(bytes)) return { err: 'BlockhashNotFound', logs: [], unitsConsumed: 0 }
     runtime.withSigverify(false)
     const outcome = runtime.simulateTransaction(decode(bytes))
     runtime.withSigverify(true)
     const failed = outcome instanceof FailedTransactionMetadata
     const meta = outcome.meta()
+    const err = failed ? errorOf(outcome) : null
+    if (typeof err === 'string' && UNSANITARY[err] !== undefined) {
+      throw new RpcError(-32_602, `invalid transaction: ${UNSANITARY[err]}`)
+    }
+    const after = failed ? [] : outcome.postAccounts()
+    const accountAfter = (of: string) => after.find((each) => each.address === of) ?? runtime.getAccount(address(of))
     return {
-      err: failed ? errorOf(outcome) : null,
+      err,
       logs: meta.logs(),
       unitsConsumed: Number(meta.computeUnitsConsumed()),
-      innerInstructions: innerInstructionsOf(meta),
+      innerInstructions: parsedInnerInstructions(bytes, meta),
+      accounts: addresses?.map((of) => (failed ? null : accountJson(accountAfter(of) as MaybeEncodedAccount))) ?? null,
+    }
+  }
+  const accountJson = (account: MaybeEncodedAccount) =>
+    !('data' in account)
+      ? null
+      : { data: [encodeBase64(new Uint8Array(account.data)), 'base64'], lamports: Number(account.lamports) }
+  const checkLength = (bytes: Uint8Array) => {
+    const MAX_BYTES = 1_232
+    if (bytes.length > MAX_BYTES) {
+      throw new RpcError(-32_602, `base64 encoded solana_transaction::versioned::VersionedTransaction too large`)
     }
   }
 
@@ -238,12 +262,9 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       unitPrices.map((prioritizationFee, index) => ({ slot: blocks[0]!.slot + index, prioritizationFee })),
     getBalance: (of: string, at: At) => inContext(at?.commitment, Number(runtime.getBalance(address(of)) ?? 0n)),
     getAccountInfo(of: string, at: At) {
-      const account = runtime.getAccount(address(of))
-      const value = account.exists
-        ? { data: [encodeBase64(new Uint8Array(account.data)), 'base64'], lamports: Number(account.lamports) }
-        : null
-      return inContext(at?.commitment, value)
+      return inContext(at?.commitment, accountJson(runtime.getAccount(address(of))))
     },
+    getMinimumBalanceForRentExemption: (size: number) => Number(runtime.minimumBalanceForRentExemption(BigInt(size))),
     getTokenSupply(mint: string, at: At) {
       const data = dataOf(mint)
       if (data.length !== 82) throw new RpcError(-32_602, 'Invalid param: not a Token mint')
@@ -259,14 +280,12 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       })
       return inContext(at?.commitment, value)
     },
-    simulateTransaction: (text: string, at: At) => inContext(at?.commitment, simulate(decodeBase64(text))),
+    simulateTransaction: (text: string, at: At & { readonly accounts?: { readonly addresses: readonly string[] } }) =>
+      inContext(at.commitment, simulate(decodeBase64(text), at.accounts?.addresses)),
     sendTransaction(text: string, { skipPreflight }: { readonly skipPreflight?: boolean }) {
       if (skipPreflight !== true) throw new RpcError(-32_603, 'this node tries nothing before it takes it')
       const bytes = decodeBase64(text)
-      const MAX_BYTES = 1_232
-      if (bytes.length > MAX_BYTES) {
-        throw new RpcError(-32_602, `base64 encoded solana_transaction::versioned::VersionedTransaction too large`)
-      }
+      checkLength(bytes)
       const signature = solanaSignatureOf(bytes)
       offered.set(signature, (offered.get(signature) ?? 0) + 1)
       waiting.set(signature, bytes)
@@ -399,4 +418,40 @@ function innerInstructionsOf(meta: TransactionMetadata) {
     })
     return instructions.length === 0 ? [] : [{ index, instructions }]
   })
+}
+
+/** Trying a transaction, nodes tell of what programs they know in their own words (agave, `parse_system`). */
+function parsedInnerInstructions(bytes: Uint8Array, meta: TransactionMetadata) {
+  const keys: readonly string[] = getCompiledTransactionMessageDecoder().decode(
+    decode(bytes).messageBytes,
+  ).staticAccounts
+  return innerInstructionsOf(meta).map(({ index, instructions }) => ({
+    index,
+    instructions: instructions.map(({ programIdIndex, accounts, data, stackHeight }) => {
+      const programId = keys[programIdIndex]!
+      const named = accounts.map((place) => keys[place]!)
+      const parsed = programId === SYSTEM_PROGRAM ? parseSystem(named, Buffer.from(decodeBase58(data))) : undefined
+      return parsed === undefined
+        ? { programId, accounts: named, data, stackHeight }
+        : { program: 'system', programId, parsed, stackHeight }
+    }),
+  }))
+}
+
+function parseSystem([first, second]: readonly string[], data: Buffer) {
+  const amount = (at: number) => Number(data.readBigUInt64LE(at))
+  switch (data.readUInt32LE(0)) {
+    case 0: {
+      const sizes = { lamports: amount(4), space: amount(12), owner: encodeBase58(data.subarray(20, 52)) }
+      return { type: 'createAccount', info: { source: first, newAccount: second, ...sizes } }
+    }
+    case 1:
+      return { type: 'assign', info: { account: first, owner: encodeBase58(data.subarray(4, 36)) } }
+    case 2:
+      return { type: 'transfer', info: { source: first, destination: second, lamports: amount(4) } }
+    case 8:
+      return { type: 'allocate', info: { account: first, space: amount(4) } }
+    default:
+      return undefined
+  }
 }
