@@ -24,6 +24,9 @@ export interface Watcher {
 /** Nodes behind one address may differ for a moment: what ends a send for good must be seen this often in a row. */
 const TURNS_UNTIL_REPLACED = 3
 
+/** A send is offered for more until it offers so many times what the node would: nobody has asked for whatever it takes. */
+const MOST_OVER_SUGGESTED = 10n
+
 /** Creates what looks after the sends of a chain. */
 export function createWatcher(tools: EthereumTools): Watcher {
   const { chain, node } = tools
@@ -116,11 +119,20 @@ export function createWatcher(tools: EthereumTools): Watcher {
     await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
   }
 
-  /** Sends it again for more, unless the caller has fixed what it costs, or has signed it. Says whether it did. */
+  /**
+   * Sends it again for more where that may help, unless the caller has fixed what it costs, or has signed it. Says whether
+   * it did.
+   */
   async function bump(row: SendRow, newest: SendAttemptRow): Promise<boolean> {
     const request = readSendRequest(row.request)
     if (request.kind === 'raw' || request.maxFeePerGas !== undefined) return false
-    const fees = raiseFees(feesOf(newest), await node.suggestFees())
+    // The others wait for one with a lower nonce, whatever they offer.
+    if ((await node.latestCount(row.sender)) !== BigInt(row.nonce!)) return false
+    const offered = feesOf(newest)
+    const suggested = await node.suggestFees()
+    // It is not the price that keeps it out of a block.
+    if (offered.maxFeePerGas > MOST_OVER_SUGGESTED * suggested.maxFeePerGas) return false
+    const fees = raiseFees(offered, suggested)
     const form = { unsigned: withFees(decodeHex(newest.signed_transaction), fees), number: newest.number + 1 }
     const made = await tools.database.write((tx) => signAttempt(tools, tx, row, form))
     if ('failure' in made) return false

@@ -102,13 +102,38 @@ test('sends: what waits too long is offered again for more with the same nonce, 
   expect(await countOf(anvil, from)).toBe(1)
 })
 
-test('sends: fees that the caller has set are not raised', async () => {
+test('sends: what waits is offered for ten times what the node would, and not for more and more', async () => {
+  const anvil = await startAnvil({ mining: 'on-request' })
+  closers.push(() => anvil.kill())
+  const service = await startService(anvil.url, { pollMs: 10, bumpAfterMs: 1 })
+  const from = await fundedSender(service, anvil)
+  const id = await submit(service, from)
+  const [{ baseFeePerGas }, tip] = await Promise.all([
+    anvil.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', 'latest', false),
+    anvil.rpc<string>('eth_maxPriorityFeePerGas'),
+  ])
+  const most = 10n * (2n * BigInt(baseFeePerGas) + BigInt(tip))
+  let last = await hashOf(service, id)
+  for (let unchanged = 0; unchanged < 10; unchanged++) {
+    await pause(50)
+    const hash = await hashOf(service, id)
+    if (hash !== last) unchanged = 0
+    last = hash
+  }
+  const { maxFeePerGas } = await anvil.rpc<Record<'maxFeePerGas', string>>('eth_getTransactionByHash', last)
+  expect(BigInt(maxFeePerGas)).toBeGreaterThan(most)
+  expect(BigInt(maxFeePerGas)).toBeLessThan((most * 5n) / 4n)
+})
+
+test('sends: fees that the caller has set are not raised, nor those of what waits behind it', async () => {
   const anvil = await startAnvil({ mining: 'on-request' })
   closers.push(() => anvil.kill())
   const service = await startService(anvil.url, { bumpAfterMs: 100 })
   const from = await fundedSender(service, anvil)
   const id = await submit(service, from, { maxFeePerGas: '9000000000' })
-  const first = await hashOf(service, id)
+  const behind = await submit(service, from)
+  const read = () => Promise.all([id, behind].map((each) => hashOf(service, each)))
+  const first = await read()
   await pause(600)
   expect(await hashOf(service, id)).toBe(first)
 })
