@@ -4,10 +4,10 @@
  */
 import { authorizationItem, encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import type { Transaction } from '../store/index.ts'
 import type { SendRow } from '../store/schema.ts'
-import { findFlyingAttempt, listNonces, updateSend } from '../store/sends.ts'
+import { findFlyingAttempt, listAttempts, listTaken, updateSend } from '../store/sends.ts'
 import { feesOf, signAttempt } from './attempt.ts'
+import { handOver } from './broadcast.ts'
 import { type Draft, draftSend, type NoDraft } from './draft.ts'
 import { type EthereumNode, type Fees, raiseFees } from './ethereum.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
@@ -85,10 +85,24 @@ async function findFailedCall(node: EthereumNode, { call, executes = [] }: Draft
   return toFailedCall(call.to, refusal)
 }
 
-async function chooseNonce({ node, database }: EthereumTools, row: SendRow, { nonce }: SendRequest): Promise<number> {
+async function chooseNonce(tools: EthereumTools, row: SendRow, { nonce }: SendRequest): Promise<number> {
+  const { node, database } = tools
   if (nonce !== undefined) return Number(nonce)
-  const pendingCount = await node.pendingCount(row.sender)
-  return database.read((tx) => nextNonce(tx, row, Number(pendingCount)))
+  const next = Number(await node.pendingCount(row.sender))
+  const { caip2, sender } = row
+  const taken = await database.read((tx) => listTaken(tx, { caip2, sender, from: next }))
+  for (const each of taken) if (each.status === 'INCLUDED') await offerAgain(tools, each)
+  return lowestFree(next, new Set(taken.map((each) => each.nonce!)))
+}
+
+/**
+ * Hands over once more what was included in a block that the chain has taken back since. The send is at its end, and the
+ * gap that it would leave is one that nothing behind it gets over.
+ */
+async function offerAgain({ node, database }: EthereumTools, included: SendRow): Promise<void> {
+  const attempts = await database.read((tx) => listAttempts(tx, included))
+  const mined = attempts.find(({ hash }) => hash === included.hash)
+  if (mined !== undefined) await handOver(node, mined)
 }
 
 /** What a send offers that flies with the very nonce that the caller has set: the new one is to take its place. */
@@ -124,9 +138,8 @@ function withinLimit(maxFeePerGas: bigint, tip: bigint): Fees {
 }
 
 /** The lowest that neither the chain's node nor a send of ours has: no gap, and no two alike. */
-async function nextNonce(tx: Transaction, { caip2, sender }: SendRow, pendingCount: number): Promise<number> {
-  const taken = new Set(await listNonces(tx, { caip2, sender, from: pendingCount }))
-  let nonce = pendingCount
+function lowestFree(next: number, taken: ReadonlySet<number>): number {
+  let nonce = next
   while (taken.has(nonce)) nonce++
   return nonce
 }

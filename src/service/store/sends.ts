@@ -52,20 +52,19 @@ export async function updateSend(
     .execute()
 }
 
-/** Reads the nonces, from one on, that sends of an address have been signed with and that may be taken. */
-export async function listNonces(
+/** Reads the sends of an address that have been signed with a nonce, from one on, and that may have taken it. */
+export async function listTaken(
   tx: Transaction,
   { caip2, sender, from }: Pick<SendRow, 'caip2' | 'sender'> & { readonly from: number },
-): Promise<readonly number[]> {
-  const rows = await tx
+): Promise<readonly SendRow[]> {
+  return tx
     .selectFrom('sends')
-    .select('nonce')
+    .selectAll()
     .where('caip2', '=', caip2)
     .where('sender', '=', sender)
     .where('status', '!=', 'FAILED')
     .where('nonce', '>=', from)
     .execute()
-  return rows.map(({ nonce }) => nonce!)
 }
 
 /** Which transaction of an address. */

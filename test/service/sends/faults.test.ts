@@ -201,6 +201,20 @@ test('sends: a block that is taken back before it counts costs nothing', async (
   expect(await untilEnded(service.root, id)).toMatchObject({ txStatus: 'INCLUDED', eth: { txHash: hash } })
 })
 
+test('sends: a block that is taken back after it counted leaves no gap before the next send', async () => {
+  const anvil = await startAnvil()
+  closers.push(() => anvil.kill())
+  const service = await startService(anvil.url)
+  const from = await fundedSender(service, anvil)
+  const snapshot = await anvil.rpc<string>('evm_snapshot')
+  const { eth } = await untilEnded(service.root, await submit(service, from, { value: '5' }))
+  await anvil.rpc('evm_revert', snapshot)
+  expect(await countOf(anvil, from)).toBe(0)
+  expect(await untilEnded(service.root, await submit(service, from))).toMatchObject({ txStatus: 'INCLUDED' })
+  expect(await anvil.rpc('eth_getTransactionReceipt', eth!.txHash)).toMatchObject({ status: '0x1' })
+  expect(await countOf(anvil, from)).toBe(2)
+})
+
 async function statuses(service: TestService, ids: readonly string[]): Promise<readonly string[]> {
   const all = ids.map((sendTransactionStatusId) =>
     service.root.query('get_send_transaction_status', { sendTransactionStatusId }),
