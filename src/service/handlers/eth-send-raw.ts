@@ -7,7 +7,7 @@ import { decodeHex } from '../../encoding/index.ts'
 import { ApiError, GRPC, type Wire } from '../../protocol/index.ts'
 import { askChain } from '../sends/ask-chain.ts'
 import { toAttempt } from '../sends/attempt.ts'
-import { createEthereumNode } from '../sends/ethereum.ts'
+import { createEthereumNode, otherChain } from '../sends/ethereum.ts'
 import { rawRequest } from '../sends/request.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
@@ -31,9 +31,8 @@ const sendRaw: TypedHandler<Intent, Wire.EthSendRawTransactionResult> = {
         node.balance(from),
       ]),
     )
-    if (intent.caip2 !== `eip155:${served}`) {
-      throw refused(`the node that is set for ${intent.caip2} serves chain eip155:${served}`)
-    }
+    const elsewhere = otherChain(intent.caip2, served)
+    if (elsewhere !== undefined) throw refused(elsewhere)
     if (known) return
     if (nonce < next) throw refused(`nonce too low: ${from} has sent ${next}, the transaction has nonce ${nonce}`)
     const needed = value + gas * gas_price

@@ -1,6 +1,7 @@
 /**
- * A signed send and the node that is to have it. INVARIANT: a nonce is given back only when the node has refused the bytes
- * and does not know them; where there was no answer, the same bytes are handed over again, for ever.
+ * A signed send and the node that is to have it. INVARIANT: a nonce is given back only when nobody can have the bytes: the
+ * node has refused them the first time that they were handed over, and does not know them. Where there was no answer, the
+ * same bytes are handed over again, for ever.
  */
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { deleteAttempts, updateSend } from '../store/sends.ts'
@@ -11,27 +12,30 @@ import { changeSend, type Handover } from './family.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest } from './request.ts'
 
-/** Nodes word these as they like; what is meant is the same in geth, Nethermind, Besu, Erigon, reth and Anvil. */
-const REFUSALS = [
-  // Somebody else has used the nonce, or fills it with another transaction.
-  {
-    meaning: 'nonce-taken',
-    words: /nonce (?:is )?too low|replacement transaction underpriced|replace existing|old nonce/i,
-  },
-  { meaning: 'busy', words: /pool is full|rate limit|limit exceeded|too many|try again|temporarily/i },
-] as const
+// Nodes word these as they like; what is meant is the same in geth, Nethermind, Besu, Erigon, reth and Anvil.
+/** Somebody has used the nonce, or fills it with another transaction. */
+const NONCE_TAKEN = /nonce (?:is )?too low|replacement transaction underpriced|replace existing|old nonce/i
+const KNOWN = /already ?(?:known|imported|exists)|known transaction/i
 
-/** Hands over a send that is signed, for the first time or after an answer was lost. Throws `NodeUnreachable`. */
-export async function broadcast(tools: EthereumTools, row: SendRow, attempt: SendAttemptRow): Promise<Handover> {
+/**
+ * Hands over a send that is signed. `again`: it was handed over before, or may have been, and the answer was lost. Throws
+ * `NodeUnreachable`.
+ */
+export async function broadcast(
+  tools: EthereumTools,
+  row: SendRow,
+  attempt: SendAttemptRow,
+  { again }: { readonly again: boolean },
+): Promise<Handover> {
   const refusal = await handOver(tools.node, attempt)
-  if (refusal === undefined) {
+  const request = readSendRequest(row.request)
+  const lostNonce = refusal !== undefined && NONCE_TAKEN.test(refusal.message) && request.nonce === undefined
+  // The nonce may be taken by these very bytes, in a block that this node does not have yet: the watcher finds out.
+  if (refusal === undefined || (lostNonce && again)) {
     await changeSend(tools, row, { status: 'BROADCASTING' })
     return 'broadcasting'
   }
-  const meaning = REFUSALS.find(({ words }) => words.test(refusal.message))?.meaning
-  if (meaning === 'busy') return 'later'
-  const request = readSendRequest(row.request)
-  if (meaning === 'nonce-taken' && request.nonce === undefined) {
+  if (lostNonce) {
     await tools.database.write(async (tx) => {
       await deleteAttempts(tx, row)
       await updateSend(tx, row, { nonce: null, hash: null, updated_at: tools.clock() })
@@ -58,7 +62,7 @@ export async function handOver(node: EthereumNode, attempt: SendAttemptRow): Pro
     return undefined
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error
-    // Nodes refuse what they have already, waiting or mined.
-    return (await node.knows(attempt.hash)) ? undefined : error
+    // Nodes refuse what they have already, waiting or mined; of several behind one address another may be asked next.
+    return KNOWN.test(error.message) || (await node.knows(attempt.hash)) ? undefined : error
   }
 }

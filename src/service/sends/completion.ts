@@ -9,7 +9,7 @@ import { findFlyingAttempt, listAttempts, listTaken, updateSend } from '../store
 import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import { type Draft, draftSend, type NoDraft } from './draft.ts'
-import { type EthereumNode, type Fees, raiseFees } from './ethereum.ts'
+import { type EthereumNode, type Fees, otherChain, raiseFees } from './ethereum.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
 import type { Completion } from './family.ts'
@@ -28,9 +28,8 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
   const { node, database } = tools
   const request = readSendRequest(row.request)
   const chainId = await node.chainId()
-  if (row.caip2 !== `eip155:${chainId}`) {
-    return { failure: failure(`the node that is set for ${row.caip2} serves chain eip155:${chainId}`) }
-  }
+  const elsewhere = otherChain(row.caip2, chainId)
+  if (elsewhere !== undefined) return { failure: failure(elsewhere) }
   const nonce = await chooseNonce(tools, row, request)
   const draft = await draftSend(tools, row, { request, chainId, nonce })
   if (!(typeof draft === 'object' && 'call' in draft)) return draft

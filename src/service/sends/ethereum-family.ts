@@ -20,7 +20,7 @@ export const createEthereumFamily: CreateChainFamily = (tools, chain) => {
     },
     look: createWatcher(ethereum).look,
     complete: (row) => alone(row.account ?? row.sender, () => completeSend(ethereum, row)),
-    handOver: (row, attempt) => broadcast(ethereum, row, attempt),
+    handOver: (row, attempt, how) => broadcast(ethereum, row, attempt, how),
   }
 }
 

@@ -1,6 +1,6 @@
 /** What an Ethereum node is asked, in numbers; blocks are `latest`, `pending` or numbers. */
 import type { Authorization } from '../../chain/index.ts'
-import type { ChainNode } from './node.ts'
+import { type ChainNode, NodeUnreachable } from './node.ts'
 
 /** Fees of EIP-1559 in wei a unit of gas. */
 export interface Fees {
@@ -92,7 +92,10 @@ export function createEthereumNode(node: ChainNode) {
     sendRaw: (signed: string) => node.request<string>('eth_sendRawTransaction', [signed]),
     /** Whether the node has a transaction, mined or waiting. */
     async knows(hash: string): Promise<boolean> {
-      return (await node.request<object | null>('eth_getTransactionByHash', [hash])) !== null
+      const found = await node.request<{ readonly hash: string } | null>('eth_getTransactionByHash', [hash])
+      if (found === null) return false
+      if (found.hash?.toLowerCase() === hash) return true
+      throw new NodeUnreachable('eth_getTransactionByHash had an answer that cannot be read')
     },
     async receipt(hash: string): Promise<Receipt | undefined> {
       const found = await node.request<RpcReceipt | null>('eth_getTransactionReceipt', [hash])
@@ -106,6 +109,11 @@ export function createEthereumNode(node: ChainNode) {
       }
     },
   }
+}
+
+/** Says so where a node serves another chain than the one that it is set for. */
+export function otherChain(caip2: string, served: bigint): string | undefined {
+  return caip2 === `eip155:${served}` ? undefined : `the node that is set for ${caip2} serves chain eip155:${served}`
 }
 
 /** A number as JSON-RPC has it: hex without leading zeros. */

@@ -30,8 +30,8 @@ export interface ChainFamily {
   readonly maxInFlight: number
   /** Completes and signs a send for the first time, and keeps what was signed; or says that it cannot be yet. */
   complete(row: SendRow): Promise<Completion | 'later' | 'waits'>
-  /** Hands a signed form over, and notes what became of it. */
-  handOver(row: SendRow, attempt: SendAttemptRow): Promise<Handover>
+  /** Hands a signed form over, and notes what became of it; `again` where a node may have it already. */
+  handOver(row: SendRow, attempt: SendAttemptRow, how: { readonly again: boolean }): Promise<Handover>
   /** Whether a send takes the place of one that flies, and so needs none of its own. */
   replaces?(row: SendRow, flying: readonly SendRow[]): boolean
   /** Looks once at the sends of one address that are BROADCASTING. */

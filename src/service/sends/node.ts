@@ -12,7 +12,7 @@ export class NodeRefusal extends Error {
   /** What a contract has reverted with, as nodes give it: hex with `0x`. */
   readonly data: string | undefined
 
-  constructor({ code, message, data }: { readonly code: number; readonly message: string; readonly data?: unknown }) {
+  constructor({ code, message, data }: RpcError) {
     super(message)
     this.code = code
     this.data = typeof data === 'string' && data.startsWith('0x') ? data : undefined
@@ -21,8 +21,19 @@ export class NodeRefusal extends Error {
 
 /** Nobody knows whether the node has done what it was asked: ask again, or look. */
 export class NodeUnreachable extends Error {
-  override readonly name = 'NodeUnreachable'
+  override readonly name: string = 'NodeUnreachable'
 }
+
+/** The node, or what stands before it, has put the question off: it says nothing of what was asked. */
+export class NodeBusy extends NodeUnreachable {
+  override readonly name = 'NodeBusy'
+}
+
+/** Nodes and their providers word it as they like; what they say of gas or of a revert is about the call. */
+const BUSY = /pool is full|rate.?limit|limit exceeded|too many|try again|temporarily/i
+const ABOUT_THE_CALL = /gas|revert/i
+/** Too many requests, and what a gateway says of a node that is not there (RFC 6585 §4, RFC 9110 §15.6). */
+const BUSY_STATUSES = [429, 502, 503, 504]
 
 /** Nodes answer within a second; one that traces a transaction may take a few. */
 const TIMEOUT_MS = 10_000
@@ -33,17 +44,18 @@ export function createChainNode(url: string): ChainNode {
   return {
     async request<Result>(method: string, params: readonly unknown[]): Promise<Result> {
       const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
-      const answer = await post(url, body).catch((cause: unknown) => {
+      const { status, answer } = await post(url, body).catch((cause: unknown) => {
         throw new NodeUnreachable(`${method} had no answer`, { cause })
       })
-      if (isError(answer)) throw new NodeRefusal(answer.error)
+      if (isError(answer))
+        throw isBusy(status, answer.error) ? new NodeBusy(answer.error.message) : new NodeRefusal(answer.error)
       if (!('result' in answer)) throw new NodeUnreachable(`${method} had an answer that is no JSON-RPC`)
       return answer.result as Result
     },
   }
 }
 
-async function post(url: string, body: string): Promise<object> {
+async function post(url: string, body: string): Promise<{ readonly status: number; readonly answer: object }> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -53,10 +65,20 @@ async function post(url: string, body: string): Promise<object> {
   })
   const answer: unknown = await response.json()
   if (typeof answer !== 'object' || answer === null) throw new TypeError('no JSON object')
-  return answer
+  return { status: response.status, answer }
 }
 
-function isError(answer: object): answer is { readonly error: { readonly code: number; readonly message: string } } {
+function isBusy(status: number, { message, data }: RpcError): boolean {
+  return BUSY_STATUSES.includes(status) || (data === undefined && BUSY.test(message) && !ABOUT_THE_CALL.test(message))
+}
+
+interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+function isError(answer: object): answer is { readonly error: RpcError } {
   const { error } = answer as { readonly error?: { readonly message?: unknown } }
   return typeof error === 'object' && error !== null && typeof error.message === 'string'
 }

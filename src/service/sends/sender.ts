@@ -79,10 +79,10 @@ async function runLane(
 /** What was signed before is handed over as it is. */
 async function launch(tools: SendTools, family: ChainFamily, row: SendRow): Promise<Handover> {
   const [signed] = await tools.database.read((tx) => listAttempts(tx, row))
-  if (signed) return family.handOver(row, signed)
+  if (signed) return family.handOver(row, signed, { again: true })
   const completion = await family.complete(row)
   if (typeof completion === 'string') return completion
-  if ('attempt' in completion) return family.handOver(row, completion.attempt)
+  if ('attempt' in completion) return family.handOver(row, completion.attempt, { again: false })
   await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
   return 'failed'
 }

@@ -6,14 +6,14 @@ import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { findIncluded, listAttempts } from '../store/sends.ts'
 import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
-import { hexQuantity, type Receipt, raiseFees, toRpcCall } from './ethereum.ts'
+import { hexQuantity, otherChain, type Receipt, raiseFees, toRpcCall } from './ethereum.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { type FailedCall, failure, revertFailure, toFailedCall } from './failure.ts'
 import { changeSend } from './family.ts'
 import { executionRelays } from './gas-station.ts'
 import { settleGas } from './gas-usage.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
-import { NodeRefusal } from './node.ts'
+import { NodeRefusal, NodeUnreachable } from './node.ts'
 import { readSendRequest } from './request.ts'
 
 export interface Watcher {
@@ -92,9 +92,12 @@ export function createWatcher(tools: EthereumTools): Watcher {
   /** By the node's tracer; one that has none runs the call again, upon the state before its block. */
   async function readFailedCall(row: SendRow, attempt: SendAttemptRow, { blockNumber }: Receipt): Promise<FailedCall> {
     try {
-      return await node.node.request<FailedCall>('debug_traceTransaction', [attempt.hash, { tracer: 'callTracer' }])
+      const asked = [attempt.hash, { tracer: 'callTracer' }]
+      const traced = await node.node.request<FailedCall | null>('debug_traceTransaction', asked)
+      if (typeof traced?.error === 'string') return traced
     } catch (error) {
-      if (!(error instanceof NodeRefusal)) throw error
+      // Tracing takes long, and providers charge for it: that it is in a block must not wait for this.
+      if (!(error instanceof NodeRefusal || error instanceof NodeUnreachable)) throw error
     }
     const call = callOf(row, attempt)
     try {
@@ -111,6 +114,9 @@ export function createWatcher(tools: EthereumTools): Watcher {
     const turns = (replacedTurns.get(row.id) ?? 0) + 1
     replacedTurns.set(row.id, turns)
     if (turns < TURNS_UNTIL_REPLACED) return
+    // What an account has sent elsewhere has replaced nothing here.
+    const elsewhere = otherChain(row.caip2, await node.chainId())
+    if (elsewhere !== undefined) throw new NodeUnreachable(elsewhere)
     replacedTurns.delete(row.id)
     const nonce = row.nonce!
     const ours = await tools.database.read((tx) => findIncluded(tx, { ...row, nonce }))

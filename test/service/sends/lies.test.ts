@@ -1,0 +1,156 @@
+/** Nodes that answer late, nonsense, or what holds for another chain or another moment: no send is lost or made twice by it. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { complete, refusalOf } from '../handlers/steps.ts'
+import { startTestService, type TestService } from '../harness.ts'
+import { ETHEREUM, makeWallet } from '../signing/keys.ts'
+import { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts'
+import { type Lie, type LyingNode, startLyingNode } from './lying-node.ts'
+import { SEPOLIA, untilEnded } from './status.ts'
+import { startUnreliableServer } from './unreliable-server.ts'
+
+const closers: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+const RECEIVER = '0x00000000000000000000000000000000000000b0'
+const RATE_LIMITED = { code: -32_005, message: 'rate limited' }
+
+interface Scene {
+  readonly anvil: Anvil
+  readonly node: LyingNode
+  readonly service: TestService
+  readonly from: string
+}
+
+async function startScene(options: AnvilOptions = {}, settings: object = {}): Promise<Scene> {
+  const anvil = await startAnvil(options)
+  closers.push(() => anvil.kill())
+  const node = await startLyingNode(anvil.url)
+  closers.push(() => node.close())
+  const { service, from } = await startService(node.url, anvil, settings)
+  return { anvil, node, service, from }
+}
+
+async function startService(url: string, anvil: Anvil, settings: object = {}) {
+  const service = await startTestService({ chains: { [SEPOLIA]: { url, pollMs: 50, ...settings } } })
+  closers.push(() => service.close())
+  const from = (await makeWallet(service.root, ETHEREUM)).accounts[0]!.address
+  await anvil.fund(from, 100)
+  return { service, from }
+}
+
+async function submit({ service, from }: Pick<Scene, 'service' | 'from'>, parameters: object = {}): Promise<string> {
+  const intent = { from, caip2: SEPOLIA, to: RECEIVER, ...parameters }
+  return (await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent)).sendTransactionStatusId
+}
+
+const countOf = async (anvil: Anvil, address: string) =>
+  Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))
+
+test.each<[string, Lie]>([
+  ['that limits how often it is asked', { error: RATE_LIMITED }],
+  ['whose gateway limits how often it is asked', { status: 429, error: { code: -32_000, message: 'slow down' } }],
+  ['whose gateway does not reach it', { status: 503, error: { code: -32_000, message: 'no backend' } }],
+])('sends: by a node %s a send is put off, not given up', async (_, lie) => {
+  const scene = await startScene()
+  const refused = new Map<string, number>()
+  scene.node.lie = ({ method }) => {
+    const times = refused.get(method) ?? 0
+    refused.set(method, times + 1)
+    return method !== 'eth_chainId' && times < 2 ? lie : undefined
+  }
+  const { txStatus } = await untilEnded(scene.service.root, await submit(scene))
+  expect(txStatus).toBe('INCLUDED')
+  expect([...refused.keys()]).toEqual(expect.arrayContaining(['eth_estimateGas', 'eth_sendRawTransaction']))
+})
+
+test.each<[string, string]>([
+  ['its nonce was used', 'nonce too low'],
+  ['it has it already', 'already known'],
+])(
+  'sends: one whose answer was lost is not signed anew by the word of nodes that lag, though one says that %s',
+  async (_, message) => {
+    const scene = await startScene()
+    const first: unknown[] = []
+    let asked = 0
+    scene.node.lie = ({ method, params }) => {
+      // Behind one address stand nodes of which one has the transaction, and others do not have it yet.
+      if (method === 'eth_getTransactionByHash' && asked++ < 4) return { result: null }
+      if (method !== 'eth_sendRawTransaction') return undefined
+      if (first.length === 0) {
+        first.push(params[0])
+        return 'lost'
+      }
+      return params[0] === first[0] ? { error: { code: -32_000, message } } : undefined
+    }
+    const { txStatus } = await untilEnded(scene.service.root, await submit(scene))
+    expect({ txStatus, mined: await countOf(scene.anvil, scene.from) }).toEqual({ txStatus: 'INCLUDED', mined: 1 })
+  },
+)
+
+test('sends: one that is refused at its first try because its nonce was used gets the next one', async () => {
+  const scene = await startScene()
+  scene.node.lie = ({ method, params }) =>
+    method === 'eth_getTransactionCount' && params[1] === 'pending' && asked++ === 0 ? { result: '0x0' } : undefined
+  let asked = 0
+  await scene.anvil.rpc('anvil_setNonce', scene.from, '0x3')
+  const { txStatus } = await untilEnded(scene.service.root, await submit(scene, { gasLimit: '21000' }))
+  expect({ txStatus, mined: await countOf(scene.anvil, scene.from) }).toEqual({ txStatus: 'INCLUDED', mined: 4 })
+})
+
+test('sends: while the node serves another chain, no send there counts as replaced', async () => {
+  const [anvil, other] = await Promise.all([startAnvil({ mining: 'on-request' }), startAnvil({ chainId: 5 })])
+  closers.push(
+    () => anvil.kill(),
+    () => other.kill(),
+  )
+  const front = await startUnreliableServer(anvil.url, () => false)
+  closers.push(() => front.close())
+  const scene = await startService(front.url, anvil)
+  const id = await submit(scene)
+  await untilStatus(scene.service, id, 'BROADCASTING')
+  await other.rpc('anvil_setNonce', scene.from, '0x9')
+  front.target = other.url
+  await pause(600)
+  expect(await statusOf(scene.service, id)).toBe('BROADCASTING')
+  front.target = anvil.url
+  await anvil.rpc('evm_mine')
+  expect((await untilEnded(scene.service.root, id)).txStatus).toBe('INCLUDED')
+})
+
+test.each<[string, Lie]>([
+  ['refuses to trace', { error: { code: -32_601, message: 'the method does not exist' } }],
+  ['wants to be paid for tracing', { status: 429, error: RATE_LIMITED }],
+  ['traces to nothing', { result: null }],
+])('sends: a revert is told by a node that %s', async (_, lie) => {
+  const scene = await startScene()
+  await scene.anvil.rpc('anvil_setCode', RECEIVER, '0x366000600037366000fd')
+  scene.node.lie = ({ method }) => (method === 'debug_traceTransaction' ? lie : undefined)
+  const reason = `0x08c379a0${'20'.padStart(64, '0')}${'2'.padStart(64, '0')}${'6e6f'.padEnd(64, '0')}`
+  const ended = await untilEnded(scene.service.root, await submit(scene, { data: reason, gasLimit: '90000' }))
+  expect(ended).toMatchObject({ txStatus: 'INCLUDED', txError: 'execution reverted: no' })
+})
+
+test.each<[string, unknown]>([
+  ['nothing', null],
+  ['words', 'soon'],
+  ['an object', {}],
+])('a node that answers with %s is said not to be understood', async (_, result) => {
+  const { node, service, from } = await startScene()
+  node.lie = () => ({ result })
+  const refusal = [503, 14, `the node of chain ${SEPOLIA} answers with what cannot be read`, 'RPC_CALL_ERROR']
+  expect(await refusalOf(submit({ service, from }))).toEqual(refusal)
+  const [address, caip2] = [from, SEPOLIA]
+  expect(await refusalOf(service.root.query('get_nonces', { address, caip2, nonce: true }))).toEqual(refusal)
+  expect(await refusalOf(service.root.query('get_wallet_address_balances', { address, caip2 }))).toEqual(refusal)
+})
+
+async function statusOf(service: TestService, sendTransactionStatusId: string): Promise<string> {
+  return (await service.root.query('get_send_transaction_status', { sendTransactionStatusId })).txStatus
+}
+
+async function untilStatus(service: TestService, id: string, status: string): Promise<void> {
+  while ((await statusOf(service, id)) !== status) await pause(20)
+}
