@@ -31,10 +31,11 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   protocol: ['encoding'],
   policy: ['diagnostics', 'protocol'],
   stamp: ['encoding', 'crypto', 'protocol', 'diagnostics', 'telemetry'],
+  webhook: ['encoding', 'crypto', 'protocol'],
   chain: ['encoding', 'crypto'],
   spark: ['encoding', 'crypto'],
   // The toolkit: reads, plans, applies.
-  resources: ['policy', 'chain', 'encoding', 'protocol', 'diagnostics'],
+  resources: ['policy', 'chain', 'encoding', 'protocol', 'diagnostics', 'webhook'],
   definitions: ['resources', 'policy', 'chain', 'protocol', 'diagnostics', 'encoding', 'crypto'],
   client: ['protocol', 'stamp', 'crypto', 'encoding', 'telemetry', 'diagnostics'],
   live: ['resources', 'client', 'protocol', 'diagnostics'],

@@ -41,7 +41,6 @@ export {
   resolveValue,
   sameValue,
 } from './value.ts'
-export { WEBHOOK_EVENTS } from './webhook.ts'
 export { fromWire as apiKeyFromWire } from './wire/api-key.ts'
 export { fromWire as authenticatorFromWire } from './wire/authenticator.ts'
 export { fromWire as featureFromWire } from './wire/feature.ts'

@@ -1,16 +1,11 @@
 import { suggest } from '../diagnostics/index.ts'
+import { isWebhookEventType, WEBHOOK_EVENTS } from '../webhook/index.ts'
 import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource, Value } from './model.ts'
 import { isPlainRecord, listOf } from './value.ts'
 import * as wire from './wire/webhook.ts'
 
-/** What an endpoint can be told of (facts: webhooks §2). */
-export const WEBHOOK_EVENTS = [
-  'ACTIVITY_UPDATES',
-  'BALANCE_CONFIRMED_UPDATES',
-  'BALANCE_FINALIZED_UPDATES',
-  'SEND_TRANSACTION_STATUS_UPDATES',
-] as const
+const EVENTS = Object.keys(WEBHOOK_EVENTS)
 
 /** Limits that the service holds to (facts: webhooks §9). */
 const MOST_URL = 2048
@@ -48,9 +43,9 @@ function checkWebhook({ fields: { url, subscriptions } }: Resource): readonly Fi
         ...(help ? { help } : {}),
       })
     if (typeof event !== 'string') return
-    if (!WEBHOOK_EVENTS.some((known) => known === event)) {
-      const [near] = suggest(event, WEBHOOK_EVENTS)
-      const help = near ? `did you mean \`${near}\`?` : `the events are ${WEBHOOK_EVENTS.join(', ')}`
+    if (!isWebhookEventType(event)) {
+      const [near] = suggest(event, EVENTS)
+      const help = near ? `did you mean \`${near}\`?` : `the events are ${EVENTS.join(', ')}`
       problem(`\`${event}\` is no event that an endpoint can be told of`, help, [index, 'event'])
     } else if (seen.has(event)) problem(`\`${event}\` is subscribed to twice`)
     seen.add(event)
@@ -92,7 +87,7 @@ export const webhook: ResourceKind = {
             additionalProperties: false,
             required: ['event'],
             properties: {
-              event: { type: 'string', description: `One of ${WEBHOOK_EVENTS.join(', ')}.` },
+              event: { type: 'string', description: `One of ${EVENTS.join(', ')}.` },
               filters: { type: 'object', description: 'Which of these events; as the service defines it.' },
               isActive: { type: 'boolean', description: 'Whether it is told at present. Left out: it is.' },
             },

@@ -1,4 +1,5 @@
 import { apiError, type Wire } from '../../protocol/index.ts'
+import { isWebhookEventType, WEBHOOK_EVENTS } from '../../webhook/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { countRows } from '../store/count.ts'
 import { findOrganization } from '../store/organizations.ts'
@@ -12,14 +13,6 @@ import {
 import { toWireWebhookEndpoint } from '../wire/webhook-endpoints.ts'
 import { eventsOfParentsAlone, unsupportedEventType, WEBHOOK_LIMITS } from './readings.ts'
 import type { HandlerRows, TypedHandler } from './table.ts'
-
-/** Who may subscribe to what: some events are about everything below a parent, and for parents alone (facts: webhooks §2). */
-const EVENTS: Readonly<Record<string, 'anybody' | 'parents'>> = {
-  ACTIVITY_UPDATES: 'anybody',
-  BALANCE_CONFIRMED_UPDATES: 'parents',
-  BALANCE_FINALIZED_UPDATES: 'parents',
-  SEND_TRANSACTION_STATUS_UPDATES: 'parents',
-}
 
 const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookEndpointResult> = {
   examine: ({ url }, outside) => outside.checkWebhookUrl(url, 'url'),
@@ -86,10 +79,9 @@ export const webhookEndpointHandlers = {
 
 async function checkSubscription(context: HandlerContext, subscription: Wire.WebhookSubscriptionParams): Promise<void> {
   const { eventType, filtersJson } = subscription
-  const owner = Object.hasOwn(EVENTS, eventType) ? EVENTS[eventType] : undefined
-  if (owner === undefined) throw unsupportedEventType(eventType)
+  if (!isWebhookEventType(eventType)) throw unsupportedEventType(eventType)
   if (filtersJson) checkFilters(filtersJson)
-  if (owner === 'anybody') return
+  if (WEBHOOK_EVENTS[eventType].owner === 'anybody') return
   const organization = await findOrganization(context.tx, context.organizationId)
   if (organization?.parent_id != null) throw eventsOfParentsAlone(eventType)
 }
