@@ -12,10 +12,12 @@ import { handlers } from './handlers/index.ts'
 import { apiPaths, createHttpServer } from './http/server.ts'
 import { lockFolder } from './lock.ts'
 import { resolveHost as platformResolveHost } from './network/resolve-host.ts'
-import { createWebhookUrlCheck, type ResolveHost } from './network/webhook-url.ts'
+import { createWebhookUrlRules, type ResolveHost } from './network/webhook-url.ts'
 import { createDocumentFetch } from './oidc/fetch-document.ts'
 import { createOidcVerifier } from './oidc/verifier.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
+import { createOutbox } from './outbox/outbox.ts'
+import { prepareWebhookKeys } from './outbox/signing-keys.ts'
 import { queryHandlers } from './queries/index.ts'
 import { createRates, type RatesSettings } from './rates.ts'
 import { createSealing } from './sealing.ts'
@@ -45,6 +47,8 @@ export interface ServiceOptions {
    * development. @default none
    */
   readonly allowedWebhookHosts?: readonly string[]
+  /** Makes another key that webhooks are signed with: published at once, used a day later. @default false */
+  readonly rotateWebhookKey?: boolean
   /** Finds the addresses of a host name. @default the machine's resolver */
   readonly resolveHost?: ResolveHost
   /** Names in a new data folder. @default 'root' */
@@ -108,10 +112,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       })
     }
     const chains = createChains(options.chains ?? {})
-    const outside = { checkWebhookUrl: createWebhookUrlCheck(readWebhookRules(options)), chains }
+    const webhookUrls = createWebhookUrlRules(readWebhookRules(options))
+    const outside = { checkWebhookUrl: webhookUrls.check, chains }
     const fetchDocument = createDocumentFetch({ privateOrigins: options.privateIssuers ?? [] })
     const oidc = createOidcVerifier({ fetchDocument, clock, logger })
-    const sender = createSender(tools, chains.all)
+    const webhookKeys = await prepareWebhookKeys(tools, { rotate: options.rotateWebhookKey ?? false })
+    const outbox = createOutbox({ ...tools, keys: webhookKeys, findPlace: webhookUrls.findPlace })
+    closers.push(() => outbox.close())
+    const sender = createSender({ ...tools, outbox }, chains.all)
     closers.push(() => sender.close())
     const rates = createRates(options.rates ?? {})
     const engine = createEngine({ ...tools, outside, rates, oidc, handlers, queryHandlers, decoder: createDecoder() })
@@ -124,6 +132,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       clock,
       trustedProxies,
       faults,
+      webhookKeys: webhookKeys.published,
       sourceRate: rates.source,
     })
     closers.push(() => server.close())

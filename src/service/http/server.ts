@@ -14,6 +14,7 @@ import {
 import type { Logger } from '../../telemetry/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Faults } from '../operator/faults.ts'
+import { KEYS_ARE_KEPT_S } from '../outbox/signing-keys.ts'
 import type { Rate } from '../rates.ts'
 import { JSON_TYPE, sendJson, toApiError } from './answer.ts'
 import { addFaults } from './faults.ts'
@@ -37,6 +38,9 @@ const ALLOWED_HEADERS = [
   'X-Captcha-Token',
 ]
 
+/** How long receivers keep the keys of webhooks (facts: webhooks §4). */
+const CACHE_OF_KEYS = `public, max-age=${KEYS_ARE_KEPT_S}, s-maxage=${KEYS_ARE_KEPT_S}, stale-if-error=604800`
+
 export interface HttpOptions {
   readonly engine: Engine
   readonly logger: Logger
@@ -47,6 +51,8 @@ export interface HttpOptions {
   readonly clock: () => number
   /** Faults that an operator asked for. */
   readonly faults?: Faults | undefined
+  /** The keys that webhooks are signed with, as receivers fetch them. */
+  readonly webhookKeys: () => JsonObject
   /** How many requests one source address may make. */
   readonly sourceRate?: Rate | undefined
 }
@@ -93,6 +99,9 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     description ??= openApiDocument()
     return sendJson(reply, 200, description)
   })
+  server.get('/public/v1/discovery/webhooks/jwks', (_request, reply) =>
+    sendJson(reply.header('cache-control', CACHE_OF_KEYS), 200, options.webhookKeys()),
+  )
   for (const path of submitPaths()) {
     server.post(path, async (request, reply) => sendJson(reply, 200, await engine.submit(toRaw(request))))
   }

@@ -8,40 +8,70 @@ export type ResolveHost = (host: string) => Promise<readonly string[]>
 /** Throws the refusal of a URL that no webhook may be sent to; `field` is what the refusal calls it. */
 export type CheckWebhookUrl = (url: string, field: string) => Promise<void>
 
+/** What may be made of a URL: a call to these addresses of its host, or none, by this rule. */
+export type WebhookPlace =
+  | { readonly kind: 'open'; readonly url: URL; readonly addresses: readonly string[] }
+  | { readonly kind: 'refused'; readonly rule: string }
+  /** Its host has no address, at present. */
+  | { readonly kind: 'lost'; readonly rule: string }
+
+/** Finds where a webhook would go. Whoever dials must dial one of the addresses, and not ask for the name again. */
+export type FindWebhookPlace = (url: string) => Promise<WebhookPlace>
+
 const MAX_LENGTH = 2048
 
 /**
- * Creates the check of webhook URLs (facts: webhooks §8): https, a host and no user in it, and every address of the host
- * public, so that nobody makes the service call its own neighbours. What was checked here may resolve to something else
- * later: whoever dials must check the address that is dialled.
+ * Creates the rules of webhook URLs (facts: webhooks §8): https, a host and no user in it, and every address of the host
+ * public, so that nobody makes the service call its own neighbours. A name may lead elsewhere later: the same rules
+ * hold at every attempt.
  * @param allowedHosts hosts, with their port where they have one, that may be private and speak plain http: for development
  */
-export function createWebhookUrlCheck(options: {
+export function createWebhookUrlRules(options: {
   readonly resolveHost: ResolveHost
   readonly allowedHosts: readonly string[]
-}): CheckWebhookUrl {
+}): { readonly findPlace: FindWebhookPlace; readonly check: CheckWebhookUrl } {
   const isPublic = createPublicAddressTest()
   const allowed = new Set(options.allowedHosts.map((host) => host.toLowerCase()))
-  return async (text, field) => {
-    const refuse = (rule: string) => apiError('invalidField', field, rule)
-    if (text.length > MAX_LENGTH) throw refuse(`must have at most ${MAX_LENGTH} characters`)
+  const isAllowed = ({ host, hostname }: URL) => allowed.has(host) || allowed.has(hostname)
+
+  function read(text: string): URL | string {
+    if (text.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`
     const url = URL.parse(text)
-    if (!url || url.hostname === '') throw refuse('must be an https URL')
-    if (url.username !== '' || url.password !== '') throw refuse('must not name a user')
-    const isAllowed = allowed.has(url.host) || allowed.has(url.hostname)
-    if (url.protocol !== 'https:' && !(isAllowed && url.protocol === 'http:')) throw refuse('must be an https URL')
-    if (isAllowed) return
+    if (!url || url.hostname === '') return 'must be an https URL'
+    if (url.username !== '' || url.password !== '') return 'must not name a user'
+    if (url.protocol !== 'https:' && !(isAllowed(url) && url.protocol === 'http:')) return 'must be an https URL'
+    return url
+  }
+
+  const findPlace: FindWebhookPlace = async (text) => {
+    const url = read(text)
+    if (typeof url === 'string') return { kind: 'refused', rule: url }
+    // RFC 6761 §6.3: these names are this machine, whatever a resolver says of them.
+    const isThisMachine = /(^|\.)localhost\.?$/.test(url.hostname)
+    const refused = { kind: 'refused', rule: `must name a public host, not \`${url.hostname}\`` } as const
+    if (isThisMachine && !isAllowed(url)) return refused
     const addresses = await resolve(url.hostname, options.resolveHost)
-    if (addresses.length === 0) throw refuse(`must name a host that can be found, not \`${url.hostname}\``)
-    if (!addresses.every(isPublic)) throw refuse(`must name a public host, not \`${url.hostname}\``)
+    if (addresses.length === 0)
+      return { kind: 'lost', rule: `must name a host that can be found, not \`${url.hostname}\`` }
+    if (isAllowed(url) || addresses.every(isPublic)) return { kind: 'open', url, addresses }
+    return refused
+  }
+
+  return {
+    findPlace,
+    async check(text, field) {
+      const url = read(text)
+      // What is allowed for development need not run yet.
+      if (typeof url !== 'string' && isAllowed(url)) return
+      const place = await findPlace(text)
+      if (place.kind !== 'open') throw apiError('invalidField', field, place.rule)
+    },
   }
 }
 
 async function resolve(hostname: string, resolveHost: ResolveHost): Promise<readonly string[]> {
   const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
   if (isIP(literal) !== 0) return [literal]
-  // RFC 6761 §6.3: these names are this machine, whatever a resolver says of them.
-  if (/(^|\.)localhost\.?$/.test(hostname)) return ['127.0.0.1']
   try {
     return await resolveHost(hostname)
   } catch {

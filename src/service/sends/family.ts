@@ -2,6 +2,7 @@
 
 import type { Wire } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
+import type { Outbox } from '../outbox/outbox.ts'
 import type { Sealing } from '../sealing.ts'
 import type { Database, Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
@@ -13,6 +14,7 @@ export interface SendTools {
   readonly sealing: Sealing
   readonly clock: () => number
   readonly logger: Logger
+  readonly outbox: Pick<Outbox, 'record' | 'wake'>
 }
 
 /**
@@ -44,14 +46,18 @@ export type CreateChainFamily = (tools: SendTools, chain: Chain) => ChainFamily
  * Notes what became of a send that is not at its end: the one place where a status changes.
  * @param also is written in the same transaction, before it
  */
-export function changeSend(
-  { database, clock }: Pick<SendTools, 'database' | 'clock'>,
+export async function changeSend(
+  { database, clock, outbox }: Pick<SendTools, 'database' | 'clock' | 'outbox'>,
   row: SendRow,
   columns: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>>,
   also?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
-  return database.write(async (tx) => {
+  const after = { ...row, ...columns, updated_at: clock() }
+  await database.write(async (tx) => {
     await also?.(tx)
-    await updateSend(tx, row, { ...columns, updated_at: clock() })
+    const { updated_at } = after
+    const isChanged = await updateSend(tx, row, { ...columns, updated_at })
+    if (isChanged && after.status !== row.status) await outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', after)
   })
+  outbox.wake()
 }

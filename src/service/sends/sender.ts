@@ -3,6 +3,7 @@
  * and are handed over one after the other, so that their nonces have neither gaps nor twins; lanes do not wait for
  * each other. Everything that matters is in the store: a service that was killed goes on where it was.
  */
+import { startLoop } from '../loop.ts'
 import type { SendRow } from '../store/schema.ts'
 import { listAttempts, listOpenSends } from '../store/sends.ts'
 import type { Chain } from './chains.ts'
@@ -28,7 +29,16 @@ const FAMILIES: Readonly<Record<string, CreateChainFamily>> = {
 export function createSender(tools: SendTools, chains: readonly Chain[]): Sender {
   const loops = chains.flatMap((chain) => {
     const createFamily = FAMILIES[chain.caip2.split(':')[0]!]
-    return createFamily ? [startLoop(chain.pollMs, createTurn(tools, chain, createFamily(tools, chain)))] : []
+    if (createFamily === undefined) return []
+    const turn = createTurn(tools, chain, createFamily(tools, chain))
+    return [
+      startLoop(() =>
+        turn().then(
+          () => chain.pollMs,
+          () => chain.pollMs,
+        ),
+      ),
+    ]
   })
   return {
     wake() {
@@ -85,28 +95,4 @@ async function launch(tools: SendTools, family: ChainFamily, row: SendRow): Prom
   if ('attempt' in completion) return family.handOver(row, completion.attempt, { again: false })
   await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(completion.failure) })
   return 'failed'
-}
-
-/** Runs a turn, waits, runs the next; being woken during a turn means one more right after it. */
-function startLoop(pauseMs: number, turn: () => Promise<void>) {
-  let closed = false
-  let woken = Promise.withResolvers<void>()
-  const running = (async () => {
-    while (!closed) {
-      woken = Promise.withResolvers<void>()
-      await turn().catch(() => {})
-      if (closed) return
-      const timer = setTimeout(woken.resolve, pauseMs)
-      await woken.promise
-      clearTimeout(timer)
-    }
-  })()
-  return {
-    wake: () => woken.resolve(),
-    async close() {
-      closed = true
-      woken.resolve()
-      await running
-    },
-  }
 }

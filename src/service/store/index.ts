@@ -30,6 +30,7 @@ export {
 export { type Database, openDatabase } from './database.ts'
 export { STORE_CODES, StoreUnavailable } from './error.ts'
 export {
+  deleteServiceKey,
   type FirstOrganization,
   insertFirstOrganization,
   insertServiceKey,

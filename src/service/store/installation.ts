@@ -25,6 +25,11 @@ export async function insertServiceKey(tx: Transaction, key: ServiceKeyRow): Pro
   await tx.insertInto('service_keys').values(key).execute()
 }
 
+/** Forgets a key pair of the service. */
+export async function deleteServiceKey(tx: Transaction, name: string): Promise<void> {
+  await tx.deleteFrom('service_keys').where('name', '=', name).execute()
+}
+
 /** The first organization of an installation: a parent with one root user, who has one API key. */
 export interface FirstOrganization {
   readonly id: string

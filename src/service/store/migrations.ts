@@ -12,6 +12,7 @@ import { sendsByHash } from './migrations/sends-by-hash.ts'
 import { signing } from './migrations/signing.ts'
 import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
+import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
 function policyTrigger(event: 'insert' | 'update' | 'delete', row: 'old' | 'new'): string {
@@ -129,6 +130,7 @@ const MIGRATIONS: readonly Migration[] = [
   policySets,
   sendsByHash,
   solanaSends,
+  webhookDeliveries,
 ]
 
 /**

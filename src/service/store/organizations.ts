@@ -22,6 +22,16 @@ export async function findOrganization(tx: Transaction, organizationId: string):
     .executeTakeFirst()
 }
 
+/** Reads who answers for an organization, one that was deleted too: its parent, or a parent itself. */
+export async function findBillingOrganization(tx: Transaction, organizationId: string): Promise<string> {
+  const { parent_id } = await tx
+    .selectFrom('organizations')
+    .select('parent_id')
+    .where('id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  return parent_id ?? organizationId
+}
+
 /** Gives an organization another name. */
 export async function renameOrganization(
   tx: Transaction,

@@ -4,6 +4,7 @@
  * organization must look like an id that does not exist. Column names are the wire's words in snake case.
  */
 import type { Generated } from 'kysely'
+import type { WebhookEventType } from '../../webhook/index.ts'
 
 export interface Schema {
   organizations: OrganizationRow
@@ -23,6 +24,8 @@ export interface Schema {
   private_key_addresses: PrivateKeyAddressRow
   smart_contract_interfaces: SmartContractInterfaceRow
   webhook_endpoints: WebhookEndpointRow
+  webhook_deliveries: WebhookDeliveryRow
+  webhook_failures: WebhookFailureRow
   invitations: InvitationRow
   oauth2_credentials: Oauth2CredentialRow
   ip_allowlists: IpAllowlistRow
@@ -214,6 +217,36 @@ export interface WebhookEndpointRow {
   subscriptions: string
   created_at: number
   updated_at: number
+}
+
+/** An event that an endpoint is still to be told of: written with the change that it reports. */
+export interface WebhookDeliveryRow {
+  event_id: string
+  /** Whose the endpoint is. */
+  organization_id: string
+  endpoint_id: string
+  event_type: WebhookEventType
+  /** JSON as it is sent, byte for byte at every attempt. */
+  body: string
+  /** How many were made and failed. */
+  attempts: number
+  next_attempt_at: number
+  created_at: number
+}
+
+/** An event that an endpoint was not told of, and never will be. */
+export interface WebhookFailureRow {
+  /** In the order in which they were given up; the database gives it. */
+  position: Generated<number>
+  event_id: string
+  organization_id: string
+  endpoint_id: string
+  event_type: WebhookEventType
+  /** With its port; the rest of the URL may hold a secret of its owner. */
+  host: string
+  attempts: number
+  reason: string
+  failed_at: number
 }
 
 export interface InvitationRow {

@@ -37,19 +37,20 @@ export async function listOpenSends(tx: Transaction, caip2: string): Promise<Sen
     .execute()
 }
 
-/** Changes a send that is not at its end; one that is never changes again. */
+/** Changes a send that is not at its end; one that is never changes again. Says whether it did. */
 export async function updateSend(
   tx: Transaction,
   { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
   change: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>> & Pick<SendRow, 'updated_at'>,
-): Promise<void> {
-  await tx
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable('sends')
     .set(change)
     .where('organization_id', '=', organization_id)
     .where('id', '=', id)
     .where('status', 'in', OPEN)
-    .execute()
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** Reads the sends of an address that have been signed with a nonce, from one on, and that may have taken it. */

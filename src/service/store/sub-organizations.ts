@@ -87,6 +87,8 @@ const CONTENTS = [
   'private_key_addresses',
   'private_keys',
   'smart_contract_interfaces',
+  'webhook_deliveries',
+  'webhook_failures',
   'webhook_endpoints',
   'invitations',
   'oauth2_credentials',

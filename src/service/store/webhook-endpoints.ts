@@ -1,6 +1,7 @@
 import { inCreationOrder } from './creation-order.ts'
 import type { WebhookEndpointRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
+import { deleteDeliveriesTo } from './webhook-deliveries.ts'
 
 /** What an update may change about an endpoint; what is absent stays. */
 export type WebhookEndpointChange = Partial<Pick<WebhookEndpointRow, 'url' | 'name' | 'is_active'>>
@@ -34,7 +35,7 @@ export async function findWebhookEndpoint(
     .executeTakeFirst()
 }
 
-/** Changes a webhook endpoint. */
+/** Changes a webhook endpoint. What a paused one was still to be told is dropped (facts: webhooks §7). */
 export async function updateWebhookEndpoint(
   tx: Transaction,
   organizationId: string,
@@ -48,9 +49,10 @@ export async function updateWebhookEndpoint(
     .where('organization_id', '=', organizationId)
     .where('id', '=', endpointId)
     .execute()
+  if (columns.is_active === 0) await deleteDeliveriesTo(tx, organizationId, endpointId)
 }
 
-/** Deletes a webhook endpoint with its subscriptions. */
+/** Deletes a webhook endpoint with its subscriptions, and what it was still to be told. */
 export async function deleteWebhookEndpoint(
   tx: Transaction,
   organizationId: string,

@@ -1,0 +1,34 @@
+/** Something that is done again and again while the service runs. */
+export interface Loop {
+  /** Begins the next turn now, or right after the one that is under way. */
+  wake(): void
+  /** Finishes the turn that is under way, and begins no other. */
+  close(): Promise<void>
+}
+
+/**
+ * Runs a turn, waits as long as it says, runs the next.
+ * @param turn returns milliseconds, or `Infinity` to wait until it is woken
+ */
+export function startLoop(turn: () => Promise<number>): Loop {
+  let closed = false
+  let woken = Promise.withResolvers<void>()
+  const running = (async () => {
+    while (!closed) {
+      woken = Promise.withResolvers<void>()
+      const pauseMs = await turn()
+      if (closed) return
+      const timer = pauseMs === Infinity ? undefined : setTimeout(woken.resolve, pauseMs)
+      await woken.promise
+      clearTimeout(timer)
+    }
+  })()
+  return {
+    wake: () => woken.resolve(),
+    async close() {
+      closed = true
+      woken.resolve()
+      await running
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { encodeUtf8 } from '../../encoding/index.ts'
+import { signDelivery } from '../../webhook/index.ts'
+import type { FindWebhookPlace } from '../network/webhook-url.ts'
+import type { DueDelivery } from '../store/webhook-deliveries.ts'
+import { type Answer, post } from './post.ts'
+import type { WebhookKeys } from './signing-keys.ts'
+
+/** What came of an attempt; what has failed for good is not tried again. */
+export type Verdict =
+  | { readonly kind: 'delivered'; readonly status: number }
+  | { readonly kind: 'failed'; readonly reason: string; readonly isFinal: boolean }
+
+export interface AttemptTools {
+  readonly clock: () => number
+  readonly keys: WebhookKeys
+  readonly findPlace: FindWebhookPlace
+}
+
+/** Receivers take what was signed so long ago, or ahead (facts: webhooks §4). */
+const WINDOW_MS = 300_000
+
+/** Makes one attempt to deliver, signed for this moment, by the URL and the addresses that it has now. Never throws. */
+export async function attemptDelivery(
+  { clock, keys, findPlace }: AttemptTools,
+  delivery: DueDelivery,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const place = await findPlace(delivery.url)
+  if (place.kind !== 'open') {
+    return { kind: 'failed', reason: `its URL ${place.rule}`, isFinal: place.kind === 'refused' }
+  }
+  const { event_id: eventId, event_type: eventType, organization_id: organizationId } = delivery
+  const body = encodeUtf8(delivery.body)
+  const now = clock()
+  const headers = keys.withKey((key) => signDelivery({ eventId, eventType, organizationId, body }, key, now))
+  try {
+    return judge(await post(place, { headers, body, signal }), now)
+  } catch (error) {
+    return { kind: 'failed', reason: explain(error), isFinal: false }
+  }
+}
+
+/** Facts: webhooks §7. */
+function judge({ status, date = 0 }: Answer, now: number): Verdict {
+  if (status >= 200 && status < 300) return { kind: 'delivered', status }
+  // A receiver that finds the signature too old says so in its own words, which are not read: its clock is.
+  const behindS = Math.round((now - date) / 1_000)
+  const isApart = date !== 0 && Math.abs(now - date) > WINDOW_MS
+  const clocks = isApart ? `, with a clock ${Math.abs(behindS)} s ${behindS > 0 ? 'behind' : 'ahead of'} this one` : ''
+  return { kind: 'failed', reason: `answered ${status}${clocks}`, isFinal: status < 500 }
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return 'could not be reached'
+  if (error.name === 'AbortError') return 'no answer in time'
+  return `could not be reached: ${'code' in error ? String(error.code) : error.message}`
+}

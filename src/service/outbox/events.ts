@@ -1,0 +1,54 @@
+import type { JsonObject } from '../../protocol/index.ts'
+import type { WebhookEventType } from '../../webhook/index.ts'
+import type { Transaction, WebhookDeliveryRow } from '../store/index.ts'
+import { insertWebhookDelivery } from '../store/webhook-deliveries.ts'
+import { listWebhookEndpoints } from '../store/webhook-endpoints.ts'
+import { toWireWebhookEndpoint } from '../wire/webhook-endpoints.ts'
+import { produceSendStatus } from './send-status.ts'
+
+/** What endpoints are told of one change. */
+export interface WebhookEvent {
+  /** Whose endpoints. */
+  readonly organizationId: string
+  readonly body: JsonObject
+  /** When it happened: milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** Makes the event of a change, out of what has changed. */
+type Producer = (tx: Transaction, changed: never) => Promise<WebhookEvent>
+
+/** The events that this service tells of. An event without a producer may be subscribed to, and never comes. */
+const PRODUCERS = {
+  SEND_TRANSACTION_STATUS_UPDATES: produceSendStatus,
+} as const satisfies Partial<Record<WebhookEventType, Producer>>
+export type ProducedEvent = keyof typeof PRODUCERS
+
+/**
+ * Writes the event of a change for each endpoint that is to be told, with an id of its own. INVARIANT: it is written in the
+ * transaction of the change, so that neither is there without the other.
+ */
+export async function recordEvent<Type extends ProducedEvent>(
+  tx: Transaction,
+  eventType: Type,
+  changed: Parameters<(typeof PRODUCERS)[Type]>[1],
+  newId: () => string,
+): Promise<void> {
+  const { organizationId, body, at } = await PRODUCERS[eventType](tx, changed)
+  const endpoints = (await listWebhookEndpoints(tx, organizationId)).map(toWireWebhookEndpoint)
+  for (const { endpointId, isActive, subscriptions = [] } of endpoints) {
+    const isWanted = subscriptions.some((each) => each.eventType === eventType && each.isActive !== false)
+    if (!isActive || !isWanted) continue
+    const row: WebhookDeliveryRow = {
+      event_id: newId(),
+      organization_id: organizationId,
+      endpoint_id: endpointId,
+      event_type: eventType,
+      body: JSON.stringify(body),
+      attempts: 0,
+      next_attempt_at: at,
+      created_at: at,
+    }
+    await insertWebhookDelivery(tx, row)
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Tells webhook endpoints of what has happened, in the background of the service. What is to be told is in the store from
+ * the moment it happened until it was delivered or given up: a service that was killed goes on where it was, so that an
+ * endpoint is told at least once. Endpoints do not wait for each other, nor for what of theirs is tried again.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { newUuid, type RandomBytes } from '../../crypto/index.ts'
+import type { Logger } from '../../telemetry/index.ts'
+import { startLoop } from '../loop.ts'
+import type { Database, Transaction } from '../store/index.ts'
+import {
+  type DueDelivery,
+  deleteWebhookDelivery,
+  insertWebhookFailure,
+  listDeliveryFronts,
+  listDueDeliveries,
+  postponeWebhookDelivery,
+} from '../store/webhook-deliveries.ts'
+import { type AttemptTools, attemptDelivery, type Verdict } from './attempt.ts'
+import { type ProducedEvent, recordEvent } from './events.ts'
+import { pauseAfter } from './schedule.ts'
+
+export interface Outbox {
+  /** Writes the event of a change in the change's own transaction; `wake` once that is committed. */
+  record<Type extends ProducedEvent>(
+    tx: Transaction,
+    eventType: Type,
+    changed: Parameters<typeof recordEvent<Type>>[2],
+  ): Promise<void>
+  /** Looks for new events at once. */
+  wake(): void
+  /** Lets attempts that are under way finish for a moment, then breaks them off: they are made again at the next start. */
+  close(): Promise<void>
+}
+
+export interface OutboxTools extends AttemptTools {
+  readonly database: Database
+  readonly randomBytes: RandomBytes
+  readonly logger: Logger
+}
+
+/** What the log says of an attempt. */
+interface Said {
+  readonly eventId: string
+  readonly eventType: string
+  readonly endpointId: string
+  readonly host: string
+  readonly attempts: number
+  readonly ms: number
+}
+
+/** Attempts for one endpoint at a time. */
+const MOST_AT_ONCE = 8
+
+/** The service's clock may be moved while it waits. */
+const LOOK_AGAIN_MS = 500
+
+const CLOSING_TAKES_MS = 1_000
+
+const NOTHING: ReadonlySet<string> = new Set()
+
+/** Starts delivering. */
+export function createOutbox(tools: OutboxTools): Outbox {
+  const { database, clock, randomBytes, logger } = tools
+  const lanes = new Map<string, Set<string>>()
+  const running = new Set<Promise<void>>()
+  const closing = new AbortController()
+  const loop = startLoop(() => turn().catch(waitAfterFault))
+
+  /** Begins what is due, and says when to look again. */
+  async function turn(): Promise<number> {
+    const now = clock()
+    // From before the read: what ends meanwhile still stands in what is read.
+    const busy = new Map([...lanes].map(([endpoint, lane]) => [endpoint, new Set(lane)]))
+    const { due, pauseMs } = await database.read(async (tx) => {
+      const fronts = await listDeliveryFronts(tx)
+      const found: DueDelivery[] = []
+      for (const { endpoint_id, next_attempt_at } of fronts) {
+        const taken = busy.get(endpoint_id) ?? NOTHING
+        const free = MOST_AT_ONCE - taken.size
+        if (next_attempt_at > now || free === 0) continue
+        const first = await listDueDeliveries(tx, endpoint_id, { now, limit: MOST_AT_ONCE + taken.size })
+        found.push(...first.filter(({ event_id }) => !taken.has(event_id)).slice(0, free))
+      }
+      const soonest = Math.min(...fronts.map((front) => front.next_attempt_at).filter((at) => at > now))
+      const wait = fronts.length === 0 ? Infinity : Math.min(soonest - now, LOOK_AGAIN_MS)
+      return { due: found, pauseMs: wait }
+    })
+    for (const delivery of due) begin(delivery)
+    return pauseMs
+  }
+
+  function begin(delivery: DueDelivery): void {
+    const { endpoint_id, event_id } = delivery
+    const lane = lanes.get(endpoint_id) ?? new Set()
+    lanes.set(endpoint_id, lane.add(event_id))
+    const work = deliver(delivery)
+      // What could not be noted would otherwise be delivered again at once, and again.
+      .catch((error: unknown) => delay(waitAfterFault(error), undefined, { signal: closing.signal }).catch(() => {}))
+      .then(() => {
+        lane.delete(event_id)
+        if (lane.size === 0) lanes.delete(endpoint_id)
+        running.delete(work)
+        loop.wake()
+      })
+    running.add(work)
+  }
+
+  async function deliver(delivery: DueDelivery): Promise<void> {
+    const begun = performance.now()
+    const verdict = await attemptDelivery(tools, delivery, closing.signal)
+    if (verdict.kind === 'failed' && closing.signal.aborted) return
+    await note(delivery, verdict, {
+      eventId: delivery.event_id,
+      eventType: delivery.event_type,
+      endpointId: delivery.endpoint_id,
+      // The rest of a URL may hold a secret of its owner.
+      host: new URL(delivery.url).host,
+      attempts: delivery.attempts + 1,
+      ms: Math.round(performance.now() - begun),
+    })
+  }
+
+  async function note(delivery: DueDelivery, verdict: Verdict, said: Said): Promise<void> {
+    const { event_id, organization_id, endpoint_id, event_type } = delivery
+    if (verdict.kind === 'delivered') {
+      await database.write((tx) => deleteWebhookDelivery(tx, event_id))
+      return logger.info('webhook delivered', { ...said, status: verdict.status })
+    }
+    const { reason, isFinal } = verdict
+    const { attempts, host } = said
+    const now = clock()
+    const pauseMs = isFinal ? undefined : pauseAfter(attempts, randomBytes)
+    if (pauseMs !== undefined) {
+      const next_attempt_at = now + pauseMs
+      await database.write((tx) => postponeWebhookDelivery(tx, { event_id, attempts, next_attempt_at }))
+      return logger.info('webhook failed and is tried again', { ...said, reason, pauseMs })
+    }
+    const failure = { event_id, organization_id, endpoint_id, event_type, host, attempts, reason, failed_at: now }
+    await database.write(async (tx) => {
+      // It may have been dropped meanwhile, with its endpoint.
+      if (await deleteWebhookDelivery(tx, event_id)) await insertWebhookFailure(tx, failure)
+    })
+    logger.warn('webhook given up', { ...said, reason })
+  }
+
+  function waitAfterFault(error: unknown): number {
+    if (!closing.signal.aborted) logger.error('webhooks wait', { reason: String(error) })
+    return LOOK_AGAIN_MS
+  }
+
+  return {
+    record: (tx, eventType, changed) => recordEvent(tx, eventType, changed, () => newUuid(randomBytes)),
+    wake: loop.wake,
+    async close() {
+      await loop.close()
+      const patience = setTimeout(() => closing.abort(), CLOSING_TAKES_MS)
+      await Promise.all(running)
+      clearTimeout(patience)
+    },
+  }
+}

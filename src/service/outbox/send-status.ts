@@ -1,0 +1,33 @@
+import { sha256 } from '../../crypto/index.ts'
+import { encodeHex } from '../../encoding/index.ts'
+import type { JsonObject, Wire } from '../../protocol/index.ts'
+import type { SendRow, Transaction } from '../store/index.ts'
+import { findBillingOrganization } from '../store/organizations.ts'
+import type { WebhookEvent } from './events.ts'
+
+/** Tells the billing organization of the status that a send has come to (facts: webhooks §5.3). */
+export async function produceSendStatus(tx: Transaction, send: SendRow): Promise<WebhookEvent> {
+  const { id, organization_id, activity_id, caip2, status, hash, failure, updated_at } = send
+  const organizationId = await findBillingOrganization(tx, organization_id)
+  const body: JsonObject = {
+    type: 'transaction:status',
+    organizationId: organization_id,
+    parentOrganizationId: organizationId,
+    msg: {
+      sendTransactionStatusId: id,
+      activityId: activity_id,
+      status,
+      caip2,
+      idempotencyKey: encodeHex(sha256(`transaction:status.${id}.${status}`)),
+      timestamp: Math.floor(updated_at / 1_000),
+      ...(status === 'INCLUDED' ? { txHash: hash } : {}),
+      ...(failure === null ? {} : { error: toErrorOfEvent(JSON.parse(failure) as Wire.TxError) }),
+    },
+  }
+  return { organizationId, body, at: updated_at }
+}
+
+/** As `get_send_transaction_status` has it, without the copy of the chain of calls that it keeps for older clients. */
+function toErrorOfEvent({ revertChain: _, ...error }: Wire.TxError): JsonObject {
+  return error as JsonObject
+}
