@@ -63,18 +63,19 @@ export function signFrostShare(privateKey: Uint8Array, request: FrostRequest, ra
   return frostShare(privateKey, nonces, request)
 }
 
+/** Throws `SparkError` for what `signFrostShare` refuses, without a key. */
+export function checkFrostRequest(request: FrostRequest): void {
+  readRequest(request)
+}
+
 /** The share that a key and nonces give; the one place where nonces are used, and whoever calls it answers for them. */
 export function frostShare(privateKey: Uint8Array, nonces: Nonces, request: FrostRequest): FrostShare {
   const secret = readScalar(privateKey, 'privateKey')
-  const message = checkMessage(request.message)
-  const verifyingKey = readPoint(request.verifyingKey, 'verifyingKey')
-  const operators = readCommitments(request.operatorCommitments)
-  const adaptor = request.adaptorPublicKey && readPoint(request.adaptorPublicKey, 'adaptorPublicKey')
+  const { message, verifyingKey, tweakedKey, operators, adaptor } = readRequest(request)
 
   const user = { id: USER_ID, hiding: timesG(nonces.hiding), binding: timesG(nonces.binding) }
   const commitments = [...operators, user].sort((a, b) => (a.id < b.id ? -1 : 1))
 
-  const tweakedKey = tweak(verifyingKey)
   const bindingFactors = bindingFactorsOf(tweakedKey, commitments, message)
   const commitment = groupCommitment(commitments, bindingFactors, adaptor)
   const challenge = schnorrChallenge(commitment, tweakedKey, message)
@@ -88,6 +89,17 @@ export function frostShare(privateKey: Uint8Array, nonces: Nonces, request: Fros
     signatureShare: writeScalar(share),
     hiding: user.hiding.toBytes(true),
     binding: user.binding.toBytes(true),
+  }
+}
+
+function readRequest({ message, operatorCommitments, adaptorPublicKey, ...request }: FrostRequest) {
+  const verifyingKey = readPoint(request.verifyingKey, 'verifyingKey')
+  return {
+    message: checkMessage(message),
+    verifyingKey,
+    tweakedKey: tweak(verifyingKey),
+    operators: readCommitments(operatorCommitments),
+    adaptor: adaptorPublicKey && readPoint(adaptorPublicKey, 'adaptorPublicKey'),
   }
 }
 

@@ -5,10 +5,13 @@
  */
 
 export { SparkError } from './error.ts'
-export { type FrostRequest, type FrostShare, signFrostShare } from './frost.ts'
-export { type SparkKey, sparkAccountOf, sparkPath } from './keys.ts'
+export { checkFrostRequest, type FrostRequest, type FrostShare, signFrostShare } from './frost.ts'
+export { checkSparkKey, type SparkKey, sparkAccountOf, sparkPath } from './keys.ts'
 export {
   type Claim,
+  checkClaim,
+  checkLightningReceive,
+  checkTransfer,
   claimTransfer,
   type OperatorPackage,
   prepareLightningReceive,

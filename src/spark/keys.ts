@@ -37,6 +37,11 @@ export function sparkPath(account: number, key: SparkKey): string {
   }
 }
 
+/** Throws `SparkError` for a key that no account has. */
+export function checkSparkKey(key: SparkKey): void {
+  sparkPath(0, key)
+}
+
 /** The first four bytes of the id's hash, modulo 2^31. */
 function leafNumber(leafId: string): number {
   return new DataView(sha256(leafId).buffer).getUint32(0) % 2 ** 31

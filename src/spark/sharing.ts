@@ -25,17 +25,21 @@ export function shareSecret(
   { threshold, recipients }: Sharing,
   randomBytes: RandomBytes,
 ): SharedSecret {
-  if (!(threshold >= 1 && threshold <= recipients)) {
-    throw new SparkError(
-      `expected \`threshold\` to be between 1 and ${recipients}, the number of recipients, got ${threshold}`,
-    )
-  }
+  checkSharing({ threshold, recipients })
   if (secret === 0n) throw new SparkError('expected the old and the new key of a leaf to differ')
   const coefficients = [secret, ...Array.from({ length: threshold - 1 }, () => randomScalar(randomBytes))]
   return {
     shares: Array.from({ length: recipients }, (_, index) => valueAt(coefficients, BigInt(index + 1))),
     proofs: coefficients.map((coefficient) => timesG(coefficient).toBytes(true)),
   }
+}
+
+/** Throws `SparkError` for a threshold that the recipients cannot meet. */
+export function checkSharing({ threshold, recipients }: Sharing): void {
+  if (threshold >= 1 && threshold <= recipients) return
+  throw new SparkError(
+    `expected \`threshold\` to be between 1 and ${recipients}, the number of recipients, got ${threshold}`,
+  )
 }
 
 function valueAt(coefficients: readonly bigint[], x: bigint): bigint {

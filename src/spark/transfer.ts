@@ -10,7 +10,7 @@ import { decryptWith, encryptTo } from './ecies.ts'
 import { SparkError } from './error.ts'
 import { randomScalar, readPoint, readScalar, scalars, timesG, writeScalar } from './group.ts'
 import { type LeafTweak, writeClaimTweaks, writeSecretShare, writeSendTweaks } from './messages.ts'
-import { type SharedSecret, shareSecret } from './sharing.ts'
+import { checkSharing, type SharedSecret, shareSecret } from './sharing.ts'
 import { bytesValue, mapValue, structureHash } from './structure-hash.ts'
 
 /** An operator that gets a share, and the compressed key that it is encrypted to. */
@@ -49,16 +49,24 @@ export interface Transfer extends Quorum {
   readonly receiverPublicKey: Uint8Array
 }
 
+/** Throws `SparkError` for what `prepareTransfer` refuses, without a key. */
+export function checkTransfer(
+  transfer: Omit<Transfer, 'leaves'> & { readonly leaves: readonly Pick<TransferLeaf, 'leafId'>[] },
+): void {
+  checkQuorum(transfer)
+  checkLeaves(transfer.leaves)
+  uuidBytes(transfer.transferId)
+  readPoint(transfer.receiverPublicKey, 'receiverPublicKey')
+}
+
 /** Prepares what the sender submits: a package for each operator and the signature over all of them, DER. */
 export function prepareTransfer(
   identityKey: Uint8Array,
   transfer: Transfer,
   randomBytes: RandomBytes,
 ): { readonly operatorPackages: readonly OperatorPackage[]; readonly userSignature: Uint8Array } {
-  checkQuorum(transfer)
-  checkLeaves(transfer.leaves)
+  checkTransfer(transfer)
   const transferId = uuidBytes(transfer.transferId)
-  readPoint(transfer.receiverPublicKey, 'receiverPublicKey')
   const leaves = transfer.leaves.map((leaf) => {
     const secretCipher = encryptTo(transfer.receiverPublicKey, leaf.newPrivateKey, randomBytes)
     return {
@@ -92,21 +100,30 @@ export interface Claim extends Quorum {
   readonly leaves: readonly ClaimLeaf[]
 }
 
+/** Throws `SparkError` for what `claimTransfer` refuses, without a key: all but a ciphertext that does not open. */
+export function checkClaim(
+  claim: Omit<Claim, 'leaves'> & { readonly leaves: readonly Omit<ClaimLeaf, 'ownPrivateKey'>[] },
+): void {
+  checkQuorum(claim)
+  checkLeaves(claim.leaves)
+  uuidBytes(claim.transferId)
+  readPoint(claim.senderIdentityPublicKey, 'senderIdentityPublicKey')
+  for (const leaf of claim.leaves) {
+    const signed = leafHash(leaf.leafId, claim.transferId, leaf.ciphertext)
+    if (!isSignedBy(claim.senderIdentityPublicKey, signed, leaf.senderSignature)) {
+      throw new SparkError(`\`senderSignature\` of leaf ${leaf.leafId} does not verify`)
+    }
+  }
+}
+
 /** Prepares what the receiver submits. One bad signature or ciphertext fails all of it. */
 export function claimTransfer(
   identityKey: Uint8Array,
   claim: Claim,
   randomBytes: RandomBytes,
 ): readonly OperatorPackage[] {
-  checkQuorum(claim)
-  checkLeaves(claim.leaves)
-  uuidBytes(claim.transferId)
-  readPoint(claim.senderIdentityPublicKey, 'senderIdentityPublicKey')
+  checkClaim(claim)
   const leaves = claim.leaves.map((leaf) => {
-    const signed = leafHash(leaf.leafId, claim.transferId, leaf.ciphertext)
-    if (!isSignedBy(claim.senderIdentityPublicKey, signed, leaf.senderSignature)) {
-      throw new SparkError(`\`senderSignature\` of leaf ${leaf.leafId} does not verify`)
-    }
     const keys = { oldPrivateKey: decryptWith(identityKey, leaf.ciphertext), newPrivateKey: leaf.ownPrivateKey }
     return { leafId: leaf.leafId, shared: shareTweak(keys, claim, randomBytes) }
   })
@@ -115,13 +132,18 @@ export function claimTransfer(
   )
 }
 
+/** Throws `SparkError` for operators of whom fewer than two would know the preimage. */
+export function checkLightningReceive(quorum: Quorum): void {
+  checkQuorum(quorum)
+  if (quorum.threshold < 2) throw new SparkError(`expected \`threshold\` to be at least 2, got ${quorum.threshold}`)
+}
+
 /** Makes a preimage that nobody holds whole, shares it, and says its hash. At least two operators must be needed for it. */
 export function prepareLightningReceive(
   quorum: Quorum,
   randomBytes: RandomBytes,
 ): { readonly operatorPackages: readonly OperatorPackage[]; readonly paymentHash: Uint8Array } {
-  checkQuorum(quorum)
-  if (quorum.threshold < 2) throw new SparkError(`expected \`threshold\` to be at least 2, got ${quorum.threshold}`)
+  checkLightningReceive(quorum)
   const preimage = randomScalar(randomBytes)
   const { shares, proofs } = shareSecret(preimage, sharingOf(quorum), randomBytes)
   return {
@@ -168,10 +190,12 @@ function sharingOf({ threshold, operators }: Quorum) {
 }
 
 /** The packages are a map by operator, so that one named twice would lose its share. */
-function checkQuorum({ operators }: Quorum): void {
+function checkQuorum(quorum: Quorum): void {
+  const { operators } = quorum
   const ids = operators.map(({ operatorId }) => operatorId)
   if (new Set(ids).size < ids.length) throw new SparkError('expected each `operatorId` in `operatorRecipients` once')
   for (const { encryptionPublicKey } of operators) readPoint(encryptionPublicKey, 'encryptionPublicKey')
+  checkSharing(sharingOf(quorum))
 }
 
 function checkLeaves(leaves: readonly { readonly leafId: string }[]): void {

@@ -7,6 +7,11 @@ import { decodeHex, encodeHex, isHex } from '../../encoding/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import {
   type Claim,
+  checkClaim,
+  checkFrostRequest,
+  checkLightningReceive,
+  checkSparkKey,
+  checkTransfer,
   claimTransfer,
   type FrostRequest,
   type OperatorPackage,
@@ -27,6 +32,9 @@ import type { HandlerRows, TypedHandler } from './table.ts'
 const signFrost = sparkHandler(
   ({ signatures }: Wire.SparkSignFrostIntent) =>
     signatures.map((request) => ({ key: readDerivation(request.derivation), request: readFrostRequest(request) })),
+  (requests) => {
+    for (const { request } of requests) checkFrostRequest(request)
+  },
   (requests, keys, { randomBytes }): Wire.SparkSignFrostResult => ({
     signatures: requests.map(({ key, request }) => {
       const { signatureShare, hiding, binding } = signFrostShare(keys.privateKey(key), request, randomBytes)
@@ -49,6 +57,7 @@ const prepare = sparkHandler(
       directFromCpfpRefundSignature: hex('directFromCpfpRefundSignature', leaf.directFromCpfpRefundSignature),
     })),
   }),
+  checkTransfer,
   (given, keys, { randomBytes }): Wire.SparkPrepareTransferResult => {
     const transfer: Transfer = {
       ...given,
@@ -79,6 +88,7 @@ const claim = sparkHandler(
       ownKey: { kind: 'signingLeaf', leafId } as const,
     })),
   }),
+  checkClaim,
   (given, keys, { randomBytes }): Wire.SparkClaimTransferResult => {
     const transfer: Claim = {
       ...given,
@@ -93,6 +103,7 @@ const claim = sparkHandler(
 
 const lightningReceive = sparkHandler(
   (intent: Wire.SparkPrepareLightningReceiveIntent) => readQuorum(intent.lightningReceive),
+  checkLightningReceive,
   (quorum, _, { randomBytes }): Wire.SparkPrepareLightningReceiveResult => {
     const { operatorPackages, paymentHash } = prepareLightningReceive(quorum, randomBytes)
     return { operatorPackages: toWirePackages(operatorPackages), paymentHash: encodeHex(paymentHash) }
@@ -106,15 +117,19 @@ export const sparkHandlers = {
   ACTIVITY_TYPE_SPARK_PREPARE_LIGHTNING_RECEIVE: lightningReceive,
 } satisfies HandlerRows
 
-/** An operation in two steps: `read` sees the request alone, before anybody has decided; `run` has the keys. */
+/**
+ * An operation in three steps: `read` and `check` see the request alone, before anybody has decided, and `run` has the keys:
+ * nobody should vote on what cannot be carried out.
+ */
 function sparkHandler<Intent extends { readonly signWith: string }, Given, Result>(
   read: (intent: Intent) => Given,
+  check: (given: Given) => void,
   run: (given: Given, keys: SparkKeys, context: HandlerContext) => Result,
 ): TypedHandler<Intent, Result> {
   return {
     async validate(context, intent) {
       await findIdentity(context, intent.signWith)
-      orRefuse(() => read(intent))
+      orRefuse(() => check(read(intent)))
     },
     async facts(context, { signWith }) {
       return signerFacts(context, await findSigner(context, signWith))
@@ -169,6 +184,12 @@ function createSparkKeys(wallet: Wallet, account: number): SparkKeys {
 
 /** Exactly one member says which key it is (facts: chain §8.1); the schema would allow none and several. */
 function readDerivation(derivation: Wire.SparkKeyDerivation): SparkKey {
+  const key = memberOf(derivation)
+  checkSparkKey(key)
+  return key
+}
+
+function memberOf(derivation: Wire.SparkKeyDerivation): SparkKey {
   const members = Object.keys(derivation) as (keyof Wire.SparkKeyDerivation)[]
   if (members.length !== 1) {
     throw new SparkError(`expected \`derivation\` to have exactly one member, got ${members.length}`)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type MessageTable, readProtobuf } from '../../../src/chain/transactions/protobuf.ts'
 import { randomBytes } from '../../../src/crypto/index.ts'
 import { decodeHex, encodeHex } from '../../../src/encoding/index.ts'
-import type { Wire } from '../../../src/protocol/index.ts'
+import type { ActivityType, Wire } from '../../../src/protocol/index.ts'
 import { decryptWith } from '../../../src/spark/ecies.ts'
 import { randomScalar, timesG, writeScalar } from '../../../src/spark/group.ts'
 import { sparkPath } from '../../../src/spark/index.ts'
@@ -95,14 +95,70 @@ describe('spark_sign_frost', () => {
     )
   })
 
-  test('a message that is no hex is refused before anybody has decided', async () => {
+  test.each<[string, object, string]>([
+    ['a message that is no hex', { message: 'xyz' }, 'expected `message` to be hex of whole bytes'],
+    ['a message of 31 bytes', { message: '00'.repeat(31) }, 'expected `message` to be 32 bytes, got 31'],
+    [
+      'the point at infinity',
+      { verifyingKey: '00'.repeat(33) },
+      'expected `verifyingKey` to be a compressed point of secp256k1',
+    ],
+    [
+      'a deposit that no account has',
+      { derivation: { staticDeposit: { index: 2 ** 31 } } },
+      'expected `index` to be between 0 and 2147483647, got 2147483648',
+    ],
+  ])('%s is refused before anybody has decided', async (_, change, message) => {
     const party = makeOperators(1, { userPublicKey: decodeHex(accounts[0]!.publicKey) })
-    const sent = service.root.submit(
-      'ACTIVITY_TYPE_SPARK_SIGN_FROST',
-      frost([{ ...ask(party, { identity: {} }), message: 'xyz' }]),
-    )
-    expect(await refusalOf(sent)).toEqual(invalid('expected `message` to be hex of whole bytes'))
+    const request = frost([{ ...ask(party, { identity: {} }), ...change }])
+    expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_SPARK_SIGN_FROST', request))).toEqual(invalid(message))
   })
+})
+
+test.each<[string, ActivityType, () => object, string]>([
+  [
+    'a transfer of fewer operators than are needed',
+    'ACTIVITY_TYPE_SPARK_PREPARE_TRANSFER',
+    () => ({
+      transfer: {
+        ...quorum(2),
+        transferId: TRANSFER_ID,
+        receiverPublicKey: accounts[0]!.publicKey,
+        leaves: [
+          { leafId: 'a', oldLeafDerivation: { deposit: {} }, newLeafDerivation: { signingLeaf: { leafId: 'b' } } },
+        ],
+      },
+    }),
+    'expected `threshold` to be between 1 and 1, the number of recipients, got 2',
+  ],
+  [
+    'a claim that its sender has not signed',
+    'ACTIVITY_TYPE_SPARK_CLAIM_TRANSFER',
+    () => ({
+      claim: {
+        ...quorum(1),
+        transferId: TRANSFER_ID,
+        senderIdentityPublicKey: accounts[0]!.publicKey,
+        leaves: [{ leafId: 'a', ciphertext: '00', senderSignature: '11'.repeat(64) }],
+      },
+    }),
+    '`senderSignature` of leaf a does not verify',
+  ],
+  [
+    'a lightning payment that one operator would know',
+    'ACTIVITY_TYPE_SPARK_PREPARE_LIGHTNING_RECEIVE',
+    () => ({ lightningReceive: quorum(1) }),
+    'expected `threshold` to be at least 2, got 1',
+  ],
+])('%s is refused before anybody has decided', async (_, type, request, message) => {
+  const sent = service.root.submit(type, { signWith: identity(), ...request() })
+  expect(await refusalOf(sent)).toEqual(invalid(message))
+})
+
+const TRANSFER_ID = '018f2c5e-7a31-7c44-9d8f-0242ac120002'
+const quorum = (threshold: number) => ({
+  threshold,
+  operatorRecipients: [{ operatorId: 'one', encryptionPublicKey: accounts[0]!.publicKey }],
 })
 
 test('a leaf that one wallet prepares is claimed by another, and both say the keys that it has then', async () => {
@@ -112,7 +168,7 @@ test('a leaf that one wallet prepares is claimed by another, and both say the ke
     operatorId: encodeHex(writeScalar(BigInt(index + 1))),
     encryptionPublicKey: encodeHex(timesG(BigInt(`0x${encodeHex(key)}`)).toBytes(true)),
   }))
-  const transferId = '018f2c5e-7a31-7c44-9d8f-0242ac120002'
+  const transferId = TRANSFER_ID
   const prepared = await complete(service.root, 'ACTIVITY_TYPE_SPARK_PREPARE_TRANSFER', {
     signWith: identity(),
     transfer: {
