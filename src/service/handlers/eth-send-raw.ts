@@ -11,7 +11,7 @@ import { createEthereumNode, otherChain } from '../sends/ethereum.ts'
 import { rawRequest } from '../sends/request.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
-import { findSigner, signerFacts } from '../signing/signer.ts'
+import { lookForSigner, signerFacts } from '../signing/signer.ts'
 import { insertAttempt } from '../store/sends.ts'
 import { acceptSend } from './accept-send.ts'
 import type { HandlerRows, TypedHandler } from './table.ts'
@@ -45,7 +45,7 @@ const sendRaw: TypedHandler<Intent, Wire.EthSendRawTransactionResult> = {
   },
   async facts(context, intent) {
     const interfaces = await readContractInterfaces(context)
-    const signer = await findSigner(context, readSigned(intent).from).catch(() => undefined)
+    const signer = await lookForSigner(context, readSigned(intent).from)
     return {
       ...(signer === undefined ? {} : await signerFacts(context, signer)),
       ...readSendFacts(TYPE, intent, { interfaces }),

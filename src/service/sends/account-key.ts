@@ -1,6 +1,6 @@
 import type { SigningKey } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { findSigner, withSigningKey } from '../signing/signer.ts'
+import { lookForSigner, withSigningKey } from '../signing/signer.ts'
 import type { Transaction } from '../store/index.ts'
 import type { SendRow } from '../store/schema.ts'
 import { failure } from './failure.ts'
@@ -42,6 +42,6 @@ async function ofOrganization<Result>(
   use: Use<Result>,
 ): Promise<Result | undefined> {
   const context = { tx, organizationId: row.organization_id, unseal: sealing.unseal }
-  const signer = await findSigner(context, address).catch(() => undefined)
+  const signer = await lookForSigner(context, address)
   return signer === undefined ? undefined : withSigningKey(context, signer, use)
 }

@@ -17,7 +17,7 @@ import {
   withFeePayer,
 } from '../../chain/index.ts'
 import { type Bytes, decodeBase64, encodeBase64 } from '../../encoding/index.ts'
-import { findSigner, withSigningKey } from '../signing/signer.ts'
+import { lookForSigner, withSigningKey } from '../signing/signer.ts'
 import type { Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { insertAttempt, isSentElsewhere, listSigned, updateSend } from '../store/sends.ts'
@@ -139,7 +139,7 @@ async function sign(
 ): Promise<Bytes | string> {
   let signed = unsigned
   for (const signWith of readSolanaRequest(request).signWiths) {
-    const signer = await findSigner(context, signWith).catch(() => undefined)
+    const signer = await lookForSigner(context, signWith)
     if (signer === undefined) return `the key of ${signWith} is gone`
     signed = await withSigningKey(context, signer, (key) => signTransaction('TRANSACTION_TYPE_SOLANA', signed, key))
   }

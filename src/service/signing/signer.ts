@@ -5,7 +5,7 @@
 import { addressSpellings, type Curve, type NamedKey, openWallet, type SigningKey } from '../../chain/index.ts'
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
-import { apiError } from '../../protocol/index.ts'
+import { ApiError, apiError } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { listPrivateKeys, type PrivateKeyFacts } from '../store/private-keys.ts'
 import type { WalletAccountRow } from '../store/schema.ts'
@@ -74,6 +74,20 @@ export async function findSigner(
   const keyId = await findPrivateKeyByPublicKey(tx, organizationId, publicKeys)
   if (keyId === undefined) throw apiError('nothingToSignWith')
   return findPrivateKey(context, keyId)
+}
+
+/** Finds what signs as `findSigner` does; undefined where there is nothing, or nothing that may. */
+export async function lookForSigner(
+  context: Pick<HandlerContext, 'tx' | 'organizationId'>,
+  signWith: string,
+): Promise<Signer | undefined> {
+  try {
+    return await findSigner(context, signWith)
+  } catch (error) {
+    // A store that cannot be read does not say that there is nothing.
+    if (!(error instanceof ApiError)) throw error
+    return undefined
+  }
 }
 
 /** The roots that policies have about what signs (facts: policy-language §4, §5.1). */

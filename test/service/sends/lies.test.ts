@@ -1,4 +1,6 @@
 /** Nodes that answer late, nonsense, or what holds for another chain or another moment: no send is lost or made twice by it. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { complete, refusalOf } from '../handlers/steps.ts'
@@ -145,6 +147,21 @@ test.each<[string, unknown]>([
   const [address, caip2] = [from, SEPOLIA]
   expect(await refusalOf(service.root.query('get_nonces', { address, caip2, nonce: true }))).toEqual(refusal)
   expect(await refusalOf(service.root.query('get_wallet_address_balances', { address, caip2 }))).toEqual(refusal)
+})
+
+test('sends: while the keys cannot be read, a send waits for them and is not given up', async () => {
+  const { node, service, from } = await startScene()
+  let accepted = 0
+  // Asked by the submit, and then to complete the send.
+  node.lie = ({ method }) => (method === 'eth_chainId' && accepted++ > 0 ? { error: RATE_LIMITED } : undefined)
+  const id = await submit({ service, from })
+  const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
+  closers.push(() => database.close())
+  database.exec('ALTER TABLE wallet_accounts RENAME TO hidden')
+  node.lie = () => undefined
+  await pause(400)
+  database.exec('ALTER TABLE hidden RENAME TO wallet_accounts')
+  expect((await untilEnded(service.root, id)).txStatus).toBe('INCLUDED')
 })
 
 async function statusOf(service: TestService, sendTransactionStatusId: string): Promise<string> {
