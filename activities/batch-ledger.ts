@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { canonicalJson, encodeHex } from '../src/encoding/index.ts'
-import type { BatchCounts, RowStand, RowState, SendBatch } from './batch-model.ts'
+import type { BatchCounts, BatchRow, RowStand, RowState, SendBatch } from './batch-model.ts'
 import { ApplyError } from './error.ts'
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
 import type { SendOrder, SendProgress } from './send-model.ts'
-import { list, read, write } from './store-files.ts'
+import { claim, list, read, remove, write } from './store-files.ts'
 
 /** The batches that were begun from here, and how each of their rows stands by the ledger. */
 export interface BatchLedger {
@@ -17,6 +17,12 @@ export interface BatchLedger {
   ids(): Promise<readonly string[]>
   /** How each row stands, in the order of the file. */
   survey(batch: SendBatch): Promise<readonly RowStand[]>
+  /** Stops a batch: of its rows, none that has not been submitted will be. Harmless where it is stopped. */
+  stop(batch: SendBatch, at: Date): Promise<void>
+  /** When a batch was stopped, ISO 8601. */
+  stoppedAt(batchId: string): Promise<string | undefined>
+  /** Takes a stop back: rows may be begun again. */
+  resume(batchId: string): Promise<void>
 }
 
 /** Files that are read at the same time: more would wait for each other anyway. */
@@ -25,14 +31,21 @@ const AT_ONCE = 32
 /** Makes the ledger of batches in the plan store's folder. */
 export function createBatchLedger(folder: string, sends: SendLedger): BatchLedger {
   const shelf = join(folder, 'send-batches')
+  const stopAt = (batchId: string) => join(folder, 'send-batch-stops', batchId)
+  const stoppedAt = (batchId: string) => read(stopAt(batchId))
 
-  const stand = async (row: SendBatch['rows'][number]): Promise<RowStand> => {
+  const stand = async (row: BatchRow, ends: 'stopped' | 'not begun'): Promise<RowStand> => {
     const sendId = sendIdOf(row.order)
     const entered = await sends.findOrder(sendId)
-    if (entered === undefined) return { row, sendId, state: row.leftOut === undefined ? 'not begun' : 'left out' }
+    if (entered === undefined) return { row, sendId, state: row.leftOut === undefined ? ends : 'left out' }
     if (!isSameSend(entered, row.order)) return { row, sendId, state: 'taken' }
     const progress = await sends.getProgress(sendId)
     return { row, sendId, state: progress?.state ?? 'submitting', ...(progress === undefined ? {} : { progress }) }
+  }
+
+  const survey: BatchLedger['survey'] = async ({ batchId, rows }) => {
+    const ends = (await stoppedAt(batchId)) === undefined ? 'not begun' : 'stopped'
+    return inTurns(rows, (row) => stand(row, ends))
   }
 
   return {
@@ -43,14 +56,27 @@ export function createBatchLedger(folder: string, sends: SendLedger): BatchLedge
       throw new ApplyError('apply/order-missing', `the plan store has no batch \`${batchId}\``, { facts: { folder } })
     },
     ids: () => list(shelf),
-    async survey({ rows }) {
-      const stands: RowStand[] = []
-      for (let from = 0; from < rows.length; from += AT_ONCE) {
-        stands.push(...(await Promise.all(rows.slice(from, from + AT_ONCE).map(stand))))
-      }
-      return stands
+    survey,
+    async stop(batch, at) {
+      // INVARIANT: said before anything is looked at. Whoever begins a row looks for it after the row is in the ledger.
+      await claim(stopAt(batch.batchId), at.toISOString())
+      const stands = await survey(batch)
+      await inTurns(stands.filter(isUnsubmitted), ({ sendId }) => sends.stop(sendId))
     },
+    stoppedAt,
+    resume: (batchId) => remove(stopAt(batchId)),
   }
+}
+
+async function inTurns<Given, Made>(
+  all: readonly Given[],
+  work: (one: Given) => Promise<Made>,
+): Promise<readonly Made[]> {
+  const made: Made[] = []
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    made.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map(work))))
+  }
+  return made
 }
 
 /** The name of a batch: the same rows are the same batch, whenever and from wherever they are begun. */
@@ -65,9 +91,14 @@ export function isSameSend(one: SendOrder, other: SendOrder): boolean {
   return sent(one) === sent(other)
 }
 
-/** Whether nothing more will come of a send; what is over is never begun again. */
+/** Whether nothing more will come of a send by itself. */
 export function isSendOver(state: SendProgress['state']): boolean {
-  return state === 'included' || state === 'failed' || state === 'rejected'
+  return state === 'included' || state === 'failed' || state === 'rejected' || state === 'stopped'
+}
+
+/** Begun, and nothing that came back is known. */
+export function isUnsubmitted({ state, progress }: RowStand): boolean {
+  return state === 'submitting' && progress?.activityId === undefined
 }
 
 /** Whether nothing more will come of a row by itself. */

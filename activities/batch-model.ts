@@ -45,7 +45,7 @@ export interface SendBatchProgress {
   readonly quiet: number
   /** Nothing is left to do. */
   readonly over: boolean
-  /** Nothing more was begun, because one failed. */
+  /** Nothing more is begun, because one failed or somebody stopped it. */
   readonly stopped: boolean
   /** Why it could not go on; its sends do by themselves, and the same file takes them up again. */
   readonly error?: Failure

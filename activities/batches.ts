@@ -1,6 +1,6 @@
 import { ClientError } from '../src/client/index.ts'
 import type { Wire } from '../src/protocol/index.ts'
-import { countsOf, isRowOver, isSameSend } from './batch-ledger.ts'
+import { countsOf, isRowOver, isSameSend, isUnsubmitted } from './batch-ledger.ts'
 import type { BatchCounts, BatchedSend, RowStand, SendBatch, SendNews } from './batch-model.ts'
 import type { ActivityDependencies } from './create.ts'
 import { readOpenActivities } from './open-activities.ts'
@@ -22,6 +22,8 @@ export interface BatchActivities {
     /** Of those that are being broadcast, only rows from this one on are asked about. */
     readonly from: number
   }): Promise<BatchNews>
+  /** Stops a batch: of its rows, none that has not been submitted will be. */
+  stopBatch(input: { readonly batchId: string }): Promise<{ readonly counts: BatchCounts }>
 }
 
 export interface NextSends {
@@ -41,6 +43,8 @@ export interface BatchNews {
   /** The row to go on with; 0 when all were asked about. */
   readonly from: number
   readonly open: number
+  /** Whether rows that were begun are free again, since another batch was stopped. Absent in histories of before. */
+  readonly isFree?: boolean
   readonly counts: BatchCounts
 }
 
@@ -55,22 +59,33 @@ const WORTH_A_LIST = 4
 
 export function createBatchActivities(deps: ActivityDependencies): BatchActivities {
   const { sends, batches } = deps.planStore
+  const someFree = async (stands: readonly RowStand[]) => {
+    for (const { state, sendId } of stands) if (state === 'not begun' && (await sends.isStopped(sendId))) return true
+    return false
+  }
   return {
     async nextSends({ batchId, from, stopOnFailure }) {
       const batch = await batches.get(batchId)
       const stands = await batches.survey(batch)
       const counts = countsOf(stands)
-      const stopped = stopOnFailure && stands.some(isFailure)
+      const isStopped = async () => (await batches.stoppedAt(batchId)) !== undefined
+      const stopped = (stopOnFailure && stands.some(isFailure)) || (await isStopped())
       const begun = stands.slice(0, from)
       const busy = begun.filter((one) => isUnsubmitted(one) || (stopOnFailure && one.state === 'broadcasting')).length
       const most = stopOnFailure ? MOST_AT_RISK : MOST_SUBMITTING
-      const chosen: RowStand[] = []
+      // Rows that were begun and then stopped with another batch are free again.
+      const chosen = stopped ? [] : begun.filter(({ state }) => state === 'not begun')
       let next = from
       while (!stopped && next < stands.length && busy + chosen.length < most) {
         const stand = stands[next++]!
         if (!isRowOver(stand.state)) chosen.push(stand)
       }
       const entered = await Promise.all(chosen.map(({ row }) => sends.enter(row.order)))
+      // INVARIANT: looked for after the rows are in the ledger. Whoever stops says so before looking at them.
+      if (chosen.length > 0 && (await isStopped())) {
+        await Promise.all(chosen.map(({ sendId }) => sends.stop(sendId)))
+        return { begin: [], from, more: false, stopped: true, counts }
+      }
       // Somebody may have taken the reference for another send since it was looked at.
       const begin = chosen.filter(({ row }, index) => isSameSend(entered[index]!.order, row.order)).map(named)
       return { begin, from: next, more: !stopped && next < stands.length, stopped, counts }
@@ -92,8 +107,15 @@ export function createBatchActivities(deps: ActivityDependencies): BatchActiviti
         silent: begun.filter(isUnsubmitted).map(named),
         from: asked.length < flying.length ? stands.indexOf(asked.at(-1)!) + 1 : 0,
         open: begun.length,
+        isFree: await someFree(stands),
         counts: countsOf(stands),
       }
+    },
+
+    async stopBatch({ batchId }) {
+      const batch = await batches.get(batchId)
+      await batches.stop(batch, new Date(deps.clock()))
+      return { counts: countsOf(await batches.survey(batch)) }
     },
   }
 }
@@ -152,11 +174,6 @@ function askFlying({ client }: SendReader, flying: readonly RowStand[]): Promise
 
 function isFailure({ state }: RowStand): boolean {
   return state === 'failed' || state === 'rejected' || state === 'taken'
-}
-
-/** Begun, and nothing that came back is known. */
-function isUnsubmitted({ state, progress }: RowStand): boolean {
-  return state === 'submitting' && progress?.activityId === undefined
 }
 
 function named({ sendId, row }: RowStand): BatchedSend {

@@ -34,6 +34,11 @@ export const applyCodes = {
     summary: 'the plan store does not have this send',
     solve: 'send from a machine that shares the plan store with the worker',
   },
+  'apply/send-stopped': {
+    summary: 'a send was stopped with its batch before it was submitted; nothing of it was',
+    solve: 'send it again by itself, or the batch with --resume',
+    exit: EXIT.partial,
+  },
   'apply/transaction-failed': {
     summary: 'a transaction will not be included, or was included and reverted',
     solve: 'correct the cause and send under a new reference; nothing is sent again by itself',

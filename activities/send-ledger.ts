@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
+import { createSendGates, type OpenGate } from './send-gates.ts'
 import type { SendOrder, SendProgress } from './send-model.ts'
 import { claim, list, read, write } from './store-files.ts'
 
@@ -10,23 +11,50 @@ import { claim, list, read, write } from './store-files.ts'
  * own, a reference is unique on that machine and at its Temporal server.
  */
 export interface SendLedger {
-  /** Enters an order, and returns the one that its reference has: this one, unless there was one before. */
+  /** Enters an order, and returns the one that its reference has: this one, unless there was one before that was not stopped. */
   enter(order: SendOrder): Promise<{ readonly sendId: string; readonly order: SendOrder }>
-  /** Throws `apply/order-missing`. */
-  getOrder(sendId: string): Promise<SendOrder>
+  /** The order that a reference has. Throws `apply/order-missing`, or `apply/send-stopped` where it was stopped. */
+  getEntry(sendId: string): Promise<SendEntry>
+  /** The order that a reference has; a stopped one leaves it free. */
   findOrder(sendId: string): Promise<SendOrder | undefined>
   /**
    * Enters the body of a send's attempt, and returns the one that this attempt has: whoever begins a send again, with
    * whatever clock, sends the bytes that were sent. Attempt 1 is for when the API refused the body of attempt 0 as too old.
-   * Undefined when the bytes are another send's, ordered alike in the same millisecond: make others.
+   * Undefined when the bytes are another send's, ordered alike in the same millisecond: make others. Throws
+   * `apply/send-stopped`.
    */
-  enterBody(sendId: string, attempt: number, fingerprint: string): Promise<string | undefined>
+  enterBody(entry: Pick<SendEntry, 'name'>, attempt: number, fingerprint: string): Promise<string | undefined>
+  /** Asks for leave to send a body, right before it goes out. Throws `apply/send-stopped`. */
+  letOut(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<OpenGate>
+  /**
+   * Sees to it that what a reference has is not submitted: true when nothing of it was or ever will be, and the reference is
+   * free. False where that is not known, for now: what waits to be tried again is not, and then it is stopped.
+   */
+  stop(sendId: string): Promise<boolean>
+  /** Whether what the reference had last was stopped, and nothing took its place. */
+  isStopped(sendId: string): Promise<boolean>
   /** Keeps where a send stands. */
   putProgress(progress: SendProgress): Promise<void>
   getProgress(sendId: string): Promise<SendProgress | undefined>
   /** The sends of an organization, oldest first. */
-  list(organizationId: string): Promise<readonly { readonly sendId: string; readonly order: SendOrder }[]>
+  list(organizationId: string): Promise<readonly ListedOrder[]>
 }
+
+/** What was ordered under a reference. */
+export interface SendEntry {
+  readonly order: SendOrder
+  /** What its bodies are entered under: the send's id, and after an order that was stopped one of its own. */
+  readonly name: string
+}
+
+interface ListedOrder {
+  readonly sendId: string
+  readonly order: SendOrder
+  readonly stopped: boolean
+}
+
+/** What stands in the place of a body that is never made. */
+const NEVER = 'stopped'
 
 /** The name of a send wherever a reference must not stand: references are people's words, and may be long or private. */
 export function sendIdOf({ organization, reference }: Pick<SendOrder, 'organization' | 'reference'>): string {
@@ -35,47 +63,110 @@ export function sendIdOf({ organization, reference }: Pick<SendOrder, 'organizat
 
 /** Makes the ledger in the plan store's folder. */
 export function createSendLedger(folder: string): SendLedger {
-  const orderAt = (sendId: string) => join(folder, 'sends', sendId)
+  const gates = createSendGates(folder)
+  const orderAt = (name: string) => join(folder, 'sends', name)
   const progressAt = (sendId: string) => join(folder, 'send-progress', sendId)
-  const find = async (sendId: string) => {
-    const text = await read(orderAt(sendId))
+  const bodyAt = (name: string, attempt: number) => join(folder, 'send-bodies', `${name}-${attempt}`)
+  const askedAt = (name: string) => join(folder, 'send-stops-asked', name)
+  const stoppedAt = (name: string) => join(folder, 'send-stops', name)
+
+  const readOrder = async (name: string) => {
+    const text = await read(orderAt(name))
     return text === undefined ? undefined : (JSON.parse(text) as SendOrder)
   }
+  /** What has the reference now, or would have it: nothing of what is named before it was submitted. */
+  const nameNow = async (sendId: string) => {
+    for (let stopped = 0; ; stopped++) {
+      const name = nameOf(sendId, stopped)
+      if ((await read(stoppedAt(name))) === undefined) return { name, stopped }
+    }
+  }
+  const find = async (sendId: string) => readOrder((await nameNow(sendId)).name)
+  const isAsked = async (name: string) => (await read(askedAt(name))) !== undefined
+  const stopped = async (name: string): Promise<never> => {
+    await claim(stoppedAt(name), '')
+    throw new ApplyError('apply/send-stopped', STOPPED)
+  }
+  const getProgress = async (sendId: string) => {
+    const text = await read(progressAt(sendId))
+    return text === undefined ? undefined : (JSON.parse(text) as SendProgress)
+  }
+
   return {
     async enter(order) {
       const sendId = sendIdOf(order)
-      await claim(orderAt(sendId), JSON.stringify(order))
-      return { sendId, order: (await find(sendId)) ?? order }
+      const { name } = await nameNow(sendId)
+      await claim(orderAt(name), JSON.stringify(order))
+      return { sendId, order: (await readOrder(name)) ?? order }
     },
-    async getOrder(sendId) {
-      const order = await find(sendId)
-      if (order && sendIdOf(order) === sendId) return order
+    async getEntry(sendId) {
+      const now = await nameNow(sendId)
+      const order = await readOrder(now.name)
+      if (order && sendIdOf(order) === sendId) return { order, name: now.name }
+      if (now.stopped > 0) throw new ApplyError('apply/send-stopped', STOPPED)
       throw new ApplyError('apply/order-missing', `the plan store has no send \`${sendId}\``, { facts: { folder } })
     },
     findOrder: find,
-    async enterBody(sendId, attempt, fingerprint) {
-      const name = `${sendId}-${attempt}`
-      const path = join(folder, 'send-bodies', name)
-      const entered = await read(path)
-      if (entered !== undefined) return entered
+    async enterBody({ name }, attempt, fingerprint) {
+      const path = bodyAt(name, attempt)
+      const before = await read(path)
+      if (before === undefined && (await isAsked(name))) await claim(path, NEVER)
+      const entered = before ?? (await read(path))
+      if (entered !== undefined) return entered === NEVER ? stopped(name) : entered
       // INVARIANT: bytes are one send's. The API answers the same bytes with the same activity, and would pay once for two.
       const owner = join(folder, 'send-body-owners', fingerprint.replace(':', '-'))
-      await claim(owner, name)
-      if ((await read(owner)) !== name) return undefined
+      await claim(owner, `${name}-${attempt}`)
+      if ((await read(owner)) !== `${name}-${attempt}`) return undefined
       await claim(path, fingerprint)
-      return (await read(path)) ?? fingerprint
+      const kept = (await read(path)) ?? fingerprint
+      return kept === NEVER ? stopped(name) : kept
+    },
+    async letOut({ name }, fingerprint) {
+      const gate = await gates.open(fingerprint, () => isAsked(name))
+      return gate || stopped(name)
+    },
+    async stop(sendId) {
+      const { name } = await nameNow(sendId)
+      if ((await readOrder(name)) === undefined) return true
+      if ((await getProgress(sendId)) !== undefined) return false
+      await claim(askedAt(name), '')
+      await claim(bodyAt(name, 0), NEVER)
+      let body = await read(bodyAt(name, 0))
+      // A later attempt is made only after the API has refused the one before for good.
+      for (let attempt = 1; body !== NEVER; attempt++) {
+        const later = await read(bodyAt(name, attempt))
+        if (later === undefined) break
+        body = later
+      }
+      if (body !== NEVER && !(await gates.shut(body!))) return false
+      await claim(stoppedAt(name), '')
+      return true
+    },
+    async isStopped(sendId) {
+      const now = await nameNow(sendId)
+      return now.stopped > 0 && (await readOrder(now.name)) === undefined
     },
     putProgress: (progress) => write(progressAt(progress.sendId), JSON.stringify(progress)),
-    async getProgress(sendId) {
-      const text = await read(progressAt(sendId))
-      return text === undefined ? undefined : (JSON.parse(text) as SendProgress)
-    },
+    getProgress,
     async list(organizationId) {
       const ids = await list(join(folder, 'sends'))
-      const all = await Promise.all(ids.map(async (sendId) => ({ sendId, order: (await find(sendId))! })))
+      const all = await Promise.all(
+        ids.map(async (sendId): Promise<ListedOrder> => {
+          const now = await nameNow(sendId)
+          const order = await readOrder(now.name)
+          if (order) return { sendId, order, stopped: false }
+          return { sendId, order: (await readOrder(nameOf(sendId, now.stopped - 1)))!, stopped: true }
+        }),
+      )
       return all
         .filter(({ order }) => order.organization.id === organizationId)
         .sort((a, b) => (a.order.orderedAt < b.order.orderedAt ? -1 : 1))
     },
   }
+}
+
+const STOPPED = 'its batch was stopped before it was submitted'
+
+function nameOf(sendId: string, stopped: number): string {
+  return stopped === 0 ? sendId : `${sendId}.${stopped}`
 }

@@ -23,8 +23,10 @@ export interface SendOrder {
 export interface SendProgress {
   readonly sendId: string
   readonly reference: string
-  /** The last three never change. */
-  readonly state: 'submitting' | 'waiting' | 'broadcasting' | 'included' | 'failed' | 'rejected'
+  /**
+   * The last four never change. Of what is `stopped` nothing was submitted, and its reference is free to be sent again.
+   */
+  readonly state: 'submitting' | 'waiting' | 'broadcasting' | 'included' | 'failed' | 'rejected' | 'stopped'
   readonly activityId?: string
   readonly fingerprint?: string
   /** When its activity was submitted, ISO 8601. */

@@ -1,10 +1,11 @@
-import type { SubmitClient } from '../src/client/index.ts'
+import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
 import { describeActivity } from './activity-state.ts'
 import { makeVoteBody } from './body.ts'
 import type { ActivityDependencies } from './create.ts'
 import type { ActivityState, Failure } from './model.ts'
+import type { OpenGate } from './send-gates.ts'
 import type { SendOrder, SendProgress, TransactionState } from './send-model.ts'
 import { isStale, staleBody } from './stale.ts'
 
@@ -49,25 +50,32 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
   const { sends } = planStore
   const clock = () => deps.clock() + serviceAheadMs()
   const open = async ({ sendId }: SendStep) => {
-    const order = await sends.getOrder(sendId)
-    return { order, ...(await openSends(deps, order.organization)) }
+    const entry = await sends.getEntry(sendId)
+    return { ...entry, ...(await openSends(deps, entry.order.organization)) }
   }
 
   const prepare: SendActivities['prepareSend'] = async ({ timestampMs, attempt, ...step }) => {
-    const { type, parameters, organization } = await sends.getOrder(step.sendId)
+    const entry = await sends.getEntry(step.sendId)
+    const { type, parameters, organization } = entry.order
     // Two that pay the same to the same in one millisecond would have the same bytes: the later one takes an earlier time.
     for (let time = timestampMs + serviceAheadMs(); ; time--) {
       const body = makeBody({ type, organizationId: organization.id, parameters, timestampMs: time })
       // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
-      const fingerprint = await sends.enterBody(step.sendId, attempt, await planStore.putBody(body))
+      const fingerprint = await sends.enterBody(entry, attempt, await planStore.putBody(body))
       if (fingerprint !== undefined) return { fingerprint, path: catalogue[type].path }
     }
   }
 
   const submit: SendActivities['submitSend'] = async ({ fingerprint, path, ...step }) => {
-    const { client, describe } = await open(step)
+    const { client, describe, ...entry } = await open(step)
     const body = await planStore.getBody(fingerprint)
-    const activity = await client.submit(path, body).catch((error: unknown) => {
+    let gate: OpenGate | undefined
+    // Its turn may be long in coming, and its batch be stopped meanwhile.
+    const beforeSending = async () => {
+      gate = await sends.letOut(entry, fingerprint)
+    }
+    const activity = await client.submit(path, body, { beforeSending }).catch(async (error: unknown) => {
+      if (isTriedAgain(error)) await gate?.giveBack()
       throw isStale(error, body, clock()) ? staleBody(error) : error
     })
     logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
@@ -76,8 +84,8 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
 
   return {
     async loadSend({ sendId }) {
-      const { reference } = await sends.getOrder(sendId)
-      return { reference }
+      const { order } = await sends.getEntry(sendId)
+      return { reference: order.reference }
     },
 
     prepareSend: prepare,
@@ -110,6 +118,11 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
 
     recordSend: ({ progress }) => sends.putProgress(progress),
   }
+}
+
+/** Whether the API has certainly not taken a request up, and is asked again. What it has refused for good is over. */
+function isTriedAgain(error: unknown): boolean {
+  return error instanceof ClientError && error.submitted === 'no' && error.retryable
 }
 
 /** Asks for sends in an organization, and reduces what the API says of their activities. */

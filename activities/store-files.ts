@@ -53,6 +53,18 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/** Removes a file, if it is there. */
+export async function remove(path: string): Promise<void> {
+  await guarded(path, async () => {
+    try {
+      await unlink(path)
+      await syncFolder(path)
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+  })
+}
+
 /** Reads a file; undefined when there is none. */
 export async function read(path: string): Promise<string | undefined> {
   return guarded(path, async () => {

@@ -2,7 +2,7 @@ import type { QueryName, QueryTypes, Wire } from '../protocol/index.ts'
 import type { Stamper } from '../stamp/index.ts'
 import { type Logger, silentLogger } from '../telemetry/index.ts'
 import { ClientError } from './error.ts'
-import type { QueryClient, RequestOptions, SubmitClient } from './model.ts'
+import type { QueryClient, RequestOptions, SubmitClient, SubmitOptions } from './model.ts'
 import { createRate, MOST_PAUSE_MS, type Rate } from './rate.ts'
 import { malformed, toClientError } from './refusal.ts'
 import { systemTiming, type Timing } from './timing.ts'
@@ -45,12 +45,13 @@ function createCaller(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const rate = options.rate ?? createRate({ timing })
 
-  const call = async (path: string, body: string, submits: boolean, signal?: AbortSignal) => {
+  const call = async (path: string, body: string, submits: boolean, { signal, beforeSending }: SubmitOptions) => {
     const url = `${baseUrl}${path}`
     const asked = { url, baseUrl, organizationId, publicKey: stamper.publicKey, submits }
     const turn = await rate.take(signal).catch((error: unknown) => {
       throw signal?.aborted ? cancelled(url, error, 'no') : error
     })
+    await beforeSending?.()
     const startedAt = timing.now()
     const answer = await sendOnce({ url, body, stamper, fetch, attemptMs, signal })
     const now = timing.now()
@@ -66,13 +67,13 @@ function createCaller(options: ClientOptions) {
   const query = async <Name extends QueryName>(
     name: Name,
     request: Omit<QueryTypes[Name]['request'], 'organizationId'>,
-    { signal }: RequestOptions = {},
+    options: RequestOptions = {},
   ): Promise<QueryTypes[Name]['response']> => {
     const path = `/public/v1/query/${name}`
     const body = JSON.stringify({ organizationId, ...request })
     for (let attempt = 1; ; attempt++) {
       try {
-        const { json, answer, asked } = await call(path, body, false, signal)
+        const { json, answer, asked } = await call(path, body, false, options)
         if (!isRecord(json)) throw malformed(answer, asked, 'a JSON object')
         return json as QueryTypes[Name]['response']
       } catch (error) {
@@ -80,13 +81,13 @@ function createCaller(options: ClientOptions) {
         if ((error.retryAfterMs ?? 0) > MOST_PAUSE_MS) throw error
         const waitMs = waitBefore(attempt, error, timing)
         logger.warn('reading again', { path, attempt, code: error.code, waitMs })
-        await timing.sleep(waitMs, signal)
+        await timing.sleep(waitMs, options.signal)
       }
     }
   }
 
-  const submit = async (path: string, body: string, { signal }: RequestOptions = {}): Promise<Wire.Activity> => {
-    const { json, answer, asked } = await call(path, body, true, signal)
+  const submit = async (path: string, body: string, options: SubmitOptions = {}): Promise<Wire.Activity> => {
+    const { json, answer, asked } = await call(path, body, true, options)
     if (!isRecord(json) || !isActivity(json.activity)) throw malformed(answer, asked, 'an activity')
     return json.activity
   }

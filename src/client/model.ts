@@ -5,6 +5,11 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
 }
 
+export interface SubmitOptions extends RequestOptions {
+  /** Called when the request has its turn, right before it goes out; what it throws is thrown, and nothing is sent. */
+  readonly beforeSending?: () => Promise<void>
+}
+
 /**
  * Reads of one organization with one credential. It has no way to submit: whatever takes a `QueryClient` cannot write,
  * by type (plan, validate, import).
@@ -28,5 +33,5 @@ export interface SubmitClient extends QueryClient {
    * Sends a body as it is, stamped afresh. The service recognises a repeated body by its bytes, so the caller makes
    * the body once and keeps it. Returns the activity in whatever status it is in. Throws `ClientError`.
    */
-  submit(path: string, body: string, options?: RequestOptions): Promise<Wire.Activity>
+  submit(path: string, body: string, options?: SubmitOptions): Promise<Wire.Activity>
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createActivities, createPlanStore, type SendOrder } from '../../activities/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 
@@ -16,10 +16,110 @@ const order = (reference: string): SendOrder => ({
   orderedAt: '2026-01-01T00:00:00.000Z',
 })
 
-test('sends: two that pay the same to the same in one millisecond have bytes of their own, however often they are made', async () => {
+const ledgerOfTest = () => {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-ledger-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const planStore = createPlanStore(folder)
+  return createPlanStore(folder)
+}
+const bytes = (n: number) => `sha256:${String(n).padStart(64, '0')}`
+const STOPPED = { code: 'apply/send-stopped' }
+
+describe('a send that is stopped', () => {
+  test('before it has bytes never gets any, and its reference is free for another order', async () => {
+    const { sends } = ledgerOfTest()
+    const { sendId } = await sends.enter(order('INV-1'))
+    const old = await sends.getEntry(sendId)
+    expect([await sends.stop(sendId), await sends.findOrder(sendId), await sends.isStopped(sendId)]).toEqual([
+      true,
+      undefined,
+      true,
+    ])
+    await expect(sends.getEntry(sendId)).rejects.toMatchObject(STOPPED)
+    const other = { ...order('INV-1'), amount: '2 wei' }
+    expect((await sends.enter(other)).order).toEqual(other)
+    // Whoever works on the order of before, and wakes late, does not touch the one after it.
+    await expect(sends.enterBody(old, 0, bytes(1))).rejects.toMatchObject(STOPPED)
+    expect(await sends.enterBody(await sends.getEntry(sendId), 0, bytes(2))).toBe(bytes(2))
+    expect(await sends.list(order('').organization.id)).toEqual([{ sendId, order: other, stopped: false }])
+  })
+
+  test('while its bytes wait for their turn lets them out no more', async () => {
+    const { sends } = ledgerOfTest()
+    const { sendId } = await sends.enter(order('INV-1'))
+    const entry = await sends.getEntry(sendId)
+    await sends.enterBody(entry, 0, bytes(1))
+    expect(await sends.stop(sendId)).toBe(true)
+    await expect(sends.letOut(entry, bytes(1))).rejects.toMatchObject(STOPPED)
+  })
+
+  test('is stopped when the API has certainly not taken it up, and not before', async () => {
+    const { sends } = ledgerOfTest()
+    const { sendId } = await sends.enter(order('INV-1'))
+    const entry = await sends.getEntry(sendId)
+    await sends.enterBody(entry, 0, bytes(1))
+    const gate = await sends.letOut(entry, bytes(1))
+    expect([await sends.stop(sendId), await sends.findOrder(sendId)]).toEqual([false, entry.order])
+    await gate.giveBack()
+    await expect(sends.letOut(entry, bytes(1))).rejects.toMatchObject(STOPPED)
+    expect(await sends.isStopped(sendId)).toBe(true)
+  })
+
+  test('goes on where nobody knows whether it was submitted', async () => {
+    const { sends } = ledgerOfTest()
+    const { sendId } = await sends.enter(order('INV-1'))
+    const entry = await sends.getEntry(sendId)
+    await sends.enterBody(entry, 0, bytes(1))
+    const first = await sends.letOut(entry, bytes(1))
+    // The worker of the first request seemed dead; another one sent the same bytes, and only then the first gave back.
+    const second = await sends.letOut(entry, bytes(1))
+    await first.giveBack()
+    await second.giveBack()
+    expect([await sends.stop(sendId), await sends.isStopped(sendId)]).toEqual([false, false])
+    await sends.letOut(entry, bytes(1))
+  })
+
+  test('has no request on its way, however requests and stops meet', { timeout: 60_000 }, async () => {
+    const { sends } = ledgerOfTest()
+    const seen = { stopped: 0, sent: 0 }
+    for (let round = 0; round < 40; round++) {
+      const { sendId } = await sends.enter(order(`INV-${round}`))
+      const entry = await sends.getEntry(sendId)
+      await sends.enterBody(entry, 0, bytes(round))
+      let [out, stopped] = [0, false]
+      const request = async (fails: boolean) => {
+        const gate = await sends.letOut(entry, bytes(round)).catch((error: unknown) => {
+          expect(error).toMatchObject(STOPPED)
+        })
+        if (!gate) return
+        expect(stopped).toBe(false)
+        out++
+        await new Promise((resolve) => setTimeout(resolve, round % 3))
+        if (!fails) return
+        out--
+        await gate.giveBack()
+      }
+      const stop = async () => {
+        await new Promise((resolve) => setTimeout(resolve, round % 5))
+        if (!(await sends.stop(sendId))) return
+        expect(out).toBe(0)
+        stopped = true
+      }
+      const twice = async () => {
+        await request(true)
+        await request(round % 2 === 0)
+      }
+      await Promise.all([twice(), request(true), stop(), stop()])
+      // One that was asked to stop while it was out is stopped by the request that gives back last.
+      stopped = await sends.isStopped(sendId)
+      if (stopped) expect(out).toBe(0)
+      seen[stopped ? 'stopped' : 'sent']++
+    }
+    expect(Math.min(seen.stopped, seen.sent)).toBeGreaterThan(0)
+  })
+})
+
+test('sends: two that pay the same to the same in one millisecond have bytes of their own, however often they are made', async () => {
+  const planStore = ledgerOfTest()
   const clientFor = () => {
     throw new Error('nothing is asked of the API')
   }

@@ -1,0 +1,61 @@
+/**
+ * Whether the bytes of a send may go out, for when a batch is stopped while they wait for their turn. Of a stopped send it is
+ * said that nothing of it was submitted, and its reference is free again: that must stay true, whatever dies or wakes late.
+ *
+ * A request holds the gate of its bytes, and gives it back only where the API has certainly not taken it up. Whoever finds the
+ * gate held cannot know what became of that request, and settles that the API may know the bytes (`maybe`): from then on they
+ * go out as often as it takes. Whoever stops takes the gate too, and settles that they never go out (`never`). What is settled
+ * is settled once, and each line below may be the last that its process carries out.
+ */
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { claim, read, remove } from './store-files.ts'
+
+export interface SendGates {
+  /** Asks for leave to send; false when these bytes are never sent. `isStopped` is asked once the gate is held. */
+  open(fingerprint: string, isStopped: () => Promise<boolean>): Promise<OpenGate | false>
+  /** Sees to it that the bytes are never sent, and returns true; false where they may have been. */
+  shut(fingerprint: string): Promise<boolean>
+}
+
+export interface OpenGate {
+  /** For when the API has certainly not taken the request up. */
+  giveBack(): Promise<void>
+}
+
+const SHUT = 'stopped'
+
+/** Makes the gates in the plan store's folder. */
+export function createSendGates(folder: string): SendGates {
+  const at = (shelf: string, fingerprint: string) => join(folder, shelf, fingerprint.replace(':', '-'))
+  const gateOf = (fingerprint: string) => at('send-gates', fingerprint)
+  const settledOf = (fingerprint: string) => at('send-gates-settled', fingerprint)
+  const first = async (path: string, text: string) => {
+    await claim(path, text)
+    return (await read(path)) === text
+  }
+  const isNever = (fingerprint: string) => first(settledOf(fingerprint), 'never')
+  const isMaybe = (fingerprint: string) => first(settledOf(fingerprint), 'maybe')
+  const unowned: OpenGate = { giveBack: async () => {} }
+
+  return {
+    async open(fingerprint, isStopped) {
+      const settled = await read(settledOf(fingerprint))
+      if (settled !== undefined) return settled === 'maybe' && unowned
+      const gate = gateOf(fingerprint)
+      if (!(await first(gate, randomUUID()))) return (await isMaybe(fingerprint)) && unowned
+      if ((await isStopped()) && (await isNever(fingerprint))) return false
+      return {
+        async giveBack() {
+          // INVARIANT: held by nobody else. Who found it held in the meantime has settled it, which outlives the gate.
+          if ((await read(settledOf(fingerprint))) === undefined) await remove(gate)
+        },
+      }
+    },
+    async shut(fingerprint) {
+      const gate = gateOf(fingerprint)
+      await claim(gate, SHUT)
+      return (await read(gate)) === SHUT && (await isNever(fingerprint))
+    },
+  }
+}
