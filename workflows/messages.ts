@@ -15,3 +15,7 @@ export const told = defineSignal<[SendNews]>('told')
 export const nudge = defineSignal('nudge')
 /** Stop at the next safe point: nothing new is begun, and what is pending at the API stays pending. */
 export const cancel = defineSignal('cancel')
+/** Stop a batch: of its rows, none that has not been submitted will be; what was is followed to its end. */
+export const stop = defineSignal('stop')
+/** Go on with a batch that was stopped. Harmless when it was not. */
+export const resume = defineSignal('resume')

@@ -7,6 +7,7 @@
 import {
   ChildWorkflowCancellationType,
   ContinueAsNew,
+  condition,
   continueAsNew,
   getExternalWorkflowHandle,
   isCancellation,
@@ -18,7 +19,7 @@ import {
 import type { BatchCounts, BatchedSend, SendBatchProgress } from '../activities/batch-model.ts'
 import type { BatchNews } from '../activities/batches.ts'
 import type { Failure } from '../activities/model.ts'
-import { batchProgress, nudge, told } from './messages.ts'
+import { batchProgress, nudge, resume, stop, told } from './messages.ts'
 import { send } from './send.ts'
 import { createPace, persist, rest, steps, toFailure, type Waiter } from './steps.ts'
 
@@ -66,6 +67,8 @@ export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgres
   }
   setHandler(batchProgress, progress)
   setHandler(nudge, () => run.nudge())
+  setHandler(stop, () => stopRest(run))
+  setHandler(resume, () => run.resume())
   try {
     await carryOut(run)
   } catch (fault) {
@@ -83,6 +86,10 @@ class BatchRun implements Waiter {
   /** Sends that this run has begun. */
   children = 0
   news = 0
+  /** How often it was told to go on. */
+  resumed = 0
+  /** How many are at work on stopping it. */
+  stops = 0
 
   constructor(input: SendBatchInput) {
     this.input = input
@@ -91,6 +98,13 @@ class BatchRun implements Waiter {
 
   nudge(): void {
     this.news++
+  }
+
+  /** From the first row: what is over is left alone, and what runs is found running. */
+  resume(): void {
+    this.resumed++
+    this.change({ begun: 0, more: true, stopped: false, submitted: false })
+    this.nudge()
   }
 
   change(columns: Partial<BatchRecord>): void {
@@ -107,17 +121,17 @@ async function carryOut(run: BatchRun): Promise<void> {
   for (let from = 0; ; ) {
     const seen = run.news
     if (run.record.more) await beginNext(run)
-    const { more } = run.record
     let open = 0
-    if (!more || run.input.stopOnFailure) {
+    if (!run.record.more || run.input.stopOnFailure) {
       const before = run.record.counts
       const asked = await askFrom(run, from)
       ;({ from, open } = asked)
       if (asked.news.length > 0 || differ(before, asked.counts)) pace = createPace(run)
     }
-    if (!more && open === 0) return
+    if (run.stops > 0) await condition(() => run.stops === 0)
+    if (!run.record.more && open === 0) return
     await goOnElsewhereIfLong(run)
-    if (more) await rest(run, ROOM_MS)
+    if (run.record.more) await rest(run, ROOM_MS)
     // News that came while it was asking may be of what was asked about before.
     else if (from === 0 && run.news === seen) await pace()
   }
@@ -130,16 +144,35 @@ function differ(one: BatchCounts, other: BatchCounts): boolean {
 
 async function beginNext(run: BatchRun): Promise<void> {
   const { batchId, stopOnFailure = false } = run.input
+  const { resumed } = run
   const from = run.record.begun
   const next = await persist(run, unshown, () => steps.nextSends({ batchId, from, stopOnFailure }))
   await Promise.all(next.begin.map((one) => begin(run, one)))
-  run.change({ begun: next.from, more: next.more, stopped: next.stopped, counts: next.counts })
+  run.change({ counts: next.counts })
+  // Told to go on in the meantime, it begins from the first row.
+  if (run.resumed === resumed) run.change({ begun: next.from, more: next.more, stopped: next.stopped })
+}
+
+/** Beside whatever else it does, which may take long where the API is away. */
+async function stopRest(run: BatchRun): Promise<void> {
+  const { batchId } = run.input
+  const { resumed } = run
+  run.stops++
+  try {
+    const { counts } = await persist(run, unshown, () => steps.stopBatch({ batchId }))
+    if (run.resumed === resumed) run.change({ more: false, stopped: true, counts })
+  } catch {
+    // What cannot pass, the batch's own steps meet as well, and say.
+  }
+  run.stops--
+  run.nudge()
 }
 
 async function askFrom(run: BatchRun, from: number): Promise<BatchNews> {
   const { batchId } = run.input
   const asked = await persist(run, unshown, () => steps.askBatch({ batchId, from }))
-  const { quiet } = run.record
+  const { quiet, stopped } = run.record
+  if (asked.isFree && !stopped) run.change({ more: true })
   run.change({
     counts: asked.counts,
     submitted: !run.record.more && asked.silent.length === 0,

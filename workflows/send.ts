@@ -47,7 +47,11 @@ export async function send(input: SendInput): Promise<SendProgress> {
     await awaitInclusion(run)
   } catch (error) {
     if (error instanceof ContinueAsNew || isCancellation(error)) throw error
-    run.change({ state: 'failed', error: toFailure(error) })
+    const failure = toFailure(error)
+    const isStopped = failure.code === 'apply/send-stopped'
+    run.change({ state: isStopped ? 'stopped' : 'failed', error: failure })
+    // Its reference is free, and what is kept under it may by now be of another send.
+    if (isStopped) return run.progress()
   }
   await keep(run)
   return run.progress()

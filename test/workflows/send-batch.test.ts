@@ -63,6 +63,53 @@ describe('send batch', () => {
     expect(progress.counts).toEqual({ failed: 1, included: begun, 'not begun': 11 - begun })
   })
 
+  test('stopped, it submits no row that was not, and follows those that were; told to go on, it sends the rest', {
+    timeout: 120_000,
+  }, async () => {
+    const before = await stage.countSends()
+    const rows = orders('HALT', 40)
+    stage.bound(10)
+    const batch = await stage.begin(rows)
+    await batch.until(({ counts }) => counts.broadcasting !== undefined)
+    await batch.handle.signal('stop')
+    await batch.until(({ stopped }) => stopped)
+    stage.bound()
+    const progress = await batch.ended('batch-stopped')
+    const sent = (await stage.countSends()) - before
+    expect(sent).toBeLessThan(40)
+    expect(progress).toMatchObject({ over: true, stopped: true, counts: { included: sent, stopped: 40 - sent } })
+
+    await stage.store.batches.resume(batch.batch.batchId)
+    const again = await stage.begin(rows, { run: '/again' })
+    expect(await again.ended()).toMatchObject({ over: true, stopped: false, counts: { included: 40 } })
+    expect(await stage.countSends()).toBe(before + 40)
+  })
+
+  test('stopped and told to go on while it runs, it begins from the first row', { timeout: 120_000 }, async () => {
+    const before = await stage.countSends()
+    const rows = orders('ONOFF', 40)
+    const batch = await stage.begin(rows)
+    await batch.until(({ counts }) => (counts['not begun'] ?? 40) < 40)
+    await batch.handle.signal('stop')
+    await batch.until(({ stopped }) => stopped)
+    await stage.store.batches.resume(batch.batch.batchId)
+    await batch.handle.signal('resume')
+    expect(await batch.ended('batch-resumed')).toMatchObject({ over: true, stopped: false, counts: { included: 40 } })
+    expect(await stage.countSends()).toBe(before + 40)
+  })
+
+  test('rows that it has in common with one that is stopped are still its own to send', {
+    timeout: 120_000,
+  }, async () => {
+    const rows = orders('BOTH', 40)
+    const one = await stage.begin(rows)
+    const other = await stage.begin(rows.slice(3))
+    await one.until(({ counts }) => (counts['not begun'] ?? 40) < 40)
+    await one.handle.signal('stop')
+    expect(await other.ended()).toMatchObject({ over: true, stopped: false, counts: { included: 40 } })
+    expect(await one.ended()).toMatchObject({ over: true, stopped: true })
+  })
+
   test('it waits for approvals as long as it takes, and asks about many with one question', {
     timeout: 120_000,
   }, async () => {

@@ -14,7 +14,7 @@ import {
   type SendOrder,
   sendIdOf,
 } from '../../activities/index.ts'
-import { createSubmitClient } from '../../src/client/index.ts'
+import { createRate, createSubmitClient } from '../../src/client/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { connectTemporal, createWorker, type TemporalConnections } from '../../src/worker/index.ts'
@@ -46,6 +46,8 @@ export interface SendStage {
     more?: { readonly stopOnFailure?: boolean; readonly run?: string },
   ): Promise<Begun>
   countSends(): Promise<number>
+  /** How fast the worker may ask from now on. @default no limit */
+  bound(requestsPerSecond?: number): void
   close(): Promise<void>
 }
 
@@ -73,7 +75,13 @@ export async function openSendStage(address: string, { senders: count = 1 } = {}
   }
   const temporal = await connectTemporal({ address })
   const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
-  const client = createSubmitClient({ baseUrl: service.url, organizationId, stamper })
+  let rate = createRate()
+  const client = createSubmitClient({
+    baseUrl: service.url,
+    organizationId,
+    stamper,
+    rate: { take: (signal) => rate.take(signal) },
+  })
   const workflowBundle = await testBundle()
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
@@ -151,6 +159,9 @@ export async function openSendStage(address: string, { senders: count = 1 } = {}
         },
         states: async () => (await store.batches.survey(batch)).map(({ state }) => state),
       }
+    },
+    bound(requestsPerSecond) {
+      rate = createRate({ requestsPerSecond })
     },
     async countSends() {
       const { activities } = await service.root.query('list_activities', {

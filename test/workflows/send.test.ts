@@ -91,7 +91,10 @@ function orderOf(reference: string, parameters: object = {}): SendOrder {
 }
 
 async function begin(order: SendOrder, run = '') {
-  const { sendId } = await store.sends.enter(order)
+  return start((await store.sends.enter(order)).sendId, run)
+}
+
+async function start(sendId: string, run = '') {
   const { organizationId } = service
   return temporal.client.workflow.start<typeof send>('send', {
     workflowId: `send/${organizationId}/${sendId}${run}`,
@@ -173,6 +176,17 @@ describe('send', () => {
     const progress = await ended(await begin(orderOf('INV-6', { from: RECEIVER })))
     expect(progress).toMatchObject({ state: 'failed', error: { message: expect.stringContaining('sign with') } })
     expect(await countSends()).toBe(before)
+  })
+
+  test('one that was stopped before it was submitted ends as that, and its reference can be sent', async () => {
+    const order = orderOf('INV-STOPPED')
+    const { sendId } = await store.sends.enter(order)
+    expect(await store.sends.stop(sendId)).toBe(true)
+    const stopped = await ended(await start(sendId), 'send-stopped')
+    expect(stopped).toMatchObject({ state: 'stopped', error: { code: 'apply/send-stopped' } })
+    expect(await store.sends.getProgress(sendId)).toBeUndefined()
+    const other = { ...order, parameters: orderOf('', { value: '2' }).parameters }
+    expect(await ended(await begin(other))).toMatchObject({ sendId, state: 'included' })
   })
 
   test('it waits for approval as long as it takes, and goes on; a rejection is its end', async () => {
