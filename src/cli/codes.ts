@@ -55,6 +55,11 @@ export const cliCodes = {
     summary: 'a reference stands twice in a file of sends',
     solve: 'give each send a reference of its own; nothing was submitted',
   },
+  'cli/batch-stopped': {
+    summary: 'the batch of these rows was stopped, and rows of it were not submitted',
+    solve: 'give --resume to send them too; nothing was submitted by this command',
+    exit: EXIT.refused,
+  },
   'cli/unknown-chain': {
     summary: 'the API does not send to a chain that a file of sends names',
     solve: 'name a chain that the API sends to; a service of your own is told of chains with `--chain`',

@@ -1,6 +1,7 @@
 import { connectTemporal, type TemporalConnections, type TemporalSettings } from '../worker/index.ts'
 import type { ApplyPlace } from './applying.ts'
 import { taskQueueOf } from './applying.ts'
+import { askBackground } from './background/control.ts'
 import { ensureBackground } from './background/start.ts'
 import type { CommandInput } from './command.ts'
 import { backgroundStart, type Place } from './connect.ts'
@@ -22,6 +23,17 @@ export async function findTemporalServer(
     announce: (text) => io.say(`${text}\n`),
   })
   return connectTemporal({ address: temporalAddress, namespace })
+}
+
+/** The Temporal server of a command where one runs: nothing is brought up for it. */
+export async function findRunningTemporal({
+  settings,
+  environment,
+}: Pick<CommandInput, 'settings' | 'environment'>): Promise<TemporalConnections | undefined> {
+  const named = namedTemporal(environment)
+  if (named) return connectTemporal(named)
+  const running = await askBackground(settings.dataDir, 'status')
+  return running && connectTemporal({ address: running.temporalAddress, namespace: running.namespace })
 }
 
 /** Works with the applies of an organization at its Temporal server. */

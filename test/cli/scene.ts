@@ -17,7 +17,8 @@ export interface Scene {
 }
 
 /** What a scene is like where it is not like every other. */
-export interface SceneOptions extends Pick<ServiceOptions, 'clock' | 'rootUserName' | 'keyName' | 'chains'> {
+export interface SceneOptions
+  extends Pick<ServiceOptions, 'clock' | 'rootUserName' | 'keyName' | 'chains' | 'operator'> {
   /** At which address the service is found. @default its own */
   readonly at?: (service: TestService) => Promise<string>
   /** Added to the environment of the worker and of every command. */

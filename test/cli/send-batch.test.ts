@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPlanStore } from '../../activities/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
 import { startAnvil } from '../service/sends/anvil.ts'
@@ -21,6 +22,7 @@ async function payday() {
   await anvil.rpc('anvil_setCode', REVERTS, '0x60006000fd')
   const { service, folder, env } = await scene({
     chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } },
+    operator: true,
     // Ten a second would be a second for each test of ten requests.
     more: { QUORATE_REQUESTS_PER_SECOND: '100' },
     atEnd: (close) => closers.push(close),
@@ -177,6 +179,51 @@ describe('send --batch: a file is sent row by row', () => {
       expect.stringContaining('pay.csv:2  NO-0  left out  no policy allows this send'),
     ])
     expect(await countActivities(day.service)).toBe(before)
+  })
+
+  test('stopped, it submits nothing more, says what was not submitted, and goes on only when asked to', {
+    timeout: 120_000,
+  }, async () => {
+    const { env, folder, service } = day
+    const run = (...args: readonly string[]) => quorate(args, { env, cwd: folder })
+    const fault = (...args: readonly string[]) => quorate(['fault', ...args, '--folder', service.dataDir])
+    const before = await countActivities(service)
+    const submits = ['--path', '/public/v1/submit/eth_send_transaction']
+    expect((await fault('add', ...submits, '--status', '429', '--retry-after', '1')).exit).toBe(0)
+    const csv = day.rows('HALT', Array(6).fill('1wei'))
+    const sending = day.batch(csv, ['--yes'])
+    const { batches } = createPlanStore(join(env['QUORATE_DATA_DIR']!, 'plans'))
+    const begun = async () => {
+      const all = await Promise.all((await batches.ids()).map((id) => batches.get(id)))
+      const mine = all.find(({ rows }) => rows[0]!.order.reference === 'HALT-0')
+      return mine && (await batches.survey(mine)).every(({ state }) => state === 'submitting') ? mine : undefined
+    }
+    await expect.poll(begun, { timeout: 30_000 }).toBeDefined()
+    const { batchId } = (await begun())!
+
+    const stopped = await run('sends', 'stop', batchId.slice(0, 8))
+    expect([stopped.exit, stopped.stdout, stopped.stderr]).toEqual([
+      0,
+      [
+        `Stopped batch ${batchId.slice(0, 12)} of pay.csv.`,
+        '  not submitted  6 rows, lines 2 to 7; none of them will be',
+        '  next           correct pay.csv and send it, or send it as it is with --resume',
+        '',
+      ].join('\n'),
+      '',
+    ])
+    const { exit, stdout } = await sending
+    expect([exit, stdout]).toEqual([6, expect.stringMatching(/: 6 rows not submitted, lines 2 to 7; --resume/)])
+    await fault('clear')
+    const again = await run('sends', 'stop', batchId, '--json')
+    expect([again.exit, JSON.parse(again.stdout).counts]).toEqual([0, { stopped: 6 }])
+    const refused = await day.batch(csv, ['--yes'])
+    expect([refused.exit, refused.stderr]).toEqual([4, expect.stringContaining('6 of 6 rows were not submitted')])
+    expect(await countActivities(service)).toBe(before)
+
+    const resumed = await day.batch(csv, ['--yes', '--resume', '--json'])
+    expect([resumed.exit, JSON.parse(resumed.stdout).counts]).toEqual([0, { included: 6 }])
+    expect(await countActivities(service)).toBe(before + 6)
   })
 
   test('it waits for approvals: the same file goes on after them', { timeout: 120_000 }, async () => {

@@ -186,6 +186,7 @@ export const commands: readonly CommandRow[] = [
       },
       { flags: '--skip-denied', meaning: 'of a batch, leave out what the policies would deny (default: send nothing)' },
       { flags: '--stop-on-failure', meaning: 'of a batch, begin nothing more once a send has failed' },
+      { flags: '--resume', meaning: 'of a batch that was stopped, send what was not submitted (default: refuse it)' },
       { flags: '--report <file>', meaning: 'of a batch, write what came of each row to FILE.json or FILE.csv' },
       { flags: '--events', meaning: 'of a batch, print one JSON event a line as it goes; the first names the version' },
       { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
@@ -207,6 +208,15 @@ export const commands: readonly CommandRow[] = [
     ],
     example: 'quorate sends --open',
     load: async () => (await import('./sends.ts')).sends,
+  },
+  {
+    name: 'sends stop',
+    summary: 'stop a batch: no row that has not been submitted is submitted any more',
+    args: '<batch>',
+    argMeanings: { batch: 'id of the batch, or the beginning of it' },
+    options: [{ flags: '--report <file>', meaning: 'write how each row stands to FILE.json or FILE.csv' }],
+    example: 'quorate sends stop 3f9c0a',
+    load: async () => (await import('./stop-batch.ts')).stopBatch,
   },
   {
     name: 'sends replace',

@@ -94,7 +94,7 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   send: {
     description:
-      'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open.',
+      'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open; one that was stopped with `quorate sends stop` goes on with --resume alone.',
     examples: [
       ['quorate send mine --batch payments.csv --report paid.csv', 'pay all rows of a file, and say what came of each'],
       [
@@ -107,7 +107,7 @@ export const pages: Readonly<Record<string, Page>> = {
       ],
     ],
     exits: ['waiting', 'refused', 'partial'],
-    seeAlso: ['sends', 'sends replace', 'activities', 'approve', 'serve'],
+    seeAlso: ['sends', 'sends stop', 'sends replace', 'activities', 'approve', 'serve'],
   },
   sends: {
     description:
@@ -116,7 +116,14 @@ export const pages: Readonly<Record<string, Page>> = {
       ['quorate sends --json', 'as data'],
       ['quorate sends --batch 3f9c0a --csv', 'what came of each row of a batch'],
     ],
-    seeAlso: ['send', 'sends replace', 'sends cancel', 'activities'],
+    seeAlso: ['send', 'sends stop', 'sends replace', 'sends cancel', 'activities'],
+  },
+  'sends stop': {
+    description:
+      'Holds back every row of a batch that has not been submitted, at once and without a question, also where neither Temporal nor a worker runs. Requests that are on their way just then are waited for, and told apart. What was submitted is followed to its end by the workflow of the batch; what of it waits for approval is ended with `quorate reject`. References of rows that were held back are free: the file can be corrected and sent as it is then, or sent as it was with `quorate send --batch FILE --resume`. It exits with 3 where of some rows it is not yet known whether they were submitted.',
+    examples: [['quorate sends stop 3f9c0a --report stopped.csv', 'and say how each row stands']],
+    exits: ['waiting'],
+    seeAlso: ['send', 'sends', 'reject'],
   },
   'sends replace': {
     description:

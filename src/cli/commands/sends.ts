@@ -2,10 +2,10 @@ import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
+import { findBatch, readBatchReport } from '../sending/batch-reading.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { isFinal, ledgerOf } from '../sending/running.ts'
-import { unknownName, usage } from '../sending/usage.ts'
-import { toBatchReport, toReportCsv } from '../views/batch-report.ts'
+import { toReportCsv } from '../views/batch-report.ts'
 import { renderListedSend, toSendJson } from '../views/send.ts'
 import { renderBatchEnd } from '../views/send-batch.ts'
 
@@ -24,8 +24,11 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const entered = await ledger.list(organizationId)
   const all = await Promise.all(
     entered.map(async (entry): Promise<ListedSend> => {
-      const progress = await ledger.getProgress(entry.sendId)
-      return progress === undefined ? entry : { ...entry, progress }
+      const { sendId, order, stopped } = entry
+      const progress = stopped
+        ? ({ sendId, reference: order.reference, state: 'stopped' } as const)
+        : await ledger.getProgress(sendId)
+      return { sendId, order, ...(progress === undefined ? {} : { progress }) }
     }),
   )
   const chosen =
@@ -40,15 +43,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
 async function reportBatch({ io, json, options, settings }: CommandInput, begins: string): Promise<ExitCode> {
   assertReportable(options['report'])
   const { batches } = ledgerOf(settings.dataDir)
-  const ids = await batches.ids()
-  const [batchId, another] = ids.filter((id) => id.startsWith(begins))
-  if (another !== undefined) throw usage(`several batches begin with \`${begins}\``, 'give more of the id')
-  if (batchId === undefined) {
-    const known = ids.map((id) => id.slice(0, 12))
-    throw unknownName('batch', begins, known)
-  }
-  const batch = await batches.get(batchId)
-  const report = toBatchReport(batch, await batches.survey(batch))
+  const report = await readBatchReport(batches, await findBatch(batches, begins))
   writeReport(options['report'], report)
   if (json) io.out(`${JSON.stringify(report, null, 2)}\n`)
   else io.out(options['csv'] === true ? toReportCsv(report) : renderBatchEnd(report, io.style))

@@ -6,20 +6,37 @@ import { ledgerOf } from './running.ts'
 
 type BatchHandle = WorkflowHandle<typeof sendBatch>
 
+/** The workflow id is the lock: the same rows are one batch. */
+export const batchWorkflowId = (organizationId: string, batchId: string) => `send-batch/${organizationId}/${batchId}`
+
 /** Begins a batch, or joins the one with the same rows that runs; of one that has ended, what is open is taken up again. */
 export async function beginBatch(
   { client, taskQueue, dataDir }: ApplyPlace,
-  { batch, stopOnFailure }: { readonly batch: SendBatch; readonly stopOnFailure: boolean },
+  {
+    batch,
+    stopOnFailure,
+    resumes,
+  }: {
+    readonly batch: SendBatch
+    readonly stopOnFailure: boolean
+    /** Whether one that was stopped goes on. */
+    readonly resumes: boolean
+  },
 ): Promise<BatchHandle> {
   await assertWorker(client, taskQueue)
-  await ledgerOf(dataDir).batches.put(batch)
+  const { batches } = ledgerOf(dataDir)
+  await batches.put(batch)
   const { batchId, organization } = batch
-  return client.workflow.start<typeof sendBatch>('sendBatch', {
-    workflowId: `send-batch/${organization.id}/${batchId}`,
+  if (resumes) await batches.resume(batchId)
+  const handle = await client.workflow.start<typeof sendBatch>('sendBatch', {
+    workflowId: batchWorkflowId(organization.id, batchId),
     taskQueue,
     args: [{ organizationId: organization.id, batchId, stopOnFailure }],
     workflowIdConflictPolicy: 'USE_EXISTING',
   })
+  // One that was stopped may still run, to follow what was submitted.
+  if (resumes) await handle.signal('resume')
+  return handle
 }
 
 const ASK_EVERY_MS = 250

@@ -2,27 +2,29 @@
 import { basename } from 'node:path'
 import { batchIdOf, type SendBatch, type SendBatchProgress } from '../../../activities/index.ts'
 import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
-import type { Explanation } from '../../policy/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { assertConfirmed } from '../io.ts'
 import { withApplies } from '../temporal.ts'
-import { exitOfBatch, toBatchReport } from '../views/batch-report.ts'
+import { exitOfBatch } from '../views/batch-report.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import {
   createBatchEvents,
   createBatchView,
+  isOpen,
   type PreparedBatch,
   renderBatch,
   renderBatchEnd,
   toPreparedJson,
+  wouldBeDenied,
 } from '../views/send-batch.ts'
 import { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 import { makeOrders } from './batch-orders.ts'
+import { readBatchReport } from './batch-reading.ts'
 import { assertReportable, writeReport } from './batch-report-file.ts'
 import { beginBatch, followBatch } from './batch-running.ts'
 import { sumUp, withFunds } from './batch-totals.ts'
-import { isDenied, whyDenied } from './carry-out.ts'
+import { whyDenied } from './carry-out.ts'
 import { partiesOf } from './order.ts'
 import { checkTokens, readKnown, readNames } from './prepare.ts'
 import { memberOf, OPTIONAL, REQUIRED, type SendField } from './request.ts'
@@ -44,9 +46,12 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
     if (json) io.out(`${JSON.stringify(toPreparedJson(batch), null, 2)}\n`)
     return EXIT.done
   }
+  if (options['resume'] !== true) assertNotStopped(batch)
   const chosen = leaveOut(batch, options['skipDenied'] === true)
-  const question = `Send these ${batch.rows.length}?`
-  await assertConfirmed(input, { question, otherwise: 'nothing was sent' })
+  const open = batch.rows.filter(isOpen)
+  // What was begun before goes on by itself, and is only looked at.
+  if (open.length > 0)
+    await assertConfirmed(input, { question: `Send these ${open.length}?`, otherwise: 'nothing was sent' })
   return carryOut(input, place, chosen)
 }
 
@@ -82,17 +87,29 @@ async function prepare(
   await checkTokens(place, rows, known)
   const { organization, now } = known
   const orders = rows.map(({ order }) => order)
-  return {
-    diagnostics,
-    batch: {
-      batchId: batchIdOf(organization.id, orders),
-      organization,
-      file: basename(path),
-      orderedAt: new Date(now).toISOString(),
-      rows,
-      totals: await withFunds(sumUp(rows, known.directory), client),
+  const batchId = batchIdOf(organization.id, orders)
+  const batch = { batchId, organization, file: basename(path), orderedAt: new Date(now).toISOString() }
+  const { batches } = ledgerOf(settings.dataDir)
+  const stands = await batches.survey({ ...batch, rows: orders.map((order) => ({ line: 0, order })) })
+  const standing = rows.map((row, index) => ({ ...row, state: stands[index]!.state }))
+  const totals = await withFunds(sumUp(standing.filter(isOpen), known.directory), client)
+  const stoppedAt = await batches.stoppedAt(batchId)
+  return { diagnostics, batch: { ...batch, rows: standing, totals, ...(stoppedAt === undefined ? {} : { stoppedAt }) } }
+}
+
+/** Whoever stopped a batch has seen something: it goes on only when that is asked for. */
+function assertNotStopped({ batchId, stoppedAt, rows }: PreparedBatch): void {
+  const held = rows.filter(({ state }) => state === 'stopped')
+  if (held.length === 0) return
+  throw new QuorateError(
+    'cli/batch-stopped',
+    `this batch was stopped, and ${held.length} of ${rows.length} rows were not submitted`,
+    {
+      exit: EXIT.refused,
+      facts: { stopped: stoppedAt, submitted: 'nothing by this command' },
+      next: `send them too with --resume, or correct the file; \`quorate sends --batch ${batchId.slice(0, 12)}\` says how each row stands`,
     },
-  }
+  )
 }
 
 function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCode {
@@ -104,8 +121,8 @@ function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCo
 }
 
 /** What would be denied stops all of it, or is left out where that was asked for. */
-function leaveOut({ rows, totals: _, ...batch }: PreparedBatch, skips: boolean): SendBatch {
-  const denied = rows.filter(({ explanation }) => isDenied(explanation))
+function leaveOut({ rows, totals: _, stoppedAt: __, ...batch }: PreparedBatch, skips: boolean): SendBatch {
+  const denied = rows.filter(wouldBeDenied)
   if (denied.length > 0 && !skips) {
     const [first] = denied
     throw new QuorateError('cli/send-denied', `${denied.length} of ${rows.length} rows would be denied`, {
@@ -118,10 +135,13 @@ function leaveOut({ rows, totals: _, ...batch }: PreparedBatch, skips: boolean):
       next: 'look at each with --dry-run, or leave them out with --skip-denied',
     })
   }
-  const reasonOf = (explanation: Explanation) => (isDenied(explanation) ? { leftOut: whyDenied(explanation) } : {})
   return {
     ...batch,
-    rows: rows.map(({ row, order, explanation }) => ({ line: row.line, order, ...reasonOf(explanation) })),
+    rows: rows.map((one) => ({
+      line: one.row.line,
+      order: one.order,
+      ...(wouldBeDenied(one) ? { leftOut: whyDenied(one.explanation) } : {}),
+    })),
   }
 }
 
@@ -130,14 +150,15 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
   const events = options['events'] === true ? createBatchEvents(io, Date.now) : undefined
   events?.begun(batch)
   return withApplies(input, place, async (applies) => {
-    const handle = await beginBatch(applies, { batch, stopOnFailure: options['stopOnFailure'] === true })
+    const stopOnFailure = options['stopOnFailure'] === true
+    const handle = await beginBatch(applies, { batch, stopOnFailure, resumes: options['resume'] === true })
     const view = events ?? createBatchView(io, batch.rows.length)
     const detaches = options['detach'] === true
     const until = (progress: SendBatchProgress, first: SendBatchProgress) =>
       progress.submitted && (detaches || (!io.terminal && waitsForPeople(progress, first)))
     const progress = await followBatch(applies, handle, { show: view.progress, until })
     const { batches } = ledgerOf(input.settings.dataDir)
-    const report = toBatchReport(batch, await batches.survey(batch))
+    const report = await readBatchReport(batches, batch)
     view.ended()
     writeReport(options['report'], report)
     if (progress.error) io.say(`${io.style.error(progress.error.message)}\n`)

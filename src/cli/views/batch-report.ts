@@ -14,6 +14,8 @@ export interface BatchReport {
   readonly file: string
   /** ISO 8601. */
   readonly orderedAt: string
+  /** When somebody stopped it, ISO 8601. */
+  readonly stoppedAt?: string
   readonly counts: BatchCounts
   readonly rows: readonly ReportRow[]
 }
@@ -32,13 +34,18 @@ interface ReportRow {
   readonly activityId?: string
 }
 
-export function toBatchReport(batch: SendBatch, stands: readonly RowStand[]): BatchReport {
+export function toBatchReport(
+  batch: SendBatch,
+  stands: readonly RowStand[],
+  stoppedAt: string | undefined,
+): BatchReport {
   const { batchId, organization, file, orderedAt } = batch
   return {
     batchId,
     organizationId: organization.id,
     file,
     orderedAt,
+    ...(stoppedAt === undefined ? {} : { stoppedAt }),
     counts: countsOf(stands),
     rows: stands.map(toRow),
   }
@@ -47,8 +54,7 @@ export function toBatchReport(batch: SendBatch, stands: readonly RowStand[]): Ba
 function toRow({ row, state, progress }: RowStand): ReportRow {
   const { reference, from, to, amount } = row.order
   const { transactionHash, activityId, error } = progress ?? {}
-  const reason =
-    state === 'left out' ? row.leftOut : state === 'taken' ? 'its reference stands for another send' : error?.message
+  const reason = state === 'left out' ? row.leftOut : (REASONS[state as keyof typeof REASONS] ?? error?.message)
   return {
     row: row.line,
     reference,
@@ -60,6 +66,11 @@ function toRow({ row, state, progress }: RowStand): ReportRow {
     ...(reason === undefined ? {} : { reason }),
     ...(activityId === undefined ? {} : { activityId }),
   }
+}
+
+const REASONS = {
+  taken: 'its reference stands for another send',
+  stopped: 'the batch was stopped before it was submitted',
 }
 
 const COLUMNS = [
@@ -91,5 +102,5 @@ export function exitOfBatch({ counts }: BatchReport, { stopped, error }: Partial
   if (error) return EXIT.error
   const some = (...states: readonly RowStand['state'][]) => states.some((state) => counts[state] !== undefined)
   if (some('submitting', 'waiting', 'broadcasting') || (some('not begun') && !stopped)) return EXIT.waiting
-  return some('failed', 'rejected', 'taken', 'left out', 'not begun') ? EXIT.partial : EXIT.done
+  return some('failed', 'rejected', 'taken', 'left out', 'stopped', 'not begun') ? EXIT.partial : EXIT.done
 }

@@ -1,5 +1,5 @@
 /** A batch of sends for people: what is in it, how far it is, and what came of it. */
-import type { RowState, SendBatch, SendBatchProgress } from '../../../activities/index.ts'
+import { countsOf, type RowState, type SendBatch, type SendBatchProgress } from '../../../activities/index.ts'
 import { type ExitCode, printable } from '../../diagnostics/index.ts'
 import type { Io, Style } from '../io.ts'
 import type { OrderedRow } from '../sending/batch-orders.ts'
@@ -12,8 +12,26 @@ import { named, toSendJson } from './send.ts'
 
 /** A file whose rows can all be sent. */
 export interface PreparedBatch extends Omit<SendBatch, 'rows'> {
-  readonly rows: readonly OrderedRow[]
+  readonly rows: readonly PreparedRow[]
+  /** Of what is still to be sent. */
   readonly totals: readonly BatchTotal[]
+  /** When somebody stopped the batch of these rows, ISO 8601. */
+  readonly stoppedAt?: string
+}
+
+interface PreparedRow extends OrderedRow {
+  /** How it stands before anything is done. */
+  readonly state: RowState
+}
+
+/** Whether a row is still to be sent: what was begun before goes on by itself, whatever is forecast now. */
+export function isOpen({ state }: Pick<PreparedRow, 'state'>): boolean {
+  return state === 'not begun' || state === 'stopped'
+}
+
+/** Whether sending a row would only leave a denial behind. */
+export function wouldBeDenied(row: PreparedRow): boolean {
+  return isOpen(row) && isDenied(row.explanation)
 }
 
 /** What a batch will do: each row where they are asked for, what is denied in any case, and what it comes to. */
@@ -21,33 +39,37 @@ export function renderBatch(
   { batchId, file, rows, totals }: PreparedBatch,
   { style, rows: all }: { readonly style: Style; readonly rows: boolean },
 ): string {
-  const shown = rows.filter(({ explanation }) => all || isDenied(explanation))
-  const lines = shown.map(({ row, order, description, explanation }) => {
+  const shown = rows.filter((one) => all || wouldBeDenied(one))
+  const lines = shown.map((one) => {
+    const { row, order, description, explanation, state } = one
     const { receiver, amount, call } = description
     const what = call === undefined ? '' : `, ${call.kind === 'decoded' ? call.function : call.selector}`
     const { caip2 } = order.parameters as { readonly caip2: string }
-    const forecast = headline(explanation)
-    const outcome = isDenied(explanation) ? style.error(forecast) : forecast
+    const forecast = isOpen(one) ? headline(explanation) : `${state} already`
+    const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
     return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${amount.text}, ${amount.atomic} ${amount.atomicUnit}${what}  ${order.from} to ${named(receiver)} on ${caip2}  ${outcome}\n`
   })
   const sums = totals.map(({ from, chain, rows: count, amount, funds }) => {
     const held = funds === undefined ? '' : `, of ${funds.text}`
     const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
-    return `  ${style.dim('total'.padEnd(9))} ${amount.text} from ${from} on ${chain} in ${count} ${count === 1 ? 'row' : 'rows'}${short ? style.warning(`${held}: too little`) : held}\n`
+    return `  ${style.dim('total'.padEnd(9))} ${amount.text} from ${from} on ${chain} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
   })
+  const before = countsOf(rows.filter(({ state }) => state !== 'not begun'))
+  const already = renderCounts(before)
+  const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
   const outcomes = new Map<string, number>()
-  for (const { explanation } of rows) {
+  for (const { explanation } of rows.filter(isOpen)) {
     const text = headline(explanation)
     outcomes.set(text, (outcomes.get(text) ?? 0) + 1)
   }
   const forecasts = [...outcomes].map(([text, count]) => `  ${style.dim('forecast'.padEnd(9))} ${count} × ${text}\n`)
-  const head = `${file}: ${rows.length} ${rows.length === 1 ? 'row' : 'rows'}, batch ${batchId.slice(0, 12)}\n`
-  return [head, ...lines, ...sums, ...(all ? [] : forecasts)].join('')
+  const head = `${file}: ${countOf(rows.length)}, batch ${batchId.slice(0, 12)}\n`
+  return [head, ...beginning, ...lines, ...sums, ...(all ? [] : forecasts)].join('')
 }
 
 /** The JSON form of a batch that is only looked at. */
 export function toPreparedJson({ rows, ...batch }: PreparedBatch) {
-  return { ...batch, rows: rows.map(({ row, ...one }) => ({ row: row.line, ...toSendJson(one) })) }
+  return { ...batch, rows: rows.map(({ row, state, ...one }) => ({ row: row.line, state, ...toSendJson(one) })) }
 }
 
 /** Shows how far a batch is. */
@@ -65,7 +87,7 @@ export function createBatchView(io: Pick<Io, 'say' | 'live'>, rows: number): Bat
   let sayNextAt = 0
   return {
     progress({ counts }) {
-      const text = `${rows} rows: ${renderCounts(counts)}`
+      const text = `${countOf(rows)}: ${renderCounts(counts)}`
       if (text === before || Object.keys(counts).length === 0 || (!io.live && Date.now() < sayNextAt)) return
       before = text
       sayNextAt = Date.now() + LOG_MS
@@ -89,25 +111,92 @@ const ORDER: readonly RowState[] = [
   'rejected',
   'taken',
   'left out',
+  'stopped',
 ]
 
 function renderCounts(counts: Readonly<Partial<Record<RowState, number>>>): string {
   return ORDER.flatMap((state) => (counts[state] === undefined ? [] : [`${counts[state]} ${state}`])).join(', ')
 }
 
-/** What came of a batch: every row that is not included, and how many are in which state. */
-export function renderBatchEnd({ file, batchId, rows, counts }: BatchReport, style: Style): string {
+/** What came of a batch: rows that are not included, and how many are in which state. */
+export function renderBatchEnd(report: BatchReport, style: Style): string {
+  const { file, rows } = report
   const colours = { failed: style.error, rejected: style.error, taken: style.error } as const
   const lines = rows
-    .filter(({ state }) => state !== 'included' && state !== 'not begun')
+    .filter(({ state }) => !UNLISTED.has(state))
     .map(({ row, reference, state, transactionHash, reason }) => {
       const colour = colours[state as keyof typeof colours] ?? style.warning
       const why = reason === undefined ? undefined : printable(reason)
       const parts = [`${file}:${row}`, printable(reference), colour(state), transactionHash, why]
       return `  ${parts.filter(Boolean).join('  ')}\n`
     })
-  return `${lines.join('')}${rows.length} rows: ${renderCounts(counts)}; batch ${batchId.slice(0, 12)}\n`
+  const heldBack = rows.some(({ state }) => state === 'stopped') ? renderHeldBack(report, style) : ''
+  return `${lines.join('')}${heldBack}${renderSum(report)}`
 }
+
+/** There may be hundreds of them, and nothing is to be said of each. */
+const UNLISTED: ReadonlySet<RowState> = new Set(['included', 'not begun', 'stopped'])
+
+function renderSum({ rows, counts, batchId }: BatchReport): string {
+  return `${countOf(rows.length)}: ${renderCounts(counts)}; batch ${batchId.slice(0, 12)}\n`
+}
+
+function renderHeldBack({ stoppedAt, rows }: BatchReport, style: Style): string {
+  const held = rows.filter(({ state }) => state === 'stopped')
+  return `  ${style.warning('stopped')}  ${stoppedAt}: ${countOf(held.length)} not submitted, ${renderLines(held.map(({ row }) => row))}; --resume sends them\n`
+}
+
+/** What a stop has held back, and what it came too late for. */
+export function renderStopped(report: BatchReport, style: Style): string {
+  const { file, batchId, rows, counts } = report
+  const of = (wanted: (state: RowState) => boolean) => rows.filter(({ state }) => wanted(state))
+  const held = of((state) => state === 'stopped')
+  const unknown = of((state) => state === 'submitting')
+  const submitted = of((state) => state !== 'stopped' && state !== 'submitting' && !NEVER_BEGUN.has(state))
+  const { stopped: _, submitting: __, ...others } = counts
+  const word = (text: string) => style.dim(text.padEnd(14))
+  const lines = [
+    held.length === 0
+      ? `  ${word('not submitted')} nothing: every row had been submitted or had ended before\n`
+      : `  ${word('not submitted')} ${countOf(held.length)}, ${renderLines(held.map(({ row }) => row))}; none of them will be\n`,
+    ...(unknown.length === 0
+      ? []
+      : [
+          `  ${word('unknown')} ${countOf(unknown.length)}, ${renderLines(unknown.map(({ row }) => row))}: asked for, and no answer has come; they are followed\n`,
+        ]),
+    ...(submitted.length === 0
+      ? []
+      : [`  ${word('submitted')} ${countOf(submitted.length)}: ${renderCounts(others)}; followed to their end\n`]),
+    ...(counts.waiting === undefined
+      ? []
+      : [`  ${word('next')} end what waits for approval with \`quorate reject CODE\`\n`]),
+    ...(held.length === 0
+      ? []
+      : [`  ${word('next')} correct ${file} and send it, or send it as it is with --resume\n`]),
+  ]
+  return `${style.warning('Stopped')} batch ${batchId.slice(0, 12)} of ${file}.\n${lines.join('')}`
+}
+
+const NEVER_BEGUN: ReadonlySet<RowState> = new Set(['not begun', 'left out', 'taken'])
+
+function countOf(rows: number): string {
+  return `${rows} ${rows === 1 ? 'row' : 'rows'}`
+}
+
+/** `lines 3, 5 to 9`: of many, which are next to each other. */
+function renderLines(lines: readonly number[]): string {
+  const runs: [number, number][] = []
+  for (const line of lines) {
+    const last = runs.at(-1)
+    if (last?.[1] === line - 1) last[1] = line
+    else runs.push([line, line])
+  }
+  const shown = runs.slice(0, MOST_RUNS).map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`))
+  const more = runs.length > MOST_RUNS ? ' and more' : ''
+  return `${lines.length === 1 ? 'line' : 'lines'} ${shown.join(', ')}${more}`
+}
+
+const MOST_RUNS = 8
 
 /** A batch as events for machines, one JSON object a line. */
 export function createBatchEvents(io: Pick<Io, 'out'>, clock: () => number) {

@@ -18,6 +18,7 @@ const states = {
   included: { word: 'included', colour: 'good' },
   failed: { word: 'failed', colour: 'error' },
   rejected: { word: 'rejected', colour: 'error' },
+  stopped: { word: 'stopped', colour: 'warning' },
 } as const satisfies Record<SendProgress['state'], { readonly word: string; readonly colour: keyof Style }>
 
 /** What is about to be sent, and what will come of asking for it. */
@@ -117,7 +118,7 @@ export function toSendJson({
 /** A send that waits is waited for by the next run of the same command. */
 export function exitOfSend({ state }: SendProgress): ExitCode {
   if (state === 'included') return EXIT.done
-  return state === 'failed' || state === 'rejected' ? EXIT.partial : EXIT.waiting
+  return state === 'failed' || state === 'rejected' || state === 'stopped' ? EXIT.partial : EXIT.waiting
 }
 
 /** A name with its address, or the address alone. */

@@ -1,0 +1,24 @@
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import type { CommandInput } from '../command.ts'
+import { findBatch } from '../sending/batch-reading.ts'
+import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
+import { stopInLedger, tellWorkflow } from '../sending/batch-stopping.ts'
+import { ledgerOf } from '../sending/running.ts'
+import { renderStopped } from '../views/send-batch.ts'
+
+/** Stops a batch: no row that has not been submitted is submitted any more. It asks nobody, since each second may be a payment. */
+export async function stopBatch(input: CommandInput): Promise<ExitCode> {
+  const { io, json, options, settings } = input
+  assertReportable(options['report'])
+  const { batches } = ledgerOf(settings.dataDir)
+  const batch = await findBatch(batches, input.args[0]!)
+  await batches.stop(batch, new Date())
+  await tellWorkflow(input, batch).catch((error: Error) => {
+    io.say(`${io.style.warning('the workflow could not be told')}: ${error.message}; the stop holds without it\n`)
+  })
+  const report = await stopInLedger(batches, batch)
+  writeReport(options['report'], report)
+  if (json) io.out(`${JSON.stringify(report, null, 2)}\n`)
+  else io.out(renderStopped(report, io.style))
+  return report.counts.submitting === undefined ? EXIT.done : EXIT.waiting
+}

@@ -1,0 +1,46 @@
+/** `quorate sends stop`: what has not been submitted is held back at once, and then whoever carries the batch out is told. */
+import { WorkflowNotFoundError } from '@temporalio/client'
+import type { PlanStore, SendBatch } from '../../../activities/index.ts'
+import type { CommandInput } from '../command.ts'
+import { findRunningTemporal } from '../temporal.ts'
+import type { BatchReport } from '../views/batch-report.ts'
+import { readBatchReport } from './batch-reading.ts'
+import { batchWorkflowId } from './batch-running.ts'
+
+type Batches = PlanStore['batches']
+
+/** How long it is waited for what is on its way: that is a request, which ends by itself. */
+const SETTLED_MS = 10_000
+const LOOK_EVERY_MS = 250
+
+/**
+ * Stops a batch in the ledger, which holds whatever runs or does not, and says how its rows stand when it is known of each
+ * whether it was submitted.
+ */
+export async function stopInLedger(batches: Batches, batch: SendBatch): Promise<BatchReport> {
+  for (const until = Date.now() + SETTLED_MS; ; ) {
+    // Again, since what could not be reached and waits to be tried again can be held back only now.
+    await batches.stop(batch, new Date())
+    const report = await readBatchReport(batches, batch)
+    if (report.counts.submitting === undefined || Date.now() > until) return report
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}
+
+/** Tells the workflow of a batch, so that it begins nothing more and shows it; false where none runs. */
+export async function tellWorkflow(
+  input: Pick<CommandInput, 'settings' | 'environment'>,
+  { batchId, organization }: SendBatch,
+): Promise<boolean> {
+  const temporal = await findRunningTemporal(input)
+  if (temporal === undefined) return false
+  try {
+    await temporal.client.workflow.getHandle(batchWorkflowId(organization.id, batchId)).signal('stop')
+    return true
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false
+    throw error
+  } finally {
+    await temporal.close()
+  }
+}
