@@ -1,20 +1,14 @@
+import { prepare } from './prepared.ts'
 import type { WebhookDeliveryRow, WebhookFailureRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 /** How many events that were given up are remembered: the newest, of all endpoints. */
 const MOST_FAILURES = 1_000
 
-/** Adds an event that an endpoint is to be told of. */
-export async function insertWebhookDelivery(tx: Transaction, row: WebhookDeliveryRow): Promise<void> {
-  await tx.insertInto('webhook_deliveries').values(row).execute()
-}
-
-/** Reads, of each endpoint that is to be told of something, when the first of it is due. One that is paused is not told. */
-export async function listDeliveryFronts(
-  tx: Transaction,
-): Promise<readonly { readonly endpoint_id: string; readonly next_attempt_at: number }[]> {
-  // One step into the index for each endpoint, however much is waiting.
-  const fronts = await tx
+const insert = prepare((tx, row: WebhookDeliveryRow) => tx.insertInto('webhook_deliveries').values(row))
+// One step into the index for each endpoint, however much is waiting.
+const fronts = prepare((tx, of: { isActive: number }) =>
+  tx
     .selectFrom('webhook_endpoints')
     .select(({ selectFrom }) => [
       'id as endpoint_id',
@@ -23,9 +17,34 @@ export async function listDeliveryFronts(
         .whereRef('endpoint_id', '=', 'webhook_endpoints.id')
         .as('next_attempt_at'),
     ])
-    .where('is_active', '=', 1)
-    .execute()
-  return fronts.flatMap(({ endpoint_id, next_attempt_at }) =>
+    .where('is_active', '=', of.isActive),
+)
+const due = prepare((tx, of: { endpointId: string; now: number; limit: number }) =>
+  tx
+    .selectFrom('webhook_deliveries')
+    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
+    .selectAll('webhook_deliveries')
+    .select('webhook_endpoints.url')
+    .where('endpoint_id', '=', of.endpointId)
+    .where('next_attempt_at', '<=', of.now)
+    .orderBy('next_attempt_at')
+    .limit(of.limit),
+)
+const remove = prepare((tx, of: { eventId: string }) =>
+  tx.deleteFrom('webhook_deliveries').where('event_id', '=', of.eventId).returning('event_id'),
+)
+
+/** Adds an event that an endpoint is to be told of. */
+export async function insertWebhookDelivery(tx: Transaction, row: WebhookDeliveryRow): Promise<void> {
+  await insert(tx, row)
+}
+
+/** Reads, of each endpoint that is to be told of something, when the first of it is due. One that is paused is not told. */
+export async function listDeliveryFronts(
+  tx: Transaction,
+): Promise<readonly { readonly endpoint_id: string; readonly next_attempt_at: number }[]> {
+  const found = await fronts(tx, { isActive: 1 })
+  return found.flatMap(({ endpoint_id, next_attempt_at }) =>
     next_attempt_at === null ? [] : [{ endpoint_id, next_attempt_at }],
   )
 }
@@ -41,16 +60,7 @@ export async function listDueDeliveries(
   endpointId: string,
   { now, limit }: { readonly now: number; readonly limit: number },
 ): Promise<DueDelivery[]> {
-  return tx
-    .selectFrom('webhook_deliveries')
-    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
-    .selectAll('webhook_deliveries')
-    .select('webhook_endpoints.url')
-    .where('endpoint_id', '=', endpointId)
-    .where('next_attempt_at', '<=', now)
-    .orderBy('next_attempt_at')
-    .limit(limit)
-    .execute()
+  return due(tx, { endpointId, now, limit })
 }
 
 /** Notes an attempt that failed, and when the next one is due. */
@@ -67,11 +77,7 @@ export async function postponeWebhookDelivery(
 
 /** Takes out what was delivered or given up. Says whether it was still there. */
 export async function deleteWebhookDelivery(tx: Transaction, eventId: string): Promise<boolean> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('webhook_deliveries')
-    .where('event_id', '=', eventId)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return (await remove(tx, { eventId })).length > 0
 }
 
 /** Drops whatever an endpoint is still to be told. */

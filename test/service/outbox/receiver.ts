@@ -31,8 +31,8 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** How a receiver answers: a status, headers too, or never. */
-export type Reply = number | { readonly status: number; readonly headers: Record<string, string> } | 'never'
+/** How a receiver answers: a status, headers too, by breaking the connection, or never. */
+export type Reply = number | { readonly status: number; readonly headers: Record<string, string> } | 'reset' | 'never'
 
 /** Starts a receiver that answers 200, or as it is told by what came and by how often that event has come. */
 export async function startReceiver(
@@ -56,7 +56,9 @@ export async function startReceiver(
     times.set(eventId, (times.get(eventId) ?? 0) + 1)
     const answer = await reply(one, times.get(eventId)!)
     if (answer === 'never') return
+    if (answer === 'reset') return void response.destroy()
     const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer
+    response.sendDate = false
     response.writeHead(status, headers).end('{}')
   }
   const server = tls ? createTlsServer(tls, listener) : createServer(listener)
