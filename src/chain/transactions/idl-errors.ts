@@ -35,7 +35,8 @@ function parseIdlErrors(json: string): ReadonlyMap<number, ProgramError> {
 }
 
 function parseError(value: unknown): [number, ProgramError][] {
-  const { code, name, msg } = asObject(value, 'an error')
+  if (typeof value !== 'object' || value === null) return []
+  const { code, name, msg } = value as { readonly code?: unknown; readonly name?: unknown; readonly msg?: unknown }
   if (typeof code !== 'number' || typeof name !== 'string' || name === '') return []
   return [[code, { name, ...(typeof msg === 'string' && msg !== '' && { message: msg }) }]]
 }

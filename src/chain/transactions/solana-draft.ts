@@ -40,7 +40,9 @@ export interface SolanaDraft {
   readonly blockhash: string
   /** The account whose nonce stands in place of a blockhash, and makes the transaction last until it is advanced. */
   readonly nonceAccount?: string
-  /** Accounts that the transaction writes to and that it names itself. */
+  /** Those that the transaction names itself, in order. */
+  readonly accounts: readonly string[]
+  /** Those of them that it writes to. */
   readonly writable: readonly string[]
   /** What it sets itself. */
   readonly budget: ComputeBudget
@@ -57,6 +59,7 @@ export function readSolanaDraft(transaction: Uint8Array): SolanaDraft {
     signedBy: signing.filter((_, place) => signatures[place]!.some((byte) => byte !== 0)),
     blockhash,
     ...(nonceAccount === undefined ? {} : { nonceAccount }),
+    accounts: keys,
     writable: keys.filter((_, place) =>
       place < signers ? place < signers - readonlySigners : place < keys.length - readonlyOthers,
     ),
@@ -74,6 +77,8 @@ export function checkSolanaSigners(transaction: Uint8Array, publicKeys: readonly
   const places = signing.map((key) => signers.indexOf(key))
   const stranger = signing[places.indexOf(-1)]
   if (stranger !== undefined) refuse(`${stranger} is none of the accounts that must sign`)
+  const twice = signing.find((key, index) => signing.indexOf(key) < index)
+  if (twice !== undefined) refuse(`${twice} signs it once, and is named twice`)
   if (places.some((place, index) => index > 0 && place <= places[index - 1]!)) {
     refuse(`its signers stand in another order: ${signers.join(', ')}`)
   }

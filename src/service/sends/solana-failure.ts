@@ -1,5 +1,5 @@
 /** What the API says about a Solana transaction that failed (facts: chain §7, `error.solana`). */
-import { decodeProgramError, placeAsAsked, type SmartContractInterface } from '../../chain/index.ts'
+import { decodeProgramError, placeAsAsked, readSolanaDraft, type SmartContractInterface } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { readContractInterfaces } from '../signing/contract-interfaces.ts'
 import type { SendRow } from '../store/schema.ts'
@@ -71,22 +71,47 @@ function describe(
   transaction: Uint8Array,
   { isSponsored, custom }: Explanation,
 ): string {
+  const reason = reasonOf(error, transaction, isSponsored)
+  if (reason !== undefined) return `transaction failed with ${reason}`
   const said = lastWords(logs)
   const withWords = (what: string) => (said === undefined ? what : `${what}: ${said}`)
-  if (typeof error === 'string') return withWords(`transaction failed with ${error}`)
-  const { InstructionError: failed } = error
-  if (!Array.isArray(failed)) return withWords(`transaction failed with ${JSON.stringify(error)}`)
-  const [index, reason] = failed as [number, TransactionError]
+  const failed = typeof error === 'string' ? undefined : error['InstructionError']
+  if (!Array.isArray(failed)) return withWords(`transaction failed with ${nameOf(error)}`)
+  const [index, why] = failed as [number, TransactionError]
   const place = isSponsored ? placeAsAsked(transaction, index) : index
   const what = place === undefined ? 'paying rent in advance' : `instruction ${place}`
-  const code = typeof reason === 'object' ? reason['Custom'] : undefined
-  if (typeof code !== 'number') return withWords(`${what} failed with ${nameOf(reason)}`)
+  const code = typeof why === 'object' ? why['Custom'] : undefined
+  if (typeof code !== 'number') return withWords(`${what} failed with ${nameOf(why)}`)
   const number = `custom error 0x${code.toString(16)}`
   const named = custom && decodeProgramError(custom.program, code, custom.interfaces)
   if (named === undefined) return withWords(`${what} failed with ${number}`)
   const { name, message } = named
   const known = `${what} failed with ${name} (${number} of ${custom!.program})`
   return message === undefined ? withWords(known) : `${known}: ${message}`
+}
+
+/** Why the runtime has not begun with the instructions, or has undone them all, where its own word for it says too little. */
+function reasonOf(error: TransactionError, transaction: Uint8Array, isSponsored: boolean): string | undefined {
+  const { signers, accounts, blockhash, nonceAccount } = readSolanaDraft(transaction)
+  const payer = `its payer ${signers[0]}${isSponsored ? ', which pays for sponsored sends,' : ''}`
+  const [name, about] = typeof error === 'string' ? [error] : Object.entries(error)[0]!
+  switch (name) {
+    case 'AccountNotFound':
+      return `${name}: ${payer} has nothing`
+    case 'InsufficientFundsForFee':
+      return `${name}: ${payer} has too little for the fee`
+    case 'InsufficientFundsForRent': {
+      const { account_index: index = -1 } = about as { readonly account_index?: number }
+      return `${name}: ${accounts[index] ?? 'an account'} would be left with less than an account must have`
+    }
+    case 'ProgramAccountNotFound':
+    case 'InvalidProgramForExecution':
+      return `${name}: a program that it calls is not there`
+    case 'BlockhashNotFound':
+      return nonceAccount && `${name}: ${blockhash} is not the nonce of ${nonceAccount}`
+    default:
+      return undefined
+  }
 }
 
 /** The innermost program that failed with a number of its own: those that have called it fail after it, with the same. */

@@ -15,7 +15,7 @@ import {
 } from '@solana/kit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkInterface, type Facts } from '../../../src/chain/index.ts'
+import { checkInterface, decodeProgramError, type Facts } from '../../../src/chain/index.ts'
 import { read, refusal, solanaInterface } from './harness.ts'
 
 const program = '8qbHbw2BbbTHBW1sbeqakYXVKRQM8Ne7pLK7m6CVfeR'
@@ -340,4 +340,33 @@ test("idl: whatever the chain's own codecs write is read", () => {
       })
     }),
   )
+})
+
+describe('idl: the errors of a program', () => {
+  const decode = (errors: unknown, code: number) =>
+    decodeProgramError(program, code, [solanaInterface(program, { ...withdraw, errors })])
+  const slippage = { code: 6001, name: 'SlippageExceeded', msg: 'the price has moved too far' }
+
+  test.each<[string, unknown, ReturnType<typeof decode>]>([
+    ['one with words', [{ code: 6000, name: 'Paused' }, slippage], { name: slippage.name, message: slippage.msg }],
+    ['one without', [{ code: 6001, name: 'Paused' }], { name: 'Paused' }],
+    ['one that it does not list', [{ code: 6000, name: 'Paused' }], undefined],
+    ['none at all', undefined, undefined],
+    ['what is no list', { 6001: 'Paused' }, undefined],
+    [
+      'entries that are none, beside one that is',
+      [null, 6001, { code: '6001', name: 'x' }, slippage],
+      expect.anything(),
+    ],
+  ])('idl: %s', (_, errors, expected) => {
+    expect(decode(errors, 6001)).toEqual(expected)
+  })
+
+  test('idl: of several the newest counts, and another program’s says nothing', () => {
+    const named = (name: string, of = program) => solanaInterface(of, { ...withdraw, errors: [{ code: 6001, name }] })
+    expect(decodeProgramError(program, 6001, [named('Old'), named('New'), named('Other', account(7))])).toEqual({
+      name: 'New',
+    })
+    expect(decodeProgramError(account(8), 6001, [named('Old')])).toBeUndefined()
+  })
 })

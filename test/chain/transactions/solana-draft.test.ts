@@ -60,6 +60,10 @@ describe('Solana drafts', () => {
       signers: [payer.publicKey.toBase58(), other.publicKey.toBase58()],
       signedBy: [other.publicKey.toBase58()],
       blockhash,
+      accounts: [
+        ...[payer, other].map(({ publicKey }) => publicKey.toBase58()),
+        ...[keyOf(9), SystemProgram.programId, ComputeBudgetProgram.programId].map((key) => key.toBase58()),
+      ],
       writable: [payer, other].map(({ publicKey }) => publicKey.toBase58()).concat(keyOf(9).toBase58()),
       budget: { unitPrice: 5n },
     })
@@ -150,7 +154,7 @@ describe('Solana drafts', () => {
         `${three.address} is none of the accounts that must sign`,
       ],
       ['another order', given(), [two.keypair, one.keypair], `stand in another order: ${one.address}, ${two.address}`],
-      ['one twice', given(), [one.keypair, one.keypair], `stand in another order: ${one.address}, ${two.address}`],
+      ['one twice', given(), [one.keypair, one.keypair], `${one.address} signs it once, and is named twice`],
       ['one too few', given(), [one.keypair], `${two.address} must sign it too`],
       [
         'a signature without a blockhash',

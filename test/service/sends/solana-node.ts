@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import {
+  type Address,
   address,
   getAddressEncoder,
   getCompiledTransactionMessageDecoder,
@@ -21,6 +22,7 @@ import { decodeBase58, decodeBase64, encodeBase58, encodeBase64 } from '../../..
 
 const SYSTEM_PROGRAM = '1'.repeat(32)
 const TOKEN_PROGRAM = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
+const TABLE_PROGRAM = address('AddressLookupTab1e1111111111111111111111111')
 export const DEVNET_GENESIS = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG'
 /** A block's hash may be used in so many after it. */
 export const MAX_AGE = 150
@@ -58,6 +60,8 @@ export interface TestSolanaNode {
   readonly url: string
   /** Whether whoever makes the blocks leaves transactions out. */
   drops: boolean
+  /** The code with which it refuses a transaction, whatever it is asked to do with it. */
+  refuses: (transaction: Uint8Array) => number | undefined
   /** By how many slots statuses are behind everything else, as of another node behind the same address. */
   statusLag: number
   /** The slot of the first block that it has not thrown away. */
@@ -75,6 +79,8 @@ export interface TestSolanaNode {
   /** Gives an owner one more account of a token, with so much in it, and says its address. */
   giveToken(mint: string, owner: string, amount: bigint): string
   data(of: string): Uint8Array
+  /** Makes a table that transactions name accounts by. */
+  makeTable(at: string, addresses: readonly string[]): void
   /** Makes so many blocks, the first with what waits. @default 1 */
   produce(count?: number): void
   /** A hash that is in use now. */
@@ -162,7 +168,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
   }
 
   function simulate(bytes: Uint8Array, addresses: readonly string[] | undefined) {
-    checkLength(bytes)
+    checkTaken(bytes)
     if (!isDated(bytes)) return { err: 'BlockhashNotFound', logs: [], unitsConsumed: 0 }
     runtime.withSigverify(false)
     const outcome = runtime.simulateTransaction(decode(bytes))
@@ -187,11 +193,13 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     !('data' in account)
       ? null
       : { data: [encodeBase64(new Uint8Array(account.data)), 'base64'], lamports: Number(account.lamports) }
-  const checkLength = (bytes: Uint8Array) => {
+  const checkTaken = (bytes: Uint8Array) => {
     const MAX_BYTES = 1_232
     if (bytes.length > MAX_BYTES) {
       throw new RpcError(-32_602, `base64 encoded solana_transaction::versioned::VersionedTransaction too large`)
     }
+    const code = node.refuses(bytes)
+    if (code !== undefined) throw new RpcError(code, 'not now')
   }
 
   /** What a node keeps of a transaction: who signed it, and what everybody had before it and after. */
@@ -234,13 +242,13 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
   const tokenAccounts: string[] = []
   const dataOf = (of: string) => Buffer.from(node.data(of))
   const tokenAmount = (amount: bigint, mint: string) => ({ amount: amount.toString(), decimals: dataOf(mint)[44] })
-  const putTokenData = (at: string, data: Uint8Array) =>
+  const putData = (at: string, data: Uint8Array, programAddress: Address = TOKEN_PROGRAM) =>
     runtime.setAccount({
       address: address(at),
       data,
       executable: false,
       lamports: lamports(1_000_000_000n),
-      programAddress: TOKEN_PROGRAM,
+      programAddress,
       space: BigInt(data.length),
     })
   /** Slots take 400 ms. */
@@ -285,7 +293,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     sendTransaction(text: string, { skipPreflight }: { readonly skipPreflight?: boolean }) {
       if (skipPreflight !== true) throw new RpcError(-32_603, 'this node tries nothing before it takes it')
       const bytes = decodeBase64(text)
-      checkLength(bytes)
+      checkTaken(bytes)
       const signature = solanaSignatureOf(bytes)
       offered.set(signature, (offered.get(signature) ?? 0) + 1)
       waiting.set(signature, bytes)
@@ -346,6 +354,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
   const node: TestSolanaNode = {
     url: `http://127.0.0.1:${port}`,
     drops: false,
+    refuses: () => undefined,
     statusLag: 0,
     firstAvailableBlock: 0,
     offered,
@@ -357,7 +366,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       const data = Buffer.alloc(82)
       data.writeUInt8(decimals, 44)
       data.writeUInt8(1, 45)
-      putTokenData(mint, data)
+      putData(mint, data)
     },
     giveToken(mint, owner, amount) {
       const bytesOf = (of: string) => Uint8Array.from(getAddressEncoder().encode(address(of)))
@@ -365,9 +374,17 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       data.writeBigUInt64LE(amount, 64)
       data.writeUInt8(1, 108)
       const at = encodeBase58(randomBytes(32))
-      putTokenData(at, data)
+      putData(at, data)
       tokenAccounts.push(at)
       return at
+    },
+    makeTable(at, addresses) {
+      // Behind the kind come: that it is not deactivated, the slot it was extended in, and no authority.
+      const header = Buffer.alloc(56)
+      header.writeUInt32LE(1, 0)
+      header.writeBigUInt64LE(2n ** 64n - 1n, 4)
+      const data = Buffer.concat([header, ...addresses.map((each) => decodeBase58(each))])
+      putData(at, data, TABLE_PROGRAM)
     },
     data(of) {
       const account = runtime.getAccount(address(of))

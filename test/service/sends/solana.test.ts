@@ -1,9 +1,9 @@
-import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { complete, refusalOf } from '../handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../harness.ts'
 import { makeWallet, SOLANA } from '../signing/keys.ts'
-import { type Draft, draftOf, receiver, transferOf } from './solana-drafts.ts'
+import { type Draft, draftOf, receiver, tokenAccountOf, transferOf } from './solana-drafts.ts'
 import { DEVNET_GENESIS, startSolanaNode, type TestSolanaNode } from './solana-node.ts'
 import { type Ended, untilEnded } from './status.ts'
 
@@ -121,6 +121,42 @@ describe('a send that cannot be', () => {
       txError: 'instruction 1 failed with custom error 0xc: Error: Invalid instruction',
     })
     expect(error!.solana!.logs!.length).toBeGreaterThan(2)
+  })
+
+  test('one that a program refuses says what its uploaded IDL calls that, of the program that refused', async () => {
+    const upload = (program: PublicKey, code: number, msg?: string) =>
+      complete(service.root, 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
+        smartContractAddress: program.toBase58(),
+        type: 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA',
+        smartContractInterface: JSON.stringify({
+          instructions: [],
+          types: [],
+          errors: [
+            { code: code + 1, name: 'Another' },
+            { code, name: 'NotUnderstood', ...(msg && { msg }) },
+          ],
+        }),
+        label: 'program',
+      })
+    await upload(TOKEN, 12, 'the first byte names no instruction')
+    const call = new TransactionInstruction({ programId: TOKEN, keys: [], data: Buffer.from([0xfe]) })
+    expect(await send(draft([transfer(1_000_000, receiver()), call]))).toMatchObject({
+      txStatus: 'FAILED',
+      txError: `instruction 1 failed with NotUnderstood (custom error 0xc of ${TOKEN.toBase58()}): the first byte names no instruction`,
+    })
+    // It has the System Program do it, whose error 1 this is, and which says no more of it than the log.
+    const mint = receiver()
+    node.makeToken(mint.toBase58(), 6)
+    const { create } = tokenAccountOf(from, receiver(), mint)
+    await upload(create.programId, 1, 'an error of its own')
+    const poor = draft([transfer(Number(node.balance(from.toBase58())) - 1_000_000, receiver()), create])
+    expect((await send(poor)).txError).toMatch(
+      /^instruction 1 failed with custom error 0x1: Transfer: insufficient lamports \d+, need 2039280$/,
+    )
+    await upload(SystemProgram.programId, 1)
+    expect((await send(poor)).txError).toMatch(
+      /^instruction 1 failed with NotUnderstood \(custom error 0x1 of 1{32}\): Transfer: insufficient lamports /,
+    )
   })
 
   test('one to a chain that the node does not serve fails with both', async () => {
