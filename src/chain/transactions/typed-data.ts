@@ -65,15 +65,16 @@ function readTypes(given: JsonRecord): Types {
   }
   for (const [name, fields] of types) {
     const unknown = fields.find(({ type }) => !isElementary(elementOf(type)) && !types.has(elementOf(type)))
-    if (unknown !== undefined)
-      refusePayload(`there is no type \`${unknown.type}\` for \`${unknown.name}\` of \`${name}\``)
+    if (unknown !== undefined) {
+      refusePayload(`there is no type \`${unknown.type.slice(0, 80)}\` for \`${unknown.name}\` of \`${name}\``)
+    }
   }
   return types
 }
 
-/** What lists of lists are made of in the end. */
-function elementOf(type: string): string {
-  return type.replace(/(?:\[\d*\])+$/, '')
+/** What lists of lists are made of in the end: the name that brackets follow. A text of another form is no name. */
+export function elementOf(type: string): string {
+  return /^([\w$]+)(?:\[\d*\])*$/.exec(type)?.[1] ?? ''
 }
 
 function readField(field: JsonRecord, owner: string): Field {

@@ -87,6 +87,51 @@ describe('signing: published values', () => {
     expect(digestOf(mail)).toBe('0xbe609aee343fb3c4b28e1df9e632fca64fcfaede20f02e86244efddf30957bd2')
   })
 
+  describe('signing: typed data made to keep the service busy', () => {
+    const signed = (types: object, message: object) => digestOf({ types, domain: {}, primaryType: 'M', message })
+    const ring = (size: number) =>
+      Object.fromEntries(
+        Array.from({ length: size }, (_, index) => [`T${index}`, [{ name: 'next', type: `T${(index + 1) % size}[]` }]]),
+      )
+
+    test.each<[string, object, object, string]>([
+      [
+        'a type of brackets',
+        { M: [{ name: 'a', type: `${'[]'.repeat(100_000)}x` }] },
+        { a: [] },
+        `there is no type \`${'[]'.repeat(40)}\` for \`a\` of \`M\``,
+      ],
+      [
+        'a length that is none',
+        { M: [{ name: 'a', type: 'uint8[x][]' }] },
+        { a: [] },
+        'there is no type `uint8[x][]` for `a` of `M`',
+      ],
+      [
+        'many types, each of which is made of all',
+        {
+          M: Array.from({ length: 1_000 }, (_, index) => ({ name: `f${index}`, type: `T${index}` })),
+          ...ring(1_000),
+        },
+        Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f${index}`, { next: [] }])),
+        'its types are longer than 1000000 characters written out',
+      ],
+    ])('signing: %s is refused at once', (_, types, message, reason) => {
+      const started = process.cpuUsage()
+      expect(() => signed(types, message)).toThrow(`failed to parse payload: ${reason}`)
+      expect(process.cpuUsage(started).user).toBeLessThan(2_000_000)
+    })
+
+    test('signing: types in a long row, and many values of one, are hashed', () => {
+      const long = { M: [{ name: 'a', type: 'T0[]' }], ...ring(10_000) }
+      expect(signed(long, { a: [] })).toMatch(/^0x[0-9a-f]{64}$/)
+      const many = { a: Array.from({ length: 2_000 }, () => ({ next: [] })) }
+      const started = process.cpuUsage()
+      expect(signed({ M: [{ name: 'a', type: 'T0[]' }], ...ring(1_000) }, many)).toMatch(/^0x[0-9a-f]{64}$/)
+      expect(process.cpuUsage(started).user).toBeLessThan(2_000_000)
+    })
+  })
+
   test('signing: BIP-39: 192 mnemonics are translated as published', () => {
     const cases = readVectors<{ readonly language: 'CZECH'; readonly english: string; readonly mnemonic: string }>(
       'bip39/languages.jsonl',
