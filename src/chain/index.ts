@@ -16,7 +16,7 @@ export {
   isAddressFormat,
 } from './address-formats.ts'
 export { addressSpellings } from './address-spellings.ts'
-export { normalizeCaip2 } from './caip2.ts'
+export { chainName, normalizeCaip2 } from './caip2.ts'
 export { type Curve, type CurveRow, curveByName, curves, isCurve } from './curves.ts'
 export { ChainError, UnsupportedTransaction } from './error.ts'
 export {
@@ -27,6 +27,7 @@ export {
   WORD_COUNTS,
   type WordCount,
 } from './mnemonic.ts'
+export { isSameAddress, type Namespace, namespaceOf, namespaceOfAddress, namespaces } from './namespaces.ts'
 export { normalizePath } from './path.ts'
 export { addressOf, checkAddressFormat, createPrivateKey, openPrivateKey, type StandAloneKey } from './private-key.ts'
 export { type Authorization, authorizationItem, signAuthorization } from './signing/authorization.ts'
@@ -88,7 +89,12 @@ export {
   solanaBudgetWithin,
   tokenAccountOf,
 } from './transactions/solana-payment.ts'
-export { COMPUTE_BUDGET_PROGRAM, MAX_COMPUTE_UNITS } from './transactions/solana-programs.ts'
+export {
+  COMPUTE_BUDGET_PROGRAM,
+  MAX_COMPUTE_UNITS,
+  TOKEN_PROGRAMS,
+  type TokenProgram,
+} from './transactions/solana-programs.ts'
 export {
   checkSolanaSponsored,
   type Prefund,

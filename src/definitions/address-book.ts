@@ -1,9 +1,9 @@
-import { misspelledAs } from '../chain/index.ts'
+import { misspelledAs, namespaceOfAddress } from '../chain/index.ts'
 import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
 import { definedTwice } from './organization.ts'
 import { childOf, type MapEntry, type Tree, textOf } from './tree.ts'
 
-/** Names of receivers and their Ethereum addresses, from every file's `addressBook`. */
+/** Names of receivers and their addresses on Ethereum or Solana, from every file's `addressBook`. */
 export type AddressBook = Readonly<Record<string, string>>
 
 /** Reads the address book. */
@@ -12,7 +12,7 @@ export function readAddressBook(files: readonly Tree[]): {
   readonly diagnostics: readonly Diagnostic[]
 } {
   const { entries, diagnostics } = gatherEntries(files, 'addressBook')
-  const wrong = entries.flatMap(({ value }) => checkChecksum(value))
+  const wrong = entries.flatMap(({ value }) => checkAddress(value))
   const addressBook = Object.fromEntries(entries.map(({ key, value }) => [key, textOf(value) ?? '']))
   return { addressBook, diagnostics: [...diagnostics, ...wrong] }
 }
@@ -32,14 +32,23 @@ export function gatherEntries(
   return { entries: [...entries.values()], diagnostics }
 }
 
-/** An address in mixed case must have the checksum of EIP-55: a digit that was mistyped would send money to nobody. */
-export function checkChecksum(value: Tree | undefined): readonly Diagnostic[] {
+/**
+ * A digit that was mistyped would send money to nobody: an Ethereum address in mixed case must have the checksum of EIP-55,
+ * base58 must be of 32 bytes. What the schema has refused already is left out.
+ */
+export function checkAddress(value: Tree | undefined): readonly Diagnostic[] {
   const address = textOf(value)
-  const expected = address === undefined ? undefined : misspelledAs(address)
-  if (value === undefined || expected === undefined) return []
-  const help = `look it up again; if every digit is right, it is written \`${expected}\``
-  const message = `\`${address}\` does not have the checksum of its digits`
-  return [diagnostic('definitions/bad-address', message, value.span, { help })]
+  if (value === undefined || address === undefined) return []
+  const wrong = (message: string, help: string) => [
+    diagnostic('definitions/bad-address', message, value.span, { help }),
+  ]
+  const expected = misspelledAs(address)
+  if (expected !== undefined) {
+    const help = `look it up again; if every digit is right, it is written \`${expected}\``
+    return wrong(`\`${address}\` does not have the checksum of its digits`, help)
+  }
+  if (namespaceOfAddress(address) !== undefined || !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address)) return []
+  return wrong(`\`${address}\` is no address on Solana: it is not of 32 bytes`, 'look it up again')
 }
 
 function entriesOf(file: Tree, section: string): readonly MapEntry[] {

@@ -45,7 +45,8 @@ export const codes = {
     solve: 'remove it, from the history of the files too, and make a new key in its place: it is no secret any more',
   },
   'definitions/bad-address': {
-    summary: 'an address in mixed case does not have the checksum of its digits',
+    summary:
+      'an address does not have the checksum of its digits, is too long or too short, or is on another kind of chain',
     solve: 'look the address up again at whoever it belongs to',
   },
   'definitions/bad-id': {

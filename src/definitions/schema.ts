@@ -1,3 +1,4 @@
+import { TOKEN_PROGRAMS } from '../chain/index.ts'
 import { type JsonSchema, KINDS, kinds, type ResourceKind } from '../resources/index.ts'
 import { EARLY_ACCESS } from './early-access.ts'
 
@@ -13,10 +14,11 @@ const LIMIT: JsonSchema = {
   required: ['deletes'],
 }
 
-const ETHEREUM_ADDRESS: JsonSchema = {
+const ADDRESS: JsonSchema = {
   type: 'string',
-  title: 'an address such as `0x52908400098527886E0F7030069857D2E4169EE7`',
-  pattern: '^0x[0-9a-fA-F]{40}$',
+  title:
+    'an address such as `0x52908400098527886E0F7030069857D2E4169EE7`, or on Solana `HAgk14JpMQLgt6rVgv7cBQFJWFto5Dqxi472uT3DKpqk`',
+  pattern: '^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$',
 }
 
 const ASSET: JsonSchema = {
@@ -25,22 +27,27 @@ const ASSET: JsonSchema = {
   properties: {
     chain: {
       type: 'string',
-      title: 'a chain in CAIP-2 form such as `eip155:1`',
-      pattern: '^eip155:[1-9][0-9]{0,31}$',
+      title: 'a chain in CAIP-2 form such as `eip155:1` or `solana:mainnet`',
+      pattern: '^(eip155:[1-9][0-9]{0,31}|solana:(mainnet|devnet|[1-9A-HJ-NP-Za-km-z]{32,44}))$',
       description: 'The chain that the token is on, in CAIP-2 form.',
     },
-    address: { ...ETHEREUM_ADDRESS, description: 'The address of its contract (ERC-20).' },
+    address: { ...ADDRESS, description: 'The address of its contract (ERC-20), or of its mint on Solana.' },
     decimals: {
       type: 'integer',
       minimum: 0,
       maximum: 36,
-      description: 'How many decimals one of it has, as its contract says: 6 for USD Coin, 18 for most.',
+      description:
+        'How many decimals one of it has, as its contract or its mint says: 6 for USD Coin, 18 for most on Ethereum.',
     },
     symbol: {
       type: 'string',
       title: 'letters and digits that begin with a letter',
       pattern: '^[A-Za-z][A-Za-z0-9]{0,31}$',
       description: 'How it is written after an amount. Left out: its name.',
+    },
+    program: {
+      enum: Object.keys(TOKEN_PROGRAMS),
+      description: 'On Solana, the program that its mint is of. Left out: `token`.',
     },
   },
   required: ['chain', 'address', 'decimals'],
@@ -96,8 +103,8 @@ export function makeSchema(): JsonSchema {
       addressBook: {
         type: ['object', 'null'],
         description:
-          'Names of those who are paid with `quorate send`, and their Ethereum addresses. Nothing of it is live.',
-        additionalProperties: ETHEREUM_ADDRESS,
+          'Names of those who are paid with `quorate send`, and their addresses on Ethereum or Solana. Nothing of it is live.',
+        additionalProperties: ADDRESS,
       },
       assets: {
         type: ['object', 'null'],

@@ -52,6 +52,7 @@ ${rows.join('\n')}
 \`\`\`yaml
 assets:
   usdc: { chain: "eip155:1", address: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", decimals: 6, symbol: USDC }
+  usdcOnSolana: { chain: "solana:mainnet", address: EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v, decimals: 6, symbol: USDC }
 \`\`\`
 `
 }
