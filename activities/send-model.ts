@@ -7,7 +7,7 @@ export interface SendOrder {
   readonly reference: string
   readonly organization: Plan['organization']
   /** An activity type and its parameters, as they go into the body. */
-  readonly type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION'
+  readonly type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION' | 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2'
   readonly parameters: Json
   /** For people: names beside addresses, the amount in its unit. */
   readonly from: string
@@ -34,14 +34,25 @@ export interface SendProgress {
   /** Names of the users whose approvals count now. */
   readonly approved?: readonly string[]
   readonly sendTransactionStatusId?: string
+  /** On Solana its signature. */
   readonly transactionHash?: string
+  readonly receipt?: TransactionReceipt
   /** Why it failed, or what its next try waits for. */
   readonly error?: Failure
+}
+
+/** Where a transaction is in the chain, as far as the API tells. */
+export interface TransactionReceipt {
+  /** Number of its block; on Solana the slot. */
+  readonly block: string
+  /** In the smallest unit of what it was paid in. */
+  readonly fee: { readonly amount: string; readonly caip19: string }
 }
 
 /** What the API says of a transaction on its way. */
 export interface TransactionState {
   readonly state: 'broadcasting' | 'included' | 'failed'
   readonly transactionHash?: string
+  readonly receipt?: TransactionReceipt
   readonly error?: Failure
 }

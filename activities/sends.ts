@@ -5,6 +5,7 @@ import { describeActivity } from './activity-state.ts'
 import { makeVoteBody } from './body.ts'
 import type { ActivityDependencies } from './create.ts'
 import type { ActivityState, Failure } from './model.ts'
+import { readReceipt } from './receipts.ts'
 import type { OpenGate } from './send-gates.ts'
 import type { SendOrder, SendProgress, TransactionState } from './send-model.ts'
 import { isStale, staleBody } from './stale.ts'
@@ -112,8 +113,10 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     },
 
     async readTransaction({ sendTransactionStatusId, ...step }) {
-      const { client } = await open(step)
-      return readTransactionState(client, sendTransactionStatusId)
+      const { order, client } = await open(step)
+      const transaction = await readTransactionState(client, sendTransactionStatusId)
+      const receipt = transaction.state === 'broadcasting' ? undefined : await readReceipt(client, order, transaction)
+      return receipt === undefined ? transaction : { ...transaction, receipt }
     },
 
     recordSend: ({ progress }) => sends.putProgress(progress),
@@ -138,7 +141,8 @@ export async function openSends(
   const client = await sendClientFor(organization)
   const publicKey = client.publicKey.toLowerCase()
   const describe = (activity: Wire.Activity): SendActivityState => {
-    const { sendTransactionStatusId } = activity.result?.ethSendTransactionResult ?? {}
+    const { ethSendTransactionResult, solSendTransactionResultV2 } = activity.result ?? {}
+    const { sendTransactionStatusId } = ethSendTransactionResult ?? solSendTransactionResultV2 ?? {}
     return {
       ...describeActivity(activity, { publicKey, nowMs: clock() + serviceAheadMs() }),
       ...(sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }),
@@ -157,8 +161,9 @@ export async function readTransactionState(
 
 /** A transaction that was mined and reverted has failed: it moved nothing but its fee (story S4). */
 function toTransactionState(status: Wire.GetSendTransactionStatusResponse): TransactionState {
-  const { txStatus, eth, error } = status
-  const hash = eth?.txHash === undefined ? {} : { transactionHash: eth.txHash }
+  const { txStatus, eth, solana, error } = status
+  const transactionHash = eth?.txHash ?? solana?.signature
+  const hash = transactionHash === undefined ? {} : { transactionHash }
   if (txStatus === 'INCLUDED' && error === undefined) return { state: 'included', ...hash }
   if (txStatus !== 'FAILED' && txStatus !== 'INCLUDED') return { state: 'broadcasting', ...hash }
   const failure: Failure = {

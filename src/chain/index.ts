@@ -100,6 +100,7 @@ export {
   type Prefund,
   placeAsAsked,
   prefunded,
+  SOLANA_SIGNATURE_FEE,
   solanaFee,
   withFeePayer,
   withPrefunds,

@@ -1,28 +1,47 @@
 /** From what a person asks for to what will be signed: nothing is rounded, guessed, or taken for something else. */
+import { Keypair } from '@solana/web3.js'
 import { describe, expect, test } from 'vitest'
+import {
+  normalizeCaip2,
+  readSolanaDraft,
+  readSolanaPayment,
+  type SolanaPayment,
+  tokenAccountOf,
+} from '../../src/chain/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { describeSend } from '../../src/cli/sending/describe.ts'
 import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
-import { renderSend } from '../../src/cli/views/send.ts'
+import { renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderBatchEnd } from '../../src/cli/views/send-batch.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
-import { printDecimal } from '../../src/encoding/index.ts'
+import { decodeHex, printDecimal } from '../../src/encoding/index.ts'
 
 const SEPOLIA = 'eip155:11155111'
 const PAYROLL = '0x00000000000000000000000000000000000000b0'
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
 const FROM = '0x00000000000000000000000000000000000000f0'
 
+const DEVNET = normalizeCaip2('solana:devnet')
+/** Accounts and mint on Solana, each with a key; `VAULT` is the address of a program. */
+const [SOL_FROM, SOL_PAYROLL, MINT] = [1, 2, 3].map((byte) =>
+  Keypair.fromSeed(new Uint8Array(32).fill(byte)).publicKey.toBase58(),
+) as [string, string, string]
+const VAULT = tokenAccountOf(SOL_PAYROLL, { mint: MINT, program: 'token' })
+
 const directory: Directory = {
-  addressBook: { payroll: PAYROLL },
+  addressBook: { payroll: PAYROLL, crew: SOL_PAYROLL, vault: VAULT, mint: MINT },
   assets: {
     usdc: { chain: 'eip155:1', address: USDC, decimals: 6, symbol: 'USDC' },
+    usdcOnSolana: { chain: DEVNET, address: MINT, decimals: 6, symbol: 'USDC', program: 'token' },
     points: { chain: SEPOLIA, address: PAYROLL, decimals: 0, symbol: 'points' },
   },
   wallets: [
     {
       wallet: { walletId: 'w', walletName: 'treasury', imported: false, exported: false },
-      accounts: [{ address: FROM, name: '' }],
+      accounts: [
+        { address: FROM, name: '' },
+        { address: SOL_FROM, name: 'sol' },
+      ],
     },
     { wallet: { walletId: 'v', walletName: 'cold', imported: false, exported: false }, accounts: [] },
   ],
@@ -34,6 +53,10 @@ function orderOf(given: Partial<Record<keyof SendRequest, string | undefined>>) 
   const whole = { from: 'treasury', to: 'payroll', amount: '1.5eth', chain: SEPOLIA, reference: 'INV-42', ...given }
   const request = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined))
   return makeOrder(request as unknown as SendRequest, { directory, organization, now: 0 })
+}
+
+function onSolana(given: Parameters<typeof orderOf>[0]) {
+  return orderOf({ to: 'crew', amount: '1sol', chain: 'solana:devnet', ...given })
 }
 
 describe('sending', () => {
@@ -123,6 +146,89 @@ describe('sending', () => {
     [{ gas: '21k' }, 'expected --gas to be a number of units of gas, got `21k`'],
   ])('sending: %j is refused', (given, message) => {
     expect(() => orderOf(given)).toThrow(message)
+  })
+
+  test.each<[Parameters<typeof onSolana>[0], SolanaPayment, string]>([
+    [{ amount: '1.5sol' }, { from: SOL_FROM, to: SOL_PAYROLL, amount: 1_500_000_000n }, '1.5 sol'],
+    [{ amount: '5000lamports', to: 'vault' }, { from: SOL_FROM, to: VAULT, amount: 5_000n }, '5000 lamports'],
+    [{ amount: '1 lamport', to: 'wallet.treasury' }, { from: SOL_FROM, to: SOL_FROM, amount: 1n }, '1 lamport'],
+    [
+      { amount: '12.5usdc', asset: 'usdcOnSolana', chain: undefined },
+      {
+        from: SOL_FROM,
+        to: SOL_PAYROLL,
+        amount: 12_500_000n,
+        token: { mint: MINT, decimals: 6, program: 'token' },
+      },
+      '12.5 USDC',
+    ],
+  ])('sending: on Solana %j is exact', (given, payment, text) => {
+    const order = onSolana(given)
+    expect([order.type, order.amount]).toEqual(['ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', text])
+    const { unsignedTransaction, ...rest } = order.parameters as { readonly unsignedTransaction: string }
+    expect(rest).toEqual({ signWiths: [SOL_FROM], caip2: DEVNET })
+    expect(readSolanaPayment(decodeHex(unsignedTransaction))).toEqual(payment)
+    // However the cluster is written, it is the same send.
+    expect(onSolana({ ...given, chain: given.asset === undefined ? DEVNET : 'solana:devnet' })).toEqual(order)
+  })
+
+  test('sending: on Solana a fee is offered as a whole, and shown as it will be paid', () => {
+    const order = onSolana({ maxFee: '0.000006sol' })
+    const { unsignedTransaction } = order.parameters as { readonly unsignedTransaction: string }
+    expect(readSolanaDraft(decodeHex(unsignedTransaction)).budget).toEqual({ unitLimit: 450, unitPrice: 2_222_222n })
+    const shown = (given: Parameters<typeof onSolana>[0]) => {
+      const asked = onSolana(given)
+      const description = describeSend(asked, { directory, interfaces: [] })
+      const explanation = { outcome: 'OUTCOME_ALLOW', basis: '', decidedBy: [], policies: [] } as never
+      return renderOrder(asked, { description, explanation }, createStyle(false)).split('\n')
+    }
+    expect(shown({ maxFee: '0.000006sol' })).toContain(
+      '  fee        0.000006 sol: 0.000005 sol for the signature, 0.000001 sol to be preferred',
+    )
+    expect(shown({ maxFee: '5000lamports' })).toContain('  fee        0.000005 sol: 0.000005 sol for the signature')
+    expect(shown({ to: 'vault' })).toContain(
+      `  to         vault (${VAULT})  a program’s address: nobody has a key for it`,
+    )
+    expect(shown({ asset: 'usdcOnSolana', chain: undefined, amount: '1' })).toEqual(
+      expect.arrayContaining([
+        `  to         crew (${SOL_PAYROLL})`,
+        '  amount     1 USDC, 1000000 atomic units',
+        `  token      usdcOnSolana (${MINT})`,
+        `  account    ${VAULT}, opened where there is none, for a rent of some 0.002 sol`,
+        '  chain      solana:devnet',
+        '  fee        the service chooses; --max-fee bounds it',
+      ]),
+    )
+  })
+
+  test.each<[Parameters<typeof onSolana>[0], string]>([
+    [{ to: 'payroll' }, '`payroll` is an address on Ethereum, and the send is on solana:devnet'],
+    [{ to: SOL_PAYROLL, chain: SEPOLIA }, 'is an address on Solana, and the send is on eip155:11155111'],
+    [{ from: FROM }, 'is an address on Ethereum, and the send is on solana:devnet'],
+    [{ from: 'cold' }, 'wallet `cold` has no Solana account'],
+    [{ to: '11111111111111111111111111111111' }, 'is a program, and would keep what it is paid'],
+    [{ amount: '1.5eth' }, 'expected an amount with its unit, got `1.5eth`'],
+    [{ amount: '1.5SOL' }, 'expected an amount with its unit, got `1.5SOL`'],
+    [{ amount: '0.0000000001sol' }, '`0.0000000001sol` is finer than a lamport: sol has 9 decimals'],
+    [{ amount: '18446744074sol' }, 'is more than there can be'],
+    [{ amount: undefined }, 'expected --amount'],
+    [{ chain: 'solana:testnet' }, 'expected --chain in CAIP-2 form, got `solana:testnet`'],
+    [
+      { asset: 'usdcOnSolana', chain: 'solana:mainnet', amount: '1' },
+      'is on chain solana:devnet, not on solana:mainnet',
+    ],
+    [{ asset: 'usdcOnSolana', to: 'mint', amount: '1' }, '`mint` is the mint of `usdcOnSolana` itself'],
+    [
+      { asset: 'usdcOnSolana', to: 'vault', amount: '1' },
+      '`vault` is an address of a program, such as the account of a token',
+    ],
+    [{ asset: 'usdcOnSolana', amount: '18446744073710' }, 'is more than there can be'],
+    [{ data: '0x00' }, '--data has no meaning on Solana'],
+    [{ gas: '21000' }, '--gas has no meaning on Solana'],
+    [{ maxFee: '60gwei' }, 'expected an amount with its unit, got `60gwei`'],
+    [{ maxFee: '4999lamports' }, '--max-fee `4999lamports` is less than one signature costs'],
+  ])('sending: on Solana %j is refused', (given, message) => {
+    expect(() => onSolana(given)).toThrow(message)
   })
 
   test('sending: an amount is shown with every digit that it has', () => {

@@ -1,7 +1,9 @@
 import { ComputeBudgetProgram, PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
+import { encodeSolanaPayment, tokenAccountOf } from '../../src/chain/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { describeSolanaSend, solanaRows } from '../../src/cli/views/solana-send.ts'
+import { encodeHex } from '../../src/encoding/index.ts'
 import { draftOf, transferOf } from '../service/sends/solana-drafts.ts'
 
 const keyOf = (byte: number) => new PublicKey(new Uint8Array(32).fill(byte))
@@ -34,4 +36,14 @@ test('approve: a send on Solana says what it pays, which programs it calls, and 
       .split(', ')
       .sort(),
   ).toEqual([TOKEN, PublicKey.default, keyOf(9), ComputeBudgetProgram.programId].map((each) => each.toBase58()).sort())
+})
+
+test('approve: a payment of a token on Solana says whom it pays, and nothing of it is unknown', () => {
+  const [from, to, mint] = [1, 2, 3].map((byte) => keyOf(byte).toBase58()) as [string, string, string]
+  const token = { mint, decimals: 6, program: 'token-2022' } as const
+  const unsignedTransaction = encodeHex(encodeSolanaPayment({ from, to, amount: 2_500n, token }))
+  const rows = solanaRows(describeSolanaSend({ unsignedTransaction }, []), createStyle(false))
+  expect(rows.filter(([name]) => name !== 'programs')).toEqual([
+    ['pays', `2500 units of the token ${mint} to ${to}, into its account ${tokenAccountOf(to, token)}`],
+  ])
 })

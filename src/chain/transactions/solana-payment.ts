@@ -4,9 +4,9 @@
  * (Solana's documentation, "transfer tokens"). What is read is what was written: anything else in a transaction makes it none.
  */
 import { type Bytes, concatBytes, decodeBase58 } from '../../encoding/index.ts'
+import { ChainError } from '../error.ts'
 import { programAddress } from '../solana-address.ts'
 import { ByteReader } from './byte-reader.ts'
-import { refuse } from './refuse.ts'
 import { type ComputeBudget, NO_BLOCKHASH, unsignedSolana, withComputeBudget } from './solana-draft.ts'
 import { littleEndian } from './solana-encoding.ts'
 import { readSolanaParts, type SolanaMessage } from './solana-message.ts'
@@ -17,7 +17,7 @@ import {
   TOKEN_PROGRAMS,
   type TokenProgram,
 } from './solana-programs.ts'
-import { SIGNATURE_FEE } from './solana-sponsorship.ts'
+import { SOLANA_SIGNATURE_FEE } from './solana-sponsorship.ts'
 
 /** Addresses are base58. */
 export interface SolanaPayment {
@@ -70,8 +70,8 @@ export function tokenAccountOf(owner: string, { mint, program }: Pick<SolanaToke
  */
 export function encodeSolanaPayment(payment: SolanaPayment, budget: ComputeBudget = {}): Bytes {
   const { amount, to, from } = payment
-  if (amount < 0n || amount > MAX_AMOUNT) refuse('the amount does not fit 64 bits')
-  if (PROGRAMS.includes(to)) refuse(`${to} is a program, and would keep what it is paid`)
+  if (amount < 0n || amount > MAX_AMOUNT) throw new ChainError('the amount does not fit 64 bits')
+  if (PROGRAMS.includes(to)) throw new ChainError(`${to} is a program, and would keep what it is paid`)
   return withComputeBudget(unsignedSolana(compile(from, callsOf(payment))), budget)
 }
 
@@ -93,16 +93,17 @@ export function readSolanaPayment(transaction: Uint8Array): SolanaPayment | unde
 
 /**
  * The compute budget with which a payment costs no more than so many lamports, all of which are then paid; undefined where
- * that is less than its signature costs.
+ * that is less than its signature costs. Throws `ChainError` for more than a price can say.
  */
 export function solanaBudgetWithin(
   maxFee: bigint,
   { token }: Pick<SolanaPayment, 'token'>,
 ): Required<ComputeBudget> | undefined {
-  if (maxFee < SIGNATURE_FEE) return undefined
+  if (maxFee < SOLANA_SIGNATURE_FEE) return undefined
   const unitLimit = token === undefined ? UNITS.sol : UNITS.token
-  const unitPrice = ((maxFee - SIGNATURE_FEE) * MILLIONTHS) / BigInt(unitLimit)
-  return unitPrice > MAX_AMOUNT ? refuse('the fee does not fit 64 bits') : { unitLimit, unitPrice }
+  const unitPrice = ((maxFee - SOLANA_SIGNATURE_FEE) * MILLIONTHS) / BigInt(unitLimit)
+  if (unitPrice > MAX_AMOUNT) throw new ChainError('the fee does not fit 64 bits')
+  return { unitLimit, unitPrice }
 }
 
 /** An instruction before it is known where its accounts stand. */

@@ -25,7 +25,7 @@ const SIGNATURE_PROGRAMS = [
 ]
 
 /** Lamports for each signature (Solana's documentation, "fees"). */
-export const SIGNATURE_FEE = 5_000n
+export const SOLANA_SIGNATURE_FEE = 5_000n
 /** Units that an instruction may use where no limit is set. */
 const UNITS_EACH = 200_000
 const MILLIONTHS = 1_000_000n
@@ -116,7 +116,7 @@ export function solanaFee(transaction: Uint8Array): bigint {
   const { unitLimit, unitPrice = 0n } = readSolanaDraft(transaction).budget
   const units = Math.min(unitLimit ?? UNITS_EACH * content.instructions.length, MAX_COMPUTE_UNITS)
   const priority = (BigInt(units) * unitPrice + MILLIONTHS - 1n) / MILLIONTHS
-  return SIGNATURE_FEE * BigInt(content.signers + checkedSignatures(content)) + priority
+  return SOLANA_SIGNATURE_FEE * BigInt(content.signers + checkedSignatures(content)) + priority
 }
 
 function checkedSignatures({ keys, instructions }: SolanaMessage): number {

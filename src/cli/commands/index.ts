@@ -162,7 +162,7 @@ export const commands: readonly CommandRow[] = [
     args: '[folder]',
     argMeanings: {
       folder:
-        'folder of definitions whose `addressBook` and `assets` name receivers and tokens (default: addresses, and ether alone)',
+        'folder of definitions whose `addressBook` and `assets` name receivers and tokens (default: addresses, and the chain’s currency alone)',
     },
     options: [
       { flags: '--from <wallet>', meaning: 'wallet, WALLET/ACCOUNT where it has several, or address that pays' },
@@ -170,15 +170,31 @@ export const commands: readonly CommandRow[] = [
         flags: '--to <receiver>',
         meaning: 'name in the address book, wallet.NAME for a wallet of the organization, or address',
       },
-      { flags: '--amount <amount>', meaning: 'with its unit: 1.5eth, 30gwei, 21000wei; of an asset: 12.5 or 12.5usdc' },
-      { flags: '--asset <name>', meaning: 'token to pay, by its name in `assets` (default: ether)' },
-      { flags: '--chain <id>', meaning: 'chain in CAIP-2 form, such as eip155:11155111 (default: that of the asset)' },
-      { flags: '--data <hex>', meaning: 'bytes to call a contract with, 0x…; `--amount` may then be left out' },
+      {
+        flags: '--amount <amount>',
+        meaning: 'with its unit: 1.5eth, 30gwei, 1.5sol, 5000lamports; of an asset: 12.5 or 12.5usdc',
+      },
+      {
+        flags: '--asset <name>',
+        meaning: 'token to pay, by its name in `assets` (default: the currency of the chain)',
+      },
+      {
+        flags: '--chain <id>',
+        meaning: 'chain in CAIP-2 form, such as eip155:1 or solana:mainnet (default: that of the asset)',
+      },
+      {
+        flags: '--data <hex>',
+        meaning: 'on Ethereum, bytes to call a contract with, 0x…; `--amount` may then be left out',
+      },
       {
         flags: '--max-fee <amount>',
-        meaning: 'the most to pay for a unit of gas, such as 60gwei (default: the service chooses)',
+        meaning:
+          'the most to pay for a unit of gas, such as 60gwei; on Solana all of the fee, such as 0.00001sol (default: the service chooses)',
       },
-      { flags: '--gas <units>', meaning: 'the most gas to use, such as 21000 (default: the service chooses)' },
+      {
+        flags: '--gas <units>',
+        meaning: 'on Ethereum, the most gas to use, such as 21000 (default: the service chooses)',
+      },
       { flags: '--ref <text>', meaning: 'what this payment is called where it was decided, such as an invoice number' },
       {
         flags: '--batch <file>',

@@ -94,7 +94,7 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   send: {
     description:
-      'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open; one that was stopped with `quorate sends stop` goes on with --resume alone.',
+      'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open; one that was stopped with `quorate sends stop` goes on with --resume alone. On Solana it pays SOL, or a token by its mint: a token is paid to its owner, whose account for it is found, and opened where there is none. An address that nobody has a key for, such as that account itself, is not paid in tokens. `--max-fee` is there all of the fee, and what is offered is paid.',
     examples: [
       ['quorate send mine --batch payments.csv --report paid.csv', 'pay all rows of a file, and say what came of each'],
       [
@@ -105,6 +105,7 @@ export const pages: Readonly<Record<string, Page>> = {
         'quorate send mine --from ops --to payroll --asset usdc --amount 12.5 --ref INV-44',
         'pay in a token of the definitions',
       ],
+      ['quorate send mine --from ops --to crew --amount 1.5sol --chain solana:mainnet --ref INV-45', 'pay on Solana'],
     ],
     exits: ['waiting', 'refused', 'partial'],
     seeAlso: ['sends', 'sends stop', 'sends replace', 'activities', 'approve', 'serve'],
@@ -127,7 +128,7 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   'sends replace': {
     description:
-      'For a send that is broadcast and not included, because it offers too little. The replacement is a send of its own, under a reference made of the old one and the price, with all that the old one has and its nonce, so that of the two at most one is ever in the chain. Policies and approvers are asked again. The API does not tell nonces, so a node of the chain is asked for the transaction; what it says is believed when it has the hash that the API told. Nothing is ever replaced by itself.',
+      'For a send that is broadcast and not included, because it offers too little. The replacement is a send of its own, under a reference made of the old one and the price, with all that the old one has and its nonce, so that of the two at most one is ever in the chain. Policies and approvers are asked again. The API does not tell nonces, so a node of the chain is asked for the transaction; what it says is believed when it has the hash that the API told. Nothing is ever replaced by itself, and nothing on Solana can be: transactions have no nonce there.',
     examples: [['quorate sends replace INV-42 --max-fee 60gwei --node http://127.0.0.1:8545 --dry-run', 'only look']],
     exits: ['waiting', 'refused', 'partial'],
     seeAlso: ['sends cancel', 'sends', 'send'],

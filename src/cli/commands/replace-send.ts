@@ -1,9 +1,11 @@
 import { type SendOrder, type SendProgress, sendIdOf } from '../../../activities/index.ts'
+import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { begin, carryOut } from '../sending/carry-out.ts'
+import { chainOf } from '../sending/order.ts'
 import { prepareSend, readNames } from '../sending/prepare.ts'
 import { makeReplacement, type Replacement, replacementReference } from '../sending/replacement.ts'
 import { ledgerOf } from '../sending/running.ts'
@@ -22,16 +24,17 @@ export function cancelSend(input: CommandInput): Promise<ExitCode> {
 
 async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<ExitCode> {
   const [reference = '', folder] = input.args
-  const { maxFee } = input.options
-  if (typeof maxFee !== 'string')
-    throw usage('expected --max-fee', 'say the most to pay for a unit of gas, such as 60gwei')
   const place = await findPlace(input)
   const { sends: ledger } = ledgerOf(input.settings.dataDir)
   const orders = (await ledger.list(place.organizationId)).map(({ order }) => order)
+  const old = orders.find((order) => order.reference === reference)
+  if (old !== undefined) assertHasNonce(old)
+  const { maxFee } = input.options
+  if (typeof maxFee !== 'string')
+    throw usage('expected --max-fee', 'say the most to pay for a unit of gas, such as 60gwei')
   // It has been made before: what it offers stands in the ledger, whatever has become of the old one.
   const made = orders.find((order) => order.reference === replacementReference(reference, { kind, maxFee }))
   if (made?.replaces === reference && !input.options['dryRun']) return begin(input, place, made)
-  const old = orders.find((order) => order.reference === reference)
   if (old === undefined)
     throw unknownName(
       'send',
@@ -48,6 +51,15 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
   return carryOut(input, place, await prepareSend(place, { names, parties: [from], make }))
 }
 
+/** On Solana nothing numbers the transactions of an account, so that none could take another's place. */
+function assertHasNonce(order: SendOrder): void {
+  if (namespaceOf(chainOf(order)) !== 'solana') return
+  const why = 'transactions on Solana have no nonce, and a second one would pay a second time'
+  throw notReplaceable(order.reference, why, {
+    next: 'wait: within two minutes it is included, or its blockhash lapses and the service signs it anew',
+  })
+}
+
 /** The hash that the API has for a send that is on its way now. */
 async function readHash(place: Place, { reference }: SendOrder, progress: SendProgress | undefined): Promise<string> {
   const { sendTransactionStatusId } = progress ?? {}
@@ -59,8 +71,8 @@ async function readHash(place: Place, { reference }: SendOrder, progress: SendPr
   return eth.txHash
 }
 
-function findNode({ options, environment }: CommandInput, { parameters }: SendOrder): string {
-  const { caip2 } = parameters as { readonly caip2: string }
+function findNode({ options, environment }: CommandInput, order: SendOrder): string {
+  const caip2 = chainOf(order)
   const { node = readChains({}, environment)[caip2]?.url } = options
   if (typeof node === 'string' && URL.canParse(node)) return node
   throw usage(
@@ -71,10 +83,14 @@ function findNode({ options, environment }: CommandInput, { parameters }: SendOr
   )
 }
 
-function notReplaceable(reference: string, why: string): QuorateError {
+function notReplaceable(
+  reference: string,
+  why: string,
+  { next = 'look at it with `quorate sends`; one that waits for approval is ended with `quorate reject`' } = {},
+): QuorateError {
   return new QuorateError('cli/not-replaceable', `\`${reference}\` cannot be replaced: ${why}`, {
     exit: EXIT.refused,
     facts: { submitted: 'nothing' },
-    next: 'look at it with `quorate sends`; one that waits for approval is ended with `quorate reject`',
+    next,
   })
 }

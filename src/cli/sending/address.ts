@@ -1,8 +1,11 @@
-import { isEthereumAddress, misspelledAs } from '../../chain/index.ts'
+import { misspelledAs, type Namespace, namespaceOfAddress } from '../../chain/index.ts'
 import { usage } from './usage.ts'
 
-/** Whether this is an Ethereum address. Throws `cli/usage` for one that has not the checksum of its digits (EIP-55). */
-export function isAddress(written: string): boolean {
+/**
+ * The namespace of chains that this is an address in; undefined for what is none. Throws `cli/usage` for one that has not the
+ * checksum of its digits (EIP-55).
+ */
+export function readAddress(written: string): Namespace | undefined {
   const expected = misspelledAs(written)
   if (expected !== undefined) {
     throw usage(
@@ -10,5 +13,5 @@ export function isAddress(written: string): boolean {
       `look it up again; if every digit is right, it is written \`${expected}\``,
     )
   }
-  return isEthereumAddress(written)
+  return namespaceOfAddress(written)
 }

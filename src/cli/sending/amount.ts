@@ -1,4 +1,6 @@
-import type { Asset } from '../../definitions/index.ts'
+import { type Namespace, namespaceOf } from '../../chain/index.ts'
+import { printDecimal } from '../../encoding/index.ts'
+import type { NamedAsset } from './target.ts'
 import { usage } from './usage.ts'
 
 /** An amount as it was written, and in the smallest unit. */
@@ -10,7 +12,7 @@ export interface Amount {
 
 /** How amounts of something are written. */
 interface Denomination {
-  /** How many decimals each unit has before the smallest. */
+  /** How many decimals each unit has before the smallest; amounts are said in the first. */
   readonly units: Readonly<Record<string, number>>
   /** What a number without a unit is in; without one, no unit is guessed. */
   readonly unit?: string
@@ -19,40 +21,51 @@ interface Denomination {
   readonly example: string
 }
 
-const ETHER: Denomination = {
-  units: { eth: 18, gwei: 9, wei: 0 },
-  smallest: 'a wei',
-  example: 'write it like 1.5eth, 30gwei or 21000wei',
+const CURRENCIES: Readonly<Record<Namespace, Denomination>> = {
+  eip155: {
+    units: { eth: 18, gwei: 9, wei: 0 },
+    smallest: 'a wei',
+    example: 'write it like 1.5eth, 30gwei or 21000wei',
+  },
+  solana: {
+    units: { sol: 9, lamports: 0, lamport: 0 },
+    smallest: 'a lamport',
+    example: 'write it like 1.5sol or 5000lamports',
+  },
 }
 
-/** No value of a transaction or a token is larger (Ethereum's word). */
-const LARGEST = 2n ** 256n - 1n
+/** Says an amount of the currency of a chain in its unit, as it is read. */
+export function printAmount(atomic: bigint, namespace: Namespace): string {
+  const [unit, decimals] = Object.entries(CURRENCIES[namespace].units)[0]!
+  return `${printDecimal(atomic, decimals)} ${unit}`
+}
+
+/** No value of a transaction or a token is larger: Ethereum's word, and what Solana's programs count in. */
+const LARGEST: Readonly<Record<Namespace, bigint>> = { eip155: 2n ** 256n - 1n, solana: 2n ** 64n - 1n }
 
 /**
- * Reads an amount of Ethereum's currency with its unit, `1.5eth`; nothing is ever rounded, and no unit is guessed. Throws
- * `cli/usage`.
+ * Reads an amount of the currency of a chain with its unit, `1.5eth` or `1.5sol`; nothing is ever rounded, and no unit is
+ * guessed. Throws `cli/usage`.
  */
-export function parseAmount(written: string): Amount {
-  return parse(written, ETHER)
+export function parseAmount(written: string, namespace: Namespace = 'eip155'): Amount {
+  return parse(written, CURRENCIES[namespace], LARGEST[namespace])
 }
 
 /** Reads an amount of a token, `12.5` or `12.5usdc`: another unit than its own is a mistake. Throws `cli/usage`. */
-export function parseAssetAmount(
-  written: string,
-  { name, asset }: { readonly name: string; readonly asset: Asset },
-): Amount {
-  const { symbol, decimals } = asset
-  return parse(written, {
+export function parseAssetAmount(written: string, { name, asset }: NamedAsset): Amount {
+  const { symbol, decimals, chain } = asset
+  const denomination = {
     units: { [symbol]: decimals, [name]: decimals },
     unit: symbol,
     smallest: `the smallest part of ${name}`,
     example: `write it like 12${decimals > 0 ? '.5' : ''} or 12${decimals > 0 ? '.5' : ''}${symbol}`,
-  })
+  }
+  return parse(written, denomination, LARGEST[namespaceOf(chain)!])
 }
 
-function parse(written: string, { units, unit: own, smallest, example }: Denomination): Amount {
+function parse(written: string, { units, unit: own, smallest, example }: Denomination, largest: bigint): Amount {
   const [, whole, fraction = '', given = ''] = /^(\d{1,80})(?:\.(\d{1,80}))? ?(\S*)$/.exec(written.trim()) ?? []
-  // Ethereum's units are written in one way; a token's symbol is a matter of taste.
+  // The units of a currency are written in one way; a token's symbol is a matter of taste.
   const same = (one: string) => (own === undefined ? one === given : one.toLowerCase() === given.toLowerCase())
   const unit = given === '' ? own : Object.keys(units).find(same)
   if (whole === undefined || unit === undefined) {
@@ -63,6 +76,6 @@ function parse(written: string, { units, unit: own, smallest, example }: Denomin
   if (fraction.length > decimals)
     throw usage(`\`${written}\` is finer than ${smallest}: ${unit} has ${decimals} decimals`, example)
   const atomic = BigInt(whole + fraction.padEnd(decimals, '0'))
-  if (atomic > LARGEST) throw usage(`\`${written}\` is more than there can be`, example)
+  if (atomic > largest) throw usage(`\`${written}\` is more than there can be`, example)
   return { text: `${whole}${fraction === '' ? '' : `.${fraction}`} ${unit}`, atomic }
 }

@@ -4,7 +4,7 @@ import { ClientError, type QueryClient } from '../../client/index.ts'
 import { type Diagnostic, diagnostic, positionAt, QuorateError, sortDiagnostics } from '../../diagnostics/index.ts'
 import type { BatchFile, FileRow } from './batch-file.ts'
 import type { SendMeaning } from './carry-out.ts'
-import { makeOrder } from './order.ts'
+import { chainOf, makeOrder } from './order.ts'
 import { type Known, meaningOf } from './prepare.ts'
 import { makeRequest } from './request.ts'
 
@@ -125,7 +125,3 @@ async function checkChains(
 
 /** What is no chain of the API's, and what is one that it has no node of. */
 const UNKNOWN: ReadonlySet<string> = new Set(['client/invalid', 'client/not-supported'])
-
-export function chainOf({ parameters }: SendOrder): string {
-  return (parameters as { readonly caip2: string }).caip2
-}

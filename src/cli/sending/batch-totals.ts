@@ -1,8 +1,11 @@
+import { namespaceOf } from '../../chain/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { chainOf, type OrderedRow } from './batch-orders.ts'
-import type { Directory } from './order.ts'
+import { printAmount } from './amount.ts'
+import type { OrderedRow } from './batch-orders.ts'
+import { caip19Of, isAsset } from './caip19.ts'
+import { chainOf, type Directory, senderOf } from './order.ts'
 
 /** What one sender pays of one thing on one chain, all rows together. */
 export interface BatchTotal {
@@ -25,14 +28,15 @@ export function sumUp(rows: readonly OrderedRow[], { assets }: Pick<Directory, '
     const { order, description } = group[0]!
     const token = description.token?.name === undefined ? undefined : assets[description.token.name]
     const print = (atomic: bigint) => ({
-      text: `${printDecimal(atomic, token?.decimals ?? 18)} ${token?.symbol ?? 'eth'}`,
+      text: token
+        ? `${printDecimal(atomic, token.decimals)} ${token.symbol}`
+        : printAmount(atomic, namespaceOf(chainOf(order))!),
       atomic: atomic.toString(),
     })
     const amount = print(group.reduce((sum, one) => sum + BigInt(one.description.amount.atomic), 0n))
     const address = senderOf(order)
-    const asset = token === undefined ? 'slip44:60' : `erc20:${token.address}`
     const total = { from: order.from, address, chain: chainOf(order), rows: group.length, amount }
-    return { total, caip19: `${chainOf(order)}/${asset}`.toLowerCase(), print }
+    return { total, caip19: caip19Of(chainOf(order), token?.address), print }
   })
 }
 
@@ -65,14 +69,10 @@ export async function withFunds(totals: readonly TotalOf[], client: QueryClient)
     totals.map(async ({ total, caip19, print }) => {
       const balances = await ask(total)
       if (balances === undefined) return total
-      const held = balances.find((one) => one.caip19?.toLowerCase() === caip19)?.balance
+      const held = balances.find((one) => isAsset(caip19, one.caip19))?.balance
       // Of a currency all is told; of tokens only those that the API knows.
       if (held === undefined && !caip19.includes('slip44')) return total
       return { ...total, funds: print(BigInt(held ?? 0)) }
     }),
   )
-}
-
-function senderOf({ parameters }: OrderedRow['order']): string {
-  return (parameters as { readonly from: string }).from
 }

@@ -1,17 +1,13 @@
-/** What a transaction does: it pays ether, pays a token, or calls a contract. */
+/** What a transaction on Ethereum does: it pays ether, pays a token, or calls a contract. */
 import { encodeTransfer } from '../../chain/index.ts'
-import type { Asset, Assets } from '../../definitions/index.ts'
 import { parseAmount, parseAssetAmount } from './amount.ts'
-import { unknownName, usage } from './usage.ts'
+import type { NamedAsset, Target, TargetRequest } from './target.ts'
+import { usage } from './usage.ts'
 
 /** What is to be done, as a person asks for it. */
-export interface CallRequest {
+export interface CallRequest extends TargetRequest {
   /** With its unit; may be absent where `data` is given. */
   readonly amount?: string
-  /** Name of a token, which knows its chain. */
-  readonly asset?: string
-  /** In CAIP-2 form. */
-  readonly chain?: string
   /** Bytes for a contract, hex with `0x`. */
   readonly data?: string
 }
@@ -25,33 +21,21 @@ interface Call {
   readonly amount: string
 }
 
-/** Makes the call that a request asks for. Throws `cli/usage` or `cli/unknown-name`. */
+/** Who is paid, under the name that was asked for. */
+export interface Receiver {
+  readonly name: string
+  readonly address: string
+}
+
+/** Makes the call that a request asks for. Throws `cli/usage`. */
 export function makeCall(
-  request: CallRequest,
-  {
-    receiver,
-    assets,
-  }: { readonly receiver: { readonly name: string; readonly address: string }; readonly assets: Assets },
+  { amount, data }: CallRequest,
+  { receiver, target: { caip2, token } }: { readonly receiver: Receiver; readonly target: Target },
 ): Call {
-  const { amount, asset: name, chain, data } = request
-  if (data !== undefined && name !== undefined) {
-    throw usage(
-      '--asset and --data exclude each other',
-      'a token is paid by --asset alone, another call is made by --data',
-    )
-  }
-  if (amount === undefined && data === undefined) throw usage('expected --amount', 'see `quorate send --help`')
-  if (name !== undefined) {
-    const asset = assets[name]
-    if (!Object.hasOwn(assets, name) || asset === undefined) throw unknownName('asset', name, Object.keys(assets))
-    return makeTransfer({ name, asset, amount: amount!, chain, receiver })
-  }
-  if (chain === undefined || !/^eip155:[1-9]\d{0,31}$/.test(chain)) {
-    const got = chain === undefined ? '' : `, got \`${chain}\``
-    throw usage(`expected --chain in CAIP-2 form${got}`, 'write it like eip155:1')
-  }
+  if (amount === undefined && data === undefined) throw expectedAmount()
+  if (token !== undefined) return makeTransfer(amount!, { token, receiver })
   const { text, atomic } = parseAmount(amount ?? '0eth')
-  const call = { caip2: chain, to: receiver.address, value: atomic.toString(), amount: text }
+  const call = { caip2, to: receiver.address, value: atomic.toString(), amount: text }
   if (data === undefined) return call
   if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(data)) {
     throw usage(
@@ -62,32 +46,26 @@ export function makeCall(
   return { ...call, data: data.toLowerCase() }
 }
 
-function makeTransfer({
-  name,
-  asset,
-  amount: written,
-  chain,
-  receiver,
-}: {
-  readonly name: string
-  readonly asset: Asset
-  readonly amount: string
-  readonly chain: string | undefined
-  readonly receiver: { readonly name: string; readonly address: string }
-}): Call {
-  if (chain !== undefined && chain !== asset.chain) {
-    throw usage(
-      `asset \`${name}\` is on chain ${asset.chain}, not on ${chain}`,
-      'leave --chain out, or name another asset',
-    )
-  }
-  if (receiver.address.toLowerCase() === asset.address.toLowerCase()) {
-    throw usage(
-      `\`${receiver.name}\` is the contract of \`${name}\` itself`,
-      'what is paid to it is lost; name who is to have it',
-    )
-  }
-  const { text, atomic } = parseAssetAmount(written, { name, asset })
+/** The error of a payment without an amount. */
+export function expectedAmount(): Error {
+  return usage('expected --amount', 'see `quorate send --help`')
+}
+
+/** The error of a payment to a token itself. `what` is what holds the token's place on its chain. */
+export function paysToken(what: 'contract' | 'mint', { name }: NamedAsset, receiver: Receiver): Error {
+  return usage(
+    `\`${receiver.name}\` is the ${what} of \`${name}\` itself`,
+    'what is paid to it is lost; name who is to have it',
+  )
+}
+
+function makeTransfer(
+  written: string,
+  { token, receiver }: { readonly token: NamedAsset; readonly receiver: Receiver },
+): Call {
+  const { chain, address } = token.asset
+  if (receiver.address.toLowerCase() === address.toLowerCase()) throw paysToken('contract', token, receiver)
+  const { text, atomic } = parseAssetAmount(written, token)
   const data = encodeTransfer(receiver.address, atomic)
-  return { caip2: asset.chain, to: asset.address, value: '0', data, amount: text }
+  return { caip2: chain, to: address, value: '0', data, amount: text }
 }

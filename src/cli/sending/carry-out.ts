@@ -7,7 +7,7 @@ import { type Place, reader } from '../connect.ts'
 import { assertConfirmed } from '../io.ts'
 import { withApplies } from '../temporal.ts'
 import { exitOfSend, renderOrder, renderSend, toSendJson } from '../views/send.ts'
-import type { SendDescription } from './describe.ts'
+import type { SendDescription } from './description.ts'
 import { beginSend, followSend, isFinal } from './running.ts'
 
 /** What a send will do, and what will come of asking for it. */

@@ -1,22 +1,20 @@
 import { ClientError, type QueryClient } from '../../client/index.ts'
-import type { Asset } from '../../definitions/index.ts'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
+import { caip19Of, isAsset } from './caip19.ts'
+import type { NamedAsset } from './target.ts'
 
 /**
  * Compares an asset with what the service knows of that token, where it knows anything: with other decimals, another amount
  * would be paid than the one that was written. Throws `cli/other-decimals`.
  */
-export async function checkToken(
-  client: QueryClient,
-  { name, asset }: { readonly name: string; readonly asset: Asset },
-): Promise<void> {
+export async function checkToken(client: QueryClient, { name, asset }: NamedAsset): Promise<void> {
   const { chain, address, decimals } = asset
   // The API's list of chains is not ours to repeat: it says itself which it does not know.
   const { assets = [] } = await client.query('list_supported_assets', { caip2: chain as never }).catch(nothingKnown)
-  const token = `${chain}/erc20:${address}`.toLowerCase()
-  const known = assets.find(({ caip19 }) => caip19?.toLowerCase() === token)
+  const token = caip19Of(chain, address)
+  const known = assets.find(({ caip19 }) => isAsset(token, caip19))
   if (known?.decimals === undefined || known.decimals === decimals) return
-  const message = `asset \`${name}\` is defined with ${decimals} decimals, and its contract has ${known.decimals}`
+  const message = `asset \`${name}\` is defined with ${decimals} decimals, and its ${chain.startsWith('solana:') ? 'mint' : 'contract'} has ${known.decimals}`
   throw new QuorateError('cli/other-decimals', message, {
     exit: EXIT.refused,
     facts: { token: address, submitted: 'nothing' },

@@ -7,42 +7,23 @@ import { ChainError, readSendFacts, type SendIntent, transferInterface } from '.
 import { printDecimal } from '../../encoding/index.ts'
 import type { Json, JsonObject } from '../../protocol/index.ts'
 import type { World } from '../../scenarios/index.ts'
-import { type Directory, OWN_WALLET } from './order.ts'
+import { printAmount } from './amount.ts'
+import { describeSolanaPayment } from './describe-solana.ts'
+import { type ContractCall, nameAddress, type SendDescription } from './description.ts'
+import type { Directory } from './order.ts'
 import { usage } from './usage.ts'
 
-/** A send as it will be carried out; plain JSON. */
-export interface SendDescription {
-  /** Who has it in the end. */
-  readonly receiver: NamedAddress
-  /** In the unit of what is paid, and in its smallest. */
-  readonly amount: { readonly text: string; readonly atomic: string; readonly atomicUnit: string }
-  /** The contract of the token that is paid. */
-  readonly token?: NamedAddress
-  /** The call of a contract that is no payment of a known token. */
-  readonly call?: ContractCall
-  /** What it may cost at most; without bounds the service chooses. */
-  readonly fee: { readonly maxFeePerGas?: string; readonly gasLimit?: string; readonly atMostWei?: string }
-}
-
-interface NamedAddress {
-  readonly name?: string
-  readonly address: string
-}
-
-/** By the organization's interface of the contract, or only what stands there. */
-type ContractCall =
-  | { readonly kind: 'decoded'; readonly function: string; readonly arguments: JsonObject }
-  | { readonly kind: 'opaque'; readonly selector: string; readonly bytes: number }
-
 export function describeSend(
-  { type, parameters, to: meant }: Pick<SendOrder, 'type' | 'parameters' | 'to'>,
+  order: Pick<SendOrder, 'type' | 'parameters' | 'to'>,
   { directory, interfaces }: { readonly directory: Directory; readonly interfaces: World['interfaces'] },
 ): SendDescription {
+  if (order.type === 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2') return describeSolanaPayment(order, directory)
+  const { type, parameters, to: meant } = order
   const intent = parameters as JsonObject & SendIntent
   const { to = '', value = '0', data, caip2 } = intent
   const fee = describeFee(intent)
   const named = (address: string) => nameAddress(address, meant, directory)
-  const ether = { text: `${printDecimal(BigInt(value), 18)} eth`, atomic: value, atomicUnit: 'wei' }
+  const ether = { text: printAmount(BigInt(value), 'eip155'), atomic: value, atomicUnit: 'wei' }
   if (data === undefined) return { receiver: named(to), amount: ether, fee }
   const token = Object.entries(directory.assets).find(
     ([, { chain, address }]) => chain === caip2 && address.toLowerCase() === to.toLowerCase(),
@@ -94,22 +75,6 @@ function describeFee({ maxFeePerGas, gasLimit }: SendIntent): SendDescription['f
       ? {}
       : { atMostWei: String(BigInt(maxFeePerGas) * BigInt(gasLimit)) }),
   }
-}
-
-/** The name that the address book, the wallets or the assets have for an address; of several, the one that was meant. */
-function nameAddress(address: string, meant: string, { addressBook, assets, wallets }: Directory): NamedAddress {
-  const same = (other: string) => other.toLowerCase() === address.toLowerCase()
-  const names = [
-    ...Object.keys(addressBook).filter((each) => same(addressBook[each]!)),
-    ...wallets.flatMap(({ wallet: { walletName }, accounts }) =>
-      accounts
-        .filter((account) => same(account.address))
-        .map(({ name }) => `${OWN_WALLET}${walletName}${accounts.length === 1 ? '' : `/${name}`}`),
-    ),
-    ...Object.keys(assets).filter((each) => same(assets[each]!.address)),
-  ]
-  const name = names.find((each) => each === meant) ?? names[0]
-  return { ...(name === undefined ? {} : { name }), address }
 }
 
 /** Values of an ABI as JSON: numbers are decimals, since they may be larger than JSON's. */

@@ -1,15 +1,15 @@
 import type { SendOrder } from '../../../activities/index.ts'
-import type { SendIntent } from '../../chain/index.ts'
+import { isSameAddress, type SendIntent } from '../../chain/index.ts'
 import { activityParams, type Explanation, type PolicyContext } from '../../policy/index.ts'
 import type { JsonObject } from '../../protocol/index.ts'
 import type { Actual } from '../../resources/index.ts'
 import { explainRequest, type World } from '../../scenarios/index.ts'
 import { readFacts } from './describe.ts'
-import type { Directory } from './order.ts'
+import { type Directory, senderOf } from './order.ts'
 
 /** What will come of a send when the acting user asks for it now: the live policies, by the service's own evaluator. */
 export function forecastSend(
-  { type, parameters }: SendOrder,
+  order: SendOrder,
   {
     actual,
     world,
@@ -22,6 +22,7 @@ export function forecastSend(
     readonly now: number
   },
 ): Explanation {
+  const { type, parameters } = order
   const intent = parameters as JsonObject & SendIntent
   const { batch: _, ...facts } = readFacts(type, intent, { interfaces: world.interfaces })
   const me = Object.values(world.users).find(({ approver }) => approver.id === actual.actor.userId)
@@ -31,14 +32,14 @@ export function forecastSend(
     approvers: me === undefined ? [] : [me.approver],
     credentials: me === undefined ? [] : Object.values(me.credentials).slice(0, 1),
     rootQuorum: world.quorum,
-    ...walletFacts(intent.from!, directory),
+    ...walletFacts(senderOf(order), directory),
     ...facts,
   }
   return explainRequest(world, context)
 }
 
 function walletFacts(from: string, { wallets }: Directory): Partial<PolicyContext> {
-  const holds = (address: string) => address.toLowerCase() === from.toLowerCase()
+  const holds = (address: string) => isSameAddress(address, from)
   const held = wallets.find(({ accounts }) => accounts.some(({ address }) => holds(address)))
   if (held === undefined) return {}
   const { walletId: id, walletName: label, imported, exported } = held.wallet

@@ -1,13 +1,15 @@
 import type { SendOrder } from '../../../activities/index.ts'
-import { isEthereumAddress } from '../../chain/index.ts'
+import { chainName, type Namespace, namespaceOfAddress, namespaces } from '../../chain/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import type { Assets } from '../../definitions/index.ts'
 import { readWalletAccounts } from '../../live/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { takeOptionalText, takeText } from '../../resources/index.ts'
-import { isAddress } from './address.ts'
-import { type CallRequest, makeCall } from './call.ts'
+import { readAddress } from './address.ts'
+import { type CallRequest, makeCall, type Receiver } from './call.ts'
 import { type FeeRequest, makeFees } from './fees.ts'
+import { makeSolanaPayment } from './solana-payment.ts'
+import { findTarget, type Target } from './target.ts'
 import { unknownName, usage } from './usage.ts'
 
 /** One send as a person asks for it: names or addresses, and an amount with its unit. */
@@ -29,13 +31,13 @@ export interface Directory {
 
 export interface WalletEntry {
   readonly wallet: Pick<Wire.Wallet, 'walletId' | 'walletName' | 'imported' | 'exported'>
-  /** Those with an Ethereum address, where they were read. */
+  /** Those that can pay, where they were read: their addresses tell on which chains. */
   readonly accounts: readonly { readonly address: string; readonly name: string }[]
 }
 
 /**
- * Reads the wallets of the organization, and the Ethereum accounts of those that may be meant: the ones of that name, or each
- * when one is an address.
+ * Reads the wallets of the organization, and the accounts that can pay of those that may be meant: the ones of that name, or
+ * each when one is an address.
  */
 export async function readDirectory(
   client: QueryClient,
@@ -44,18 +46,23 @@ export async function readDirectory(
   const { wallets } = await client.query('list_wallets', {})
   const entries: WalletEntry[] = []
   for (const wallet of wallets) {
-    const mayBeMeant = parties.some((one) => isEthereumAddress(one) || wallet.walletName === walletNameOf(one))
-    entries.push({ wallet, accounts: mayBeMeant ? await readEthereumAccounts(client, wallet.walletId) : [] })
+    const mayBeMeant = parties.some(
+      (one) => namespaceOfAddress(one) !== undefined || wallet.walletName === walletNameOf(one),
+    )
+    entries.push({ wallet, accounts: mayBeMeant ? await readPayers(client, wallet.walletId) : [] })
   }
   return { ...names, wallets: entries }
 }
 
-async function readEthereumAccounts(client: QueryClient, walletId: string): Promise<WalletEntry['accounts']> {
+/** The formats of addresses that can be paid from. */
+const FORMATS: readonly string[] = Object.values(namespaces).map(({ format }) => format)
+
+async function readPayers(client: QueryClient, walletId: string): Promise<WalletEntry['accounts']> {
   const accounts: WalletEntry['accounts'][number][] = []
   for await (const page of readWalletAccounts(client, walletId)) {
-    const ethereum = page.filter(({ addressFormat }) => addressFormat === 'ADDRESS_FORMAT_ETHEREUM')
+    const payers = page.filter(({ addressFormat }) => FORMATS.includes(String(addressFormat)))
     accounts.push(
-      ...ethereum.map((record) => ({
+      ...payers.map((record) => ({
         address: takeText(record, 'address', 'wallet account'),
         name: takeOptionalText(record, 'name', 'wallet account') ?? '',
       })),
@@ -90,48 +97,119 @@ export function makeOrder(
     readonly now: number
   },
 ): SendOrder {
-  const from = findAccount(request.from, directory)
-  const to = findReceiver(request.to, directory)
-  const { amount, ...call } = makeCall(request, { receiver: to, assets: directory.assets })
+  if (request.data !== undefined && request.asset !== undefined) {
+    throw usage(
+      '--asset and --data exclude each other',
+      'a token is paid by --asset alone, another call is made by --data',
+    )
+  }
+  const target = findTarget(request, directory.assets)
+  const from = findAccount(request.from, { directory, target })
+  const receiver = findReceiver(request.to, { directory, target })
   return {
     reference: request.reference,
     organization,
-    type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
-    parameters: { from: from.address, ...call, ...makeFees(request) },
+    ...makePayment(request, { from: from.address, receiver, target }),
     from: from.name,
-    to: to.name,
-    amount,
+    to: receiver.name,
     orderedAt: new Date(now).toISOString(),
   }
 }
 
-/** `treasury`, or `treasury/hot` where the wallet has several accounts, or an address. */
-function findAccount(written: string, { wallets }: Directory): { readonly name: string; readonly address: string } {
-  if (isAddress(written)) return { name: written, address: written }
+interface Parties {
+  readonly from: string
+  readonly receiver: Receiver
+  readonly target: Target
+}
+
+function makePayment(
+  request: SendRequest,
+  { from, ...rest }: Parties,
+): Pick<SendOrder, 'type' | 'parameters' | 'amount'> {
+  const { namespace } = rest.target
+  switch (namespace) {
+    case 'eip155': {
+      const { amount, ...call } = makeCall(request, rest)
+      return {
+        type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+        parameters: { from, ...call, ...makeFees(request) },
+        amount,
+      }
+    }
+    case 'solana':
+      return { type: 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', ...makeSolanaPayment(request, { from, ...rest }) }
+    default:
+      return namespace satisfies never
+  }
+}
+
+/** The address that a send is paid from, and that signs it. */
+export function senderOf({ parameters }: Pick<SendOrder, 'parameters'>): string {
+  const { from, signWiths } = parameters as { readonly from?: string; readonly signWiths?: readonly string[] }
+  return from ?? signWiths![0]!
+}
+
+export function chainOf({ parameters }: Pick<SendOrder, 'parameters'>): string {
+  return (parameters as { readonly caip2: string }).caip2
+}
+
+interface Place {
+  readonly directory: Directory
+  readonly target: Target
+}
+
+/** `treasury`, or `treasury/hot` where the wallet has several accounts of the chain's kind, or an address. */
+function findAccount(written: string, place: Place): Receiver {
+  const itself = findAddress(written, place)
+  if (itself !== undefined) return itself
+  const { wallets } = place.directory
+  const { namespace } = place.target
   const walletName = walletNameOf(written)
   const [, accountName] = written.split('/', 2)
   const found = wallets.filter(({ wallet }) => wallet.walletName === walletName)
   const names = wallets.map(({ wallet }) => wallet.walletName)
   if (found.length === 0) throw unknownName('wallet', walletName, names)
   if (found.length > 1) throw usage(`${found.length} wallets are called \`${walletName}\``, 'give the address')
-  const { accounts } = found[0]!
+  const accounts = found[0]!.accounts.filter(({ address }) => namespaceOfAddress(address) === namespace)
   const chosen = accountName === undefined ? accounts : accounts.filter(({ name }) => name === accountName)
   if (chosen.length === 1) return { name: written, address: chosen[0]!.address }
   const held = accounts.map(({ name, address }) => (name === '' ? address : name)).join(', ')
-  if (accounts.length === 0)
-    throw usage(`wallet \`${walletName}\` has no Ethereum account`, 'add one to its definition')
+  const kind = namespaces[namespace].name
+  if (accounts.length === 0) throw usage(`wallet \`${walletName}\` has no ${kind} account`, 'add one to its definition')
   throw usage(
-    `wallet \`${walletName}\` has ${accounts.length} Ethereum accounts: ${held}`,
+    `wallet \`${walletName}\` has ${accounts.length} ${kind} accounts: ${held}`,
     `name one, as \`${walletName}/NAME\`, or give its address`,
   )
 }
 
-function findReceiver(written: string, directory: Directory): { readonly name: string; readonly address: string } {
-  if (isAddress(written)) return { name: written, address: written }
-  const address = directory.addressBook[written]
-  if (Object.hasOwn(directory.addressBook, written) && address !== undefined) return { name: written, address }
-  if (written.startsWith(OWN_WALLET)) {
-    return { name: written, address: findAccount(written.slice(OWN_WALLET.length), directory).address }
+function findReceiver(written: string, place: Place): Receiver {
+  const itself = findAddress(written, place)
+  if (itself !== undefined) return itself
+  const { addressBook } = place.directory
+  const address = addressBook[written]
+  if (Object.hasOwn(addressBook, written) && address !== undefined) {
+    return fitting({ name: written, address }, { namespace: namespaceOfAddress(address), ...place })
   }
-  throw unknownName('receiver', written, Object.keys(directory.addressBook))
+  if (written.startsWith(OWN_WALLET)) {
+    return { name: written, address: findAccount(written.slice(OWN_WALLET.length), place).address }
+  }
+  throw unknownName('receiver', written, Object.keys(addressBook))
+}
+
+/** An address that was written as it is. */
+function findAddress(written: string, place: Place): Receiver | undefined {
+  const namespace = readAddress(written)
+  return namespace && fitting({ name: written, address: written }, { namespace, ...place })
+}
+
+/** What is paid to an address of another kind of chain reaches nobody. */
+function fitting(
+  party: Receiver,
+  { namespace, target }: { readonly namespace: Namespace | undefined; readonly target: Target },
+): Receiver {
+  if (namespace === undefined || namespace === target.namespace) return party
+  throw usage(
+    `\`${party.name}\` is an address on ${namespaces[namespace].name}, and the send is on ${chainName(target.caip2)}`,
+    `name one on ${namespaces[target.namespace].name}, or another chain`,
+  )
 }

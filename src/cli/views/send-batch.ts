@@ -1,10 +1,12 @@
 /** A batch of sends for people: what is in it, how far it is, and what came of it. */
 import { countsOf, type RowState, type SendBatch, type SendBatchProgress } from '../../../activities/index.ts'
+import { chainName } from '../../chain/index.ts'
 import { type ExitCode, printable } from '../../diagnostics/index.ts'
 import type { Io, Style } from '../io.ts'
 import type { OrderedRow } from '../sending/batch-orders.ts'
 import type { BatchTotal } from '../sending/batch-totals.ts'
 import { isDenied } from '../sending/carry-out.ts'
+import { chainOf } from '../sending/order.ts'
 import type { BatchReport } from './batch-report.ts'
 import { EVENTS_VERSION } from './events.ts'
 import { headline } from './explanation.ts'
@@ -44,15 +46,14 @@ export function renderBatch(
     const { row, order, description, explanation, state } = one
     const { receiver, amount, call } = description
     const what = call === undefined ? '' : `, ${call.kind === 'decoded' ? call.function : call.selector}`
-    const { caip2 } = order.parameters as { readonly caip2: string }
     const forecast = isOpen(one) ? headline(explanation) : `${state} already`
     const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
-    return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${amount.text}, ${amount.atomic} ${amount.atomicUnit}${what}  ${order.from} to ${named(receiver)} on ${caip2}  ${outcome}\n`
+    return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${amount.text}, ${amount.atomic} ${amount.atomicUnit}${what}  ${order.from} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
   })
   const sums = totals.map(({ from, chain, rows: count, amount, funds }) => {
     const held = funds === undefined ? '' : `, of ${funds.text}`
     const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
-    return `  ${style.dim('total'.padEnd(9))} ${amount.text} from ${from} on ${chain} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
+    return `  ${style.dim('total'.padEnd(9))} ${amount.text} from ${from} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
   })
   const before = countsOf(rows.filter(({ state }) => state !== 'not begun'))
   const already = renderCounts(before)

@@ -2,7 +2,7 @@
 import { printable } from '../../diagnostics/index.ts'
 import type { Json } from '../../protocol/index.ts'
 import type { Style } from '../io.ts'
-import type { SendDescription } from '../sending/describe.ts'
+import type { SendDescription } from '../sending/description.ts'
 
 /** What an approver of a send reads beside its parameters. */
 export function sendRows({ receiver, amount, call }: SendDescription, style: Style): readonly string[][] {

@@ -1,10 +1,13 @@
 /** A send for people and for programs; the text is made from the same values as the JSON. */
-import type { SendOrder, SendProgress } from '../../../activities/index.ts'
+import type { SendOrder, SendProgress, TransactionReceipt } from '../../../activities/index.ts'
+import { chainName, namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import type { Explanation } from '../../policy/index.ts'
 import type { Style } from '../io.ts'
-import type { SendDescription } from '../sending/describe.ts'
+import { printAmount } from '../sending/amount.ts'
+import type { LamportFee, SendDescription } from '../sending/description.ts'
+import { chainOf, senderOf } from '../sending/order.ts'
 import { shortCode } from '../waiting.ts'
 import { age } from './activity.ts'
 import { headline, outcomeWords } from './explanation.ts'
@@ -27,24 +30,29 @@ export function renderOrder(
   { description, explanation }: { readonly description: SendDescription; readonly explanation: Explanation },
   style: Style,
 ): string {
-  const { from, caip2, nonce } = order.parameters as Record<string, string>
-  const { receiver, amount, token, call } = description
+  const { nonce } = order.parameters as Record<string, string>
+  const { receiver, amount, token, tokenAccount, keyless, call } = description
   const rows = [
     ['reference', printable(order.reference)],
     ...(order.replaces === undefined ? [] : [['replaces', `${printable(order.replaces)}, by its nonce ${nonce}`]]),
-    ['from', named({ name: order.from, address: from! })],
-    ['to', named(receiver)],
+    ['from', named({ name: order.from, address: senderOf(order) })],
+    ['to', `${named(receiver)}${keyless ? `  ${style.warning('a program’s address: nobody has a key for it')}` : ''}`],
     ['amount', `${amount.text}, ${amount.atomic} ${amount.atomicUnit}`],
     ...(token === undefined ? [] : [['token', named(token)]]),
+    ...(tokenAccount === undefined
+      ? []
+      : [['account', `${tokenAccount}, opened where there is none, for a rent of some 0.002 sol`]]),
     ...(call === undefined ? [] : [['call', renderCall(call, style)]]),
-    ['chain', caip2!],
+    ['chain', chainName(chainOf(order))],
     ['fee', renderFee(description.fee)],
     ['forecast', headline(explanation)],
   ]
   return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
 }
 
-function renderFee({ maxFeePerGas, gasLimit, atMostWei }: SendDescription['fee']): string {
+function renderFee(fee: SendDescription['fee']): string {
+  if ('signatureLamports' in fee) return renderLamports(fee)
+  const { maxFeePerGas, gasLimit, atMostWei } = fee
   const price = maxFeePerGas === undefined ? undefined : `${printDecimal(BigInt(maxFeePerGas), 9)} gwei a unit of gas`
   if (atMostWei !== undefined) return `at most ${printDecimal(BigInt(atMostWei), 18)} eth: ${price}, ${gasLimit} units`
   if (price !== undefined) return `at most ${price}; the service chooses how many units, --gas bounds them`
@@ -53,9 +61,17 @@ function renderFee({ maxFeePerGas, gasLimit, atMostWei }: SendDescription['fee']
   return 'the service chooses; --max-fee and --gas bound it'
 }
 
+/** What is offered to be preferred is paid in any case: it is no mere bound. */
+function renderLamports({ signatureLamports, atMostLamports }: LamportFee): string {
+  if (atMostLamports === undefined) return 'the service chooses; --max-fee bounds it'
+  const [own, most] = [BigInt(signatureLamports), BigInt(atMostLamports)]
+  const rest = most === own ? '' : `, ${printAmount(most - own, 'solana')} to be preferred`
+  return `${printAmount(most, 'solana')}: ${printAmount(own, 'solana')} for the signature${rest}`
+}
+
 /** One state in one line. */
 export function renderSend(progress: SendProgress, style: Style, now: number): string {
-  const { state, fingerprint, approved = [], since, transactionHash, error } = progress
+  const { state, fingerprint, approved = [], since, transactionHash, receipt, error } = progress
   const { word, colour } = states[state]
   const waiting =
     state === 'waiting'
@@ -66,10 +82,16 @@ export function renderSend(progress: SendProgress, style: Style, now: number): s
           ),
         ]
       : []
-  const parts = [style[colour](word.padEnd(12)), ...waiting, transactionHash ?? '']
+  const where = receipt === undefined ? '' : style.dim(renderReceipt(receipt))
+  const parts = [style[colour](word.padEnd(12)), ...waiting, transactionHash ?? '', where]
   // Words of the API, of a node, or of whoever wrote a contract.
   if (error) parts.push(style.error(printable(error.message)))
   return `${parts.filter(Boolean).join('  ')}\n`
+}
+
+function renderReceipt({ block, fee: { amount, caip19 } }: TransactionReceipt): string {
+  const namespace = namespaceOf(caip19) ?? 'eip155'
+  return `in ${namespace === 'solana' ? 'slot' : 'block'} ${block}, for a fee of ${printAmount(BigInt(amount), namespace)}`
 }
 
 /** One send of a list: its reference, what it is, and how it stands. */

@@ -1,5 +1,12 @@
 /** What a Solana transaction does, by its own bytes: shown before it is approved. */
-import { COMPUTE_BUDGET_PROGRAM, readSendFacts, type SendIntent } from '../../chain/index.ts'
+import {
+  COMPUTE_BUDGET_PROGRAM,
+  readSendFacts,
+  readSolanaPayment,
+  type SendIntent,
+  solanaSendBytes,
+  tokenAccountOf,
+} from '../../chain/index.ts'
 import { printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import type { Json } from '../../protocol/index.ts'
@@ -8,7 +15,13 @@ import type { Style } from '../io.ts'
 
 /** Plain JSON; amounts of tokens are in their smallest unit. */
 export interface SolanaDescription {
-  readonly pays: readonly { readonly amount: string; readonly token?: string; readonly to: string }[]
+  readonly pays: readonly {
+    readonly amount: string
+    readonly token?: string
+    readonly to: string
+    /** The account of the receiver that holds the token, where the transaction makes sure that it is the receiver's. */
+    readonly account?: string
+  }[]
   /** Calls that the organization's interfaces tell. */
   readonly calls: readonly { readonly program: string; readonly function: string; readonly arguments: Json }[]
   /** The programs that the transaction calls, payments included. */
@@ -48,6 +61,17 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
   )
   const budget = instructions.filter(({ program_key }) => program_key === COMPUTE_BUDGET_PROGRAM)
   const known = transfers.length + spl_transfers.length + calls.length + budget.length
+  const payment = readSolanaPayment(solanaSendBytes(intent))
+  if (payment?.token !== undefined) {
+    const { to, amount, token } = payment
+    const account = tokenAccountOf(to, token)
+    return {
+      pays: [{ amount: String(amount), token: token.mint, to, account }],
+      calls,
+      programs: program_keys,
+      unknown: 0,
+    }
+  }
   return {
     pays: [
       ...transfers.map(({ amount, to }) => ({ amount: `${printDecimal(amount, LAMPORT_DECIMALS)} sol`, to })),
@@ -67,7 +91,10 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
 export function solanaRows({ pays, calls, programs, unknown }: SolanaDescription, style: Style): readonly string[][] {
   const units = (token: string | undefined) => (token === undefined ? '' : ` units of the token ${token}`)
   return [
-    ...pays.map(({ amount, token, to }) => ['pays', `${amount}${units(token)} to ${to}`]),
+    ...pays.map(({ amount, token, to, account }) => [
+      'pays',
+      `${amount}${units(token)} to ${to}${account === undefined ? '' : `, into its account ${account}`}`,
+    ]),
     ...calls.map((call) => [
       'calls',
       `${call.function}(${printable(JSON.stringify(call.arguments))}) of ${call.program}`,

@@ -76,8 +76,8 @@ export interface TestSolanaNode {
   balance(of: string): bigint
   /** Makes a token of the SPL token program. */
   makeToken(mint: string, decimals: number): void
-  /** Gives an owner one more account of a token, with so much in it, and says its address. */
-  giveToken(mint: string, owner: string, amount: bigint): string
+  /** Gives an owner one more account of a token, with so much in it, and says its address. @default at any address */
+  giveToken(mint: string, owner: string, amount: bigint, at?: string): string
   data(of: string): Uint8Array
   /** Makes a table that transactions name accounts by. */
   makeTable(at: string, addresses: readonly string[]): void
@@ -368,12 +368,11 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       data.writeUInt8(1, 45)
       putData(mint, data)
     },
-    giveToken(mint, owner, amount) {
+    giveToken(mint, owner, amount, at = encodeBase58(randomBytes(32))) {
       const bytesOf = (of: string) => Uint8Array.from(getAddressEncoder().encode(address(of)))
       const data = Buffer.concat([bytesOf(mint), bytesOf(owner), Buffer.alloc(101)])
       data.writeBigUInt64LE(amount, 64)
       data.writeUInt8(1, 108)
-      const at = encodeBase58(randomBytes(32))
       putData(at, data)
       tokenAccounts.push(at)
       return at

@@ -1,0 +1,185 @@
+/** Payments on Solana as people make them: a process, the chain's runtime behind a node, and everything real between them. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { countActivities, quorate, writeFiles } from './harness.ts'
+import { PAYROLL } from './payday.ts'
+import { CREW, CREW_TOKENS, DEVNET, MINT, solanaPayday } from './solana-payday.ts'
+
+const closers: (() => Promise<void>)[] = []
+let day: Awaited<ReturnType<typeof solanaPayday>>
+beforeAll(async () => {
+  day = await solanaPayday((close) => closers.push(close))
+}, 60_000)
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+})
+
+interface Sent {
+  readonly progress: { readonly state: string; readonly transactionHash?: string; readonly error?: { message: string } }
+}
+const sentIn = ({ stdout }: { readonly stdout: string }) => (JSON.parse(stdout) as Sent).progress
+
+test('send on Solana: a dry run says who is paid, how much in both units, and what will come of it', async () => {
+  const before = await countActivities(day.service)
+  const { exit, stderr } = await day.send(['--dry-run'])
+  expect({ exit, stderr }).toEqual({
+    exit: 0,
+    stderr: [
+      '  reference  INV-42',
+      `  from       ${day.walletName} (${day.address})`,
+      `  to         crew (${CREW})`,
+      '  amount     1.5 sol, 1500000000 lamports',
+      '  chain      solana:devnet',
+      '  fee        the service chooses; --max-fee bounds it',
+      '  forecast   allow: the root quorum has approved, and policies are not asked',
+      '',
+    ].join('\n'),
+  })
+  expect(await countActivities(day.service)).toBe(before)
+})
+
+test('send on Solana: a reference is sent once, however often it is asked, and nothing takes its place', {
+  timeout: 120_000,
+}, async () => {
+  const both = await Promise.all([day.send(['--yes', '--json']), day.send(['--yes', '--json'])])
+  const [first, second] = both.map(sentIn)
+  expect([both.map(({ exit }) => exit), first!.state, first]).toEqual([[0, 0], 'included', second])
+  const signature = first!.transactionHash!
+  expect([...day.node.landed.keys()]).toEqual([signature])
+  expect(day.node.balance(CREW)).toBe(1_500_000_000n)
+
+  const other = await day.send(['--yes'], { amount: '2sol' })
+  expect([other.exit, other.stderr]).toEqual([4, expect.stringContaining('`INV-42` stands for another send')])
+  const sends = (...words: readonly string[]) => quorate(['sends', ...words], { env: day.env, cwd: day.folder })
+  const { slot } = day.node.landed.get(signature)!
+  expect((await sends()).stdout).toBe(
+    `INV-42  1.5 sol from ${day.walletName} to crew  included      ${signature}  in slot ${slot}, for a fee of 0.000005 sol\n`,
+  )
+  for (const verb of ['replace', 'cancel']) {
+    const refused = await sends(verb, 'INV-42')
+    expect([refused.exit, refused.stderr]).toEqual([
+      4,
+      expect.stringContaining('`INV-42` cannot be replaced: transactions on Solana have no nonce'),
+    ])
+  }
+})
+
+test('send on Solana: a token is paid to who has no account of it yet, for no more than the fee that was given', {
+  timeout: 120_000,
+}, async () => {
+  const given = { asset: 'usdc', amount: '12.5usdc', chain: undefined, ref: 'INV-43', 'max-fee': '0.0001sol' }
+  const { exit, stderr } = await day.send(['--dry-run'], given)
+  expect({ exit, stderr: stderr.split('\n').slice(2, 8) }).toEqual({
+    exit: 0,
+    stderr: [
+      `  to         crew (${CREW})`,
+      '  amount     12.5 USDC, 12500000 atomic units',
+      `  token      usdc (${MINT})`,
+      `  account    ${CREW_TOKENS}, opened where there is none, for a rent of some 0.002 sol`,
+      '  chain      solana:devnet',
+      '  fee        0.0001 sol: 0.000005 sol for the signature, 0.000095 sol to be preferred',
+    ],
+  })
+  expect(day.tokens(CREW)).toBeUndefined()
+  const held = day.node.balance(day.address)
+  expect((await day.send(['--yes'], given)).exit).toBe(0)
+  expect([day.tokens(CREW), day.tokens(day.address)]).toEqual([12_500_000n, 7_500_000n])
+  expect(held - day.node.balance(day.address)).toBe(100_000n + day.node.balance(CREW_TOKENS))
+})
+
+test('send on Solana: two payments alike are two, also where the fee is given', { timeout: 120_000 }, async () => {
+  const before = day.node.balance(CREW)
+  const alike = ['A', 'B', 'C', 'D'].map((ref, index) => ({
+    ref,
+    amount: '7lamports',
+    ...(index < 2 ? {} : { 'max-fee': '0.00001sol' }),
+  }))
+  const sent = await Promise.all(alike.map((given) => day.send(['--yes', '--json'], given)))
+  expect(sent.map(({ exit }) => exit)).toEqual([0, 0, 0, 0])
+  expect(new Set(sent.map((one) => sentIn(one).transactionHash)).size).toBe(4)
+  expect(day.node.balance(CREW)).toBe(before + 28n)
+})
+
+test.each<[string, Readonly<Record<string, string | undefined>>, RegExp]>([
+  [
+    'one without the funds',
+    { amount: '1000sol' },
+    /instruction 0 failed with custom error 0x1: .*insufficient lamports/,
+  ],
+  [
+    'a token of which there is too little',
+    { asset: 'usdc', chain: undefined, amount: '50' },
+    /instruction 1 failed with custom error 0x1: .*insufficient funds/,
+  ],
+])(
+  'send on Solana: %s has failed before it was offered, with the reason',
+  { timeout: 60_000 },
+  async (ref, given, why) => {
+    const [landed, offered] = [day.node.landed.size, day.node.offered.size]
+    const { exit, stdout } = await day.send(['--yes', '--json'], { ref, ...given })
+    const { state, transactionHash, error } = sentIn({ stdout })
+    expect([exit, state, transactionHash]).toEqual([6, 'failed', undefined])
+    expect(error?.message).toMatch(why)
+    expect([day.node.landed.size, day.node.offered.size]).toEqual([landed, offered])
+  },
+)
+
+test('send on Solana: what has no meaning there, and who cannot be paid, is said before anything is submitted', {
+  timeout: 60_000,
+}, async () => {
+  const before = await countActivities(day.service)
+  const cases: readonly (readonly [Readonly<Record<string, string | undefined>>, string])[] = [
+    [{ gas: '21000' }, '--gas has no meaning on Solana'],
+    [{ to: 'payroll' }, '`payroll` is an address on Ethereum, and the send is on solana:devnet'],
+    [
+      { asset: 'usdc', amount: '1', to: 'account' },
+      '`account` is an address of a program, such as the account of a token',
+    ],
+  ]
+  for (const [given, message] of cases) {
+    const { exit, stderr } = await day.send(['--yes'], { ref: 'NO', ...given })
+    expect([exit, stderr]).toEqual([1, expect.stringContaining(message)])
+  }
+  expect(await countActivities(day.service)).toBe(before)
+})
+
+test('send --batch: rows on both chains are checked, summed up and sent together, each once', {
+  timeout: 120_000,
+}, async () => {
+  const { env, folder, walletName } = day
+  const batch = (csv: string, ...more: readonly string[]) => {
+    writeFiles(folder, { 'pay.csv': csv })
+    return quorate(['send', 'defs', '--batch', 'pay.csv', ...more], { env, cwd: folder })
+  }
+  const rows = [
+    'ref,from,to,amount,asset,chain',
+    `MIX-1,${walletName},payroll,0.25eth,,${SEPOLIA}`,
+    `MIX-2,${walletName},crew,0.5sol,,solana:devnet`,
+    `MIX-3,${walletName},crew,0.5sol,,${DEVNET}`,
+    `MIX-4,${walletName},crew,2,usdc,`,
+  ]
+  const wrong = await batch([...rows, `MIX-5,${walletName},payroll,1sol,,solana:devnet`].join('\n'), '--yes')
+  expect([wrong.exit, wrong.stderr.split('\n')[0]]).toEqual([
+    1,
+    `pay.csv:6:${`MIX-5,${walletName},`.length + 1}: error cli/usage: \`payroll\` is an address on Ethereum, and the send is on solana:devnet`,
+  ])
+
+  const [sol, tokens] = [day.node.balance(CREW), day.tokens(CREW) ?? 0n]
+  const dry = await batch(rows.join('\n'), '--dry-run')
+  expect(dry.stderr.split('\n').filter((line) => line.startsWith('  total'))).toEqual([
+    `  total     0.25 eth from ${walletName} on ${SEPOLIA} in 1 row, of 10 eth`,
+    expect.stringMatching(`^  total     1 sol from ${walletName} on solana:devnet in 2 rows, of [0-9.]+ sol$`),
+    expect.stringMatching(`^  total     2 USDC from ${walletName} on solana:devnet in 1 row, of [0-9.]+ USDC$`),
+  ])
+  const [first, second] = await Promise.all([
+    batch(rows.join('\n'), '--yes', '--json'),
+    batch(rows.join('\n'), '--yes', '--json'),
+  ])
+  expect([first.exit, second.exit, JSON.parse(first.stdout).counts]).toEqual([0, 0, { included: 4 }])
+  expect(JSON.parse(second.stdout).rows).toEqual(JSON.parse(first.stdout).rows)
+  const hashes = (JSON.parse(first.stdout).rows as { transactionHash: string }[]).map((row) => row.transactionHash)
+  expect(hashes[0]).toMatch(/^0x[0-9a-f]{64}$/)
+  expect(hashes.slice(1).every((hash) => day.node.landed.has(hash))).toBe(true)
+  expect([day.node.balance(CREW) - sol, day.tokens(CREW)]).toEqual([1_000_000_000n, tokens + 2_000_000n])
+  expect(BigInt(await day.anvil.rpc<string>('eth_getBalance', PAYROLL, 'latest'))).toBe(250_000_000_000_000_000n)
+})
