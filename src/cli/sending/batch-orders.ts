@@ -1,5 +1,6 @@
 /** From the rows of a file to orders; whatever is wrong with any of them is said at its place, all of it at once. */
 import { isSameSend, type PlanStore, type SendOrder, sendIdOf } from '../../../activities/index.ts'
+import { chainName } from '../../chain/index.ts'
 import { ClientError, type QueryClient } from '../../client/index.ts'
 import { type Diagnostic, diagnostic, positionAt, QuorateError, sortDiagnostics } from '../../diagnostics/index.ts'
 import type { BatchFile, FileRow } from './batch-file.ts'
@@ -115,7 +116,7 @@ async function checkChains(
     )
     if (!(refusal instanceof ClientError) || !UNKNOWN.has(refusal.code)) continue
     for (const { row } of rows) {
-      const message = `the API does not send to chain \`${caip2}\``
+      const message = `the API does not send to chain \`${chainName(caip2)}\``
       const cell = row.cells.get('chain')?.text ? row.cells.get('chain') : row.cells.get('asset')
       found.push(diagnostic('cli/unknown-chain', message, file.at(cell, row), { help: refusal.message }))
     }
