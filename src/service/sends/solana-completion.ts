@@ -24,6 +24,7 @@ import { insertAttempt, isSentElsewhere, listSigned, updateSend } from '../store
 import { failure } from './failure.ts'
 import type { Completion } from './family.ts'
 import { raiseGas } from './gas-usage.ts'
+import { NodeRefusal } from './node.ts'
 import { withRelayerKey } from './relayers.ts'
 import type { SolanaNode } from './solana-node.ts'
 import { readSolanaRequest, type SolanaTerms } from './solana-request.ts'
@@ -46,11 +47,26 @@ const UNCONFIRMED_BLOCKS = 32
 /** So many of the same content may be sent under one blockhash; one more waits for the next. */
 const MAX_TWINS = 64
 
+/** What a node says of one send, and may not say the next time, holds up none of the others. */
+export function waitFor({ logger }: SolanaTools, { id, caip2 }: SendRow, { message: reason }: NodeRefusal): 'waits' {
+  logger.warn('a send waits', { caip2, send: id, reason })
+  return 'waits'
+}
+
 /**
  * Completes and signs a send for the first time, or anew when what was signed before can never be included. Nothing comes of
  * it while the node lags behind its own blockhash; others need not wait for that. Throws `NodeUnreachable`.
  */
 export async function completeSolana(tools: SolanaTools, row: SendRow, number: number): Promise<Completion | 'waits'> {
+  try {
+    return await completeNow(tools, row, number)
+  } catch (error) {
+    if (!(error instanceof NodeRefusal)) throw error
+    return waitFor(tools, row, error)
+  }
+}
+
+async function completeNow(tools: SolanaTools, row: SendRow, number: number): Promise<Completion | 'waits'> {
   const { node } = tools
   const asked = decodeBase64(readSolanaRequest(row.request).transaction)
   const given = row.account === null ? asked : withFeePayer(asked, row.sender)

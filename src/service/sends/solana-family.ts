@@ -1,7 +1,7 @@
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { type Completion, type CreateChainFamily, changeSend, type Handover } from './family.ts'
+import { type CreateChainFamily, changeSend, type Handover } from './family.ts'
 import { NodeRefusal } from './node.ts'
-import { completeSolana } from './solana-completion.ts'
+import { completeSolana, waitFor } from './solana-completion.ts'
 import { isRefusedForGood, refusalFailure } from './solana-failure.ts'
 import { createSolanaNode } from './solana-node.ts'
 import type { SolanaTools } from './solana-tools.ts'
@@ -16,27 +16,12 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
   const tools: SolanaTools = { ...sendTools, chain, node }
   const watcher = createSolanaWatcher(tools)
 
-  /** What a node says of one send holds up none of the others. */
-  function wait({ id, caip2 }: SendRow, { message: reason }: NodeRefusal): 'waits' {
-    tools.logger.warn('a send waits', { caip2, send: id, reason })
-    return 'waits'
-  }
-
-  async function complete(row: SendRow): Promise<Completion | 'waits'> {
-    try {
-      return await completeSolana(tools, row, 1)
-    } catch (error) {
-      if (!(error instanceof NodeRefusal)) throw error
-      return wait(row, error)
-    }
-  }
-
   async function handOver(row: SendRow, { signed_transaction }: SendAttemptRow): Promise<Handover> {
     try {
       await node.sendRaw(signed_transaction)
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error
-      if (!isRefusedForGood(error)) return wait(row, error)
+      if (!isRefusedForGood(error)) return waitFor(tools, row, error)
       await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(refusalFailure('broadcast', error)) })
       return 'failed'
     }
@@ -47,7 +32,7 @@ export const createSolanaFamily: CreateChainFamily = (sendTools, chain) => {
   return {
     maxInFlight: MAX_IN_FLIGHT,
     look: (_sender, flying) => watcher.look(flying),
-    complete,
+    complete: (row) => completeSolana(tools, row, 1),
     handOver,
   }
 }

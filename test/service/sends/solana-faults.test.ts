@@ -124,6 +124,28 @@ describe('a blockhash that expires', () => {
     expect([[...node.landed.keys()], node.balance(to.toBase58())]).toEqual([[second], 1_000_000n])
   })
 
+  test('sends: one that a node will not have tried anew holds up none of the others', async () => {
+    const stage = await setStage()
+    const { node, from } = stage
+    const to = receiver()
+    node.drops = true
+    const first = await submit(stage, draftOf([transferOf(from, to, 1_000_000)], { payer: from }))
+    await signatureOf(stage, first)
+    node.refuses = (bytes) => (Buffer.from(bytes).includes(to.toBuffer()) ? -32_005 : undefined)
+    node.produce(MAX_AGE + 3)
+    node.drops = false
+    await someTurns()
+    const second = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from }))
+    await signatureOf(stage, second)
+    node.produce(2)
+    expect((await untilEnded(stage.service.root, second)).txStatus).toBe('INCLUDED')
+    node.refuses = () => undefined
+    await untilTrue(() => node.waiting.size === 1)
+    node.produce(2)
+    expect((await untilEnded(stage.service.root, first)).txStatus).toBe('INCLUDED')
+    expect(node.balance(to.toBase58())).toBe(1_000_000n)
+  })
+
   test('sends: what the caller has dated fails, and says so', async () => {
     const stage = await setStage()
     const { node, from } = stage

@@ -79,6 +79,8 @@ export interface TestSolanaNode {
   /** Gives an owner one more account of a token, with so much in it, and says its address. @default at any address */
   giveToken(mint: string, owner: string, amount: bigint, at?: string): string
   data(of: string): Uint8Array
+  /** Makes an account with a nonce, and says that. */
+  makeNonce(at: string, authority: string): string
   /** Makes a table that transactions name accounts by. */
   makeTable(at: string, addresses: readonly string[]): void
   /** Makes so many blocks, the first with what waits. @default 1 */
@@ -376,6 +378,18 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
       putData(at, data)
       tokenAccounts.push(at)
       return at
+    },
+    makeNonce(at, authority) {
+      // The current version, in use; then the authority, the nonce, and lamports for each signature.
+      const nonce = randomBytes(32)
+      const data = Buffer.concat([
+        Buffer.from([1, 0, 0, 0, 1, 0, 0, 0]),
+        decodeBase58(authority),
+        nonce,
+        Buffer.alloc(8),
+      ])
+      putData(at, data, address(SYSTEM_PROGRAM))
+      return encodeBase58(nonce)
     },
     makeTable(at, addresses) {
       // Behind the kind come: that it is not deactivated, the slot it was extended in, and no authority.

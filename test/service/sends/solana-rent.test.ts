@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
+import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addTenant, complete } from '../handlers/steps.ts'
 import { startTestService, type TestClient, type TestService } from '../harness.ts'
@@ -36,7 +36,7 @@ afterAll(async () => {
 /** Has nothing. */
 let from: PublicKey
 beforeEach(async () => {
-  from = new PublicKey((await makeWallet(service.root, SOLANA)).accounts[0]!.address)
+  from = await newAccount()
   await limits()
   await setFeature()
 })
@@ -52,21 +52,25 @@ const limits = (parameters: object = {}) =>
 const setFeature = (value = '') =>
   complete(service.root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name: FEATURE, value })
 
-const submit = async (instructions: readonly TransactionInstruction[], who: Partial<Who> = {}) => {
-  const { client, organizationId, signWith = from } = who
-  const intent = {
-    unsignedTransaction: draftOf(instructions, { payer: signWith }).toString('hex'),
-    signWith: signWith.toBase58(),
-    caip2: DEVNET,
-    sponsor: true,
-  }
-  const type = 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION'
-  return (await complete(client ?? service.root, type, intent, organizationId)).sendTransactionStatusId
-}
+const newAccount = async () => new PublicKey((await makeWallet(service.root, SOLANA)).accounts[0]!.address)
+
 interface Who {
   readonly client: TestClient
   readonly organizationId: string
-  readonly signWith: PublicKey
+  readonly signers: readonly PublicKey[]
+  readonly blockhash: string
+}
+const submit = async (instructions: readonly TransactionInstruction[], who: Partial<Who> = {}) => {
+  const { client, organizationId, signers = [from], blockhash } = who
+  const payer = signers[0]!
+  const intent = {
+    unsignedTransaction: draftOf(instructions, { payer, ...(blockhash && { blockhash }) }).toString('hex'),
+    signWiths: signers.map((each) => each.toBase58()),
+    caip2: DEVNET,
+    sponsor: true,
+  }
+  const type = 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2'
+  return (await complete(client ?? service.root, type, intent, organizationId)).sendTransactionStatusId
 }
 
 /** Makes blocks until a send is at its end. */
@@ -126,6 +130,27 @@ describe('rent of a sponsored Solana send', () => {
     expect([spent.paid, node.balance(from.toBase58())]).toEqual([RENT + 2n * FEE, 0n])
   })
 
+  test('is paid to each of several signers for what it creates', async () => {
+    const other = await newAccount()
+    const calls = [from, other, other].map((payer) => tokenAccountOf(payer, receiver(), mint).create)
+    const spent = await spentBy(async () =>
+      expect(await end(await submit(calls, { signers: [from, other] }))).toMatchObject({ txStatus: 'INCLUDED' }),
+    )
+    expect(spent).toEqual({ paid: 3n * RENT + 15_000n, counted: 3n * RENT + 15_000n })
+    expect([from, other].map((each) => node.balance(each.toBase58()))).toEqual([0n, 0n])
+  })
+
+  test('is paid behind the advance of a durable nonce', async () => {
+    const nonce = receiver()
+    const hash = node.makeNonce(nonce.toBase58(), from.toBase58())
+    const advance = SystemProgram.nonceAdvance({ noncePubkey: nonce, authorizedPubkey: from })
+    const { address, create } = tokenAccountOf(from, receiver(), mint)
+    const spent = await spentBy(async () =>
+      expect(await end(await submit([advance, create], { blockhash: hash }))).toMatchObject({ txStatus: 'INCLUDED' }),
+    )
+    expect([spent.paid, node.balance(address)]).toEqual([RENT + FEE, RENT])
+  })
+
   test('is not paid for what a transfer of the sender’s own makes', async () => {
     node.fund(from.toBase58(), 0.01)
     const spent = await spentBy(() => send(transferOf(from, receiver(), 5_000_000)))
@@ -134,7 +159,7 @@ describe('rent of a sponsored Solana send', () => {
 
   test('stays where it was when the transaction fails in its block, and the fee alone is counted', async () => {
     const { create, createUnlessThere } = tokenAccountOf(from, receiver(), mint)
-    const other = new PublicKey((await makeWallet(service.root, SOLANA)).accounts[0]!.address)
+    const other = await newAccount()
     node.fund(other.toBase58(), 1)
     // Its own payer makes the account first, in the same block.
     const [, ata] = createUnlessThere.keys
@@ -224,9 +249,9 @@ describe('rent is its sender’s to pay', () => {
     const { organizationId, client } = await addTenant(service, { parentId: service.organizationId })
     const wallet = { walletName: 'w', accounts: accountsOf(SOLANA) }
     const { addresses } = await complete(client, 'ACTIVITY_TYPE_CREATE_WALLET', wallet, organizationId)
-    const who = { client, organizationId, signWith: new PublicKey(addresses[0]!) }
+    const who = { client, organizationId, signers: [new PublicKey(addresses[0]!)] }
     const sendAs = async () =>
-      end(await submit([tokenAccountOf(who.signWith, receiver(), mint).create], who), client, organizationId)
+      end(await submit([tokenAccountOf(who.signers[0]!, receiver(), mint).create], who), client, organizationId)
     await complete(service.root, 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', { name: FEATURE })
     const feature = { name: FEATURE, value: 'true' }
     await complete(client, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature, organizationId)
