@@ -164,10 +164,13 @@ async function usageOf(config: GasUsageConfigRow, { tx, now }: Asking, { organiz
   return BigInt(await sumGasUsage(tx, config.organization_id, { since, organizationId }))
 }
 
+/** Nine thousand million dollars, in millionths: no more can be counted exactly, whatever the limit. */
+const MOST_COUNTED = BigInt(Number.MAX_SAFE_INTEGER)
+
 async function fits(config: GasUsageConfigRow, asking: Asking, more: bigint): Promise<boolean> {
   for (const limit of limitsOf(config, asking)) {
     const usage = await usageOf(config, asking, limit)
-    if (usage + more > parseDecimal(limit.usd, USD_PLACES)!) return false
+    if (usage + more > parseDecimal(limit.usd, USD_PLACES)! || usage + more > MOST_COUNTED) return false
   }
   return true
 }

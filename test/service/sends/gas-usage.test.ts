@@ -150,6 +150,14 @@ describe('gas usage', () => {
     expect([await usage('first'), await usage('second'), await usage('parent')]).toEqual(['20', '40', '100'])
   })
 
+  test('however high the limit, no more is accepted than can be counted', async () => {
+    await configure({ org_window_limit_usd: '999999999999999' })
+    await expect(accept('parent', 5_000_000)).rejects.toMatchObject(refused)
+    await accept('parent', 4_000_000)
+    await expect(accept('parent', 4_000_000)).rejects.toMatchObject(refused)
+    expect(await usage('parent')).toBe('8000000000')
+  })
+
   test('one that is refused is not counted, and of many at once as many are accepted as fit', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => accept('first', 0.005)))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(6)
