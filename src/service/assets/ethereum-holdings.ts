@@ -1,6 +1,7 @@
 /** Ether and the tokens of EIP-20 on an Ethereum chain, as its newest block has them. */
 import { isEthereumAddress } from '../../chain/index.ts'
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
+import { createEthereumNode } from '../sends/ethereum.ts'
 import { type ChainNode, NodeRefusal } from '../sends/node.ts'
 import type { Holdings } from './chain-assets.ts'
 import { NoToken } from './no-token.ts'
@@ -13,7 +14,7 @@ const WORD = 32
 export const ethereumHoldings: Holdings = {
   namespace: 'erc20',
   isAddress: isEthereumAddress,
-  ofCurrency: async (node, address) => BigInt(await node.request<string>('eth_getBalance', [address, 'latest'])),
+  ofCurrency: (node, address) => createEthereumNode(node).balance(address),
   async describe(node, token) {
     const [name, symbol, decimals] = await Promise.all([
       readOptionalText(node, token, SELECTORS.name),

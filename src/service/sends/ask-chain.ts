@@ -1,7 +1,7 @@
 import { ApiError, GRPC } from '../../protocol/index.ts'
 import { NoToken } from '../assets/no-token.ts'
 import type { Chain } from './chains.ts'
-import { NodeBusy, NodeRefusal, NodeUnreachable } from './node.ts'
+import { NodeBusy, NodeRefusal, NodeUnreachable, NodeUnreadable } from './node.ts'
 
 /** Asks a chain's node on behalf of a request, and says in the API's way that there was no answer. Unstated: the texts. */
 export async function askChain<Answer>({ caip2 }: Chain, ask: () => Promise<Answer>): Promise<Answer> {
@@ -12,7 +12,7 @@ export async function askChain<Answer>({ caip2 }: Chain, ask: () => Promise<Answ
     if (cause instanceof NodeBusy) {
       throw new ApiError(GRPC.Unavailable, `the node of chain ${caip2} does not answer: ${cause.message}`, told)
     }
-    if (cause instanceof NodeUnreachable) {
+    if (cause instanceof NodeUnreachable && !(cause instanceof NodeUnreadable)) {
       throw new ApiError(GRPC.Unavailable, `the node of chain ${caip2} cannot be reached`, told)
     }
     if (cause instanceof NodeRefusal) {

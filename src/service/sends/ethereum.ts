@@ -1,6 +1,7 @@
 /** What an Ethereum node is asked, in numbers; blocks are `latest`, `pending` or numbers. */
 import type { Authorization } from '../../chain/index.ts'
-import { type ChainNode, NodeUnreachable } from './node.ts'
+import { isHex } from '../../encoding/index.ts'
+import { type ChainNode, NodeUnreadable } from './node.ts'
 
 /** Fees of EIP-1559 in wei a unit of gas. */
 export interface Fees {
@@ -38,6 +39,11 @@ export interface Receipt extends Pick<RpcReceipt, 'blockHash' | 'from' | 'to' | 
   readonly cost: bigint
 }
 
+interface RpcBlock {
+  readonly number: string
+  readonly baseFeePerGas?: string
+}
+
 interface RpcReceipt {
   readonly blockNumber: string
   readonly blockHash: string
@@ -57,8 +63,15 @@ export type EthereumNode = ReturnType<typeof createEthereumNode>
 
 /** Says an Ethereum node's methods as functions (ethereum/execution-apis). Each throws as `ChainNode` does. */
 export function createEthereumNode(node: ChainNode) {
-  const quantity = async (method: string, ...parameters: unknown[]) =>
-    BigInt(await node.request<string>(method, parameters))
+  const quantity = async (method: string, ...parameters: unknown[]) => {
+    const answer = await node.request<unknown>(method, parameters)
+    // `BigInt` reads nothing, a list and a word for truth as numbers, too.
+    return typeof answer === 'string' && /^0x[0-9a-f]{1,64}$/i.test(answer) ? BigInt(answer) : unreadable(method)
+  }
+  const hex = async (method: string, ...parameters: unknown[]) => {
+    const answer = await node.request<unknown>(method, parameters)
+    return typeof answer === 'string' && answer.startsWith('0x') && isHex(answer) ? answer : unreadable(method)
+  }
   const transactionCount = (address: string, block: string) => quantity('eth_getTransactionCount', address, block)
   return {
     node,
@@ -72,10 +85,10 @@ export function createEthereumNode(node: ChainNode) {
     minedCount: (address: string, block: bigint) => transactionCount(address, hexQuantity(block)),
     balance: (address: string) => quantity('eth_getBalance', address, 'latest'),
     /** A contract's code, `0x` for none. */
-    code: (address: string) => node.request<string>('eth_getCode', [address, 'latest']),
+    code: (address: string) => hex('eth_getCode', address, 'latest'),
     storage: (address: string, slot: string) => quantity('eth_getStorageAt', address, slot, 'latest'),
     /** What a call answers, hex. */
-    call: (call: Partial<EthereumCall>) => node.request<string>('eth_call', [toRpcCall(call), 'latest']),
+    call: (call: Partial<EthereumCall>) => hex('eth_call', toRpcCall(call), 'latest'),
     estimateGas: (call: EthereumCall, authorization?: Authorization) =>
       quantity(
         'eth_estimateGas',
@@ -84,7 +97,8 @@ export function createEthereumNode(node: ChainNode) {
       ),
     /** What a transaction should offer now: the tip that the node suggests, and room for the base fee to double. */
     async suggestFees(): Promise<Fees> {
-      const block = await node.request<{ readonly baseFeePerGas?: string }>('eth_getBlockByNumber', ['latest', false])
+      const block = await node.request<RpcBlock | null>('eth_getBlockByNumber', ['latest', false])
+      if (typeof block?.number !== 'string') return unreadable('eth_getBlockByNumber')
       const tip = await quantity('eth_maxPriorityFeePerGas')
       return { maxFeePerGas: 2n * BigInt(block.baseFeePerGas ?? '0x0') + tip, maxPriorityFeePerGas: tip }
     },
@@ -95,7 +109,7 @@ export function createEthereumNode(node: ChainNode) {
       const found = await node.request<{ readonly hash: string } | null>('eth_getTransactionByHash', [hash])
       if (found === null) return false
       if (found.hash?.toLowerCase() === hash) return true
-      throw new NodeUnreachable('eth_getTransactionByHash had an answer that cannot be read')
+      return unreadable('eth_getTransactionByHash')
     },
     async receipt(hash: string): Promise<Receipt | undefined> {
       const found = await node.request<RpcReceipt | null>('eth_getTransactionReceipt', [hash])
@@ -109,6 +123,11 @@ export function createEthereumNode(node: ChainNode) {
       }
     },
   }
+}
+
+/** Nothing is known by what cannot be read. */
+function unreadable(method: string): never {
+  throw new NodeUnreadable(`${method} had an answer that cannot be read`)
 }
 
 /** Says so where a node serves another chain than the one that it is set for. */

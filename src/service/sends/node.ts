@@ -24,6 +24,11 @@ export class NodeUnreachable extends Error {
   override readonly name: string = 'NodeUnreachable'
 }
 
+/** The node has answered, and nobody knows what. */
+export class NodeUnreadable extends NodeUnreachable {
+  override readonly name = 'NodeUnreadable'
+}
+
 /** The node, or what stands before it, has put the question off: it says nothing of what was asked. */
 export class NodeBusy extends NodeUnreachable {
   override readonly name = 'NodeBusy'

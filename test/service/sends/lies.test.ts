@@ -122,6 +122,18 @@ test('sends: while the node serves another chain, no send there counts as replac
   expect((await untilEnded(scene.service.root, id)).txStatus).toBe('INCLUDED')
 })
 
+test.each([99, 'latest'])('sends: %j is no count of transactions, and replaces nothing', async (result) => {
+  const { anvil, node, service, from } = await startScene({ mining: 'on-request' })
+  const id = await submit({ service, from })
+  await untilStatus(service, id, 'BROADCASTING')
+  node.lie = ({ method }) => (method === 'eth_getTransactionCount' ? { result } : undefined)
+  await pause(400)
+  expect(await statusOf(service, id)).toBe('BROADCASTING')
+  node.lie = () => undefined
+  await anvil.rpc('evm_mine')
+  expect((await untilEnded(service.root, id)).txStatus).toBe('INCLUDED')
+})
+
 test.each<[string, Lie]>([
   ['refuses to trace', { error: { code: -32_601, message: 'the method does not exist' } }],
   ['wants to be paid for tracing', { status: 429, error: RATE_LIMITED }],
@@ -139,6 +151,8 @@ test.each<[string, unknown]>([
   ['nothing', null],
   ['words', 'soon'],
   ['an object', {}],
+  ['an empty list', []],
+  ['an empty text', ''],
 ])('a node that answers with %s is said not to be understood', async (_, result) => {
   const { node, service, from } = await startScene()
   node.lie = () => ({ result })
