@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { encodeUtf8 } from '../../src/encoding/index.ts'
 import { type ActivityType, activities, type Wire } from '../../src/protocol/index.ts'
+import type { ServiceOptions } from '../../src/service/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import type { Tampering } from './tamper.ts'
@@ -21,12 +22,30 @@ export interface ServingProcess {
   gone(): Promise<void>
 }
 
+/** How a service is served that is a process of its own. */
+export interface ServingSettings extends Pick<ServiceOptions, 'chains' | 'allowedWebhookHosts'> {
+  readonly tampering?: Tampering
+  /** @default the system's */
+  readonly clock?: FastClock
+}
+
+/** A clock that shows the time of `from` at that time, and runs so many times as fast. */
+export interface FastClock {
+  readonly from: number
+  readonly speed: number
+}
+
+/** What a clock shows when it is `now` on the machine's, in every process the same. */
+export function clockOf({ from, speed }: FastClock): (now: number) => number {
+  return (now) => Math.round(from + (now - from) * speed)
+}
+
 const SCRIPT = new URL('serving.ts', import.meta.url).pathname
 
-/** Starts the service on a folder, under another command or tampered with when told so, and waits until it answers. */
+/** Starts the service on a folder, under another command when told so, and waits until it answers. */
 export async function startProcess(
   dataDir: string,
-  options: { readonly under?: readonly string[]; readonly tampering?: Tampering } = {},
+  options: ServingSettings & { readonly under?: readonly string[] } = {},
 ): Promise<ServingProcess> {
   const child = spawnServing(dataDir, options)
   const lines = createInterface({ input: child.stdout! })
@@ -63,9 +82,9 @@ export async function startRefused(dataDir: string): Promise<{ exitCode: number 
 
 function spawnServing(
   dataDir: string,
-  { under = [], tampering }: { readonly under?: readonly string[]; readonly tampering?: Tampering },
+  { under = [], ...settings }: ServingSettings & { readonly under?: readonly string[] },
 ): ChildProcess {
-  const line = [...under, process.execPath, SCRIPT, dataDir, ...(tampering ? [tampering] : [])]
+  const line = [...under, process.execPath, SCRIPT, dataDir, JSON.stringify(settings)]
   const [command = process.execPath, ...rest] = line
   return spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
@@ -80,8 +99,8 @@ export interface ProcessClient {
   send(url: string, body: string): Promise<Wire.Activity | undefined>
 }
 
-/** Reads what a service wrote into its folder for whoever comes first. */
-export function readClient(dataDir: string): ProcessClient {
+/** Reads what a service wrote into its folder for whoever comes first; bodies have the time of the service's clock. */
+export function readClient(dataDir: string, clock: () => number = Date.now): ProcessClient {
   const { organizationId, rootUserId, apiPrivateKey } = JSON.parse(
     readFileSync(join(dataDir, 'bootstrap.json'), 'utf8'),
   )
@@ -91,7 +110,7 @@ export function readClient(dataDir: string): ProcessClient {
     organizationId,
     rootUserId,
     body(type, parameters) {
-      return JSON.stringify({ type, timestampMs: String(Date.now() + (bodies++ % 60_000)), organizationId, parameters })
+      return JSON.stringify({ type, timestampMs: String(clock() + (bodies++ % 60_000)), organizationId, parameters })
     },
     async send(url, body) {
       const { path } = activities[JSON.parse(body).type as ActivityType]

@@ -1,15 +1,18 @@
 /**
- * A service as a process of its own, for tests that kill it or watch it: `serving.ts <data folder> [tampering]`. Prints one
- * line of JSON when it answers, or the error on stderr with exit code 1.
+ * A service as a process of its own, for tests that kill it or watch it: `serving.ts <data folder> <settings as JSON>`. Prints
+ * one line of JSON when it answers, or the error on stderr with exit code 1.
  */
 import { renderError } from '../../src/diagnostics/index.ts'
 import { createService } from '../../src/service/index.ts'
-import { type Tampering, tamper } from './tamper.ts'
+import { clockOf, type ServingSettings } from './process.ts'
+import { tamper } from './tamper.ts'
 
-const [dataDir, tampering] = process.argv.slice(2)
+const [dataDir, settings = '{}'] = process.argv.slice(2)
 try {
-  if (tampering) tamper(tampering as Tampering)
-  const service = await createService({ dataDir: dataDir! })
+  const { tampering, clock, ...options } = JSON.parse(settings) as ServingSettings
+  if (tampering) tamper(tampering)
+  const time = clock ? clockOf(clock) : (now: number) => now
+  const service = await createService({ dataDir: dataDir!, ...options, clock: () => time(Date.now()) })
   process.stdout.write(`${JSON.stringify({ url: service.url, pid: process.pid })}\n`)
   process.on('SIGTERM', () => void service.close().then(() => process.exit(0)))
 } catch (error) {

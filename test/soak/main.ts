@@ -14,6 +14,7 @@ import { line } from '../reliability/figures.ts'
 import { loseAnswers } from '../reliability/lost-answers.ts'
 import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
+import { killWhileTelling } from '../reliability/webhook-kills.ts'
 import { killWorkers } from '../reliability/worker-kills.ts'
 import { FAIL_POINTS } from '../service/tamper.ts'
 import { soakInputs } from './inputs.ts'
@@ -51,11 +52,23 @@ const parts: Readonly<Record<string, Part>> = {
     count: 500,
     run: sendManyTimes,
   },
+  webhooks: {
+    what: 'events that endpoints are told of by a service that is killed, while three attempts in ten fail',
+    count: 10_000,
+    run: tellOfMany,
+  },
   'fail-points': {
     what: 'services that die inside a submit, of one kind at a time',
     count: FAIL_KINDS.length,
     run: dieEverywhere,
   },
+}
+
+async function tellOfMany(count: number): Promise<void> {
+  const sends = Math.ceil(count / 20)
+  const kills = Math.ceil(sends / 25)
+  const figures = await killWhileTelling({ sends, kills })
+  demand(figures, { sends, events: 20 * sends, kills, lost: 0, twice: 0, strange: 0, unverified: 0 })
 }
 
 async function sendManyTimes(sends: number): Promise<void> {
