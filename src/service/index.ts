@@ -18,5 +18,5 @@ export {
 export type { RatesSettings } from './rates.ts'
 export type { ChainsSettings } from './sends/chains.ts'
 export { createService, type Service, type ServiceOptions } from './service.ts'
-export { readFolder, readSnapshot, restoreSnapshot, saveSnapshot } from './snapshot.ts'
+export { readFolder, readSnapshot, readWebhooksGivenUp, restoreSnapshot, saveSnapshot } from './snapshot.ts'
 export { type DatabaseFacts, StoreUnavailable } from './store/index.ts'

@@ -112,7 +112,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       })
     }
     const chains = createChains(options.chains ?? {})
-    const webhookUrls = createWebhookUrlRules(readWebhookRules(options))
+    const webhookRules = readWebhookRules(options)
+    const webhookUrls = createWebhookUrlRules(webhookRules)
+    const { allowedHosts } = webhookRules
+    if (allowedHosts.length > 0) logger.warn('webhooks may go to hosts that are not public', { allowedHosts })
     const outside = { checkWebhookUrl: webhookUrls.check, chains }
     const fetchDocument = createDocumentFetch({ privateOrigins: options.privateIssuers ?? [] })
     const oidc = createOidcVerifier({ fetchDocument, clock, logger })

@@ -13,7 +13,15 @@ import { join } from 'node:path'
 import { ServiceError } from './error.ts'
 import { DATABASE_FILE, OPERATOR_FILE, OWNER_ONLY, readIfThere, writeWhole } from './files.ts'
 import { lockFolder } from './lock.ts'
-import { type DatabaseFacts, packDatabase, readDatabaseFacts, readSnapshotFile, unpackDatabase } from './store/index.ts'
+import {
+  type DatabaseFacts,
+  type GivenUpWebhooks,
+  packDatabase,
+  readDatabaseFacts,
+  readGivenUpWebhooks,
+  readSnapshotFile,
+  unpackDatabase,
+} from './store/index.ts'
 
 /**
  * What a snapshot holds besides the database. The master key is among it, or nothing sealed could be opened: whoever
@@ -67,6 +75,12 @@ export function readSnapshot(file: string): DatabaseFacts {
 export function readFolder(dataDir: string): DatabaseFacts | undefined {
   const path = join(dataDir, DATABASE_FILE)
   return existsSync(path) ? readDatabaseFacts(path) : undefined
+}
+
+/** Says which webhooks the service of a data folder has given up; undefined when no service has used it. */
+export function readWebhooksGivenUp(dataDir: string): GivenUpWebhooks | undefined {
+  const path = join(dataDir, DATABASE_FILE)
+  return existsSync(path) ? readGivenUpWebhooks(path) : undefined
 }
 
 /**

@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
+import { readWebhooksGivenUp } from '../../service/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { cacheFolder } from '../../worker/index.ts'
 import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey, loadKey, rateOf, reader } from '../connect.ts'
+import { serviceFolder } from '../service-folder.ts'
 import { namedTemporal } from '../temporal.ts'
 
 /** One thing that was looked at. */
@@ -17,11 +19,13 @@ interface Finding {
   readonly next?: string
 }
 
+const GIVEN_UP_MATTERS_MS = 7 * 24 * 3_600_000
+
 /** Looks at what quorate needs, changes nothing, starts nothing, and says what to mend. */
 export async function doctor(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
   const findings: Finding[] = []
-  for (const check of [checkNode, checkTemporal, checkBackground, checkKey, checkApi, checkRelayers]) {
+  for (const check of [checkNode, checkTemporal, checkBackground, checkKey, checkApi, checkRelayers, checkWebhooks]) {
     const finding = await check(input)
     findings.push(finding)
     if (!json) io.out(render(finding, io.style))
@@ -115,6 +119,19 @@ async function checkRelayers({ settings }: CommandInput): Promise<Finding> {
   if (relayers.length === 0) return { check, state: 'not used', found: 'no embedded service runs' }
   const found = relayers.map(([namespace, address]) => `${address} on ${namespace}`).join(', ')
   return { check, state: 'good', found: `sponsored sends are paid by ${found}` }
+}
+
+async function checkWebhooks(input: CommandInput): Promise<Finding> {
+  const check = 'webhooks'
+  const givenUp = readWebhooksGivenUp(serviceFolder(input))
+  if (givenUp === undefined) return { check, state: 'not used', found: 'no service has kept anything here' }
+  const { count, last } = givenUp
+  if (last === undefined) return { check, state: 'good', found: 'none was given up' }
+  const found = `${count} given up, the last one at ${new Date(last.failedAt).toISOString()}: ${last.host}, ${last.reason}`
+  // What is long past is no warning.
+  if (Date.now() - last.failedAt > GIVEN_UP_MATTERS_MS) return { check, state: 'good', found }
+  const next = 'look at what answers there; what was given up is not sent again, and is read from the API'
+  return { check, state: 'warning', found, next }
 }
 
 async function isOfRootQuorum(client: QueryClient, userId: string): Promise<boolean> {

@@ -355,6 +355,10 @@ export const commands: readonly CommandRow[] = [
         repeatable: true,
       },
       {
+        flags: '--rotate-webhook-key',
+        meaning: 'make the next key that webhooks are signed with: published at once, used from a day later on',
+      },
+      {
         flags: '--private-issuer <origin>',
         meaning: 'an OIDC issuer on plain http or a private address, for development; may be repeated',
         repeatable: true,

@@ -23,6 +23,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
+    rotateWebhookKey: options['rotateWebhookKey'] === true,
     privateIssuers: listOf(options['privateIssuer']),
     ...(json ? {} : { logger: createLogger() }),
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),

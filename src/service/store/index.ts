@@ -43,8 +43,10 @@ export { listPolicies } from './policies.ts'
 export type * from './schema.ts'
 export {
   type DatabaseFacts,
+  type GivenUpWebhooks,
   packDatabase,
   readDatabaseFacts,
+  readGivenUpWebhooks,
   readSnapshotFile,
   unpackDatabase,
 } from './snapshot-file.ts'

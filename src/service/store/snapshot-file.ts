@@ -69,6 +69,25 @@ export function readDatabaseFacts(file: string): DatabaseFacts {
   return using(file, true, factsOf)
 }
 
+/** The webhooks that were given up and are remembered: how many, and the last of them. */
+export interface GivenUpWebhooks {
+  readonly count: number
+  readonly last?: { readonly host: string; readonly reason: string; readonly failedAt: number }
+}
+
+/** Reads which webhooks a database has given up; none of one that is older than webhooks are. */
+export function readGivenUpWebhooks(file: string): GivenUpWebhooks {
+  return using(file, true, (database) => {
+    const table = database.prepare("select 1 from sqlite_schema where name = 'webhook_failures'").get()
+    if (table === undefined) return { count: 0 }
+    const { count } = database.prepare('select count(*) as count from webhook_failures').get()!
+    const last = database
+      .prepare('select host, reason, failed_at as failedAt from webhook_failures order by position desc limit 1')
+      .get() as GivenUpWebhooks['last']
+    return { count: Number(count), ...(last ? { last: { ...last } } : {}) }
+  })
+}
+
 function using<T>(file: string | URL, readOnly: boolean, use: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(file, { readOnly })
   try {
