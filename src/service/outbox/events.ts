@@ -19,7 +19,7 @@ export interface WebhookEvent {
 type Producer = (tx: Transaction, changed: never) => Promise<WebhookEvent>
 
 /** The events that this service tells of. An event without a producer may be subscribed to, and never comes. */
-const PRODUCERS = {
+export const PRODUCERS = {
   SEND_TRANSACTION_STATUS_UPDATES: produceSendStatus,
 } as const satisfies Partial<Record<WebhookEventType, Producer>>
 export type ProducedEvent = keyof typeof PRODUCERS
