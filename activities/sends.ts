@@ -128,6 +128,9 @@ function isTriedAgain(error: unknown): boolean {
   return error instanceof ClientError && error.submitted === 'no' && error.retryable
 }
 
+/** What was asked for and came to nothing. */
+const SENT_ONCE = 'nothing is sent again by itself; correct the cause and send under a new reference'
+
 /** Asks for sends in an organization, and reduces what the API says of their activities. */
 export interface SendReader {
   readonly client: SubmitClient
@@ -143,8 +146,10 @@ export async function openSends(
   const describe = (activity: Wire.Activity): SendActivityState => {
     const { ethSendTransactionResult, solSendTransactionResultV2 } = activity.result ?? {}
     const { sendTransactionStatusId } = ethSendTransactionResult ?? solSendTransactionResultV2 ?? {}
+    const { error, ...described } = describeActivity(activity, { publicKey, nowMs: clock() + serviceAheadMs() })
     return {
-      ...describeActivity(activity, { publicKey, nowMs: clock() + serviceAheadMs() }),
+      ...described,
+      ...(error === undefined ? {} : { error: { ...error, next: SENT_ONCE } }),
       ...(sendTransactionStatusId === undefined ? {} : { sendTransactionStatusId }),
     }
   }
@@ -169,7 +174,7 @@ function toTransactionState(status: Wire.GetSendTransactionStatusResponse): Tran
   const failure: Failure = {
     code: 'apply/transaction-failed',
     message: error?.message ?? status.txError ?? 'the API does not say why',
-    next: 'nothing is sent again by itself; correct the cause and send under a new reference',
+    next: SENT_ONCE,
   }
   return { state: 'failed', ...hash, error: failure }
 }

@@ -44,11 +44,6 @@ test.each<
   ['one that offers too little', { 'max-fee': '1wei' }, { isMined: false, reason: /less than block base fee/i }],
   ['one without the funds', { amount: '1000eth' }, { isMined: false, reason: /insufficient funds/i }],
   [
-    'one to a chain that is not served',
-    { chain: 'eip155:1' },
-    { isMined: false, reason: /chain eip155:1 is not served here/ },
-  ],
-  [
     'one to a chain whose node is of another',
     { chain: OTHER_CHAIN },
     { isMined: false, reason: `the node that is set for ${OTHER_CHAIN} serves chain eip155:11155111` },
@@ -64,11 +59,30 @@ test.each<
   expect(await day.paid()).toBe(before)
 })
 
+test('send ends: what can only fail is refused before it uses up its reference', { timeout: 60_000 }, async () => {
+  const before = await countActivities(day.service)
+  const cases: readonly (readonly [Readonly<Record<string, string>>, string, number])[] = [
+    [{ chain: 'eip155:1' }, 'error cli/unknown-chain: the API does not send to chain `eip155:1`', 1],
+    [{ from: PAYROLL }, `no wallet or private key of the organization has address \`${PAYROLL}\``, 1],
+  ]
+  for (const [given, message, code] of cases) {
+    for (const more of ['--yes', '--dry-run']) {
+      const { exit, stderr } = await day.send([more], { ref: 'refused', ...given })
+      expect([exit, stderr]).toEqual([code, expect.stringContaining(message)])
+    }
+  }
+  expect(await countActivities(day.service)).toBe(before)
+  expect((await day.send(['--yes'], { ref: 'refused', amount: '1wei' })).exit).toBe(0)
+})
+
 test('send ends: what has failed is shown as that, and is not sent again', { timeout: 60_000 }, async () => {
   const before = await countActivities(day.service)
   const again = await day.send(['--yes'], { ref: 'one that would revert', ...tooMuchToken })
   expect(again.exit).toBe(6)
   expect(again.stderr).toContain(`failed        ${NO_BALANCE}`)
+  expect(again.stderr).toContain(
+    'next       nothing is sent again by itself; correct the cause and send under a new reference',
+  )
   expect(await countActivities(day.service)).toBe(before)
   const { stdout } = await quorate(['sends', '--open'], { env: day.env, cwd: day.folder })
   expect(stdout).toBe('')
@@ -91,6 +105,12 @@ test('send ends: one that policies deny is refused before anything is submitted,
   })
   const denied = await day.send(['--yes'], { ref: 'denied' }, { keyFile: bob })
   expect([denied.exit, denied.stderr]).toEqual([4, expect.stringContaining('denied by no-sends')])
+  // What was sent before is that send, whatever would come of it now.
+  const sent = await day.send(['--yes'], { ref: 'refused', amount: '1wei' }, { keyFile: bob })
+  expect([sent.exit, sent.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^ {2}already +included, since it was asked for at /m),
+  ])
   expect(await countActivities(day.service)).toBe(before + 1)
 })
 

@@ -47,9 +47,11 @@ test('send: a reference is sent once, however often it is asked, and stands for 
   const third = await day.send(['--yes'])
   expect(third.exit).toBe(0)
   expect(third.stderr).toContain(`included      ${first!.progress.transactionHash}`)
-  const other = await day.send(['--yes'], { amount: '2eth' })
+  const other = await day.send([], { amount: '2eth' })
   expect(other.exit).toBe(4)
   expect(other.stderr).toContain('reference `INV-42` stands for another send')
+  // Nothing is confirmed, since nothing is sent.
+  expect((await day.send([], { ref: ' INV-42' })).exit).toBe(0)
   expect(await day.paid()).toBe(1_500_000_000_000_000_000n)
 
   const { stdout } = await quorate(['sends'], { env: day.env, cwd: day.folder })
@@ -90,7 +92,7 @@ assets: { usdc: ${asset} }
 
 test('send: where nobody is asked and nothing says yes, it is not sent', async () => {
   const before = await countActivities(day.service)
-  const { exit, stderr } = await day.send()
+  const { exit, stderr } = await day.send([], { ref: 'unasked' })
   expect([exit, stderr]).toEqual([1, expect.stringContaining('it was not sent')])
   expect(await countActivities(day.service)).toBe(before)
 })

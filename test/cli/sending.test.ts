@@ -11,6 +11,7 @@ import {
 import { createStyle } from '../../src/cli/io.ts'
 import { describeSend } from '../../src/cli/sending/describe.ts'
 import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
+import { makeRequest } from '../../src/cli/sending/request.ts'
 import { renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderBatchEnd } from '../../src/cli/views/send-batch.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
@@ -35,6 +36,7 @@ const directory: Directory = {
     usdcOnSolana: { chain: DEVNET, address: MINT, decimals: 6, symbol: 'USDC', program: 'token' },
     points: { chain: SEPOLIA, address: PAYROLL, decimals: 0, symbol: 'points' },
   },
+  privateKeys: [],
   wallets: [
     {
       wallet: { walletId: 'w', walletName: 'treasury', imported: false, exported: false },
@@ -58,6 +60,31 @@ function orderOf(given: Partial<Record<keyof SendRequest, string | undefined>>) 
 function onSolana(given: Parameters<typeof orderOf>[0]) {
   return orderOf({ to: 'crew', amount: '1sol', chain: 'solana:devnet', ...given })
 }
+
+const refOf = (ref: string) => makeRequest((name) => ({ ref, from: 'a', to: 'b' })[name as string]).reference
+
+describe('sending: a reference', () => {
+  test.each([
+    ['INV-42', 'INV-42'],
+    [' INV-42\t', 'INV-42'],
+    ['Cafe\u0301 1/2 🎉', 'Café 1/2 🎉'],
+    ['x'.repeat(200), 'x'.repeat(200)],
+  ])('%j is %j', (written, reference) => {
+    expect(refOf(written)).toBe(reference)
+  })
+
+  test.each([
+    ['INV\u200b-42', 'U+200B'],
+    ['INV\u00a042', 'U+00A0'],
+    ['INV\ufe0f', 'U+FE0F'],
+    ['INV\u202e24', 'U+202E'],
+    ['INV\n42', 'U+000A'],
+    ['\u{e0041}INV', 'U+E0041'],
+    ['x'.repeat(201), '201 characters, over 200'],
+  ])('%j is refused: who reads it would take it for another', (written, reason) => {
+    expect(() => refOf(written)).toThrow(reason)
+  })
+})
 
 describe('sending', () => {
   test.each([
@@ -143,6 +170,14 @@ describe('sending', () => {
     [{ asset: 'usdc', data: '0x00' }, '--asset and --data exclude each other'],
     [{ data: '0x123' }, 'expected --data to be hex of whole bytes with 0x, got `0x123`'],
     [{ maxFee: '60' }, 'expected an amount with its unit, got `60`'],
+    [{ amount: '0eth' }, '--amount `0 eth` pays nothing'],
+    [{ asset: 'usdc', chain: undefined, amount: '0.00' }, '--amount `0.00 USDC` pays nothing'],
+    [{ to: `0x${'0'.repeat(40)}` }, "is nobody's address"],
+    [{ to: '0x1234' }, 'expected an address to be 0x and 40 hex digits, got `0x1234`'],
+    [{ to: PAYROLL.slice(2) }, 'expected an address to be 0x and 40 hex digits'],
+    [{ to: PAYROLL.toUpperCase() }, 'expected an address to be 0x and 40 hex digits'],
+    [{ from: PAYROLL }, `no wallet or private key of the organization has address \`${PAYROLL}\``],
+    [{ from: 'treasury/hot' }, 'wallet `treasury` has no Ethereum account `hot`; it has 0x'],
     [{ gas: '21k' }, 'expected --gas to be a number of units of gas, got `21k`'],
   ])('sending: %j is refused', (given, message) => {
     expect(() => orderOf(given)).toThrow(message)

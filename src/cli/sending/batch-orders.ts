@@ -1,10 +1,10 @@
 /** From the rows of a file to orders; whatever is wrong with any of them is said at its place, all of it at once. */
 import { isSameSend, type PlanStore, type SendOrder, sendIdOf } from '../../../activities/index.ts'
-import { chainName } from '../../chain/index.ts'
-import { ClientError, type QueryClient } from '../../client/index.ts'
+import type { QueryClient } from '../../client/index.ts'
 import { type Diagnostic, diagnostic, positionAt, QuorateError, sortDiagnostics } from '../../diagnostics/index.ts'
 import type { BatchFile, FileRow } from './batch-file.ts'
 import type { SendMeaning } from './carry-out.ts'
+import { findChainRefusal, unknownChain } from './check-chain.ts'
 import { chainOf, makeOrder } from './order.ts'
 import { type Known, meaningOf } from './prepare.ts'
 import { makeRequest } from './request.ts'
@@ -66,9 +66,10 @@ function sentTwice(file: BatchFile): readonly Diagnostic[] {
   return file.rows.flatMap((row) => {
     const cell = row.cells.get('ref')
     if (cell === undefined || cell.text === '') return []
-    const before = first.get(cell.text)
+    const reference = cell.text.normalize('NFC').trim()
+    const before = first.get(reference)
     if (before === undefined) {
-      first.set(cell.text, row)
+      first.set(reference, row)
       return []
     }
     const span = file.at(before.cells.get('ref'), before)
@@ -101,7 +102,7 @@ async function checkTaken(
   return found
 }
 
-/** The API says which chains it knows. One that it could not ask about for the moment may be there. */
+/** The API says which chains it knows. */
 async function checkChains(
   file: BatchFile,
   ordered: readonly OrderedRow[],
@@ -110,19 +111,12 @@ async function checkChains(
   const chains = Map.groupBy(ordered, ({ order }) => chainOf(order))
   const found: Diagnostic[] = []
   for (const [caip2, rows] of chains) {
-    const refusal = await client.query('list_supported_assets', { caip2: caip2 as never }).then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    if (!(refusal instanceof ClientError) || !UNKNOWN.has(refusal.code)) continue
+    const refusal = await findChainRefusal(client, caip2)
+    if (refusal === undefined) continue
     for (const { row } of rows) {
-      const message = `the API does not send to chain \`${chainName(caip2)}\``
       const cell = row.cells.get('chain')?.text ? row.cells.get('chain') : row.cells.get('asset')
-      found.push(diagnostic('cli/unknown-chain', message, file.at(cell, row), { help: refusal.message }))
+      found.push(diagnostic('cli/unknown-chain', unknownChain(caip2), file.at(cell, row), { help: refusal.message }))
     }
   }
   return found
 }
-
-/** What is no chain of the API's, and what is one that it has no node of. */
-const UNKNOWN: ReadonlySet<string> = new Set(['client/invalid', 'client/not-supported'])

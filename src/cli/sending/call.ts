@@ -35,6 +35,7 @@ export function makeCall(
   if (amount === undefined && data === undefined) throw expectedAmount()
   if (token !== undefined) return makeTransfer(amount!, { token, receiver })
   const { text, atomic } = parseAmount(amount ?? '0eth')
+  if (data === undefined) assertPays({ atomic, text, receiver })
   const call = { caip2, to: receiver.address, value: atomic.toString(), amount: text }
   if (data === undefined) return call
   if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(data)) {
@@ -66,6 +67,23 @@ function makeTransfer(
   const { chain, address } = token.asset
   if (receiver.address.toLowerCase() === address.toLowerCase()) throw paysToken('contract', token, receiver)
   const { text, atomic } = parseAssetAmount(written, token)
+  assertPays({ atomic, text, receiver })
   const data = encodeTransfer(receiver.address, atomic)
   return { caip2: chain, to: address, value: '0', data, amount: text }
+}
+
+/** What nobody would have, and what is nothing, nobody means to pay. Throws `cli/usage`. */
+export function assertPays({
+  atomic,
+  text,
+  receiver,
+}: {
+  readonly atomic: bigint
+  readonly text: string
+  readonly receiver: Receiver
+}): void {
+  if (atomic === 0n) throw usage(`--amount \`${text}\` pays nothing`, 'say how much is to be paid')
+  if (/^0x0+$/.test(receiver.address)) {
+    throw usage(`\`${receiver.address}\` is nobody's address`, 'what is paid to it is lost; name who is to have it')
+  }
 }

@@ -6,9 +6,9 @@ import type { CommandInput } from '../command.ts'
 import { type Place, reader } from '../connect.ts'
 import { assertConfirmed } from '../io.ts'
 import { withApplies } from '../temporal.ts'
-import { exitOfSend, renderOrder, renderSend, toSendJson } from '../views/send.ts'
+import { exitOfSend, renderNext, renderOrder, renderSend, toSendJson } from '../views/send.ts'
 import type { SendDescription } from './description.ts'
-import { beginSend, followSend, isFinal } from './running.ts'
+import { beginSend, type EarlierSend, findEarlier, followSend, isFinal } from './running.ts'
 
 /** What a send will do, and what will come of asking for it. */
 export interface SendMeaning {
@@ -22,15 +22,32 @@ export async function carryOut(
   place: Place,
   { order, ...meaning }: SendMeaning & { readonly order: SendOrder },
 ): Promise<ExitCode> {
-  const { io, json, options } = input
-  if (!json) io.say(renderOrder(order, meaning, io.style))
+  const { io, json, options, settings } = input
+  const earlier = await findEarlier(settings.dataDir, order)
+  if (!json) io.say(renderOrder(order, { ...meaning, earlier }, io.style))
   if (options['dryRun']) {
-    if (json) io.out(`${JSON.stringify(toSendJson({ order, ...meaning }), null, 2)}\n`)
+    if (json) io.out(`${JSON.stringify(toSendJson({ order, ...meaning, ...earlier }), null, 2)}\n`)
     return EXIT.done
   }
-  assertNotDenied(meaning.explanation)
-  await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
+  // What was asked for before goes on by itself or has ended: whatever would come of it now, it is only looked at.
+  if (earlier?.progress !== undefined && isFinal(earlier.progress)) return end(input, earlier, earlier.progress)
+  if (earlier === undefined) {
+    assertNotDenied(meaning.explanation)
+    await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
+  }
   return begin(input, place, order)
+}
+
+/** Says how a send ended, or what it waits for. */
+function end(
+  { io, json, options }: CommandInput,
+  { sendId, order }: Pick<EarlierSend, 'sendId' | 'order'>,
+  progress: SendProgress,
+): ExitCode {
+  if (json) io.out(`${JSON.stringify(toSendJson({ order, sendId, progress }), null, 2)}\n`)
+  else if (isFinal(progress)) io.say(renderSend(progress, io.style, Date.now()))
+  if (!json) io.say(renderNext(progress, io.style))
+  return options['detach'] === true && !isFinal(progress) ? EXIT.done : exitOfSend(progress)
 }
 
 /** Begins a send, or joins the one that its reference has, and follows it to its end. */
@@ -39,7 +56,7 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
   return withApplies(input, place, async (applies) => {
     const { sendId, handle } = await beginSend(applies, order)
     const show = (progress: SendProgress) => {
-      if (!json) io.say(renderSend(progress, io.style, Date.now()))
+      if (!json && !isFinal(progress)) io.say(renderSend(progress, io.style, Date.now()))
     }
     const client = reader(place)
     const enough = async ({ activityId, state }: SendProgress) => {
@@ -53,9 +70,7 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
       await handle.signal('nudge').catch(() => {})
       return false
     }
-    const progress = await followSend(handle, show, enough)
-    if (json) io.out(`${JSON.stringify(toSendJson({ order, sendId, progress }), null, 2)}\n`)
-    return options['detach'] === true && !isFinal(progress) ? EXIT.done : exitOfSend(progress)
+    return end(input, { order, sendId }, await followSend(handle, show, enough))
   })
 }
 

@@ -27,6 +27,8 @@ export interface Directory {
   readonly addressBook: AddressBook
   readonly assets: Assets
   readonly wallets: readonly WalletEntry[]
+  /** Addresses of private keys, where an address may be meant. */
+  readonly privateKeys: readonly string[]
 }
 
 export interface WalletEntry {
@@ -51,7 +53,13 @@ export async function readDirectory(
     )
     entries.push({ wallet, accounts: mayBeMeant ? await readPayers(client, wallet.walletId) : [] })
   }
-  return { ...names, wallets: entries }
+  const privateKeys = parties.some((one) => namespaceOfAddress(one) !== undefined) ? await readKeyAddresses(client) : []
+  return { ...names, wallets: entries, privateKeys }
+}
+
+async function readKeyAddresses(client: QueryClient): Promise<readonly string[]> {
+  const { privateKeys } = await client.query('list_private_keys', {})
+  return privateKeys.flatMap(({ addresses }) => addresses.flatMap(({ address }) => address ?? []))
 }
 
 /** The formats of addresses that can be paid from. */
@@ -160,10 +168,10 @@ interface Place {
 
 /** `treasury`, or `treasury/hot` where the wallet has several accounts of the chain's kind, or an address. */
 function findAccount(written: string, place: Place): Receiver {
-  const itself = findAddress(written, place)
-  if (itself !== undefined) return itself
   const { wallets } = place.directory
   const { namespace } = place.target
+  const itself = findAddress(written, place)
+  if (itself !== undefined) return assertOwn(itself, place.directory)
   const walletName = walletNameOf(written)
   const [, accountName] = written.split('/', 2)
   const found = wallets.filter(({ wallet }) => wallet.walletName === walletName)
@@ -177,8 +185,23 @@ function findAccount(written: string, place: Place): Receiver {
   const kind = namespaces[namespace].name
   if (accounts.length === 0) throw usage(`wallet \`${walletName}\` has no ${kind} account`, 'add one to its definition')
   throw usage(
-    `wallet \`${walletName}\` has ${accounts.length} ${kind} accounts: ${held}`,
+    accountName === undefined
+      ? `wallet \`${walletName}\` has ${accounts.length} ${kind} accounts: ${held}`
+      : `wallet \`${walletName}\` has no ${kind} account \`${accountName}\`; it has ${held}`,
     `name one, as \`${walletName}/NAME\`, or give its address`,
+  )
+}
+
+/** Only with its own keys can the organization sign. */
+function assertOwn(party: Receiver, { wallets, privateKeys }: Directory): Receiver {
+  const own = [...wallets.flatMap(({ accounts }) => accounts.map(({ address }) => address)), ...privateKeys]
+  // In hex, case is a matter of taste; in base58 nothing else is the same.
+  const same = (address: string) =>
+    address === party.address || (/^0x/.test(address) && address.toLowerCase() === party.address.toLowerCase())
+  if (own.some(same)) return party
+  throw usage(
+    `no wallet or private key of the organization has address \`${party.address}\``,
+    `name a wallet: ${wallets.map(({ wallet }) => wallet.walletName).join(', ') || 'there is none'}`,
   )
 }
 

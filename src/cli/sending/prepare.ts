@@ -8,10 +8,11 @@ import { type Place, reader } from '../connect.ts'
 import { loadFolder } from '../planning.ts'
 import { sayDiagnostics } from '../views/diagnostics.ts'
 import type { SendMeaning } from './carry-out.ts'
+import { checkChain } from './check-chain.ts'
 import { checkToken } from './check-token.ts'
 import { describeSend } from './describe.ts'
 import { forecastSend } from './forecast.ts'
-import { type Directory, readDirectory } from './order.ts'
+import { chainOf, type Directory, readDirectory } from './order.ts'
 
 /** Names of receivers and tokens, from definitions. */
 export type SendNames = Pick<Directory, 'addressBook' | 'assets'>
@@ -64,6 +65,7 @@ export async function prepareSend(
 ): Promise<SendMeaning & { readonly order: SendOrder }> {
   const known = await readKnown(place, given)
   const order = make(known)
+  await checkChain(reader(place), chainOf(order))
   const meaning = meaningOf(order, known)
   await checkTokens(place, [meaning], known)
   return { order, ...meaning }

@@ -1,4 +1,5 @@
 import type { SendRequest } from './order.ts'
+import { parseReference } from './reference.ts'
 import { usage } from './usage.ts'
 
 /** What a send must say, and what it may say, by the names of its options; a file of sends has columns of these names. */
@@ -23,7 +24,7 @@ export function makeRequest(find: (name: SendField) => unknown): SendRequest {
       return text === undefined ? [] : [[memberOf(name), text]]
     }),
   )
-  return { from: from!, to: to!, reference: reference!, ...optional }
+  return { from: from!, to: to!, reference: parseReference(reference!), ...optional }
 }
 
 /** `maxFee` for `max-fee`: as options are called in what a command is given. */

@@ -7,6 +7,7 @@ import {
   type PlanStore,
   type SendOrder,
   type SendProgress,
+  sendIdOf,
 } from '../../../activities/index.ts'
 import type { send } from '../../../workflows/index.ts'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
@@ -32,14 +33,7 @@ export function ledgerOf(dataDir: string): Pick<PlanStore, 'sends' | 'batches'> 
 export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, order: SendOrder): Promise<BegunSend> {
   await assertWorker(client, taskQueue)
   const { sendId, order: entered } = await ledgerOf(dataDir).sends.enter(order)
-  if (!isSameSend(entered, order)) {
-    const { amount, to, from, orderedAt } = entered
-    throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
-      exit: EXIT.refused,
-      facts: { 'that send': `${amount} from ${from} to ${to}`, since: orderedAt, submitted: 'nothing' },
-      next: 'give this send a reference of its own',
-    })
-  }
+  assertSame(entered, order)
   const organizationId = entered.organization.id
   const handle = await client.workflow.start<typeof send>('send', {
     workflowId: `send/${organizationId}/${sendId}`,
@@ -49,6 +43,34 @@ export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, orde
     workflowIdConflictPolicy: 'USE_EXISTING',
   })
   return { sendId, order: entered, handle }
+}
+
+/** What a reference stands for already, and how that stands. */
+export interface EarlierSend {
+  readonly sendId: string
+  readonly order: SendOrder
+  readonly progress?: SendProgress
+}
+
+/** Looks up what the reference of an order stands for; undefined where it is free. Throws `cli/reference-taken` for another send. */
+export async function findEarlier(dataDir: string, order: SendOrder): Promise<EarlierSend | undefined> {
+  const { sends } = ledgerOf(dataDir)
+  const sendId = sendIdOf(order)
+  const entered = await sends.findOrder(sendId)
+  if (entered === undefined) return undefined
+  assertSame(entered, order)
+  const progress = await sends.getProgress(sendId)
+  return { sendId, order: entered, ...(progress === undefined ? {} : { progress }) }
+}
+
+function assertSame(entered: SendOrder, order: SendOrder): void {
+  if (isSameSend(entered, order)) return
+  const { amount, to, from, orderedAt } = entered
+  throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
+    exit: EXIT.refused,
+    facts: { 'that send': `${amount} from ${from} to ${to}`, since: orderedAt, submitted: 'nothing' },
+    next: 'give this send a reference of its own',
+  })
 }
 
 /** Whether nothing more will come of a send. */

@@ -9,7 +9,7 @@ import {
 import { encodeHex } from '../../encoding/index.ts'
 import type { Json } from '../../protocol/index.ts'
 import { parseAmount, parseAssetAmount } from './amount.ts'
-import { type CallRequest, expectedAmount, paysToken, type Receiver } from './call.ts'
+import { assertPays, type CallRequest, expectedAmount, paysToken, type Receiver } from './call.ts'
 import type { FeeRequest } from './fees.ts'
 import type { Target } from './target.ts'
 import { usage } from './usage.ts'
@@ -35,6 +35,7 @@ export function makeSolanaPayment(
     if (!isOnCurve(receiver.address)) throw isNobodys(receiver)
   }
   const { text, atomic } = token === undefined ? parseAmount(written, 'solana') : parseAssetAmount(written, token)
+  assertPays({ atomic, text, receiver })
   const payment: SolanaPayment = {
     from,
     to: receiver.address,

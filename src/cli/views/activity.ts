@@ -78,7 +78,7 @@ function describeSends({ intent }: Wire.Activity, actual: Actual): Pick<Activity
     sends: transactions.map((parameters) =>
       describeSend(
         { type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', parameters, to: '' },
-        { directory: { addressBook: {}, assets: {}, wallets: [] }, interfaces },
+        { directory: { addressBook: {}, assets: {}, wallets: [], privateKeys: [] }, interfaces },
       ),
     ),
   }

@@ -27,7 +27,16 @@ const states = {
 /** What is about to be sent, and what will come of asking for it. */
 export function renderOrder(
   order: SendOrder,
-  { description, explanation }: { readonly description: SendDescription; readonly explanation: Explanation },
+  {
+    description,
+    explanation,
+    earlier,
+  }: {
+    readonly description: SendDescription
+    readonly explanation: Explanation
+    /** What was ordered under this reference before, which is this very send. */
+    readonly earlier?: { readonly order: SendOrder; readonly progress?: SendProgress } | undefined
+  },
   style: Style,
 ): string {
   const { nonce } = order.parameters as Record<string, string>
@@ -45,7 +54,9 @@ export function renderOrder(
     ...(call === undefined ? [] : [['call', renderCall(call, style)]]),
     ['chain', chainName(chainOf(order))],
     ['fee', renderFee(description.fee)],
-    ['forecast', headline(explanation)],
+    earlier === undefined
+      ? ['forecast', headline(explanation)]
+      : ['already', `${earlier.progress?.state ?? 'submitting'}, since it was asked for at ${earlier.order.orderedAt}`],
   ]
   return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
 }
@@ -92,6 +103,17 @@ export function renderSend(progress: SendProgress, style: Style, now: number): s
 function renderReceipt({ block, fee: { amount, caip19 } }: TransactionReceipt): string {
   const namespace = namespaceOf(caip19) ?? 'eip155'
   return `in ${namespace === 'solana' ? 'slot' : 'block'} ${block}, for a fee of ${printAmount(BigInt(amount), namespace)}`
+}
+
+/** What to do next about a send that has not been paid; nothing where all is well. */
+export function renderNext({ state, fingerprint, error }: SendProgress, style: Style): string {
+  const next =
+    state === 'waiting' && fingerprint !== undefined
+      ? `approve it with \`quorate approve ${shortCode(fingerprint)}\`; the same command goes on then`
+      : state === 'failed' || state === 'rejected' || state === 'stopped'
+        ? error?.next
+        : undefined
+  return next === undefined ? '' : `  ${style.dim('next'.padEnd(10))} ${printable(next)}\n`
 }
 
 /** One send of a list: its reference, what it is, and how it stands. */
