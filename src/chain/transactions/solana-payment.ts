@@ -14,6 +14,7 @@ import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
   SYSTEM_PROGRAM,
+  SYSTEM_TRANSFER,
   TOKEN_PROGRAMS,
   type TokenProgram,
 } from './solana-programs.ts'
@@ -41,8 +42,6 @@ export interface SolanaToken {
 /** Those that a payment calls itself. The System Program is written as zeros, as is what was forgotten. */
 const PROGRAMS: readonly string[] = [SYSTEM_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, ...Object.values(TOKEN_PROGRAMS)]
 
-/** `Transfer` of the System Program: 2, in four bytes. */
-const TRANSFER = Uint8Array.of(2, 0, 0, 0)
 /** `CreateIdempotent` of the Associated Token Account program. */
 const CREATE_IDEMPOTENT = Uint8Array.of(1)
 /** `TransferChecked` of the token programs. */
@@ -124,7 +123,7 @@ function callsOf({ from, to, amount, token }: SolanaPayment): readonly Call[] {
   const units = littleEndian(amount, 8)
   if (token === undefined) {
     const accounts = [payer, { key: to, writable: true } as const]
-    return [{ program: SYSTEM_PROGRAM, accounts, data: concatBytes(TRANSFER, units) }]
+    return [{ program: SYSTEM_PROGRAM, accounts, data: concatBytes(SYSTEM_TRANSFER, units) }]
   }
   const { mint, decimals } = token
   const program = TOKEN_PROGRAMS[token.program]
@@ -150,7 +149,7 @@ function readFields(from: string, [first, second, ...more]: readonly Call[]): So
     data.length < at + 8 ? -1n : new ByteReader(data.subarray(at)).unsigned(8, 'an amount')
   if (second === undefined) {
     const to = first.accounts[1]?.key
-    return to === undefined ? undefined : { from, to, amount: amountIn(first.data, TRANSFER.length) }
+    return to === undefined ? undefined : { from, to, amount: amountIn(first.data, SYSTEM_TRANSFER.length) }
   }
   const [, , owner, mint] = first.accounts
   const program = (Object.keys(TOKEN_PROGRAMS) as TokenProgram[]).find(

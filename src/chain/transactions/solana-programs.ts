@@ -1,6 +1,8 @@
 /** Addresses of the programs that every cluster has, and the limit that they keep. */
 
 export const SYSTEM_PROGRAM = '11111111111111111111111111111111'
+/** How the data of its `Transfer` begins: 2, in four bytes; eight of lamports follow. */
+export const SYSTEM_TRANSFER = Uint8Array.of(2, 0, 0, 0)
 export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111'
 /** Keeps one account for each owner and token, at an address that follows from the two. */
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'

@@ -10,12 +10,10 @@ import { refuse } from './refuse.ts'
 import { readSolanaDraft, unsignedSolana } from './solana-draft.ts'
 import { littleEndian } from './solana-encoding.ts'
 import { type CompiledInstruction, readSolanaParts, type SolanaMessage } from './solana-message.ts'
-import { MAX_COMPUTE_UNITS, SYSTEM_PROGRAM } from './solana-programs.ts'
+import { MAX_COMPUTE_UNITS, SYSTEM_PROGRAM, SYSTEM_TRANSFER } from './solana-programs.ts'
 
 /** `CreateAccount` and `CreateAccountWithSeed` of the System Program, by the first of four bytes. */
 const CREATIONS = [0, 3]
-/** `Transfer` of the System Program, in four bytes; lamports follow. */
-const TRANSFER = Uint8Array.of(2, 0, 0, 0)
 
 /** Programs that check signatures, which are paid for as the transaction's own; their data begins with how many. */
 const SIGNATURE_PROGRAMS = [
@@ -73,7 +71,7 @@ export function withPrefunds(transaction: Uint8Array, prefunds: readonly Prefund
   const { keys, instructions } = content
   const program = keys.indexOf(SYSTEM_PROGRAM)
   const added = prefunds.map(({ to, lamports }): CompiledInstruction => {
-    const data = concatBytes(TRANSFER, littleEndian(lamports, 8))
+    const data = concatBytes(SYSTEM_TRANSFER, littleEndian(lamports, 8))
     return { program, accounts: [0, keys.indexOf(to)], data }
   })
   const first = readSolanaDraft(transaction).nonceAccount === undefined ? 0 : 1
@@ -88,10 +86,10 @@ export function prefunded(transaction: Uint8Array): bigint {
   const { keys, signers, instructions } = readSolanaParts(transaction).content
   const amounts = instructions.filter(namesPayer).map(({ program, accounts, data }) => {
     const [from, to = 0] = accounts
-    const isTransfer = keys[program] === SYSTEM_PROGRAM && TRANSFER.every((byte, index) => data[index] === byte)
+    const isTransfer = keys[program] === SYSTEM_PROGRAM && SYSTEM_TRANSFER.every((byte, index) => data[index] === byte)
     const isInAdvance = accounts.length === 2 && from === 0 && to > 0 && to < signers
     if (!isTransfer || !isInAdvance) refuse('an instruction has the payer do more than pay in advance')
-    return new ByteReader(data.subarray(TRANSFER.length)).unsigned(8, 'an amount')
+    return new ByteReader(data.subarray(SYSTEM_TRANSFER.length)).unsigned(8, 'an amount')
   })
   return amounts.reduce((sum, amount) => sum + amount, 0n)
 }

@@ -1,4 +1,5 @@
 /** SOL and the tokens of the SPL token programs on a Solana cluster, as confirmed blocks have them (Solana's JSON-RPC methods). */
+import { isSolanaAddress } from '../../chain/index.ts'
 import { NodeRefusal } from '../sends/node.ts'
 import type { Holdings } from './chain-assets.ts'
 import { NoToken } from './no-token.ts'
@@ -17,7 +18,7 @@ interface TokenAccount {
 
 export const solanaHoldings: Holdings = {
   namespace: 'token',
-  isAddress: (text) => /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text),
+  isAddress: isSolanaAddress,
   async ofCurrency(node, address) {
     const { value } = await node.request<{ readonly value: number }>('getBalance', [address, CONFIRMED])
     return BigInt(value)

@@ -7,6 +7,7 @@ import {
   checkSolanaSigners,
   checkSolanaSize,
   checkSolanaSponsored,
+  isSolanaAddress,
   normalizeCaip2,
   readSendFacts,
   readSolanaDraft,
@@ -86,7 +87,7 @@ async function findSigners(
   { signWiths }: Wire.SolSendTransactionIntentV2,
 ): Promise<readonly Signer[]> {
   const signers: Signer[] = []
-  const stranger = signWiths.find((each) => !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(each))
+  const stranger = signWiths.find((each) => !isSolanaAddress(each))
   if (stranger !== undefined) throw apiError('requestInvalid', `\`${stranger}\` is no Solana address to sign with`)
   for (const signWith of signWiths) signers.push(await findSigner(context, signWith))
   return signers

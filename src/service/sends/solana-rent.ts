@@ -27,8 +27,8 @@ export async function findRent(node: SolanaNode, transaction: Bytes): Promise<Re
   const { signers, writable } = readSolanaDraft(transaction)
   const [payer, ...others] = signers
   const paying = others.filter((each) => writable.includes(each))
-  const balance = await node.balance(payer!)
-  const each = (balance - solanaFee(transaction) - (await node.rentOf(0))) / BigInt(paying.length)
+  const [balance, least] = await Promise.all([node.balance(payer!), node.rentOf(0)])
+  const each = (balance - solanaFee(transaction) - least) / BigInt(paying.length)
   if (each <= 0n) return { ...NO_RENT, advice: `${payer}, which pays rent in advance, has ${balance} lamports` }
   const trial = withPrefunds(
     transaction,

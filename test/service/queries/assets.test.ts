@@ -143,6 +143,13 @@ describe('balances on Solana', () => {
     })
   })
 
+  test('what is no address is not asked for', async () => {
+    // 44 characters of which 33 bytes come out.
+    const address = 'z'.repeat(44)
+    const asked = solana.root.query('get_wallet_address_balances', { address, caip2: DEVNET })
+    expect(await refusalOf(asked)).toEqual(invalidField('address', `must be an address of ${DEVNET}`))
+  })
+
   test('a mint that is none is refused', async () => {
     const asked = solana.root.query('list_supported_assets', { caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' })
     expect((await refusalOf(asked)).slice(0, 3)).toEqual([
