@@ -29,7 +29,8 @@ export async function findRent(node: SolanaNode, transaction: Bytes): Promise<Re
   const paying = others.filter((each) => writable.includes(each))
   const [balance, least] = await Promise.all([node.balance(payer!), node.rentOf(0)])
   const each = (balance - solanaFee(transaction) - least) / BigInt(paying.length)
-  if (each <= 0n) return { ...NO_RENT, advice: `${payer}, which pays rent in advance, has ${balance} lamports` }
+  const poor: Rent = { ...NO_RENT, advice: `${payer}, which pays rent in advance, has ${balance} lamports` }
+  if (each <= 0n) return poor
   const trial = withPrefunds(
     transaction,
     paying.map((to) => ({ to, lamports: each })),
@@ -37,7 +38,9 @@ export async function findRent(node: SolanaNode, transaction: Bytes): Promise<Re
   if (trial.length > MAX_SOLANA_BYTES) return { ...NO_RENT, advice: 'it has no room for paying rent in advance' }
   const run = await node.simulate(encodeBase64(trial))
   if (run.error === 'BlockhashNotFound') return 'waits'
-  const calls = run.error === null ? systemCalls(run.innerInstructions) : []
+  // The System Program's own words.
+  if (run.error !== null) return run.logs.some((line) => line.includes('insufficient lamports')) ? poor : NO_RENT
+  const calls = systemCalls(run.innerInstructions)
   const created = [...new Set(calls.flatMap((call) => (call.space === undefined ? [] : [target(call)])))]
   if (created.length === 0) return NO_RENT
   const { accounts = [] } = await node.simulate(encodeBase64(trial), created)

@@ -29,10 +29,11 @@ interface Trial {
   readonly after?: Readonly<Record<string, number | undefined>>
   readonly balance?: bigint
   readonly error?: SolanaRun['error']
+  readonly logs?: readonly string[]
 }
 
 /** A node that says these things of every trial. */
-function nodeOf({ calls = [], after, balance = 1_000_000n, error = null }: Trial) {
+function nodeOf({ calls = [], after, balance = 1_000_000n, error = null, logs = [] }: Trial) {
   const trials: string[] = []
   const innerInstructions = [
     {
@@ -45,7 +46,7 @@ function nodeOf({ calls = [], after, balance = 1_000_000n, error = null }: Trial
     rentOf: async (size: number) => rentOf(size),
     simulate: async (bytes: string, addresses?: readonly string[]) => {
       trials.push(bytes)
-      return { error, logs: [], innerInstructions, accounts: addresses?.map((each) => (after ? after[each] : 50)) }
+      return { error, logs, innerInstructions, accounts: addresses?.map((each) => (after ? after[each] : 50)) }
     },
   } as unknown as SolanaNode
   return { node, trials }
@@ -95,6 +96,11 @@ test.each<[string, Trial, object]>([
     { prefunds: [] },
   ],
   ['one that fails even so', { calls: [create], error: { InstructionError: [0, { Custom: 6000 }] } }, { prefunds: [] }],
+  [
+    'a payer with too little',
+    { error: { InstructionError: [0, { Custom: 1 }] }, logs: ['Transfer: insufficient lamports 1, need 2'] },
+    { prefunds: [], advice: `${payer.toBase58()}, which pays rent in advance, has 1000000 lamports` },
+  ],
   [
     'a payer without funds',
     { calls: [create], balance: 10_100n },
