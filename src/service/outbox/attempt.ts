@@ -19,7 +19,7 @@ export interface AttemptTools {
 /** Receivers take what was signed so long ago, or ahead (facts: webhooks §4). */
 const WINDOW_MS = 300_000
 
-/** Makes one attempt to deliver, signed for this moment, by the URL and the addresses that it has now. Never throws. */
+/** Makes one attempt to deliver, signed for this moment, by the URL and the addresses that it has now. */
 export async function attemptDelivery(
   { clock, keys, findPlace }: AttemptTools,
   delivery: DueDelivery,

@@ -52,6 +52,13 @@ interface Said {
 /** Attempts for one endpoint at a time. */
 const MOST_AT_ONCE = 8
 
+/**
+ * What is older is given up unasked: twice as long as all attempts take. An endpoint to which more is to be told than it takes
+ * would have a queue without end.
+ */
+const MOST_AGE_MS = 24 * 3_600_000
+const EXPIRED: Verdict = { kind: 'failed', reason: 'waited for more than a day', isFinal: true }
+
 /** The service's clock may be moved while it waits. */
 const LOOK_AGAIN_MS = 500
 
@@ -108,7 +115,8 @@ export function createOutbox(tools: OutboxTools): Outbox {
 
   async function deliver(delivery: DueDelivery): Promise<void> {
     const begun = performance.now()
-    const verdict = await attemptDelivery(tools, delivery, closing.signal)
+    const isExpired = clock() - delivery.created_at > MOST_AGE_MS
+    const verdict = isExpired ? EXPIRED : await attemptDelivery(tools, delivery, closing.signal)
     if (verdict.kind === 'failed' && closing.signal.aborted) return
     await note(delivery, verdict, {
       eventId: delivery.event_id,
@@ -116,7 +124,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
       endpointId: delivery.endpoint_id,
       // The rest of a URL may hold a secret of its owner.
       host: new URL(delivery.url).host,
-      attempts: delivery.attempts + 1,
+      attempts: delivery.attempts + (isExpired ? 0 : 1),
       ms: Math.round(performance.now() - begun),
     })
   }
@@ -157,6 +165,8 @@ export function createOutbox(tools: OutboxTools): Outbox {
       const patience = setTimeout(() => closing.abort(), CLOSING_TAKES_MS)
       await Promise.all(running)
       clearTimeout(patience)
+      // Whoever has answered may still be sending what nobody reads.
+      closing.abort()
     },
   }
 }

@@ -6,6 +6,7 @@ import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { pauseAfter } from '../../../src/service/outbox/schedule.ts'
 import type { Logger } from '../../../src/telemetry/index.ts'
+import { line } from '../../reliability/figures.ts'
 import { addTenants, complete } from '../handlers/steps.ts'
 import { createTestClock, startTestService, type TestClient, type TestService } from '../harness.ts'
 import { SEPOLIA } from '../sends/status.ts'
@@ -14,7 +15,9 @@ import { fetchKeys, type Received, type Reply, startReceiver, subscribe, verdict
 import { startWrongNode, type WrongNode } from './wrong-node.ts'
 
 const HOUR = 3_600_000
-const RETRIES = 8
+/** After each attempt that failed. */
+const PAUSES_S = [10, 30, 120, 600, 1_800, 3_600, 10_800, 21_600]
+const RETRIES = PAUSES_S.length
 
 let node: WrongNode
 beforeAll(async () => {
@@ -91,7 +94,7 @@ describe('deliveries', () => {
     const [least, most] = [0, 255].map((byte) =>
       Array.from({ length: 9 }, (_, failed) => pauseAfter(failed + 1, (length) => new Uint8Array(length).fill(byte))),
     )
-    const pauses = [10, 30, 120, 600, 1_800, 3_600, 10_800, 21_600].map((seconds) => seconds * 1_000)
+    const pauses = PAUSES_S.map((seconds) => seconds * 1_000)
     expect(least).toEqual([...pauses.map((ms) => ms * 0.8), undefined])
     expect(most).toEqual([...pauses.map((ms) => ms * 1.2), undefined])
   })
@@ -115,7 +118,7 @@ describe('deliveries', () => {
     for (let retry = 1; retry <= RETRIES; retry++) {
       // Its failure is noted before the time goes on to its next attempt.
       await untilNoted(service, again.length, retry)
-      clock.advance(8 * HOUR)
+      clock.advance(PAUSES_S[retry - 1]! * 1_200 + 1)
       await receiver.until(once.length + again.length * (retry + 1))
     }
     await untilEmpty(service)
@@ -197,6 +200,17 @@ describe('deliveries', () => {
     expect(lines.at(-1)).toMatch(/^webhook given up /)
   })
 
+  test('deliveries: what has waited for more than a day is given up unasked', async () => {
+    const { receiver, service, clock, happen } = await open(() => 503)
+    await subscribe(service.root, receiver.url)
+    await happen()
+    await untilNoted(service, 1, 1)
+    clock.advance(24 * HOUR + 1)
+    await untilEmpty(service)
+    expect(receiver.received).toHaveLength(1)
+    expect(rowsOf(service, 'webhook_failures')).toMatchObject([{ attempts: 1, reason: 'waited for more than a day' }])
+  })
+
   test('deliveries: a service closes while somebody does not answer, and tells it again when it is back', async () => {
     let answers = false
     const { receiver, service, happen } = await open(() => (answers ? 200 : 'never'))
@@ -268,21 +282,30 @@ describe('an endpoint that does not answer', () => {
       const { root, organizationId } = owners[index % 3]!
       await subscribe(root, `${receiver.url}/${index}`, { name: `${index}`, organizationId })
     }
+    const delaysOf = async (rounds: number) => {
+      const delays: number[] = []
+      for (let round = 0; round < rounds; round++) {
+        const before = receiver.received.length
+        const begun = Date.now()
+        await Promise.all(happenings.map((one) => one()))
+        const quick = () => receiver.received.slice(before).filter(({ path }) => path !== '/slow')
+        await receiver.until(() => quick().length === 48)
+        delays.push(...quick().map(({ at }) => at - begun))
+      }
+      const sorted = delays.toSorted((a, b) => a - b)
+      return {
+        deliveries: sorted.length,
+        p50: sorted[sorted.length >> 1]!,
+        p99: sorted[Math.ceil(sorted.length * 0.99) - 1]!,
+      }
+    }
+    const calm = await delaysOf(3)
     await subscribe(service.root, `${receiver.url}/slow`, { name: 'slow' })
     await subscribe(service.root, dead.url, { name: 'dead' })
-    const delays: number[] = []
-    for (let round = 0; round < 8; round++) {
-      const before = receiver.received.length
-      const begun = Date.now()
-      await Promise.all(happenings.map((one) => one()))
-      const quick = () => receiver.received.slice(before).filter(({ path }) => path !== '/slow')
-      await receiver.until(() => quick().length === 48)
-      delays.push(...quick().map(({ at }) => at - begun))
-    }
-    const sorted = delays.toSorted((a, b) => a - b)
-    const p99 = sorted[Math.ceil(sorted.length * 0.99) - 1]!
-    console.log(`deliveries=${sorted.length} p50=${sorted[sorted.length >> 1]} p99=${p99} most=${sorted.at(-1)} ms`)
-    expect(p99).toBeLessThan(2_000)
+    const beside = await delaysOf(6)
+    console.log(`without ${line(calm)}, beside ${line(beside)} ms`)
+    // Two seconds, or what a machine takes that has other things to do; whoever waited would wait for ten.
+    expect(beside.p99).toBeLessThan(Math.max(2_000, 3 * calm.p99))
     expect(countOf(receiver.received, '/slow')).toBeGreaterThan(0)
   })
 })
