@@ -1,7 +1,9 @@
 /** Payments on Solana as people make them: a process, the chain's runtime behind a node, and everything real between them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { complete } from '../service/handlers/steps.ts'
+import { createTestUser } from '../service/harness.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
-import { countActivities, quorate, writeFiles } from './harness.ts'
+import { countActivities, keyFile, quorate, writeFiles } from './harness.ts'
 import { PAYROLL } from './payday.ts'
 import { CREW, CREW_TOKENS, DEVNET, MINT, solanaPayday } from './solana-payday.ts'
 
@@ -124,22 +126,14 @@ test.each<[string, Readonly<Record<string, string | undefined>>, RegExp]>([
   },
 )
 
-test('send on Solana: what has no meaning there, and who cannot be paid, is said before anything is submitted', {
-  timeout: 60_000,
-}, async () => {
+test('send on Solana: the account of a token is not taken for its owner, and nothing is submitted', async () => {
   const before = await countActivities(day.service)
-  const cases: readonly (readonly [Readonly<Record<string, string | undefined>>, string])[] = [
-    [{ gas: '21000' }, '--gas has no meaning on Solana'],
-    [{ to: 'payroll' }, '`payroll` is an address on Ethereum, and the send is on solana:devnet'],
-    [
-      { asset: 'usdc', amount: '1', to: 'account' },
-      '`account` is an address of a program, such as the account of a token',
-    ],
-  ]
-  for (const [given, message] of cases) {
-    const { exit, stderr } = await day.send(['--yes'], { ref: 'NO', ...given })
-    expect([exit, stderr]).toEqual([1, expect.stringContaining(message)])
-  }
+  const given = { ref: 'NO', asset: 'usdc', amount: '1', chain: undefined, to: 'account' }
+  const { exit, stderr } = await day.send(['--yes'], given)
+  expect([exit, stderr]).toEqual([
+    1,
+    expect.stringContaining('`account` is an address of a program, such as the account of a token'),
+  ])
   expect(await countActivities(day.service)).toBe(before)
 })
 
@@ -182,4 +176,49 @@ test('send --batch: rows on both chains are checked, summed up and sent together
   expect(hashes.slice(1).every((hash) => day.node.landed.has(hash))).toBe(true)
   expect([day.node.balance(CREW) - sol, day.tokens(CREW)]).toEqual([1_000_000_000n, tokens + 2_000_000n])
   expect(BigInt(await day.anvil.rpc<string>('eth_getBalance', PAYROLL, 'latest'))).toBe(250_000_000_000_000_000n)
+})
+
+test('send on Solana: policies judge what the transaction pays, before anything is submitted', {
+  timeout: 60_000,
+}, async () => {
+  const { service, folder } = day
+  const [bob, carol] = [await createTestUser(service, 'bob'), await createTestUser(service, 'carol')]
+  const amounts = [
+    'solana.tx.transfers.all(each, each.amount <= 1000000000)',
+    'solana.tx.spl_transfers.all(each, each.amount <= 3000000)',
+  ]
+  await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+    policyName: 'bob-pays-small',
+    effect: 'EFFECT_ALLOW',
+    consensus: [bob, carol].map(({ userId }) => `approvers.any(user, user.id == '${userId}')`).join(' && '),
+    condition: ["activity.kind == 'SOL_SEND_TRANSACTION'", ...amounts].join(' && '),
+    notes: '',
+  })
+  const before = await countActivities(service)
+  const keyOfBob = { keyFile: keyFile(folder, 'bob', bob.client.privateKey) }
+  const tokens = { asset: 'usdc', chain: undefined }
+  const large = await day.send(['--yes'], { ref: 'BOB-1', ...tokens, amount: '3.000001' }, keyOfBob)
+  expect([large.exit, large.stderr]).toEqual([4, expect.stringContaining('no policy allows this send')])
+  const small = await day.send(['--dry-run'], { ref: 'BOB-2', ...tokens, amount: '3' }, keyOfBob)
+  expect(small.stderr).toMatch(/^ {2}forecast +pending: policy bob-pays-small; needs any 1 of carol, root$/m)
+  expect(await countActivities(service)).toBe(before)
+})
+
+test('send on Solana: who approves reads whom it pays; asked again, it goes on', { timeout: 60_000 }, async () => {
+  const { service, env, folder } = day
+  const dave = await createTestUser(service, 'dave')
+  const members = [service.rootUserId, dave.userId]
+  await complete(service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds: members })
+  const [asked, paid] = [{ ref: 'WAITS', asset: 'usdc', amount: '1', chain: undefined }, day.tokens(CREW)]
+  const waits = await day.send(['--yes', '--json'], asked)
+  expect([waits.exit, day.tokens(CREW)]).toEqual([3, paid])
+  const { progress } = JSON.parse(waits.stdout) as { readonly progress: { readonly activityId: string } }
+  const key = keyFile(folder, 'dave', dave.client.privateKey)
+  const vote = await quorate(['approve', progress.activityId, '--yes', '--key-file', key], { env, cwd: folder })
+  expect(vote.stderr).toContain(
+    `  pays       1000000 units of the token ${MINT} to ${CREW}, into its account ${CREW_TOKENS}\n`,
+  )
+  expect(vote.stderr).not.toContain('unknown')
+  expect((await day.send(['--yes'], asked)).exit).toBe(0)
+  expect(day.tokens(CREW)).toBe((paid ?? 0n) + 1_000_000n)
 })

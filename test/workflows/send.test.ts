@@ -11,7 +11,9 @@ import {
   type SendProgress,
   sendIdOf,
 } from '../../activities/index.ts'
+import { encodeSolanaPayment, normalizeCaip2 } from '../../src/chain/index.ts'
 import { createSubmitClient } from '../../src/client/index.ts'
+import { encodeHex } from '../../src/encoding/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
@@ -19,13 +21,15 @@ import type { send } from '../../workflows/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
+import { startSolanaNode, type TestSolanaNode } from '../service/sends/solana-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { startUnreliableServer, type UnreliableServer } from '../service/sends/unreliable-server.ts'
-import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { ETHEREUM, makeWallet, SOLANA } from '../service/signing/keys.ts'
 import { connectTestTemporal } from '../temporal.ts'
 import { testBundle } from './harness.ts'
 import { historyToText } from './history-json.ts'
 
+const DEVNET = normalizeCaip2('solana:devnet')
 const RECEIVER = '0x00000000000000000000000000000000000000b0'
 /** Reverts, whatever it is called with. */
 const REVERTS = '0x00000000000000000000000000000000000000fd'
@@ -37,6 +41,8 @@ let service: TestService
 let api: UnreliableServer
 let temporal: TemporalConnections
 let from: string
+let solana: TestSolanaNode
+let fromOnSolana: string
 let bob: TestUser
 let stopWorker: () => Promise<void>
 /** How many answers to submits are still to be lost. */
@@ -45,9 +51,15 @@ let toLose = 0
 beforeAll(async () => {
   anvil = await startAnvil()
   await anvil.rpc('anvil_setCode', REVERTS, '0x60006000fd')
-  service = await startTestService({ chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } } })
-  from = (await makeWallet(service.root, ETHEREUM)).accounts[0]!.address
+  solana = await startSolanaNode()
+  const chains = { [SEPOLIA]: { url: anvil.url, pollMs: 50 }, [DEVNET]: { url: solana.url, pollMs: 50 } }
+  service = await startTestService({ chains })
+  ;[from, fromOnSolana] = (await makeWallet(service.root, ETHEREUM, SOLANA)).accounts.map(({ address }) => address) as [
+    string,
+    string,
+  ]
   await anvil.fund(from, 100)
+  solana.fund(fromOnSolana, 10)
   bob = await createTestUser(service, 'bob')
   api = await startUnreliableServer(service.url, (_, path) => path.includes('/submit/') && toLose-- > 0)
   temporal = await connectTestTemporal()
@@ -74,6 +86,7 @@ afterAll(async () => {
   await api.close()
   await service.close()
   await anvil.kill()
+  await solana.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -88,6 +101,13 @@ function orderOf(reference: string, parameters: object = {}): SendOrder {
     amount: '1 wei',
     orderedAt: '2026-01-01T00:00:00.000Z',
   }
+}
+
+/** The same on Solana. */
+function solanaOrderOf(reference: string, to: string): SendOrder {
+  const transaction = encodeSolanaPayment({ from: fromOnSolana, to, amount: 1_000_000_000n })
+  const parameters = { unsignedTransaction: encodeHex(transaction), signWiths: [fromOnSolana], caip2: DEVNET }
+  return { ...orderOf(reference), type: 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', parameters, amount: '1 sol' }
 }
 
 async function begin(order: SendOrder, run = '') {
@@ -112,6 +132,14 @@ async function ended(handle: Awaited<ReturnType<typeof begin>>, record?: string)
   if (record && process.env.QUORATE_RECORD_HISTORIES) {
     writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(history))
   }
+  return result
+}
+
+/** The same without the waits between tries, of which there are many: news ends each. */
+async function endedSoon(handle: Awaited<ReturnType<typeof begin>>): Promise<SendProgress> {
+  const impatient = setInterval(() => void handle.signal('nudge').catch(() => {}), 250)
+  const result = await ended(handle)
+  clearInterval(impatient)
   return result
 }
 
@@ -144,14 +172,26 @@ describe('send', () => {
     const before = await countSends()
     const lostBefore = api.counts.lost
     toLose = 10
-    const handle = await begin(orderOf('INV-2'))
-    // News ends a wait between tries, of which there are many.
-    const impatient = setInterval(() => void handle.signal('nudge').catch(() => {}), 250)
-    const { state } = await ended(handle)
-    clearInterval(impatient)
+    const { state } = await endedSoon(await begin(orderOf('INV-2')))
     const lost = api.counts.lost - lostBefore
     console.log(`lostAnswers=${lost} sends=${(await countSends()) - before}`)
     expect({ state, lost, sends: (await countSends()) - before }).toEqual({ state: 'included', lost: 10, sends: 1 })
+  })
+
+  test('on Solana too, answers are lost and it is paid once; where it is and what it has cost is known', async () => {
+    const [to] = (await makeWallet(service.root, SOLANA)).accounts.map(({ address }) => address)
+    const lostBefore = api.counts.lost
+    toLose = 3
+    const progress = await endedSoon(await begin(solanaOrderOf('SOL-1', to!)))
+    expect(api.counts.lost - lostBefore).toBe(3)
+    expect([solana.landed.size, solana.balance(to!)]).toEqual([1, 1_000_000_000n])
+    const [signature, { slot }] = [...solana.landed][0]!
+    const fee = { amount: '5000', caip19: `${DEVNET}/slip44:501` }
+    expect(progress).toMatchObject({
+      state: 'included',
+      transactionHash: signature,
+      receipt: { block: String(slot), fee },
+    })
   })
 
   test('two sends of the same amount are two sends', async () => {
