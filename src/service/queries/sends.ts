@@ -3,7 +3,8 @@ import { apiError, type Wire } from '../../protocol/index.ts'
 import { askChain } from '../sends/ask-chain.ts'
 import { createEthereumNode } from '../sends/ethereum.ts'
 import { executionNonce } from '../sends/gas-station.ts'
-import { findSend } from '../store/sends.ts'
+import { nextNonce, spokenExecutions, spokenNonces } from '../sends/next-nonce.ts'
+import { findSend, listOpenSendsOf } from '../store/sends.ts'
 import type { QueryOf, QueryRows } from './table.ts'
 
 const getStatus: QueryOf<'get_send_transaction_status'> = async ({ tx, organizationId }, request) => {
@@ -23,16 +24,23 @@ function hashOf(caip2: string, hash: string) {
   return caip2.startsWith('solana:') ? { solana: { signature: hash } } : { eth: { txHash: hash } }
 }
 
-/** The next nonces of an account and of its executions; the node is asked when the store is no longer held. */
-const getNonces: QueryOf<'get_nonces'> = async ({ chains }, { address, caip2, nonce, gasStationNonce }) => {
+/**
+ * The next nonces of an account and of its executions, behind all that is accepted: a send with the nonce of another would
+ * take its place. The node is asked when the store is no longer held.
+ */
+const getNonces: QueryOf<'get_nonces'> = async ({ chains, tx }, { address, caip2, nonce, gasStationNonce }) => {
   const chain = chains.require(caip2)
   if (!isEthereumAddress(address)) throw apiError('invalidField', 'address', 'must be an Ethereum address')
   const node = createEthereumNode(chain.node)
+  const account = address.toLowerCase()
+  const open = await listOpenSendsOf(tx, { caip2: chain.caip2, address: account })
   const said = async (wanted: boolean | undefined, ask: () => Promise<bigint>) =>
     wanted === true ? String(await askChain(chain, ask)) : undefined
   return async () => {
-    const next = await said(nonce, () => node.pendingCount(address))
-    const ofStation = await said(gasStationNonce, () => executionNonce(node, address, chain.gasStation))
+    const next = await said(nonce, async () => nextNonce(await node.pendingCount(address), spokenNonces(open, account)))
+    const ofStation = await said(gasStationNonce, async () =>
+      nextNonce(await executionNonce(node, address, chain.gasStation), spokenExecutions(open, account)),
+    )
     return {
       ...(next === undefined ? {} : { nonce: next }),
       ...(ofStation === undefined ? {} : { gasStationNonce: ofStation }),

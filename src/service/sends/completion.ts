@@ -14,6 +14,7 @@ import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
 import type { Completion } from './family.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
+import { nextNonce } from './next-nonce.ts'
 import { NodeRefusal } from './node.ts'
 import { readSendRequest, type SendRequest } from './request.ts'
 
@@ -87,11 +88,12 @@ async function findFailedCall(node: EthereumNode, { call, executes = [] }: Draft
 async function chooseNonce(tools: EthereumTools, row: SendRow, { nonce }: SendRequest): Promise<number> {
   const { node, database } = tools
   if (nonce !== undefined) return Number(nonce)
-  const next = Number(await node.pendingCount(row.sender))
+  const next = await node.pendingCount(row.sender)
   const { caip2, sender } = row
-  const taken = await database.read((tx) => listTaken(tx, { caip2, sender, from: next }))
+  const taken = await database.read((tx) => listTaken(tx, { caip2, sender, from: Number(next) }))
   for (const each of taken) if (each.status === 'INCLUDED') await offerAgain(tools, each)
-  return lowestFree(next, new Set(taken.map((each) => each.nonce!)))
+  // The lowest that neither the chain's node nor a send of ours has: no gap, and no two alike.
+  return Number(nextNonce(next, { taken: new Set(taken.map((each) => BigInt(each.nonce!))), waiting: 0 }))
 }
 
 /**
@@ -134,11 +136,4 @@ async function chooseFees(
 
 function withinLimit(maxFeePerGas: bigint, tip: bigint): Fees {
   return { maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas }
-}
-
-/** The lowest that neither the chain's node nor a send of ours has: no gap, and no two alike. */
-function lowestFree(next: number, taken: ReadonlySet<number>): number {
-  let nonce = next
-  while (taken.has(nonce)) nonce++
-  return nonce
 }

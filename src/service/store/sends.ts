@@ -28,13 +28,21 @@ export async function findSend(tx: Transaction, organizationId: string, id: stri
 
 /** Reads what is not at its end on a chain, of all organizations, in the order of its acceptance. */
 export async function listOpenSends(tx: Transaction, caip2: string): Promise<SendRow[]> {
-  return tx
-    .selectFrom('sends')
-    .selectAll()
-    .where('caip2', '=', caip2)
-    .where('status', 'in', OPEN)
-    .orderBy('position')
+  return openSends(tx, caip2).execute()
+}
+
+/** Reads those that an address sends, or that are sent for it. */
+export async function listOpenSendsOf(
+  tx: Transaction,
+  { caip2, address }: Pick<SendRow, 'caip2'> & { readonly address: string },
+): Promise<SendRow[]> {
+  return openSends(tx, caip2)
+    .where((eb) => eb.or([eb('sender', '=', address), eb('account', '=', address)]))
     .execute()
+}
+
+function openSends(tx: Transaction, caip2: string) {
+  return tx.selectFrom('sends').selectAll().where('caip2', '=', caip2).where('status', 'in', OPEN).orderBy('position')
 }
 
 /** Changes a send that is not at its end; one that is never changes again. Says whether it did. */

@@ -102,6 +102,24 @@ test('sends: one that is refused at its first try because its nonce was used get
   expect({ txStatus, mined: await countOf(scene.anvil, scene.from) }).toEqual({ txStatus: 'INCLUDED', mined: 4 })
 })
 
+test('get_nonces: the next nonces are those behind all that is accepted, whether signed or not', async () => {
+  const { anvil, node, service, from } = await startScene({ mining: 'on-request' })
+  const next = () =>
+    service.root.query('get_nonces', { address: from, caip2: SEPOLIA, nonce: true, gasStationNonce: true })
+  await untilStatus(service, await submit({ service, from }), 'BROADCASTING')
+  expect(await next()).toEqual({ nonce: '1', gasStationNonce: '0' })
+  node.lie = ({ method }) => (method === 'eth_estimateGas' ? { error: RATE_LIMITED } : undefined)
+  await submit({ service, from })
+  await submit({ service, from }, { nonce: '3' })
+  expect(await next()).toEqual({ nonce: '2', gasStationNonce: '0' })
+  await submit({ service, from })
+  expect(await next()).toEqual({ nonce: '4', gasStationNonce: '0' })
+  const calls = [{ to: RECEIVER }, { to: from }]
+  await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2', { from, caip2: SEPOLIA, calls })
+  expect(await next()).toEqual({ nonce: '5', gasStationNonce: '1' })
+  expect(await countOf(anvil, from)).toBe(0)
+})
+
 test('sends: while the node serves another chain, no send there counts as replaced', async () => {
   const [anvil, other] = await Promise.all([startAnvil({ mining: 'on-request' }), startAnvil({ chainId: 5 })])
   closers.push(
