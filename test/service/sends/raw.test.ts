@@ -67,7 +67,9 @@ test('eth_send_raw_transaction: policies see who has signed it and what it does'
   const send = async (value: bigint) =>
     client.submit(ACTIVITY, { signedTransaction: await signed({ nonce: await nextNonce(), value }), caip2: SEPOLIA })
   expect((await refusalOf(send(10n))).slice(0, 2)).toEqual([403, 7])
-  expect((await send(9n)).status).toBe('ACTIVITY_STATUS_COMPLETED')
+  const { status, result } = await send(9n)
+  expect(status).toBe('ACTIVITY_STATUS_COMPLETED')
+  await untilEnded(service.root, result.ethSendRawTransactionResult!.transactionHash)
 })
 
 test('eth_send_raw_transaction: one that the node refuses after all has failed, by its hash', async () => {
