@@ -9,7 +9,7 @@ import { askChain } from '../sends/ask-chain.ts'
 import { toAttempt } from '../sends/attempt.ts'
 import { createEthereumNode, otherChain } from '../sends/ethereum.ts'
 import { rawRequest } from '../sends/request.ts'
-import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import { readDecoded } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
 import { lookForSigner, signerFacts } from '../signing/signer.ts'
 import { insertAttempt } from '../store/sends.ts'
@@ -44,11 +44,10 @@ const sendRaw: TypedHandler<Intent, Wire.EthSendRawTransactionResult> = {
     readSigned(intent)
   },
   async facts(context, intent) {
-    const interfaces = await readContractInterfaces(context)
     const signer = await lookForSigner(context, readSigned(intent).from)
     return {
       ...(signer === undefined ? {} : await signerFacts(context, signer)),
-      ...readSendFacts(TYPE, intent, { interfaces }),
+      ...(await readDecoded(context, (interfaces) => readSendFacts(TYPE, intent, { interfaces }))),
     }
   },
   async execute(context, intent) {

@@ -11,7 +11,7 @@ import { MAX_BATCHED_CALLS } from '../sends/gas-station.ts'
 import { checkGasAllowance, reserveGas } from '../sends/gas-usage.ts'
 import { relayerAddress } from '../sends/relayers.ts'
 import { executionRequest, toSendRequest, undelegateRequest } from '../sends/request.ts'
-import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import { readDecoded } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
 import { findSigner, signerFacts } from '../signing/signer.ts'
 import { acceptSend } from './accept-send.ts'
@@ -139,11 +139,10 @@ async function findSender(context: HandlerContext, from: string) {
   return findSigner(context, from)
 }
 
-async function readFacts(
+function readFacts(
   context: HandlerContext,
   type: typeof SEND | typeof UNDELEGATE,
   intent: Intent | Wire.EthUndelegate7702Intent,
 ): Promise<SendFacts> {
-  const interfaces = await readContractInterfaces(context)
-  return orRefuse(() => readSendFacts(type, intent, { interfaces }))
+  return readDecoded(context, (interfaces) => orRefuse(() => readSendFacts(type, intent, { interfaces })))
 }

@@ -2,14 +2,13 @@ import {
   addressOf,
   checkSigner,
   readTransactionFacts,
-  type SmartContractInterface,
   signTransaction,
   type TransactionFacts,
 } from '../../chain/index.ts'
 import { encodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
-import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import { readDecoded } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
 import { findSigner, namedKey, type Signer, signerFacts, withSigningKey } from '../signing/signer.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
@@ -43,23 +42,14 @@ export const signTransactionHandlers = {
   ACTIVITY_TYPE_SIGN_TRANSACTION_V2: sign,
 } satisfies HandlerRows
 
-async function readFacts(
+function readFacts(
   context: HandlerContext,
   { type, unsignedTransaction }: Wire.SignTransactionIntentV2,
   signer: Signer,
 ): Promise<TransactionFacts> {
-  const read = (interfaces: readonly SmartContractInterface[]) =>
-    orRefuse(() => readTransactionFacts({ type, unsignedTransaction, interfaces, signer: addressFor(type, signer) }))
-  const undecoded = read([])
-  const interfaces = await readContractInterfaces(context, calledContracts(undecoded))
-  return interfaces.length === 0 ? undecoded : read(interfaces)
-}
-
-/** The contracts that uploaded interfaces may be about: only Ethereum and Solana have them (facts: chain §9). */
-function calledContracts({ eth, solana }: TransactionFacts): readonly string[] {
-  const { to } = { ...(eth?.['tx'] as { readonly to?: string } | undefined) }
-  const { program_keys } = { ...(solana?.['tx'] as { readonly program_keys?: readonly string[] } | undefined) }
-  return [...(to ? [to] : []), ...(program_keys ?? [])]
+  return readDecoded(context, (interfaces) =>
+    orRefuse(() => readTransactionFacts({ type, unsignedTransaction, interfaces, signer: addressFor(type, signer) })),
+  )
 }
 
 /** The sender where the chain's transactions do not say it, whatever the key was named by; else the address that named it. */

@@ -22,7 +22,7 @@ import { askChain } from '../sends/ask-chain.ts'
 import { checkGasAllowance, reserveGas } from '../sends/gas-usage.ts'
 import { relayerAddress } from '../sends/relayers.ts'
 import type { SolanaRequest } from '../sends/solana-request.ts'
-import { readContractInterfaces } from '../signing/contract-interfaces.ts'
+import { readDecoded } from '../signing/contract-interfaces.ts'
 import { orRefuse } from '../signing/refusals.ts'
 import { findSigner, namedKey, type Signer, signerFacts } from '../signing/signer.ts'
 import { acceptSend } from './accept-send.ts'
@@ -93,9 +93,10 @@ async function findSigners(
   return signers
 }
 
-async function readFacts(context: HandlerContext, intent: Wire.SolSendTransactionIntentV2) {
-  const interfaces = await readContractInterfaces(context)
-  return orRefuse(() => readSendFacts('ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', intent, { interfaces }))
+function readFacts(context: HandlerContext, intent: Wire.SolSendTransactionIntentV2) {
+  return readDecoded(context, (interfaces) =>
+    orRefuse(() => readSendFacts('ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', intent, { interfaces })),
+  )
 }
 
 /** What a send costs whoever sponsors it, by what the transaction says itself. Refuses one that cannot be sponsored. */

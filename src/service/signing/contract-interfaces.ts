@@ -1,4 +1,4 @@
-import type { SmartContractInterface } from '../../chain/index.ts'
+import type { SendFacts, SmartContractInterface, TransactionFacts } from '../../chain/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { listInterfaces } from '../store/smart-contract-interfaces.ts'
 
@@ -16,4 +16,25 @@ export async function readContractInterfaces(
     type: type as SmartContractInterface['type'],
     json,
   }))
+}
+
+/**
+ * Reads the facts of a transaction, or of several, with the calls in it decoded: `read` sees first no interface, and then
+ * those of the contracts that are called. Others are left where they are.
+ */
+export async function readDecoded(
+  context: Pick<HandlerContext, 'tx' | 'organizationId'>,
+  read: (interfaces: readonly SmartContractInterface[]) => SendFacts,
+): Promise<SendFacts> {
+  const undecoded = read([])
+  const called = [undecoded, ...(undecoded.batch ?? [])].flatMap(calledContracts)
+  const interfaces = await readContractInterfaces(context, called)
+  return interfaces.length === 0 ? undecoded : read(interfaces)
+}
+
+/** The contracts that uploaded interfaces may be about: only Ethereum and Solana have them (facts: chain §9). */
+function calledContracts({ eth, solana }: TransactionFacts): readonly string[] {
+  const { to } = { ...(eth?.['tx'] as { readonly to?: string } | undefined) }
+  const { program_keys } = { ...(solana?.['tx'] as { readonly program_keys?: readonly string[] } | undefined) }
+  return [...(to ? [to] : []), ...(program_keys ?? [])]
 }

@@ -175,6 +175,33 @@ describe('a send that cannot be', () => {
     expect((await refusalOf(sent)).slice(0, 2)).toEqual([403, 7])
   })
 
+  test('policies read each call by what was uploaded about the contract that it calls', async () => {
+    const { client, userId } = await createTestUser(service, 'caller')
+    const abi = ['put', 'take'].map((name) => ({ type: 'function', name, inputs: [{ name: 'x', type: 'uint256' }] }))
+    for (const [smartContractAddress, entries] of Object.entries({ [RECEIVER]: abi, [OUTER]: abi.slice(1) })) {
+      await complete(service.root, 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
+        smartContractAddress,
+        smartContractInterface: JSON.stringify(entries),
+        type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+        label: 'Box',
+      })
+    }
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: fresh('put'),
+      effect: 'EFFECT_ALLOW',
+      consensus: `approvers.any(user, user.id == '${userId}')`,
+      condition: `eth.tx.function_name == 'put' && eth.tx.contract_call_args['x'] < 100`,
+      notes: '',
+    })
+    const put = (to: string, x: number) => ({ to, data: `${selectorOf('put(uint256)')}${word(x)}` })
+    const submit = (...calls: object[]) =>
+      client.submit('ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2', { from, caip2: SEPOLIA, calls })
+    expect((await submit(put(RECEIVER, 99))).status).toBe('ACTIVITY_STATUS_COMPLETED')
+    for (const calls of [[put(RECEIVER, 100)], [put(OUTER, 99)], [put(RECEIVER, 9), put(ECHO, 9)]]) {
+      expect((await refusalOf(submit(...calls))).slice(0, 2)).toEqual([403, 7])
+    }
+  })
+
   test('one that is rejected is never sent', async () => {
     const { client, userId } = await createTestUser(service, 'asker')
     await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
