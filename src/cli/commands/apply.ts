@@ -13,6 +13,7 @@ import {
 import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { writePrivate } from '../files.ts'
+import { looking } from '../looking.ts'
 import { planFolder, saveLock } from '../planning.ts'
 import { withApplies } from '../temporal.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
@@ -209,7 +210,10 @@ async function carryOutOwn(
   }
   const handle = await startApply(applies, plan)
   const view = events?.progress ?? createProgressView(io)
-  const progress = await followApply(handle, view, ({ state }) => state === 'waiting' && !io.terminal)
+  const otherwise = '`quorate status --follow` follows it, `quorate status --cancel` stops it at the next safe point.'
+  const progress = await looking(io, { what: 'the apply', otherwise }, () =>
+    followApply(handle, view, ({ state }) => state === 'waiting' && !io.terminal),
+  )
   if (!json && !events) io.out(renderResult(progress, io.style, Date.now()))
   if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
   return progress

@@ -5,6 +5,7 @@ import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '.
 import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { assertConfirmed } from '../io.ts'
+import { looking } from '../looking.ts'
 import { withApplies } from '../temporal.ts'
 import { exitOfBatch } from '../views/batch-report.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
@@ -156,7 +157,11 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const detaches = options['detach'] === true
     const until = (progress: SendBatchProgress, first: SendBatchProgress) =>
       progress.submitted && (detaches || (!io.terminal && waitsForPeople(progress, first)))
-    const progress = await followBatch(applies, handle, { show: view.progress, until })
+    const id = batch.batchId.slice(0, 12)
+    const otherwise = `\`quorate sends stop ${id}\` stops it, \`quorate sends --batch ${id}\` says how it stands.`
+    const progress = await looking(io, { what: 'the batch', otherwise }, () =>
+      followBatch(applies, handle, { show: view.progress, until }),
+    )
     const { batches } = ledgerOf(input.settings.dataDir)
     const report = await readBatchReport(batches, batch)
     view.ended()

@@ -5,6 +5,7 @@ import { isWaiting } from '../../protocol/index.ts'
 import type { CommandInput } from '../command.ts'
 import { type Place, reader } from '../connect.ts'
 import { assertConfirmed } from '../io.ts'
+import { looking } from '../looking.ts'
 import { withApplies } from '../temporal.ts'
 import { exitOfSend, renderNext, renderOrder, renderSend, toSendJson } from '../views/send.ts'
 import type { SendDescription } from './description.ts'
@@ -70,7 +71,9 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
       await handle.signal('nudge').catch(() => {})
       return false
     }
-    return end(input, { order, sendId }, await followSend(handle, show, enough))
+    const otherwise = 'The same command follows it again; what waits for approval is ended with `quorate reject`.'
+    const progress = await looking(io, { what: 'the send', otherwise }, () => followSend(handle, show, enough))
+    return end(input, { order, sendId }, progress)
   })
 }
 

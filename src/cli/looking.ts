@@ -1,0 +1,22 @@
+import type { Io } from './io.ts'
+
+/**
+ * Follows something that goes on by itself. Ctrl-C ends the looking alone, and says so: whoever presses it may mean to stop
+ * what is followed, and `otherwise` says how that is done. The process ends by the signal, as it would have.
+ */
+export async function looking<T>(
+  io: Pick<Io, 'say'>,
+  { what, otherwise }: { readonly what: string; readonly otherwise: string },
+  follow: () => Promise<T>,
+): Promise<T> {
+  const interrupted = () => {
+    io.say(`\nStopped looking; ${what} goes on. ${otherwise}\n`)
+    process.kill(process.pid, 'SIGINT')
+  }
+  process.once('SIGINT', interrupted)
+  try {
+    return await follow()
+  } finally {
+    process.removeListener('SIGINT', interrupted)
+  }
+}
