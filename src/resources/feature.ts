@@ -16,7 +16,7 @@ export const FEATURES = {
   WEBAUTHN_ORIGINS: { meaning: 'The origin that passkeys must come from; unset, any.', value: true, restricts: true },
   WEBHOOK: { meaning: 'The URL that is told of every activity.', value: true },
   AUTH_PROXY: { meaning: 'The authentication proxy.' },
-  SOLANA_RENT_PREFUND_ENABLED: { meaning: 'Rent of new Solana accounts is paid in advance.' },
+  SOLANA_RENT_PREFUND_ENABLED: { meaning: 'Sponsored sends on Solana have the rent of new accounts paid in advance.' },
   SWAP_CONFIG: { meaning: 'Swaps, by their settings.' },
   EARN_CONFIG: { meaning: 'Earning, by its settings.' },
   POLICY_TIME: {

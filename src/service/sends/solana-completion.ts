@@ -112,10 +112,10 @@ async function signOnce(
     // One unit more makes another transaction of it.
     const varied = unitLimit === undefined ? budget : { ...budget, unitLimit: unitLimit + twin }
     const unsigned = draft.signedBy.length > 0 ? form : withComputeBudget(form, varied)
+    const rent = row.account === null ? 0n : prefunded(unsigned)
+    if (rent > 0n && (await isRentOnTheWay(tx, row))) return 'waits'
     const signed = await sign({ tx, organizationId: row.organization_id, unseal: sealing.unseal }, row, unsigned)
     if (typeof signed === 'string') return { failure: failure(signed) }
-    const rent = row.account === null ? 0n : prefunded(signed)
-    if (rent > 0n && (await isRentOnTheWay(tx, row))) return 'waits'
     const dear = await raiseGas(tx, row, { chain, cost: solanaFee(signed) + rent, now: clock() })
     if (dear !== undefined) return { failure: failure(dear) }
     const signature = solanaSignatureOf(signed)
