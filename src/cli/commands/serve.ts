@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
 import { readChains } from '../chains.ts'
@@ -36,7 +37,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
       `The service answers at ${service.url}, organization ${ready.organizationId}.\n` +
         `Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
     )
-    const served = new Set(Object.keys(chains).map((caip2) => caip2.split(':')[0]))
+    const served = new Set<string | undefined>(Object.keys(chains).map(namespaceOf))
     for (const [namespace, address] of Object.entries(ready.relayers)) {
       if (served.has(namespace)) io.say(`Sponsored sends on ${namespace} are paid by ${address}: put funds there.\n`)
     }

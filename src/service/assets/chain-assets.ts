@@ -1,3 +1,4 @@
+import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import type { ChainNode } from '../sends/node.ts'
 import { type Asset, currencyOf } from './currency.ts'
 import { ethereumHoldings } from './ethereum-holdings.ts'
@@ -32,11 +33,11 @@ export interface ChainAssets {
   balances(address: string): Promise<readonly Balance[]>
 }
 
-const KINDS: Readonly<Record<string, Holdings>> = { eip155: ethereumHoldings, solana: solanaHoldings }
+const KINDS: Readonly<Record<Namespace, Holdings>> = { eip155: ethereumHoldings, solana: solanaHoldings }
 
 /** Creates the reader of a chain's assets. What a token has said of itself is asked once. */
 export function createChainAssets(caip2: string, node: ChainNode, tokens: readonly string[]): ChainAssets {
-  const holdings = KINDS[caip2.split(':')[0]!]!
+  const holdings = KINDS[namespaceOf(caip2)!]
   const currency = currencyOf(caip2)
   const known = new Map<string, Asset>()
 

@@ -1,3 +1,5 @@
+import { type Namespace, namespaceOf } from '../../chain/index.ts'
+
 /** What can be owned on a chain. `caip19` is its CAIP-19 id; an asset that has told no name has none. */
 export interface Asset {
   readonly caip19: string
@@ -30,12 +32,12 @@ const CURRENCIES: Readonly<Record<string, Currency | 'none'>> = {
   'eip155:42431': 'none',
 }
 
-const OF_KIND: Readonly<Record<string, Currency>> = { eip155: ETHER, solana: SOL }
+const OF_KIND: Readonly<Record<Namespace, Currency>> = { eip155: ETHER, solana: SOL }
 
 /** The currency that a chain's fees are paid in; undefined where it has none. */
 export function currencyOf(caip2: string): Required<Asset> | undefined {
-  const currency = CURRENCIES[caip2] ?? OF_KIND[caip2.split(':')[0]!]
-  if (currency === undefined || currency === 'none') return undefined
+  const currency = CURRENCIES[caip2] ?? OF_KIND[namespaceOf(caip2)!]
+  if (currency === 'none') return undefined
   const { coin, ...facts } = currency
   return { caip19: `${caip2}/slip44:${coin}`, ...facts }
 }

@@ -1,4 +1,4 @@
-import { isEthereumAddress } from '../../chain/index.ts'
+import { isEthereumAddress, namespaceOf } from '../../chain/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
 import { askChain } from '../sends/ask-chain.ts'
 import { createEthereumNode } from '../sends/ethereum.ts'
@@ -21,7 +21,7 @@ const getStatus: QueryOf<'get_send_transaction_status'> = async ({ tx, organizat
 }
 
 function hashOf(caip2: string, hash: string) {
-  return caip2.startsWith('solana:') ? { solana: { signature: hash } } : { eth: { txHash: hash } }
+  return namespaceOf(caip2) === 'solana' ? { solana: { signature: hash } } : { eth: { txHash: hash } }
 }
 
 /**

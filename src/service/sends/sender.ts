@@ -3,6 +3,7 @@
  * and are handed over one after the other, so that their nonces have neither gaps nor twins; lanes do not wait for
  * each other. Everything that matters is in the store: a service that was killed goes on where it was.
  */
+import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import { startLoop } from '../loop.ts'
 import type { SendRow } from '../store/schema.ts'
 import { listAttempts, listOpenSends } from '../store/sends.ts'
@@ -20,25 +21,22 @@ export interface Sender {
 }
 
 /** By the namespace of a chain's CAIP-2 id. */
-const FAMILIES: Readonly<Record<string, CreateChainFamily>> = {
+const FAMILIES: Readonly<Record<Namespace, CreateChainFamily>> = {
   eip155: createEthereumFamily,
   solana: createSolanaFamily,
 }
 
 /** Starts carrying out sends on these chains. */
 export function createSender(tools: SendTools, chains: readonly Chain[]): Sender {
-  const loops = chains.flatMap((chain) => {
-    const createFamily = FAMILIES[chain.caip2.split(':')[0]!]
-    if (createFamily === undefined) return []
+  const loops = chains.map((chain) => {
+    const createFamily = FAMILIES[namespaceOf(chain.caip2)!]
     const turn = createTurn(tools, chain, createFamily(tools, chain))
-    return [
-      startLoop(() =>
-        turn().then(
-          () => chain.pollMs,
-          () => chain.pollMs,
-        ),
+    return startLoop(() =>
+      turn().then(
+        () => chain.pollMs,
+        () => chain.pollMs,
       ),
-    ]
+    )
   })
   return {
     wake() {
