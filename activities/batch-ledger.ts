@@ -4,7 +4,7 @@ import { canonicalJson, encodeHex } from '../src/encoding/index.ts'
 import type { BatchCounts, BatchRow, RowStand, RowState, SendBatch } from './batch-model.ts'
 import { ApplyError } from './error.ts'
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
-import type { SendOrder, SendProgress } from './send-model.ts'
+import { isSameSend, isSendOver, type SendOrder } from './send-model.ts'
 import { claim, list, read, remove, write } from './store-files.ts'
 
 /** The batches that were begun from here, and how each of their rows stands by the ledger. */
@@ -83,17 +83,6 @@ async function inTurns<Given, Made>(
 export function batchIdOf(organizationId: string, orders: readonly SendOrder[]): string {
   const rows = orders.map(({ reference, type, parameters }) => ({ reference, type, parameters }))
   return encodeHex(sha256(canonicalJson([organizationId, rows])))
-}
-
-/** Whether two orders under one reference would put the same bytes on a chain. */
-export function isSameSend(one: SendOrder, other: SendOrder): boolean {
-  const sent = ({ type, parameters }: SendOrder) => canonicalJson({ type, parameters })
-  return sent(one) === sent(other)
-}
-
-/** Whether nothing more will come of a send by itself. */
-export function isSendOver(state: SendProgress['state']): boolean {
-  return state === 'included' || state === 'failed' || state === 'rejected' || state === 'stopped'
 }
 
 /** Begun, and nothing that came back is known. */

@@ -1,6 +1,5 @@
 import type { Failure } from './model.ts'
-import type { SendOrder, SendProgress, TransactionState } from './send-model.ts'
-import type { SendActivityState } from './sends.ts'
+import type { SendActivityState, SendOrder, SendProgress, TransactionState } from './send-model.ts'
 
 /** Many sends of one file. Each is a send of its own, under its own reference; this is what they have in common. */
 export interface SendBatch {

@@ -1,9 +1,10 @@
 import { ClientError } from '../src/client/index.ts'
 import type { Wire } from '../src/protocol/index.ts'
-import { countsOf, isRowOver, isSameSend, isUnsubmitted } from './batch-ledger.ts'
+import { countsOf, isRowOver, isUnsubmitted } from './batch-ledger.ts'
 import type { BatchCounts, BatchedSend, RowStand, SendBatch, SendNews } from './batch-model.ts'
-import type { ActivityDependencies } from './create.ts'
+import type { ActivityDependencies } from './dependencies.ts'
 import { readOpenActivities } from './open-activities.ts'
+import { isSameSend } from './send-model.ts'
 import { openSends, readTransactionState, type SendReader } from './sends.ts'
 
 /** What the workflow of a batch may ask of the world. Each may run more than once; none minds. */

@@ -8,29 +8,13 @@ import type { Logger } from '../src/telemetry/index.ts'
 import { reduceActivity } from './activity-state.ts'
 import { type BatchActivities, createBatchActivities } from './batches.ts'
 import { makeBatchBody, makeVoteBody, outlineOf } from './body.ts'
+import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import { toFailure } from './failure.ts'
 import { findByIntent } from './intent.ts'
 import type { ActivityState, ApplyProgress, Freshness, Ids, Outline, Prepared, Step } from './model.ts'
-import type { PlanStore } from './plan-store.ts'
 import { createSendActivities, type SendActivities } from './sends.ts'
 import { isStale, staleBody } from './stale.ts'
-
-export interface ActivityDependencies {
-  /** Opens the credential that acts in an organization. Workflows name the organization, never a key. */
-  readonly clientFor: (organization: Plan['organization']) => SubmitClient | Promise<SubmitClient>
-  /** The same for sends, which the API counts by themselves. @default `clientFor` */
-  readonly sendClientFor?: ActivityDependencies['clientFor']
-  readonly planStore: PlanStore
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number
-  /**
-   * How far the API's time was moved ahead of everybody else's: an embedded service's, for tests and rehearsals. Bodies
-   * are stamped with that time, or they would be refused as stale. @default 0
-   */
-  readonly serviceAheadMs?: () => number
-  readonly logger: Logger
-}
 
 /** Everything that the apply workflow may ask of the world. Each may run more than once; none minds. */
 export interface ApplyActivities {

@@ -3,12 +3,13 @@
  * run any number of times, and raises nothing but `ApplicationFailure` with our code as its type. Bodies are made from
  * what the workflow recorded and stored before they are sent. Relies on a plan store that all workers share.
  */
-export { batchIdOf, countsOf, isRowOver, isSameSend, isSendOver } from './batch-ledger.ts'
+export { batchIdOf, countsOf, isRowOver } from './batch-ledger.ts'
 export type { BatchCounts, RowStand, RowState, SendBatch, SendBatchProgress } from './batch-model.ts'
 export { applyCodes } from './codes.ts'
-export { type Activities, type ActivityDependencies, createActivities } from './create.ts'
+export { type Activities, createActivities } from './create.ts'
+export type { ActivityDependencies } from './dependencies.ts'
 export { ApplyError } from './error.ts'
 export type { ApplyProgress, BatchProgress, Failure } from './model.ts'
 export { createPlanStore, type PlanStore } from './plan-store.ts'
 export { sendIdOf } from './send-ledger.ts'
-export type { SendOrder, SendProgress, TransactionReceipt } from './send-model.ts'
+export { isSameSend, isSendOver, type SendOrder, type SendProgress, type TransactionReceipt } from './send-model.ts'

@@ -1,6 +1,7 @@
+import { canonicalJson } from '../src/encoding/index.ts'
 import type { Plan } from '../src/plan/index.ts'
 import type { Json } from '../src/protocol/index.ts'
-import type { Failure } from './model.ts'
+import type { ActivityState, Failure } from './model.ts'
 
 /** What is sent under a reference: once made it never changes, so that the reference means one send for ever. */
 export interface SendOrder {
@@ -49,10 +50,26 @@ export interface TransactionReceipt {
   readonly fee: { readonly amount: string; readonly caip19: string }
 }
 
+/** The activity of a send, and what it brought when it completed. */
+export interface SendActivityState extends ActivityState {
+  readonly sendTransactionStatusId?: string
+}
+
 /** What the API says of a transaction on its way. */
 export interface TransactionState {
   readonly state: 'broadcasting' | 'included' | 'failed'
   readonly transactionHash?: string
   readonly receipt?: TransactionReceipt
   readonly error?: Failure
+}
+
+/** Whether two orders under one reference would put the same bytes on a chain. */
+export function isSameSend(one: SendOrder, other: SendOrder): boolean {
+  const sent = ({ type, parameters }: SendOrder) => canonicalJson({ type, parameters })
+  return sent(one) === sent(other)
+}
+
+/** Whether nothing more will come of a send by itself. */
+export function isSendOver(state: SendProgress['state']): boolean {
+  return state === 'included' || state === 'failed' || state === 'rejected' || state === 'stopped'
 }

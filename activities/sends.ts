@@ -3,21 +3,16 @@ import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
 import { describeActivity } from './activity-state.ts'
 import { makeVoteBody } from './body.ts'
-import type { ActivityDependencies } from './create.ts'
-import type { ActivityState, Failure } from './model.ts'
+import type { ActivityDependencies } from './dependencies.ts'
+import type { Failure } from './model.ts'
 import { readReceipt } from './receipts.ts'
 import type { OpenGate } from './send-gates.ts'
-import type { SendOrder, SendProgress, TransactionState } from './send-model.ts'
+import type { SendActivityState, SendOrder, SendProgress, TransactionState } from './send-model.ts'
 import { isStale, staleBody } from './stale.ts'
 
 /** A send in the ledger. */
 interface SendStep {
   readonly sendId: string
-}
-
-/** The activity of a send, and what it brought when it completed. */
-export interface SendActivityState extends ActivityState {
-  readonly sendTransactionStatusId?: string
 }
 
 /** What the send workflow may ask of the world. Each may run more than once; none minds. */

@@ -10,8 +10,7 @@
 import { ContinueAsNew, continueAsNew, isCancellation, setHandler, workflowInfo } from '@temporalio/workflow'
 import type { SendNews } from '../activities/batch-model.ts'
 import type { Failure } from '../activities/model.ts'
-import type { SendProgress } from '../activities/send-model.ts'
-import type { SendActivityState } from '../activities/sends.ts'
+import type { SendActivityState, SendProgress } from '../activities/send-model.ts'
 import { nudge, sendProgress, told } from './messages.ts'
 import { createPace, MOST_STALE, persist, rest, steps, toFailure, VOTE_AGAIN_MS, type Waiter } from './steps.ts'
 
