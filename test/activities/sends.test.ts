@@ -108,7 +108,9 @@ describe('a send that is stopped', () => {
         await request(true)
         await request(round % 2 === 0)
       }
-      await Promise.all([twice(), request(true), stop(), stop()])
+      // A rival finds the gate held, and what becomes of that request is unknown from then on: few are stopped beside one.
+      const rival = round % 4 < 2 ? [request(true)] : []
+      await Promise.all([twice(), ...rival, stop(), stop()])
       // One that was asked to stop while it was out is stopped by the request that gives back last.
       stopped = await sends.isStopped(sendId)
       if (stopped) expect(out).toBe(0)
