@@ -6,7 +6,7 @@ import { type BatchLedger, createBatchLedger } from './batch-ledger.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
-import { claim, read, versionOf, write } from './store-files.ts'
+import { claim, fileNameOf, read, versionOf, write } from './store-files.ts'
 import { createVerifiedPlans } from './verified-plans.ts'
 
 /**
@@ -46,7 +46,7 @@ export type PlanDocument = Pick<Plan, 'digest' | 'createdAt'>
 
 /** Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600). */
 export function createPlanStore(folder: string): PlanStore {
-  const at = (shelf: string, digest: string) => join(folder, shelf, fileName(digest))
+  const at = (shelf: string, digest: string) => join(folder, shelf, fileNameOf(digest))
   const verified = createVerifiedPlans()
   const sends = createSendLedger(folder)
 
@@ -119,13 +119,6 @@ export function fingerprintOf(body: string): string {
 
 function documentDigest({ digest, createdAt }: PlanDocument): string {
   return fingerprintOf(`${digest} ${createdAt}`)
-}
-
-/** Digests become file names, so anything that is not one is refused: it could name a path. */
-function fileName(digest: string): string {
-  const match = /^(?:sha256:)?([0-9a-f]{64})$/.exec(digest)
-  if (!match) throw new ApplyError('apply/plan-missing', `expected a SHA-256 digest, got \`${digest}\``)
-  return match[1]!
 }
 
 function parsePlan(text: string, digest: string): Plan {

@@ -9,7 +9,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { claim, read, remove } from './store-files.ts'
+import { claim, fileNameOf, read, remove } from './store-files.ts'
 
 export interface SendGates {
   /** Asks for leave to send; false when these bytes are never sent. `isStopped` is asked once the gate is held. */
@@ -27,7 +27,7 @@ const SHUT = 'stopped'
 
 /** Makes the gates in the plan store's folder. */
 export function createSendGates(folder: string): SendGates {
-  const at = (shelf: string, fingerprint: string) => join(folder, shelf, fingerprint.replace(':', '-'))
+  const at = (shelf: string, fingerprint: string) => join(folder, shelf, fileNameOf(fingerprint))
   const gateOf = (fingerprint: string) => at('send-gates', fingerprint)
   const settledOf = (fingerprint: string) => at('send-gates-settled', fingerprint)
   const first = async (path: string, text: string) => {

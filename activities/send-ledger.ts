@@ -4,7 +4,7 @@ import { encodeHex } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
 import { createSendGates, type OpenGate } from './send-gates.ts'
 import type { SendOrder, SendProgress } from './send-model.ts'
-import { claim, list, read, write } from './store-files.ts'
+import { claim, fileNameOf, list, read, write } from './store-files.ts'
 
 /**
  * What was sent under which reference, for ever: Temporal forgets, a ledger does not. Where the folder is one machine's
@@ -114,7 +114,7 @@ export function createSendLedger(folder: string): SendLedger {
       const entered = before ?? (await read(path))
       if (entered !== undefined) return entered === NEVER ? stopped(name) : entered
       // INVARIANT: bytes are one send's. The API answers the same bytes with the same activity, and would pay once for two.
-      const owner = join(folder, 'send-body-owners', fingerprint.replace(':', '-'))
+      const owner = join(folder, 'send-body-owners', fileNameOf(fingerprint))
       await claim(owner, `${name}-${attempt}`)
       if ((await read(owner)) !== `${name}-${attempt}`) return undefined
       await claim(path, fingerprint)

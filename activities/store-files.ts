@@ -3,6 +3,13 @@ import { link, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node
 import { join } from 'node:path'
 import { ApplyError } from './error.ts'
 
+/** Digests become file names, so anything that is not one is refused: it could name a path. */
+export function fileNameOf(digest: string): string {
+  const match = /^(?:sha256:)?([0-9a-f]{64})$/.exec(digest)
+  if (!match) throw new ApplyError('apply/plan-missing', `expected a SHA-256 digest, got \`${digest}\``)
+  return match[1]!
+}
+
 /** Writes a whole file or nothing: a crash between any two lines leaves the old file or none, and fsync makes it stay. */
 export async function write(path: string, text: string): Promise<void> {
   await guarded(path, async () => {
