@@ -19,6 +19,9 @@ import { type HandlerRows, mapIntent, type TypedHandler } from './table.ts'
 
 type Intent = Wire.EthSendTransactionIntentV2
 
+type EthereumType = typeof SEND | typeof UNDELEGATE
+type EthereumIntent = Intent | Wire.EthUndelegate7702Intent
+
 const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
   async examine({ caip2, sponsor }, { chains }) {
     const chain = chains.require(caip2)
@@ -27,16 +30,11 @@ const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
     chain.gasPrice.latest = (await askChain(chain, () => node.suggestFees())).maxFeePerGas
   },
   async validate(context, intent) {
-    context.chains.require(intent.caip2)
-    await findSender(context, intent.from)
-    await readFacts(context, SEND, intent)
+    await check(context, SEND, intent)
     if (isExecution(intent)) checkExecution(intent, context)
     if (intent.sponsor === true) await checkGasAllowance(context, estimate(context, intent))
   },
-  async facts(context, intent) {
-    const signer = await findSender(context, intent.from)
-    return { ...(await signerFacts(context, signer)), ...(await readFacts(context, SEND, intent)) }
-  },
+  facts: (context, intent) => factsOf(context, SEND, intent),
   async execute(context, intent) {
     const { calls, from, sponsor } = intent
     const request = isExecution(intent) ? executionRequest(calls, intent) : toSendRequest(calls[0]!, intent)
@@ -54,17 +52,12 @@ const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
 const undelegate: TypedHandler<Wire.EthUndelegate7702Intent, Wire.EthUndelegate7702Result> = {
   async examine({ caip2 }, { chains }) {
     const chain = chains.require(caip2)
-    await askChain(chain, () => chain.node.request('eth_chainId', []))
+    await askChain(chain, () => createEthereumNode(chain.node).chainId())
   },
   async validate(context, intent) {
-    context.chains.require(intent.caip2)
-    await findSender(context, intent.from)
-    await readFacts(context, UNDELEGATE, intent)
+    await check(context, UNDELEGATE, intent)
   },
-  async facts(context, intent) {
-    const signer = await findSender(context, intent.from)
-    return { ...(await signerFacts(context, signer)), ...(await readFacts(context, UNDELEGATE, intent)) }
-  },
+  facts: (context, intent) => factsOf(context, UNDELEGATE, intent),
   async execute(context, intent) {
     const asked = { caip2: intent.caip2, sender: intent.from.toLowerCase(), request: undelegateRequest(intent) }
     return { sendTransactionStatusId: await acceptSend(context, asked) }
@@ -133,16 +126,24 @@ function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit }: Intent
   return { chain, cost: BigInt(gasLimit || usual) * chain.gasPrice.latest }
 }
 
+/** What is asked of either. */
+async function check(context: HandlerContext, type: EthereumType, intent: EthereumIntent): Promise<void> {
+  context.chains.require(intent.caip2)
+  await findSender(context, intent.from)
+  await readFacts(context, type, intent)
+}
+
+async function factsOf(context: HandlerContext, type: EthereumType, intent: EthereumIntent) {
+  const signer = await findSender(context, intent.from)
+  return { ...(await signerFacts(context, signer)), ...(await readFacts(context, type, intent)) }
+}
+
 /** `from` is an address, never the id of a key (facts: chain §7). */
 async function findSender(context: HandlerContext, from: string) {
   if (!isEthereumAddress(from)) throw apiError('invalidField', 'from', 'must be an Ethereum address')
   return findSigner(context, from)
 }
 
-function readFacts(
-  context: HandlerContext,
-  type: typeof SEND | typeof UNDELEGATE,
-  intent: Intent | Wire.EthUndelegate7702Intent,
-): Promise<SendFacts> {
+function readFacts(context: HandlerContext, type: EthereumType, intent: EthereumIntent): Promise<SendFacts> {
   return readDecoded(context, (interfaces) => orRefuse(() => readSendFacts(type, intent, { interfaces })))
 }
