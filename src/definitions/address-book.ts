@@ -1,5 +1,6 @@
 import { misspelledAs, namespaceOfAddress } from '../chain/index.ts'
 import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
+import { checkName } from './names.ts'
 import { definedTwice } from './organization.ts'
 import { childOf, type MapEntry, type Tree, textOf } from './tree.ts'
 
@@ -17,7 +18,7 @@ export function readAddressBook(files: readonly Tree[]): {
   return { addressBook, diagnostics: [...diagnostics, ...wrong] }
 }
 
-/** The entries of a map that may be spread over the files; a name that stands twice is reported. */
+/** The entries of a map that may be spread over the files; a name that stands twice, or that cannot be read, is reported. */
 export function gatherEntries(
   files: readonly Tree[],
   section: string,
@@ -26,7 +27,9 @@ export function gatherEntries(
   const entries = new Map<string, MapEntry>()
   for (const entry of files.flatMap((file) => entriesOf(file, section))) {
     const first = entries.get(entry.key)
+    const wrong = checkName({ name: entry.key, span: entry.keySpan })
     if (first) diagnostics.push(definedTwice(entry.key, first, entry))
+    else if (wrong) diagnostics.push(wrong)
     else entries.set(entry.key, entry)
   }
   return { entries: [...entries.values()], diagnostics }

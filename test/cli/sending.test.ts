@@ -12,8 +12,8 @@ import { createStyle } from '../../src/cli/io.ts'
 import { describeSend } from '../../src/cli/sending/describe.ts'
 import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
 import { makeRequest } from '../../src/cli/sending/request.ts'
-import { renderOrder, renderSend } from '../../src/cli/views/send.ts'
-import { renderBatchEnd } from '../../src/cli/views/send-batch.ts'
+import { renderListedSend, renderOrder, renderSend } from '../../src/cli/views/send.ts'
+import { renderBatch, renderBatchEnd } from '../../src/cli/views/send-batch.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
 import { decodeHex, printDecimal } from '../../src/encoding/index.ts'
 
@@ -285,11 +285,29 @@ describe('sending', () => {
       expect(text).toContain('forecast   allow')
       expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     }
+    const order = { ...orderOf({ reference: evil }), from: evil, to: evil, amount: `1 ${evil}` }
+    const { fee } = describeSend(order, { directory, interfaces: [] })
+    const party = { name: evil, address: PAYROLL }
+    const amount = { text: order.amount, atomic: '1', atomicUnit: 'wei' }
+    const description = { receiver: party, amount, token: party, fee }
+    const needs = { any: { count: 1, of: [evil] } }
+    const explanation = { outcome: 'OUTCOME_ALLOW', basis: 'policy', decidedBy: [evil], needs, policies: [] } as never
+    const shown = renderOrder(order, { description, explanation }, style).trimEnd().split('\n')
+    expect(shown).toHaveLength(8)
+    const listed = renderListedSend({ order }, style, 0).trimEnd()
+    const total = { from: evil, address: FROM, chain: SEPOLIA, rows: 1, amount }
+    const batch = { batchId: 'b', organization, file: evil, orderedAt: '', totals: [total] }
+    const one = { row: { line: 2, cells: new Map() }, order, description, explanation, state: 'not begun' as const }
+    const batched = renderBatch({ ...batch, rows: [one] }, { style, rows: true })
+      .trimEnd()
+      .split('\n')
+    expect(batched).toHaveLength(3)
+    for (const line of [...shown, listed, ...batched]) expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     const row = { row: 2, reference: evil, from: 'a', to: 'b', amount: '1 wei', state: 'failed' as const, reason: evil }
     const report = {
       batchId: 'b',
       organizationId: 'o',
-      file: 'f.csv',
+      file: evil,
       orderedAt: '',
       counts: { failed: 1 },
       rows: [row],

@@ -1,4 +1,5 @@
 /** An explanation for people: as a tree on the terminal and as Markdown. Both say the lines that `linesOf` makes of the JSON. */
+import { printable } from '../../diagnostics/index.ts'
 import type { Clause, Explanation, Needs, PolicyTrace } from '../../policy/index.ts'
 import { decisiveLeaves } from '../../scenarios/index.ts'
 import type { Style } from '../io.ts'
@@ -45,7 +46,8 @@ export function headline({ outcome, basis, decidedBy, needs }: Explanation): str
   const by =
     basis === 'policy' ? `${decidedBy.length === 1 ? 'policy' : 'policies'} ${decidedBy.join(', ')}` : bases[basis]
   const more = needs === undefined ? '' : `; needs ${renderNeeds(needs)}`
-  return `${outcomeWords[outcome] ?? outcome}: ${by}${more}`
+  // Policies and people are called whatever somebody called them.
+  return printable(`${outcomeWords[outcome] ?? outcome}: ${by}${more}`)
 }
 
 /** Who else would have to approve, in words. */

@@ -48,12 +48,12 @@ export function renderBatch(
     const what = call === undefined ? '' : `, ${call.kind === 'decoded' ? call.function : call.selector}`
     const forecast = isOpen(one) ? headline(explanation) : `${state} already`
     const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
-    return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${amount.text}, ${amount.atomic} ${amount.atomicUnit}${what}  ${order.from} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
+    return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}${printable(what)}  ${printable(order.from)} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
   })
   const sums = totals.map(({ from, chain, rows: count, amount, funds }) => {
     const held = funds === undefined ? '' : `, of ${funds.text}`
     const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
-    return `  ${style.dim('total'.padEnd(9))} ${amount.text} from ${from} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
+    return `  ${style.dim('total'.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
   })
   const before = countsOf(rows.filter(({ state }) => state !== 'not begun'))
   const already = renderCounts(before)
@@ -64,7 +64,7 @@ export function renderBatch(
     outcomes.set(text, (outcomes.get(text) ?? 0) + 1)
   }
   const forecasts = [...outcomes].map(([text, count]) => `  ${style.dim('forecast'.padEnd(9))} ${count} × ${text}\n`)
-  const head = `${file}: ${countOf(rows.length)}, batch ${batchId.slice(0, 12)}\n`
+  const head = `${printable(file)}: ${countOf(rows.length)}, batch ${batchId.slice(0, 12)}\n`
   return [head, ...beginning, ...lines, ...sums, ...(all ? [] : forecasts)].join('')
 }
 
@@ -128,7 +128,7 @@ export function renderBatchEnd(report: BatchReport, style: Style): string {
     .map(({ row, reference, state, transactionHash, reason }) => {
       const colour = colours[state as keyof typeof colours] ?? style.warning
       const why = reason === undefined ? undefined : printable(reason)
-      const parts = [`${file}:${row}`, printable(reference), colour(state), transactionHash, why]
+      const parts = [`${printable(file)}:${row}`, printable(reference), colour(state), transactionHash, why]
       return `  ${parts.filter(Boolean).join('  ')}\n`
     })
   const heldBack = rows.some(({ state }) => state === 'stopped') ? renderHeldBack(report, style) : ''

@@ -46,7 +46,7 @@ export function renderOrder(
     ...(order.replaces === undefined ? [] : [['replaces', `${printable(order.replaces)}, by its nonce ${nonce}`]]),
     ['from', named({ name: order.from, address: senderOf(order) })],
     ['to', `${named(receiver)}${keyless ? `  ${style.warning('a program’s address: nobody has a key for it')}` : ''}`],
-    ['amount', `${amount.text}, ${amount.atomic} ${amount.atomicUnit}`],
+    ['amount', `${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}`],
     ...(token === undefined ? [] : [['token', named(token)]]),
     ...(tokenAccount === undefined
       ? []
@@ -122,7 +122,8 @@ export function renderListedSend(
   style: Style,
   now: number,
 ): string {
-  const what = `${printable(order.reference)}  ${order.amount} from ${order.from} to ${order.to}`
+  const { reference, amount, from, to } = order
+  const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
   return `${what}  ${progress === undefined ? 'not begun\n' : renderSend(progress, style, now)}`
 }
 
