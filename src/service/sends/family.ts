@@ -4,10 +4,11 @@ import type { Wire } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Sealing } from '../sealing.ts'
-import type { Database, Transaction } from '../store/index.ts'
+import { type Database, StoreUnavailable, type Transaction } from '../store/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { updateSend } from '../store/sends.ts'
 import type { Chain } from './chains.ts'
+import { NodeRefusal, NodeUnreachable } from './node.ts'
 
 export interface SendTools {
   readonly database: Database
@@ -60,4 +61,23 @@ export async function changeSend(
     if (isChanged && after.status !== row.status) await outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', after)
   })
   outbox.wake()
+}
+
+/**
+ * Does what there is to do for one send. What goes wrong with it is logged and holds up no other, for one relayer pays for
+ * many; that a node or the store is away concerns all, and is thrown.
+ */
+export async function apart<Result>(
+  { logger }: Pick<SendTools, 'logger'>,
+  { id, caip2 }: SendRow,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    const isOfAll = [NodeUnreachable, NodeRefusal, StoreUnavailable].some((kind) => error instanceof kind)
+    if (isOfAll) throw error
+    logger.warn('a send waits', { caip2, sendId: id, reason: String(error) })
+    return undefined
+  }
 }

@@ -9,7 +9,7 @@ import type { SendRow } from '../store/schema.ts'
 import { listAttempts, listOpenSends } from '../store/sends.ts'
 import type { Chain } from './chains.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
-import { type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
+import { apart, type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
 import { NodeUnreachable } from './node.ts'
 import { createSolanaFamily } from './solana-family.ts'
 
@@ -77,7 +77,7 @@ async function runLane(
   let places = family.maxInFlight - flying.length
   for (const row of rows.filter(({ status }) => status === 'INITIALIZED')) {
     if (places === 0 && !family.replaces?.(row, flying)) continue
-    const outcome = await launch(tools, family, row)
+    const outcome = await apart(tools, row, () => launch(tools, family, row))
     // What is behind it must not take its nonce, nor go without it.
     if (outcome === 'later') return
     if (outcome === 'broadcasting') places = Math.max(0, places - 1)

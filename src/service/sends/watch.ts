@@ -9,7 +9,7 @@ import { handOver } from './broadcast.ts'
 import { hexQuantity, otherChain, type Receipt, raiseFees, toRpcCall } from './ethereum.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { type FailedCall, failure, revertFailure, toFailedCall } from './failure.ts'
-import { changeSend } from './family.ts'
+import { apart, changeSend } from './family.ts'
 import { executionRelays } from './gas-station.ts'
 import { settleGas } from './gas-usage.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
@@ -38,7 +38,10 @@ export function createWatcher(tools: EthereumTools): Watcher {
     // Before the receipts: a count from after them could be that of a block they were not in yet.
     const minedCount = await node.minedCount(sender, settled > 0n ? settled : 0n)
     const newest = new Map(flying.map(({ nonce, id }) => [nonce, id]))
-    for (const row of flying) await lookAt(row, { settled, minedCount, wanted: newest.get(row.nonce) === row.id })
+    for (const row of flying) {
+      const wanted = newest.get(row.nonce) === row.id
+      await apart(tools, row, () => lookAt(row, { settled, minedCount, wanted }))
+    }
   }
 
   /** Of several with the same nonce the newest is wanted: those that it is to replace must not come back. */

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -191,6 +193,20 @@ describe('a sponsored send', () => {
     const receipt = await anvil.rpc<Record<string, string>>('eth_getTransactionReceipt', eth!.txHash)
     const wei = BigInt(receipt['gasUsed']!) * BigInt(receipt['effectiveGasPrice']!)
     expect((await usage()) - before).toBeCloseTo((Number(wei) / 1e18) * 2000, 4)
+  })
+
+  test('a sponsored send: an account whose key does not open holds up nobody else’s', async () => {
+    const [broken, from] = [await newAccount(), await newAccount()]
+    const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
+    const key = 'sealed_private_key FROM wallet_account_keys JOIN wallet_accounts ON id = account_id WHERE address = ?'
+    const sealed = database.prepare(`SELECT account_id, ${key}`).get(broken) as Record<string, string | Uint8Array>
+    const write = database.prepare('UPDATE wallet_account_keys SET sealed_private_key = ? WHERE account_id = ?')
+    write.run(new Uint8Array(60), sealed['account_id']!)
+    const waiting = await accept({ from: broken, sponsor: true, calls: [{ to: LEDGER, data: put(1) }] })
+    expect(await send({ from, sponsor: true, calls: [{ to: LEDGER, data: put(2) }] })).toEqual(included)
+    write.run(sealed['sealed_private_key']!, sealed['account_id']!)
+    database.close()
+    expect(await untilEnded(service.root, waiting)).toEqual(included)
   })
 
   test('a sponsored send: it ends with the reason when the relayer has no funds', async () => {
