@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { encryptPrivateKeyToBundle } from '@turnkey/crypto'
 import { afterEach, expect, test } from 'vitest'
-import { complete } from '../handlers/steps.ts'
+import { addTenant, complete, type Tenant } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
@@ -214,6 +215,48 @@ test('sends: a block that is taken back after it counted leaves no gap before th
   expect(await anvil.rpc('eth_getTransactionReceipt', eth!.txHash)).toMatchObject({ status: '0x1' })
   expect(await countOf(anvil, from)).toBe(2)
 })
+
+test('sends: two organizations that hold one key send from it without gap or twin', async () => {
+  const anvil = await startAnvil({ mining: { everySeconds: 1 } })
+  closers.push(() => anvil.kill())
+  const service = await startService(anvil.url)
+  const other = await addTenant(service)
+  const { organizationId, rootUserId: userId, root: client } = service
+  const holders = [{ organizationId, userId, client }, other]
+  const [from] = await Promise.all(holders.map((holder) => importKey(service, holder)))
+  await anvil.fund(from!, 100)
+  const sent = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const { client, organizationId } = holders[index % 2]!
+      const intent = { from, caip2: SEPOLIA, to: RECEIVER }
+      const type = 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION'
+      const { sendTransactionStatusId } = await complete(client, type, intent, organizationId)
+      // A query names the organization of its caller.
+      const query: typeof client.query = (name, request) => client.query(name, { organizationId, ...request })
+      return untilEnded({ ...client, query }, sendTransactionStatusId)
+    }),
+  )
+  expect(sent.map(({ txStatus }) => txStatus)).toEqual(Array(20).fill('INCLUDED'))
+  expect(await countOf(anvil, from!)).toBe(20)
+})
+
+/** Brings a key of a holder's own into its organization, and says the address. */
+async function importKey(service: TestService, { organizationId, userId, client }: Tenant): Promise<string> {
+  const init = 'ACTIVITY_TYPE_INIT_IMPORT_PRIVATE_KEY'
+  const { importBundle } = await complete(client, init, { userId }, organizationId)
+  const encryptedBundle = await encryptPrivateKeyToBundle({
+    privateKey: '11'.repeat(32),
+    keyFormat: 'HEXADECIMAL',
+    importBundle,
+    userId,
+    organizationId,
+    dangerouslyOverrideSignerPublicKey: service.service.bootstrap.signerPublicKey,
+  })
+  const shape = { curve: 'CURVE_SECP256K1', addressFormats: ['ADDRESS_FORMAT_ETHEREUM'] }
+  const intent = { userId, privateKeyName: 'shared', encryptedBundle, ...shape }
+  const { addresses } = await complete(client, 'ACTIVITY_TYPE_IMPORT_PRIVATE_KEY', intent, organizationId)
+  return addresses[0]!.address!
+}
 
 async function statuses(service: TestService, ids: readonly string[]): Promise<readonly string[]> {
   const all = ids.map((sendTransactionStatusId) =>
