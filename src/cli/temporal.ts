@@ -1,4 +1,4 @@
-import { connectTemporal, type TemporalConnections, type TemporalSettings } from '../worker/index.ts'
+import { atTemporal, connectTemporal, type TemporalConnections, type TemporalSettings } from '../worker/index.ts'
 import type { ApplyPlace } from './applying.ts'
 import { taskQueueOf } from './applying.ts'
 import { askBackground } from './background/control.ts'
@@ -46,7 +46,8 @@ export async function withApplies<T>(
   try {
     const { organizationId } = place
     const { dataDir } = input.settings
-    return await work({ client: temporal.client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir })
+    const applies = { client: temporal.client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir }
+    return await atTemporal(temporal, () => work(applies))
   } finally {
     await temporal.close()
   }

@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import type { NativeConnection } from '@temporalio/worker'
 import { WorkerError } from './error.ts'
@@ -61,6 +61,27 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
       await connection.close()
       await Promise.all(natives.map((native) => native.close()))
     },
+  }
+}
+
+/** Where nobody answers a call that was made on a connection (gRPC: UNAVAILABLE, DEADLINE_EXCEEDED). */
+const AWAY: ReadonlySet<number> = new Set([14, 4])
+
+/** Does something at a Temporal server. One that goes away meanwhile is `worker/temporal-unreachable`, as one that is not there. */
+export async function atTemporal<T>(
+  { address, namespace }: Pick<TemporalConnections, 'address' | 'namespace'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const call = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error
+    if (!isGrpcServiceError(call) || !AWAY.has(call.code)) throw error
+    throw new WorkerError('worker/temporal-unreachable', `the Temporal server at \`${address}\` answers no more`, {
+      facts: { address, namespace, begun: 'what was begun is kept, and goes on when the server is back' },
+      next: 'run the same command again: it brings the embedded server up, and finds what was begun',
+      cause: error,
+    })
   }
 }
 

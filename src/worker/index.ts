@@ -4,7 +4,7 @@
  * worker takes a second to load, so it is loaded by what works, not by what asks how work stands.
  */
 export { workerCodes } from './codes.ts'
-export { connectTemporal, type TemporalConnections, type TemporalSettings } from './connect.ts'
+export { atTemporal, connectTemporal, type TemporalConnections, type TemporalSettings } from './connect.ts'
 export { WorkerError } from './error.ts'
 export {
   type Announce,

@@ -1,8 +1,9 @@
 import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectTemporal, findTemporal, startTemporalServer } from '../../src/worker/index.ts'
+import { atTemporal, connectTemporal, findTemporal, startTemporalServer } from '../../src/worker/index.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -49,5 +50,24 @@ describe('embedded temporal server', () => {
       code: 'worker/temporal-unreachable',
       message: 'no Temporal server answers at `127.0.0.1:1`',
     })
+  })
+
+  test('a server that goes away while it is asked is the same error, of a call and of a query', async () => {
+    const connection = Connection.lazy({ address: '127.0.0.1:1' })
+    const client = new Client({ connection })
+    const asked = [
+      () => client.workflowService.getSystemInfo({}),
+      () => client.workflow.getHandle('send/a/b').query('progress'),
+    ]
+    for (const ask of asked) {
+      const soon = () => connection.withDeadline(Date.now() + 300, ask)
+      await expect(atTemporal({ address: '127.0.0.1:1', namespace: 'default' }, soon)).rejects.toMatchObject({
+        code: 'worker/temporal-unreachable',
+        message: 'the Temporal server at `127.0.0.1:1` answers no more',
+      })
+    }
+    await connection.close()
+    const other = new Error('another')
+    await expect(atTemporal({ address: '', namespace: '' }, () => Promise.reject(other))).rejects.toBe(other)
   })
 })
