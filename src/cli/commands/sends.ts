@@ -19,7 +19,7 @@ interface ListedSend {
 export async function sends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options, settings } = input
   if (typeof options['batch'] === 'string') return reportBatch(input, options['batch'])
-  const { organizationId } = await findPlace(input)
+  const { organizationId, now } = await findPlace(input)
   const { sends: ledger } = ledgerOf(settings.dataDir)
   const entered = await ledger.list(organizationId)
   const all = await Promise.all(
@@ -35,7 +35,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
     options['open'] === true ? all.filter(({ progress }) => progress === undefined || !isFinal(progress)) : all
   if (json) io.out(`${JSON.stringify({ organizationId, sends: chosen.map(toSendJson) }, null, 2)}\n`)
   else if (chosen.length === 0) io.say('Nothing was sent from here.\n')
-  else for (const one of chosen) io.out(renderListedSend(one, io.style, Date.now()))
+  else for (const one of chosen) io.out(renderListedSend(one, io.style, now()))
   return EXIT.done
 }
 

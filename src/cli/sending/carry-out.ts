@@ -31,7 +31,8 @@ export async function carryOut(
     return EXIT.done
   }
   // What was asked for before goes on by itself or has ended: whatever would come of it now, it is only looked at.
-  if (earlier?.progress !== undefined && isFinal(earlier.progress)) return end(input, earlier, earlier.progress)
+  if (earlier?.progress !== undefined && isFinal(earlier.progress))
+    return end(input, place, { ...earlier, progress: earlier.progress })
   if (earlier === undefined) {
     assertNotDenied(meaning.explanation)
     await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
@@ -42,11 +43,11 @@ export async function carryOut(
 /** Says how a send ended, or what it waits for. */
 function end(
   { io, json, options }: CommandInput,
-  { sendId, order }: Pick<EarlierSend, 'sendId' | 'order'>,
-  progress: SendProgress,
+  place: Place,
+  { sendId, order, progress }: Required<EarlierSend>,
 ): ExitCode {
   if (json) io.out(`${JSON.stringify(toSendJson({ order, sendId, progress }), null, 2)}\n`)
-  else if (isFinal(progress)) io.say(renderSend(progress, io.style, Date.now()))
+  else if (isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
   if (!json) io.say(renderNext(progress, io.style))
   return options['detach'] === true && !isFinal(progress) ? EXIT.done : exitOfSend(progress)
 }
@@ -57,7 +58,7 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
   return withApplies(input, place, async (applies) => {
     const { sendId, handle } = await beginSend(applies, order)
     const show = (progress: SendProgress) => {
-      if (!json && !isFinal(progress)) io.say(renderSend(progress, io.style, Date.now()))
+      if (!json && !isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
     }
     const client = reader(place)
     const enough = async ({ activityId, state }: SendProgress) => {
@@ -73,7 +74,7 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
     }
     const otherwise = 'The same command follows it again; what waits for approval is ended with `quorate reject`.'
     const progress = await looking(io, { what: 'the send', otherwise }, () => followSend(handle, show, enough))
-    return end(input, { order, sendId }, progress)
+    return end(input, place, { order, sendId, progress })
   })
 }
 
