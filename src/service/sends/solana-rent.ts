@@ -6,9 +6,16 @@
  * at most. Unstated: both; the public service pays for accounts that are closed at once, and warns of it. An account that is
  * closed by a later transaction gives its rent to whom that one names.
  */
-import { MAX_SOLANA_BYTES, type Prefund, readSolanaDraft, solanaFee, withPrefunds } from '../../chain/index.ts'
+import {
+  MAX_SOLANA_BYTES,
+  type Prefund,
+  placeAsAsked,
+  readSolanaDraft,
+  solanaFee,
+  withPrefunds,
+} from '../../chain/index.ts'
 import { type Bytes, encodeBase64 } from '../../encoding/index.ts'
-import type { SolanaNode } from './solana-node.ts'
+import type { SolanaNode, TransactionError } from './solana-node.ts'
 
 /** What new accounts cost the signers of a transaction. */
 export interface Rent {
@@ -37,7 +44,7 @@ export async function findRent(node: SolanaNode, transaction: Bytes): Promise<Re
   )
   if (trial.length > MAX_SOLANA_BYTES) return { ...NO_RENT, advice: 'it has no room for paying rent in advance' }
   const run = await node.simulate(encodeBase64(trial))
-  if (run.error === 'BlockhashNotFound') return 'waits'
+  if (run.error === 'BlockhashNotFound' || (run.error !== null && lacksPayer(run.error, trial))) return 'waits'
   // The System Program's own words.
   if (run.error !== null) return run.logs.some((line) => line.includes('insufficient lamports')) ? poor : NO_RENT
   const calls = systemCalls(run.innerInstructions)
@@ -53,6 +60,14 @@ export async function findRent(node: SolanaNode, transaction: Bytes): Promise<Re
     prefunds: await shareRent(node, kept),
     ...(closed.length > 0 && { advice: `rent is not paid in advance for what it closes again: ${closed.join(', ')}` }),
   }
+}
+
+/** Whether a transaction failed for want of what its payer had a moment ago: another send has taken of it. */
+export function lacksPayer(error: TransactionError, transaction: Bytes): boolean {
+  if (typeof error === 'string') return error === 'InsufficientFundsForFee'
+  const { InstructionError: failed, InsufficientFundsForRent: short } = error
+  if (Array.isArray(failed)) return placeAsAsked(transaction, failed[0] as number) === undefined
+  return (short as { readonly account_index?: number } | undefined)?.account_index === 0
 }
 
 /** Gives each signer what it pays for accounts, of each account no more than its size asks for. */

@@ -6,7 +6,7 @@ import type { SendRow } from '../store/schema.ts'
 import { paysRent } from './gas-usage.ts'
 import { NodeRefusal } from './node.ts'
 import { explainRun, isRefusedForGood, refusalFailure } from './solana-failure.ts'
-import { findRent, NO_RENT, type Rent } from './solana-rent.ts'
+import { findRent, lacksPayer, NO_RENT, type Rent } from './solana-rent.ts'
 import type { SolanaTools } from './solana-tools.ts'
 
 /** A form that can be sent, and the compute units that it has used. */
@@ -43,6 +43,7 @@ async function tryNow(tools: SolanaTools, row: SendRow, transaction: Bytes) {
   if (error === null) return { form, units: run.unitsConsumed }
   const { nonceAccount } = readSolanaDraft(transaction)
   if (error === 'BlockhashNotFound' && nonceAccount === undefined) return 'waits'
+  if (rent.prefunds.length > 0 && lacksPayer(error, form)) return 'waits'
   const failure = await explainRun(tools, row, { source: 'simulation', error, run, transaction: form })
   const asked = isPaid || row.account === null ? rent : await findRent(node, transaction)
   const advice = asked === 'waits' ? undefined : adviceOf(asked, isPaid)

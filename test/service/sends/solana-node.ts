@@ -74,6 +74,8 @@ export interface TestSolanaNode {
   readonly landed: ReadonlyMap<string, Landed>
   fund(to: string, sol: number): void
   balance(of: string): bigint
+  /** Gives a key, or takes of it, so that it has so many lamports. */
+  setBalance(of: string, amount: bigint): void
   /** Makes a token of the SPL token program. */
   makeToken(mint: string, decimals: number): void
   /** Gives an owner one more account of a token, with so much in it, and says its address. @default at any address */
@@ -244,12 +246,12 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
   const tokenAccounts: string[] = []
   const dataOf = (of: string) => Buffer.from(node.data(of))
   const tokenAmount = (amount: bigint, mint: string) => ({ amount: amount.toString(), decimals: dataOf(mint)[44] })
-  const putData = (at: string, data: Uint8Array, programAddress: Address = TOKEN_PROGRAM) =>
+  const putData = (at: string, data: Uint8Array, programAddress: Address = TOKEN_PROGRAM, amount = 1_000_000_000n) =>
     runtime.setAccount({
       address: address(at),
       data,
       executable: false,
-      lamports: lamports(1_000_000_000n),
+      lamports: lamports(amount),
       programAddress,
       space: BigInt(data.length),
     })
@@ -363,6 +365,7 @@ export async function startSolanaNode(options: SolanaNodeOptions = {}): Promise<
     waiting,
     landed,
     fund: (to, sol) => void runtime.airdrop(address(to), lamports(BigInt(sol * 1e9))),
+    setBalance: (of, amount) => putData(of, new Uint8Array(), address(SYSTEM_PROGRAM), amount),
     balance: (of) => runtime.getBalance(address(of)) ?? 0n,
     makeToken(mint, decimals) {
       const data = Buffer.alloc(82)

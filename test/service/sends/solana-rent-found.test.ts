@@ -95,10 +95,10 @@ test.each<[string, Trial, object]>([
     { calls: [{ source: signer, destination: vault, lamports: 9 }] },
     { prefunds: [] },
   ],
-  ['one that fails even so', { calls: [create], error: { InstructionError: [0, { Custom: 6000 }] } }, { prefunds: [] }],
+  ['one that fails even so', { calls: [create], error: { InstructionError: [1, { Custom: 6000 }] } }, { prefunds: [] }],
   [
     'a payer with too little',
-    { error: { InstructionError: [0, { Custom: 1 }] }, logs: ['Transfer: insufficient lamports 1, need 2'] },
+    { error: { InstructionError: [1, { Custom: 1 }] }, logs: ['Transfer: insufficient lamports 1, need 2'] },
     { prefunds: [], advice: `${payer.toBase58()}, which pays rent in advance, has 1000000 lamports` },
   ],
   [
@@ -120,6 +120,12 @@ test('rent: a trial has all of the payer’s funds on the signer, but for the fe
   expect(readSolanaDraft(decodeBase64(trial!)).signers).toEqual([payer.toBase58(), signer])
 })
 
-test('rent: a node that lags is asked again', async () => {
-  expect(await findRent(nodeOf({ error: 'BlockhashNotFound' }).node, transaction)).toBe('waits')
+test.each<[string, SolanaRun['error']]>([
+  ['a node that lags', 'BlockhashNotFound'],
+  ['a payer that has paid for another send meanwhile', { InstructionError: [0, { Custom: 1 }] }],
+  ['a payer that would keep too little by then', { InsufficientFundsForRent: { account_index: 0 } }],
+  ['a payer that could not pay the fee by then', 'InsufficientFundsForFee'],
+])('rent: %s is tried again', async (_, error) => {
+  const logs = ['Transfer: insufficient lamports 1, need 2']
+  expect(await findRent(nodeOf({ error, logs }).node, transaction)).toBe('waits')
 })

@@ -130,6 +130,25 @@ describe('rent of a sponsored Solana send', () => {
     expect([spent.paid, node.balance(from.toBase58())]).toEqual([RENT + 2n * FEE, 0n])
   })
 
+  test.each<[string, number]>([
+    ['when it is found', 1],
+    ['when it is paid', 3],
+  ])('is tried again where the relayer has paid for others meanwhile: %s', async (_, turn) => {
+    const { address, create } = tokenAccountOf(from, receiver(), mint)
+    const funds = node.balance(relayer)
+    let tries = 0
+    node.refuses = () => {
+      if (++tries === turn) {
+        node.setBalance(relayer, 1_000_000n)
+        setImmediate(() => node.setBalance(relayer, funds))
+      }
+      return undefined
+    }
+    expect(await send(create)).toMatchObject({ txStatus: 'INCLUDED' })
+    node.refuses = () => undefined
+    expect([node.balance(address), funds - node.balance(relayer)]).toEqual([RENT, RENT + FEE])
+  })
+
   test('is paid to each of several signers for what it creates', async () => {
     const other = await newAccount()
     const calls = [from, other, other].map((payer) => tokenAccountOf(payer, receiver(), mint).create)
