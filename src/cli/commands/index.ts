@@ -218,6 +218,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'list what was sent from here, and how each stands',
     options: [
       { flags: '--open', meaning: 'only what has not come to its end' },
+      { flags: '--follow', meaning: 'follow what is open until it has ended' },
       { flags: '--batch <id>', meaning: 'the rows of a batch, by its id or the beginning of it' },
       { flags: '--csv', meaning: 'of a batch, print its report as CSV' },
       { flags: '--report <file>', meaning: 'of a batch, write its report to FILE.json or FILE.csv' },

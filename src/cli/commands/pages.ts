@@ -112,11 +112,13 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   sends: {
     description:
-      'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. Neither the API nor Temporal is asked about a send.',
+      'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. Neither the API nor Temporal is asked about a send. With --follow, each change of what is open is shown until all has ended; where nobody watches, it exits with 3 when all that is open waits for people.',
     examples: [
+      ['quorate sends --follow', 'see what is open through to its end'],
       ['quorate sends --json', 'as data'],
       ['quorate sends --batch 3f9c0a --csv', 'what came of each row of a batch'],
     ],
+    exits: ['waiting', 'partial'],
     seeAlso: ['send', 'sends stop', 'sends replace', 'sends cancel', 'activities'],
   },
   'sends stop': {

@@ -1,42 +1,65 @@
-import type { SendOrder, SendProgress } from '../../../activities/index.ts'
+import type { PlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
 import { findBatch, readBatchReport } from '../sending/batch-reading.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
-import { isFinal, ledgerOf } from '../sending/running.ts'
+import { followListed, isOver, type ListedSend } from '../sending/following.ts'
+import { ledgerOf, sendWorkflowId } from '../sending/running.ts'
+import { findRunningTemporal } from '../temporal.ts'
 import { toReportCsv } from '../views/batch-report.ts'
 import { renderListedSend, toSendJson } from '../views/send.ts'
 import { renderBatchEnd } from '../views/send-batch.ts'
 
-interface ListedSend {
-  readonly sendId: string
-  readonly order: SendOrder
-  readonly progress?: SendProgress
-}
-
-/** Lists what was sent from here, oldest first, and how each stands; the ledger knows, no service is asked. */
+/** Lists what was sent from here, oldest first, and how each stands, or follows what is open; the ledger knows, no service is asked. */
 export async function sends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options, settings } = input
   if (typeof options['batch'] === 'string') return reportBatch(input, options['batch'])
   const { organizationId, now } = await findPlace(input)
   const { sends: ledger } = ledgerOf(settings.dataDir)
+  const all = await readListed(ledger, organizationId)
+  const follows = options['follow'] === true
+  const chosen = options['open'] === true || follows ? all.filter((one) => !isOver(one)) : all
+  const show = (one: ListedSend) => {
+    if (!json) io.out(renderListedSend(one, io.style, now()))
+  }
+  if (!json && chosen.length === 0) io.say(all.length === 0 ? 'Nothing was sent from here.\n' : 'Nothing is open.\n')
+  const ids = new Set(chosen.map(({ sendId }) => sendId))
+  const read = async () => (await readListed(ledger, organizationId)).filter(({ sendId }) => ids.has(sendId))
+  const shown = follows
+    ? await followListed(io, { read, show, nudge: (waiting) => nudgeSends(input, waiting) })
+    : chosen
+  if (!follows) shown.forEach(show)
+  if (json) io.out(`${JSON.stringify({ organizationId, sends: shown.map(toSendJson) }, null, 2)}\n`)
+  return follows ? exitOfListed(shown) : EXIT.done
+}
+
+/** It is a service, and no condition: they ask by themselves once in a while. */
+async function nudgeSends(input: CommandInput, waiting: readonly ListedSend[]): Promise<void> {
+  const temporal = waiting.length === 0 ? undefined : await findRunningTemporal(input).catch(() => undefined)
+  for (const { sendId, order } of temporal === undefined ? [] : waiting) {
+    const handle = temporal!.client.workflow.getHandle(sendWorkflowId(order.organization.id, sendId))
+    await handle.signal('nudge').catch(() => {})
+  }
+  await temporal?.close()
+}
+
+async function readListed(ledger: PlanStore['sends'], organizationId: string): Promise<readonly ListedSend[]> {
   const entered = await ledger.list(organizationId)
-  const all = await Promise.all(
-    entered.map(async (entry): Promise<ListedSend> => {
-      const { sendId, order, stopped } = entry
+  return Promise.all(
+    entered.map(async ({ sendId, order, stopped }): Promise<ListedSend> => {
       const progress = stopped
         ? ({ sendId, reference: order.reference, state: 'stopped' } as const)
         : await ledger.getProgress(sendId)
       return { sendId, order, ...(progress === undefined ? {} : { progress }) }
     }),
   )
-  const chosen =
-    options['open'] === true ? all.filter(({ progress }) => progress === undefined || !isFinal(progress)) : all
-  if (json) io.out(`${JSON.stringify({ organizationId, sends: chosen.map(toSendJson) }, null, 2)}\n`)
-  else if (chosen.length === 0) io.say('Nothing was sent from here.\n')
-  else for (const one of chosen) io.out(renderListedSend(one, io.style, now()))
-  return EXIT.done
+}
+
+/** Waiting comes before partial, as of a batch: there is something left to do about it. */
+function exitOfListed(all: readonly ListedSend[]): ExitCode {
+  if (!all.every(isOver)) return EXIT.waiting
+  return all.every(({ progress }) => progress?.state === 'included') ? EXIT.done : EXIT.partial
 }
 
 /** What came of each row of a batch, up to now. */

@@ -22,6 +22,9 @@ export interface BegunSend {
   readonly handle: SendHandle
 }
 
+/** The workflow id is the lock: one send a reference. */
+export const sendWorkflowId = (organizationId: string, sendId: string) => `send/${organizationId}/${sendId}`
+
 export function ledgerOf(dataDir: string): Pick<PlanStore, 'sends' | 'batches'> {
   return createPlanStore(join(dataDir, 'plans'))
 }
@@ -36,7 +39,7 @@ export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, orde
   assertSame(entered, order)
   const organizationId = entered.organization.id
   const handle = await client.workflow.start<typeof send>('send', {
-    workflowId: `send/${organizationId}/${sendId}`,
+    workflowId: sendWorkflowId(organizationId, sendId),
     taskQueue,
     args: [{ organizationId, sendId }],
     // One that runs is joined; one that has ended is begun again with the same bytes, and comes to the same end.

@@ -1,0 +1,62 @@
+/** `quorate sends --follow`: looks into the ledger until what is open there has ended. Whoever carries it out is not asked. */
+import type { SendOrder, SendProgress } from '../../../activities/index.ts'
+import type { Io } from '../io.ts'
+import { looking } from '../looking.ts'
+import { isFinal } from './running.ts'
+
+/** A send as the ledger has it. */
+export interface ListedSend {
+  readonly sendId: string
+  readonly order: SendOrder
+  /** @default it was ordered, and nothing is known yet */
+  readonly progress?: SendProgress
+}
+
+export function isOver({ progress }: ListedSend): boolean {
+  return progress !== undefined && isFinal(progress)
+}
+
+function waits({ progress }: ListedSend): boolean {
+  return progress?.state === 'waiting'
+}
+
+const LOOK_EVERY_MS = 500
+/** Whoever is told to ask the API has done so by then. */
+const ASKED_MS = 3_000
+
+/**
+ * Looks at sends again and again, and shows each when it has changed, until all have ended; where nobody watches, until all that
+ * have not wait for people.
+ */
+export function followListed(
+  io: Pick<Io, 'say' | 'terminal'>,
+  {
+    read,
+    show,
+    nudge,
+  }: {
+    readonly read: () => Promise<readonly ListedSend[]>
+    readonly show: (one: ListedSend) => void
+    /** Sees to it that those are asked about at once: whoever looks has often just approved something. */
+    readonly nudge: (waiting: readonly ListedSend[]) => Promise<void>
+  },
+): Promise<readonly ListedSend[]> {
+  const follow = async () => {
+    const shown = new Map<string, string>()
+    await nudge((await read()).filter(waits))
+    for (const asked = Date.now() + ASKED_MS; ; ) {
+      const all = await read()
+      for (const one of all) {
+        const text = JSON.stringify(one.progress)
+        if (shown.has(one.sendId) && shown.get(one.sendId) === text) continue
+        shown.set(one.sendId, text)
+        show(one)
+      }
+      const open = all.filter((one) => !isOver(one))
+      if (open.length === 0 || (!io.terminal && open.every(waits) && Date.now() > asked)) return all
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    }
+  }
+  const otherwise = 'What waits for approval is ended with `quorate reject`, a batch with `quorate sends stop`.'
+  return looking(io, { what: 'what is open', otherwise }, follow)
+}
