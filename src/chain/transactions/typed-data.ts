@@ -34,6 +34,15 @@ const domainFields = [
 /** A message nests as deep as its values do: a struct may contain a list of itself. */
 const MAX_DEPTH = 64
 
+/** Each struct and each list is hashed by itself: what anybody may ask for has an end. */
+const MAX_VALUES = 16_384
+
+/** What is read by, and how many values may still come. */
+interface Reading {
+  readonly types: Types
+  left: number
+}
+
 /** Checks typed data and reads the values of what it declares. Throws `ChainError`. */
 export function parseTypedData(data: JsonRecord): TypedData {
   const given = readTypes(asRecord(member(data, 'types'), '`types`'))
@@ -41,11 +50,12 @@ export function parseTypedData(data: JsonRecord): TypedData {
   if (typeof primaryType !== 'string' || primaryType === DOMAIN) refusePayload('expected `primaryType` to name a type')
   const domain = asRecord(member(data, 'domain'), '`domain`')
   const types = given.has(DOMAIN) ? given : new Map(given).set(DOMAIN, domainType(domain))
+  const reading: Reading = { types, left: MAX_VALUES }
   return {
     types,
     primaryType,
-    domain: readFields(types, types.get(DOMAIN)!, domain, 'domain', 0),
-    message: readStruct(types, primaryType, member(data, 'message'), 'message', 0),
+    domain: readFields(reading, types.get(DOMAIN)!, domain, 'domain', 0),
+    message: readStruct(reading, primaryType, member(data, 'message'), 'message', 0),
   }
 }
 
@@ -101,32 +111,33 @@ function domainFacts(values: Facts): Facts {
   return facts
 }
 
-function readStruct(types: Types, name: string, value: unknown, path: string, depth: number): Facts {
-  const fields = types.get(name)
+function readStruct(reading: Reading, name: string, value: unknown, path: string, depth: number): Facts {
+  const fields = reading.types.get(name)
   if (fields === undefined) refusePayload(`there is no type \`${name}\` for \`${path}\``)
-  return readFields(types, fields, asRecord(value, `\`${path}\``), path, depth)
+  return readFields(reading, fields, asRecord(value, `\`${path}\``), path, depth)
 }
 
-function readFields(types: Types, fields: readonly Field[], value: JsonRecord, path: string, depth: number): Facts {
+function readFields(reading: Reading, fields: readonly Field[], value: JsonRecord, path: string, depth: number): Facts {
   return Object.fromEntries(
     fields.map(({ name, type }) => {
       if (!Object.hasOwn(value, name)) refusePayload(`\`${path}\` lacks \`${name}\``)
-      return [name, readValue(types, type, value[name], `${path}.${name}`, depth + 1)]
+      return [name, readValue(reading, type, value[name], `${path}.${name}`, depth + 1)]
     }),
   )
 }
 
 /** The longest array suffix belongs to the outermost list: `T[2][]` is a list of pairs. */
-function readValue(types: Types, type: string, value: unknown, path: string, depth: number): unknown {
+function readValue(reading: Reading, type: string, value: unknown, path: string, depth: number): unknown {
+  if (--reading.left < 0) refusePayload(`it has more than ${MAX_VALUES} values`)
   if (depth > MAX_DEPTH) refusePayload(`the message nests deeper than ${MAX_DEPTH} levels`)
   const array = /^(.+)\[(\d*)\]$/.exec(type)
   if (array !== null) {
     const [, element, length] = array
     if (!Array.isArray(value)) refusePayload(`expected \`${path}\` to be a list`)
     if (length !== '' && value.length !== Number(length)) refusePayload(`expected \`${path}\` to have ${length} items`)
-    return value.map((item, index) => readValue(types, element!, item, `${path}[${index}]`, depth + 1))
+    return value.map((item, index) => readValue(reading, element!, item, `${path}[${index}]`, depth + 1))
   }
-  return isElementary(type) ? readElementary(type, value, `\`${path}\``) : readStruct(types, type, value, path, depth)
+  return isElementary(type) ? readElementary(type, value, `\`${path}\``) : readStruct(reading, type, value, path, depth)
 }
 
 const ELEMENTARY = /^(?:bool|address|string|bytes|bytes([1-9]|[12]\d|3[0-2])|(uint|int)(\d*))$/

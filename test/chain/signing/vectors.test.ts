@@ -116,6 +116,12 @@ describe('signing: published values', () => {
         Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`f${index}`, { next: [] }])),
         'its types are longer than 1000000 characters written out',
       ],
+      [
+        'many values',
+        { M: [{ name: 'a', type: 'uint8[][]' }] },
+        { a: Array.from({ length: 300_000 }, () => []) },
+        'it has more than 16384 values',
+      ],
     ])('signing: %s is refused at once', (_, types, message, reason) => {
       const started = process.cpuUsage()
       expect(() => signed(types, message)).toThrow(`failed to parse payload: ${reason}`)
