@@ -2,6 +2,9 @@ import { refusePayload } from './refuse.ts'
 
 export type JsonRecord = Readonly<Record<string, unknown>>
 
+/** 78 digits are enough for 2^256; a million would be read for a second. */
+const WHOLE = /^-?\d{1,78}$/
+
 /**
  * Parses the JSON of a payload that is signed by its encoding. Whole numbers become bigints, from their own digits: as
  * doubles, amounts above 2^53 would be other amounts than those that are signed.
@@ -10,7 +13,7 @@ export function parsePayload(payload: string): JsonRecord {
   let value: unknown
   try {
     value = JSON.parse(payload, (_key, member: unknown, context?: { readonly source?: string }) =>
-      typeof member === 'number' && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context!.source!) : member,
+      typeof member === 'number' && WHOLE.test(context?.source ?? '') ? BigInt(context!.source!) : member,
     )
   } catch (cause) {
     refusePayload('it is no JSON', cause)
@@ -32,8 +35,7 @@ export function member(record: JsonRecord, name: string): unknown {
 /** A whole number as payloads write it: a JSON number, or decimal or hex text (facts: chain §5). */
 export function wholeNumber(value: unknown, what: string): bigint {
   if (typeof value === 'bigint') return value
-  // 78 digits are enough for 2^256.
-  if (typeof value === 'string' && /^(?:-?\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(value)) return BigInt(value)
+  if (typeof value === 'string' && (WHOLE.test(value) || /^0x[0-9a-fA-F]{1,64}$/.test(value))) return BigInt(value)
   return refusePayload(`expected ${what} to be a whole number`)
 }
 

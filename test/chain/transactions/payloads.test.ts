@@ -122,6 +122,11 @@ describe('eip-712: what typed data says', () => {
       change('message.legs.0.amount', `1${'0'.repeat(77)}8`),
       'expected `message.legs[0].amount` to be a whole number',
     ],
+    [
+      'a number too long to be one',
+      JSON.stringify(order).replace('"900"', '9'.repeat(100_000)),
+      'expected `message.legs[0].amount` to be a whole number',
+    ],
     ['a list that is none', change('message.legs', {}), 'expected `message.legs` to be a list'],
     ['a chain as text', change('types.EIP712Domain.2.type', 'string'), 'expected `domain.chainId` to be a string'],
   ])('eip-712: %s is refused', (_name, payload, reason) => {
