@@ -67,6 +67,21 @@ export function createIo(environment: Readonly<Record<string, string | undefined
   }
 }
 
+/** A document of JSON, as files and stdout have it: indented, and ended by a line break. */
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** Puts out one document of JSON: all that a command was asked for. */
+export function writeJson(io: Pick<Io, 'out'>, value: unknown): void {
+  io.out(jsonText(value))
+}
+
+/** Puts out one line of JSON, for a program that reads the stream while it grows. */
+export function writeJsonLine(io: Pick<Io, 'out'>, value: unknown): void {
+  io.out(`${JSON.stringify(value)}\n`)
+}
+
 /** Goes on when `--yes` was given or a person says yes. Throws `cli/not-confirmed`, saying that `otherwise`. */
 export async function assertConfirmed(
   { io, options }: { readonly io: Io; readonly options: Readonly<Record<string, unknown>> },

@@ -9,6 +9,7 @@ import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import type { CommandInput } from './command.ts'
 import type { Place } from './connect.ts'
+import { writeJson } from './io.ts'
 import { planInside, wantedOf, withoutTombstones } from './planning-inside.ts'
 import { parseVars, readValues } from './values.ts'
 import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
@@ -165,6 +166,6 @@ function show(input: CommandInput, diagnostics: readonly Diagnostic[]): boolean 
   const { io, json } = input
   const failed = hasErrors(diagnostics)
   sayDiagnostics(input, diagnostics)
-  if (json && failed) io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  if (json && failed) writeJson(io, { diagnostics: diagnostics.map(toDiagnosticJson) })
   return !failed
 }

@@ -9,6 +9,7 @@ import {
 } from '../definitions/index.ts'
 import { hasErrors, QuorateError } from '../diagnostics/index.ts'
 import type { CommandInput } from './command.ts'
+import { writeJson } from './io.ts'
 import { parseVars } from './values.ts'
 import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
 
@@ -45,7 +46,7 @@ export async function loadPolicies(input: CommandInput, path: string): Promise<L
   const loaded = await readPolicies(input, path)
   const failed = hasErrors(loaded.diagnostics)
   sayDiagnostics(input, loaded.diagnostics)
-  if (failed && json) io.out(`${JSON.stringify({ diagnostics: loaded.diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  if (failed && json) writeJson(io, { diagnostics: loaded.diagnostics.map(toDiagnosticJson) })
   return failed ? undefined : loaded
 }
 

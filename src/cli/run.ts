@@ -2,7 +2,7 @@ import { readSettings, takeEnvironment } from '../config/index.ts'
 import { EXIT, QuorateError, renderError, toErrorJson } from '../diagnostics/index.ts'
 import type { CommandInput } from './command.ts'
 import { commands } from './commands/index.ts'
-import { createIo, type Io } from './io.ts'
+import { createIo, type Io, writeJson } from './io.ts'
 import { readCommandLine } from './program.ts'
 import { version } from './version.ts'
 import { annotates, toGithubError } from './views/github.ts'
@@ -29,7 +29,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     }
     const invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say })
     if (typeof invocation === 'number') {
-      if (invocation === EXIT.error && argv.includes('--json')) io.out(`${usageJson(said.join(''))}\n`)
+      if (invocation === EXIT.error && argv.includes('--json')) writeJson(io, usageJson(said.join('')))
       process.exitCode = invocation
       return
     }
@@ -47,15 +47,15 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** What the parser of command lines said, as the error that it is. */
-function usageJson(said: string): string {
+function usageJson(said: string): object {
   const message = said.trim().replace(/^error: /, '')
   const error = new QuorateError('cli/usage', message, { next: 'run `quorate --help` or `quorate COMMAND --help`' })
-  return JSON.stringify({ error: toErrorJson(error) }, null, 2)
+  return { error: toErrorJson(error) }
 }
 
 function report(error: unknown, { io, json, environment }: Pick<CommandInput, 'io' | 'json' | 'environment'>): void {
   if (annotates(environment)) io.say(toGithubError(error))
-  if (json) io.out(`${JSON.stringify({ error: toErrorJson(error) }, null, 2)}\n`)
+  if (json) writeJson(io, { error: toErrorJson(error) })
   io.say(renderError(error, { error: io.style.error }))
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
+import { jsonText } from './io.ts'
 
 /**
  * Values for `${env.…}` and `${var.…}` that `up` made for the embedded organization: its id and the public keys of
@@ -31,7 +32,7 @@ export function writeValues(dataDir: string, more: Values): Values {
   const values = { env: { ...old.env, ...more.env }, vars: { ...old.vars, ...more.vars } }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const temporary = `${file(dataDir)}.${process.pid}`
-  writeFileSync(temporary, `${JSON.stringify(values, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(temporary, jsonText(values), { mode: 0o600 })
   renameSync(temporary, file(dataDir))
   return values
 }

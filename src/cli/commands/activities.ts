@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
+import { writeJson } from '../io.ts'
 import { renderActivityLine, viewActivity } from '../views/activity.ts'
 import { listActivities } from '../waiting.ts'
 
@@ -14,7 +15,7 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
     limit: readLimit(options['limit']),
   })
   const views = found.map((activity) => viewActivity(activity))
-  if (json) io.out(`${JSON.stringify({ activities: views }, null, 2)}\n`)
+  if (json) writeJson(io, { activities: views })
   else if (views.length === 0)
     io.say(options['waiting'] ? 'Nothing waits for approval.\n' : 'There are no activities.\n')
   else for (const view of views) io.out(renderActivityLine(view, io.style, place.now()))

@@ -13,6 +13,7 @@ import {
 import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { writePrivate } from '../files.ts'
+import { jsonText } from '../io.ts'
 import { looking } from '../looking.ts'
 import { planFolder, saveLock } from '../planning.ts'
 import { withApplies } from '../temporal.ts'
@@ -161,7 +162,7 @@ async function carryOut(
 ): Promise<ExitCode> {
   const { io, json, options } = input
   const data = (progress: object) => {
-    const text = `${JSON.stringify(progress, null, 2)}\n`
+    const text = jsonText(progress)
     if (json) io.out(text)
     if (typeof options['jsonInto'] === 'string') writePrivate(options['jsonInto'], text)
   }

@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { askOperator, type OperatorState } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
+import { writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { MOVE_UNITS, renderAhead } from '../views/operator.ts'
 
@@ -8,7 +9,7 @@ import { MOVE_UNITS, renderAhead } from '../views/operator.ts'
 export async function clock(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
   const state = await askOperator(serviceFolder(input), requestOf(args[0]))
-  if (json) io.out(`${JSON.stringify({ now: new Date(state.now).toISOString(), aheadMs: state.aheadMs }, null, 2)}\n`)
+  if (json) writeJson(io, { now: new Date(state.now).toISOString(), aheadMs: state.aheadMs })
   else io.out(renderClock(state))
   return EXIT.done
 }

@@ -1,6 +1,7 @@
 import { settingRows } from '../../config/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
+import { jsonText } from '../io.ts'
 import { completedOption, renderCompletion, SHELLS } from '../views/completion.ts'
 
 /** Prints the completion script of a shell. */
@@ -16,6 +17,6 @@ export async function completion({ io, json, args, commands }: CommandInput): Pr
     ...Object.values(settingRows).map(({ flag, argument, meaning }) => completedOption(`${flag} ${argument}`, meaning)),
   ]
   const script = renderCompletion(shell, commands, shared)
-  io.out(json ? `${JSON.stringify({ shell, script }, null, 2)}\n` : script)
+  io.out(json ? jsonText({ shell, script }) : script)
   return EXIT.done
 }

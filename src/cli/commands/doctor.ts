@@ -8,6 +8,7 @@ import { cacheFolder } from '../../worker/index.ts'
 import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey, loadKey, rateOf, reader } from '../connect.ts'
+import { writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { namedTemporal } from '../temporal.ts'
 
@@ -30,7 +31,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     findings.push(finding)
     if (!json) io.out(render(finding, io.style))
   }
-  if (json) io.out(`${JSON.stringify({ findings }, null, 2)}\n`)
+  if (json) writeJson(io, { findings })
   return findings.some(({ state }) => state === 'bad') ? EXIT.error : EXIT.done
 }
 

@@ -1,13 +1,13 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
+import { writeJson } from '../io.ts'
 
 /** Stops the background process of the data folder and waits until it has ended. */
 export async function down({ settings, io, json }: CommandInput): Promise<ExitCode> {
   const status = await askBackground(settings.dataDir, 'stop')
   if (status) await ended(status.pid)
-  if (json)
-    io.out(`${JSON.stringify({ stopped: status !== undefined, ...(status ? { pid: status.pid } : {}) }, null, 2)}\n`)
+  if (json) writeJson(io, { stopped: status !== undefined, ...(status ? { pid: status.pid } : {}) })
   else
     io.say(
       status

@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { askOperator, type FaultStatus, type NewFault, type OperatorState } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
+import { writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { renderFault } from '../views/operator.ts'
 
@@ -44,7 +45,7 @@ function readNumber(what: string, text: string): number {
 }
 
 function show({ io, json }: CommandInput, { faults }: OperatorState): ExitCode {
-  if (json) io.out(`${JSON.stringify({ faults }, null, 2)}\n`)
+  if (json) writeJson(io, { faults })
   else io.out(faults.length === 0 ? 'No faults are in force.\n' : faults.map(renderFault).join(''))
   return EXIT.done
 }

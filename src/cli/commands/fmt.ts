@@ -3,6 +3,7 @@ import { type Formatted, formatDefinitions, formatPolicies } from '../../definit
 import { EXIT, type ExitCode, type Source, sortDiagnostics } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeText } from '../files.ts'
+import { writeJson } from '../io.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import { readDefinitionFiles } from './policy/read-files.ts'
 
@@ -23,7 +24,7 @@ async function formatWith(input: CommandInput, format: (source: Source) => Forma
   if (!check && !diff) for (const { source, text } of changed) writeText(source.path, text)
   const files = changed.map(({ source }) => source.path)
   sayDiagnostics(input, diagnostics)
-  if (json) io.out(`${JSON.stringify({ files, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  if (json) writeJson(io, { files, diagnostics: diagnostics.map(toDiagnosticJson) })
   else {
     if (diff) for (const { source, text } of changed) io.out(differenceOf(source, text, io.style))
     else for (const file of files) io.out(`${check ? 'not formatted: ' : ''}${file}\n`)

@@ -8,6 +8,7 @@ import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { writeText } from '../files.ts'
 import { importInside, joinLocks } from '../importing-inside.ts'
+import { writeJson } from '../io.ts'
 import { loadFolder, outsideOf } from '../planning.ts'
 import { wantedOf } from '../planning-inside.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
@@ -71,7 +72,7 @@ function hasDefinitions(folder: string): boolean {
 function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCode {
   const { io, json } = input
   sayDiagnostics(input, diagnostics)
-  if (json) io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  if (json) writeJson(io, { diagnostics: diagnostics.map(toDiagnosticJson) })
   return EXIT.error
 }
 
@@ -79,7 +80,7 @@ function present({ io, json, args }: CommandInput, imports: readonly Imported[])
   const written = imports.flatMap(({ files }) => [...files.keys()])
   const leftOut = imports.flatMap((one) => one.leftOut)
   if (json) {
-    io.out(`${JSON.stringify({ written, leftOut }, null, 2)}\n`)
+    writeJson(io, { written, leftOut })
     return
   }
   for (const file of written) io.out(`${file}\n`)

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
+import { writeJson } from '../io.ts'
 import { firstDefinitions } from '../views/first-definitions.ts'
 
 /** Writes first definitions for the live organization: its id, its quorum and a place for everything else. */
@@ -19,7 +20,7 @@ export async function init(input: CommandInput): Promise<ExitCode> {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, 'organization.yaml')
   writeFileSync(file, firstDefinitions(actual), { flag: 'wx' })
-  if (json) io.out(`${JSON.stringify({ written: [file], organizationId: actual.organizationId }, null, 2)}\n`)
+  if (json) writeJson(io, { written: [file], organizationId: actual.organizationId })
   else io.say(`Wrote ${file}. Add users, policies and wallets, then run \`quorate plan ${folder}\`.\n`)
   return EXIT.done
 }

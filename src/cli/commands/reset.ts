@@ -5,7 +5,7 @@ import { lockFolder } from '../../service/index.ts'
 import { askBackground } from '../background/control.ts'
 import { stopLeftOverTemporal } from '../background/embedded-temporal.ts'
 import type { CommandInput } from '../command.ts'
-import { assertConfirmed } from '../io.ts'
+import { assertConfirmed, writeJson } from '../io.ts'
 
 /** Every file that quorate itself writes into a data folder; anything else in it stays. */
 const OWN = [
@@ -30,7 +30,7 @@ export async function reset(input: CommandInput): Promise<ExitCode> {
     await assertConfirmed(input, { question: 'Delete it?', otherwise: 'nothing was deleted' })
     await removeAll(dataDir, own)
   }
-  if (json) io.out(`${JSON.stringify({ dataDir, deleted: own, kept }, null, 2)}\n`)
+  if (json) writeJson(io, { dataDir, deleted: own, kept })
   else {
     io.out(own.length === 0 ? `There is nothing to delete in ${dataDir}.\n` : `Deleted ${own.length} files.\n`)
     if (kept.length > 0) io.say(`Not quorate's, and still there: ${summarize(kept)}.\n`)

@@ -2,6 +2,7 @@ import type { PlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
+import { writeJson } from '../io.ts'
 import { findBatch, readBatchReport } from '../sending/batch-reading.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
@@ -30,7 +31,7 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
     ? await followListed(io, { read, show, nudge: (waiting) => nudgeSends(input, waiting) })
     : chosen
   if (!follows) shown.forEach(show)
-  if (json) io.out(`${JSON.stringify({ organizationId, sends: shown.map(toSendJson) }, null, 2)}\n`)
+  if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson) })
   return follows ? exitOfListed(shown) : EXIT.done
 }
 
@@ -68,7 +69,7 @@ async function reportBatch({ io, json, options, settings }: CommandInput, begins
   const { batches } = ledgerOf(settings.dataDir)
   const report = await readBatchReport(batches, await findBatch(batches, begins))
   writeReport(options['report'], report)
-  if (json) io.out(`${JSON.stringify(report, null, 2)}\n`)
+  if (json) writeJson(io, report)
   else io.out(options['csv'] === true ? toReportCsv(report) : renderBatchEnd(report, io.style))
   return EXIT.done
 }

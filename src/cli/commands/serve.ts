@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { createService } from '../../service/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
+import { writeJsonLine } from '../io.ts'
 import { createLogger } from '../logger.ts'
 import { readRates } from '../rates.ts'
 import { listensToOperator, serviceFolder } from '../service-folder.ts'
@@ -31,7 +32,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
   })
   const { apiPrivateKey: _, ...ready } = service.bootstrap
-  if (json) io.out(`${JSON.stringify({ ready: true, pid: process.pid, folder: dataDir, ...ready })}\n`)
+  if (json) writeJsonLine(io, { ready: true, pid: process.pid, folder: dataDir, ...ready })
   else {
     io.say(
       `The service answers at ${service.url}, organization ${ready.organizationId}.\n` +

@@ -6,6 +6,7 @@ import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { writePrivate } from '../files.ts'
+import { jsonText } from '../io.ts'
 import { presentPlan } from '../views/plan.ts'
 
 /**
@@ -18,7 +19,7 @@ export async function show(input: CommandInput): Promise<ExitCode> {
   const plan = readPlan(readText(path))
   const { moved, why } = await comparedWithLive(input, plan)
   if (json) {
-    const text = `${JSON.stringify({ stale: moved ? moved.length > 0 : null, moved: moved ?? null, plan }, null, 2)}\n`
+    const text = jsonText({ stale: moved ? moved.length > 0 : null, moved: moved ?? null, plan })
     io.out(text)
     if (typeof options['jsonInto'] === 'string') writePrivate(options['jsonInto'], text)
     return EXIT.done

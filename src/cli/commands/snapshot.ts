@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { type DatabaseFacts, readFolder, readSnapshot, restoreSnapshot, saveSnapshot } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
-import { assertConfirmed } from '../io.ts'
+import { assertConfirmed, writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
 
 /** Writes everything that a service on this machine keeps into one file. */
@@ -10,7 +10,7 @@ export async function saveToFile(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
   const file = resolve(args[0]!)
   const facts = await saveSnapshot(serviceFolder(input), file)
-  if (json) io.out(`${JSON.stringify({ file, ...facts }, null, 2)}\n`)
+  if (json) writeJson(io, { file, ...facts })
   else {
     io.out(`Saved ${renderFacts(facts)} into ${args[0]}.\n`)
     io.say('It holds the master key and the root key: whoever reads it has the wallets.\n')
@@ -30,7 +30,7 @@ export async function restoreFromFile(input: CommandInput): Promise<ExitCode> {
     await assertConfirmed(input, { question: 'Replace it?', otherwise: 'nothing was restored' })
   }
   const facts = await restoreSnapshot(folder, file)
-  if (json) io.out(`${JSON.stringify({ folder, ...facts, ...(replaced ? { replaced } : {}) }, null, 2)}\n`)
+  if (json) writeJson(io, { folder, ...facts, ...(replaced ? { replaced } : {}) })
   else io.out(`Restored ${renderFacts(facts)} into ${folder}.\n`)
   return EXIT.done
 }

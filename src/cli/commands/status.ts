@@ -4,6 +4,7 @@ import { type ApplyHandle, askProgress, cancelApply, findApply, followApply } fr
 import { type RunningInside, runningInside } from '../applying-inside.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
+import { writeJson } from '../io.ts'
 import { withApplies } from '../temporal.ts'
 import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
 
@@ -16,7 +17,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     const handle = await findApply(applies)
     const inside = await runningInside(applies)
     if (!handle && inside.length === 0) {
-      if (json) io.out(`${JSON.stringify({ organizationId, apply: null }, null, 2)}\n`)
+      if (json) writeJson(io, { organizationId, apply: null })
       else io.out(`Nothing has been applied to organization ${organizationId} from here.\n`)
       return EXIT.done
     }
@@ -25,7 +26,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     const follow = options['follow'] === true || options['cancel'] === true
     const watch = follow ? (one: ApplyHandle) => followApply(one, createProgressView(io)) : askProgress
     const progress = handle ? await watch(handle) : undefined
-    if (json) io.out(`${JSON.stringify({ organizationId, apply: progress ?? null, ...asData(inside) }, null, 2)}\n`)
+    if (json) writeJson(io, { organizationId, apply: progress ?? null, ...asData(inside) })
     else {
       if (progress) io.out(renderStatus(progress, io))
       for (const one of inside) io.out(`\n${io.style.strong(one.organization)}\n${renderStatus(one.progress, io)}`)

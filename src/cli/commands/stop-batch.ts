@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
+import { writeJson } from '../io.ts'
 import { findBatch } from '../sending/batch-reading.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { stopInLedger, tellWorkflow } from '../sending/batch-stopping.ts'
@@ -18,7 +19,7 @@ export async function stopBatch(input: CommandInput): Promise<ExitCode> {
   })
   const report = await stopInLedger(batches, batch)
   writeReport(options['report'], report)
-  if (json) io.out(`${JSON.stringify(report, null, 2)}\n`)
+  if (json) writeJson(io, report)
   else io.out(renderStopped(report, io.style))
   return report.counts.submitting === undefined ? EXIT.done : EXIT.waiting
 }

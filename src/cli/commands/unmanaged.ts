@@ -2,6 +2,7 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { allPlans } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
+import { writeJson } from '../io.ts'
 import { planFolder } from '../planning.ts'
 
 /** Lists what is live and in no definition: left alone, and yet able to act. */
@@ -16,7 +17,7 @@ export async function unmanaged(input: CommandInput): Promise<ExitCode> {
       ...row,
     })),
   )
-  if (json) io.out(`${JSON.stringify({ organizationId: place.organizationId, unmanaged: rows }, null, 2)}\n`)
+  if (json) writeJson(io, { organizationId: place.organizationId, unmanaged: rows })
   else if (rows.length === 0) io.out('Everything that is live is in the definitions.\n')
   else {
     const width = Math.max(...rows.map(({ address }) => address.length))

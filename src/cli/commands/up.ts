@@ -10,6 +10,7 @@ import { ensureBackground } from '../background/start.ts'
 import type { CommandInput } from '../command.ts'
 import { backgroundStart, bootstrapKey, findPlace, type Place, reader, submitter } from '../connect.ts'
 import { type DemoKey, demoKey } from '../demo-keys.ts'
+import { writeJson } from '../io.ts'
 import { planFolder, saveLock } from '../planning.ts'
 import { type Survey, surveyDefinitions } from '../survey.ts'
 import { withApplies } from '../temporal.ts'
@@ -39,7 +40,7 @@ export async function up(input: CommandInput): Promise<ExitCode> {
   )
   io.say(renderUp(status) + renderInForce(status.operator))
   if (folder === undefined) {
-    if (json) io.out(`${JSON.stringify(status, null, 2)}\n`)
+    if (json) writeJson(io, status)
     return EXIT.done
   }
   const approvers = status.embeddedService ? await makeDemoValues(input, survey, status) : []

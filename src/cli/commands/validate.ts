@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode, hasErrors } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
+import { writeJson } from '../io.ts'
 import { loadFolder } from '../planning.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 
@@ -15,7 +16,7 @@ export async function validate(input: CommandInput): Promise<ExitCode> {
   if (json) {
     const counts = { resources, ...(inside.length > 0 ? { subOrganizations: inside.length } : {}) }
     const data = { valid: !failed, ...counts, diagnostics: diagnostics.map(toDiagnosticJson) }
-    io.out(`${JSON.stringify(data, null, 2)}\n`)
+    writeJson(io, data)
   } else {
     const count = `${diagnostics.filter(({ severity }) => severity === 'error').length} errors, ${diagnostics.filter(({ severity }) => severity === 'warning').length} warnings`
     io.out(

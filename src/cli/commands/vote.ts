@@ -3,7 +3,7 @@ import { readActual } from '../../live/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, submitter } from '../connect.ts'
-import { assertConfirmed } from '../io.ts'
+import { assertConfirmed, writeJson } from '../io.ts'
 import { renderActivity, viewActivity } from '../views/activity.ts'
 import { castVote, findActivity } from '../waiting.ts'
 
@@ -22,14 +22,14 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const actual = await readActual(client)
   if (!json) io.say(renderActivity(viewActivity(activity, actual), io.style, place.now()))
   if (!isWaiting(activity.status)) {
-    if (json) io.out(`${JSON.stringify({ voted: false, activity: viewActivity(activity, actual) }, null, 2)}\n`)
+    if (json) writeJson(io, { voted: false, activity: viewActivity(activity, actual) })
     else io.say(`It has ended; there is nothing to ${choice}.\n`)
     return EXIT.done
   }
   const question = choice === 'approve' ? 'Approve it?' : 'Reject it?'
   await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
   const after = viewActivity(await castVote(client, activity.fingerprint, { vote: choice, now: place.now() }), actual)
-  if (json) io.out(`${JSON.stringify({ voted: true, activity: after }, null, 2)}\n`)
+  if (json) writeJson(io, { voted: true, activity: after })
   else
     io.out(
       `${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${after.status.replace('ACTIVITY_STATUS_', '')}\n`,

@@ -5,6 +5,7 @@ import { createWorker, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
 import { createClients, createSendClients, findPlace } from '../connect.ts'
+import { writeJsonLine } from '../io.ts'
 import { createLogger } from '../logger.ts'
 import { findTemporalServer } from '../temporal.ts'
 
@@ -36,7 +37,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
     baseUrl: place.baseUrl,
     publicKey: place.key.publicKey,
   }
-  if (json) io.out(`${JSON.stringify({ ready: true, ...facts })}\n`)
+  if (json) writeJsonLine(io, { ready: true, ...facts })
   else io.say(`The worker polls ${taskQueue} at ${temporal.address}. Ctrl-C stops it.\n`)
   await running.run()
   await temporal.close()

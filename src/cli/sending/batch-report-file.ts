@@ -1,11 +1,12 @@
 import { extname } from 'node:path'
 import { writePrivate } from '../files.ts'
+import { jsonText } from '../io.ts'
 import { type BatchReport, toReportCsv } from '../views/batch-report.ts'
 import { usage } from './usage.ts'
 
 /** How a report is written, by the end of its file's name. */
 const FORMS: Readonly<Record<string, (report: BatchReport) => string>> = {
-  '.json': (report) => `${JSON.stringify(report, null, 2)}\n`,
+  '.json': (report) => jsonText(report),
   '.csv': toReportCsv,
 }
 

@@ -4,7 +4,7 @@ import { batchIdOf, type SendBatch, type SendBatchProgress } from '../../../acti
 import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
-import { assertConfirmed } from '../io.ts'
+import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { withApplies } from '../temporal.ts'
 import { exitOfBatch } from '../views/batch-report.ts'
@@ -44,7 +44,7 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   if (!batch) return refuse(input, diagnostics)
   if (!json) io.say(renderBatch(batch, { style: io.style, rows: options['dryRun'] === true }))
   if (options['dryRun']) {
-    if (json) io.out(`${JSON.stringify(toPreparedJson(batch), null, 2)}\n`)
+    if (json) writeJson(io, toPreparedJson(batch))
     return EXIT.done
   }
   if (options['resume'] !== true) assertNotStopped(batch)
@@ -116,7 +116,7 @@ function assertNotStopped({ batchId, stoppedAt, rows }: PreparedBatch): void {
 function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCode {
   const { io, json } = input
   sayDiagnostics(input, diagnostics)
-  if (json) io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  if (json) writeJson(io, { diagnostics: diagnostics.map(toDiagnosticJson) })
   else io.say(`${diagnostics.length} ${diagnostics.length === 1 ? 'fault' : 'faults'}; nothing was submitted.\n`)
   return EXIT.error
 }
@@ -169,7 +169,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     if (progress.error) io.say(`${io.style.error(progress.error.message)}\n`)
     const exit = detaches && !progress.over ? EXIT.done : exitOfBatch(report, progress)
     if (events) events.reported(report, exit)
-    else if (json) io.out(`${JSON.stringify(report, null, 2)}\n`)
+    else if (json) writeJson(io, report)
     else io.out(renderBatchEnd(report, io.style))
     return exit
   })

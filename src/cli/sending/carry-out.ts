@@ -4,7 +4,7 @@ import type { Explanation } from '../../policy/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import type { CommandInput } from '../command.ts'
 import { type Place, reader } from '../connect.ts'
-import { assertConfirmed } from '../io.ts'
+import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { withApplies } from '../temporal.ts'
 import { exitOfSend, renderNext, renderOrder, renderSend, toSendJson } from '../views/send.ts'
@@ -27,7 +27,7 @@ export async function carryOut(
   const earlier = await findEarlier(settings.dataDir, order)
   if (!json) io.say(renderOrder(order, { ...meaning, earlier }, io.style))
   if (options['dryRun']) {
-    if (json) io.out(`${JSON.stringify(toSendJson({ order, ...meaning, ...earlier }), null, 2)}\n`)
+    if (json) writeJson(io, toSendJson({ order, ...meaning, ...earlier }))
     return EXIT.done
   }
   // What was asked for before goes on by itself or has ended: whatever would come of it now, it is only looked at.
@@ -46,7 +46,7 @@ function end(
   place: Place,
   { sendId, order, progress }: Required<EarlierSend>,
 ): ExitCode {
-  if (json) io.out(`${JSON.stringify(toSendJson({ order, sendId, progress }), null, 2)}\n`)
+  if (json) writeJson(io, toSendJson({ order, sendId, progress }))
   else if (isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
   if (!json) io.say(renderNext(progress, io.style))
   return options['detach'] === true && !isFinal(progress) ? EXIT.done : exitOfSend(progress)

@@ -5,7 +5,7 @@
 import type { ApplyProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { allPlans, type Plan } from '../../plan/index.ts'
-import type { Io } from '../io.ts'
+import { type Io, writeJsonLine } from '../io.ts'
 
 export const EVENTS_VERSION = 'quorate.events/1'
 
@@ -24,7 +24,7 @@ export interface EventStream {
 /** Starts a stream on stdout; the version goes out at once. */
 export function createEvents(io: Pick<Io, 'out'>, clock: () => number): EventStream {
   const emit = (event: string, members: object) =>
-    io.out(`${JSON.stringify({ event, at: new Date(clock()).toISOString(), ...members })}\n`)
+    writeJsonLine(io, { event, at: new Date(clock()).toISOString(), ...members })
   let state: string | undefined
   const ended = (exit: ExitCode) => emit('end', { state: state ?? (exit === EXIT.done ? 'done' : 'failed'), exit })
   emit('version', { version: EVENTS_VERSION })

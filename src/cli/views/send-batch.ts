@@ -2,7 +2,7 @@
 import { countsOf, type RowState, type SendBatch, type SendBatchProgress } from '../../../activities/index.ts'
 import { chainName } from '../../chain/index.ts'
 import { type ExitCode, printable } from '../../diagnostics/index.ts'
-import type { Io, Style } from '../io.ts'
+import { type Io, type Style, writeJsonLine } from '../io.ts'
 import type { OrderedRow } from '../sending/batch-orders.ts'
 import type { BatchTotal } from '../sending/batch-totals.ts'
 import { isDenied } from '../sending/carry-out.ts'
@@ -202,7 +202,7 @@ const MOST_RUNS = 8
 /** A batch as events for machines, one JSON object a line. */
 export function createBatchEvents(io: Pick<Io, 'out'>, clock: () => number) {
   const emit = (event: string, members: object) =>
-    io.out(`${JSON.stringify({ event, at: new Date(clock()).toISOString(), ...members })}\n`)
+    writeJsonLine(io, { event, at: new Date(clock()).toISOString(), ...members })
   let before = ''
   emit('version', { version: EVENTS_VERSION })
   return {

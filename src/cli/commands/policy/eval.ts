@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode } from '../../../diagnostics/index.ts'
 import { explainRequest } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { writeJson } from '../../io.ts'
 import { headline, outcomeWords } from '../../views/explanation.ts'
 import { runCases } from './cases.ts'
 import { readAsked } from './request.ts'
@@ -22,7 +23,7 @@ export async function evaluate(input: CommandInput): Promise<ExitCode> {
       policies: Object.fromEntries(policies.map((policy) => [policy.name, policy.outcome])),
       ...(needs === undefined ? {} : { needs }),
     }
-    io.out(`${JSON.stringify(decision, null, 2)}\n`)
+    writeJson(io, decision)
   } else io.out(`${headline(explanation)}\n`)
   return EXIT.done
 }

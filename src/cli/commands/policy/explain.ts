@@ -2,6 +2,7 @@ import { EXIT, type ExitCode, QuorateError, suggest } from '../../../diagnostics
 import type { Explanation } from '../../../policy/index.ts'
 import { explainRequest, type WhyNot, whyNot } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { writeJson } from '../../io.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../views/explanation.ts'
 import { type AskedRequest, readAsked } from './request.ts'
 
@@ -16,7 +17,7 @@ export async function explain(input: CommandInput): Promise<ExitCode> {
 }
 
 function show({ io, json, options }: CommandInput, explanation: Explanation): void {
-  if (json) io.out(`${JSON.stringify(explanation, null, 2)}\n`)
+  if (json) writeJson(io, explanation)
   else if (options['markdown'] === true) io.out(renderExplanationMarkdown(explanation))
   else io.out(renderExplanation(explanation, io.style))
 }
@@ -29,7 +30,7 @@ function showWhyNot(input: CommandInput, { world, context }: AskedRequest, user:
       next: near === undefined ? 'name one of the users' : `did you mean \`${near}\`?`,
     })
   }
-  if (input.json) input.io.out(`${JSON.stringify(found, null, 2)}\n`)
+  if (input.json) writeJson(input.io, found)
   else {
     input.io.out(`${sayWhyNot(found)}\n`)
     show(input, found.explanation)

@@ -13,6 +13,7 @@ import {
 } from '../../../diagnostics/index.ts'
 import { type LintSeverity, rules, type Severities } from '../../../policy/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { jsonText, writeJson } from '../../io.ts'
 import { readPolicies } from '../../policies.ts'
 import { version } from '../../version.ts'
 import { toDiagnosticJson } from '../../views/diagnostics.ts'
@@ -35,13 +36,10 @@ export async function lint(input: CommandInput): Promise<ExitCode> {
     ...linted.flatMap((one) => one.diagnostics).filter((one) => !fixed.some(({ solves }) => solves === one)),
   ])
   if (typeof options['sarif'] === 'string') {
-    writeFile(options['sarif'], `${JSON.stringify(toSarif(diagnostics, { rules, version }), null, 2)}\n`)
+    writeFile(options['sarif'], jsonText(toSarif(diagnostics, { rules, version })))
   }
   const counts = countOf(diagnostics)
-  if (json)
-    io.out(
-      `${JSON.stringify({ ...counts, fixed: fixed.length, diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`,
-    )
+  if (json) writeJson(io, { ...counts, fixed: fixed.length, diagnostics: diagnostics.map(toDiagnosticJson) })
   else if (options['github'] === true) io.out(diagnostics.map((one) => toGithubAnnotation(one, environment)).join(''))
   else {
     io.out(renderDiagnostics(diagnostics, io.style))

@@ -8,6 +8,7 @@ import {
   worldOfDefinitions,
 } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { writeJson } from '../../io.ts'
 import { loadPolicies } from '../../policies.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../../views/diagnostics.ts'
 import { readText } from './cases.ts'
@@ -32,8 +33,7 @@ export async function readAsked(input: CommandInput): Promise<AskedRequest | und
   const { context, diagnostics } = readRequestFile(source, { world, readTransaction })
   const { io, json } = input
   sayDiagnostics(input, diagnostics)
-  if (json && hasErrors(diagnostics))
-    io.out(`${JSON.stringify({ diagnostics: diagnostics.map(toDiagnosticJson) }, null, 2)}\n`)
+  if (json && hasErrors(diagnostics)) writeJson(io, { diagnostics: diagnostics.map(toDiagnosticJson) })
   return context && { world, context }
 }
 

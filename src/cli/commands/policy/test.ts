@@ -2,6 +2,7 @@ import { existsSync, statSync, watch, writeFileSync } from 'node:fs'
 import { createSource, EXIT, type ExitCode, QuorateError } from '../../../diagnostics/index.ts'
 import { type Coverage, coverageOf, playSuite, worldOfDefinitions } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { writeJson } from '../../io.ts'
 import { listTestFiles, loadPolicies } from '../../policies.ts'
 import { renderCoverageHtml, renderLcov } from '../../views/coverage-files.ts'
 import { exitOfTests, renderTests, type TestReport, toTestJson } from '../../views/policy-test.ts'
@@ -77,7 +78,7 @@ function testSources(folder: string) {
 }
 
 function show({ io, json, options }: CommandInput, report: TestReport): void {
-  if (json) io.out(`${JSON.stringify(toTestJson(report), null, 2)}\n`)
+  if (json) writeJson(io, toTestJson(report))
   else if (options['tap'] === true) io.out(renderTap(report.suite.files))
   else io.out(renderTests(report, io.style))
 }
