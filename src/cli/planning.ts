@@ -3,16 +3,15 @@ import { relative, sep } from 'node:path'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type LoadedDefinitions, type LoadOptions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
-import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostics/index.ts'
+import { QuorateError, suggest } from '../diagnostics/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../live/index.ts'
 import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import type { CommandInput } from './command.ts'
 import type { Place } from './connect.ts'
-import { writeJson } from './io.ts'
 import { planInside, wantedOf, withoutTombstones } from './planning-inside.ts'
 import { parseVars, readValues } from './values.ts'
-import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
+import { showDiagnostics } from './views/diagnostics.ts'
 import { showReading } from './views/reading.ts'
 
 /** A plan with what it was made from. */
@@ -71,7 +70,7 @@ async function planRead(
   { folder, place, client }: { readonly folder: string; readonly place: Place; readonly client: CountedClient },
 ): Promise<Planned | undefined> {
   const loaded = await loadFolder(input, folder, place.embedded)
-  if (!show(input, loaded.diagnostics) || !loaded.desired) return undefined
+  if (!showDiagnostics(input, loaded.diagnostics) || !loaded.desired) return undefined
   const { desired } = loaded
   if (desired.organizationId !== place.organizationId) {
     throw new QuorateError('cli/other-organization', 'the definitions belong to another organization', {
@@ -81,7 +80,7 @@ async function planRead(
   }
   const lockFolder = place.embedded ? input.settings.dataDir : folder
   const oldLock = await readLock(lockFolder)
-  if (!show(input, oldLock.diagnostics)) return undefined
+  if (!showDiagnostics(input, oldLock.diagnostics)) return undefined
   const subOrganizations = wantedOf(desired, oldLock.lock)
   const read = await readActual(client, {
     mentioned: kindsMentioned(desired),
@@ -110,7 +109,7 @@ async function planRead(
     place,
     client,
   })
-  if (!show(input, [...own.diagnostics, ...within.diagnostics])) return undefined
+  if (!showDiagnostics(input, [...own.diagnostics, ...within.diagnostics])) return undefined
   const { requestsPerSecond: perSecond } = input.settings
   const plan = withInside(own.plan, within.plans, {
     reads: client.queries,
@@ -159,13 +158,4 @@ function countQueries(client: QueryClient): CountedClient {
 /** What `--allow-delete` and `--allow …` let pass. */
 function allowances({ options }: CommandInput): readonly string[] {
   return [...(options['allowDelete'] ? ['delete'] : []), ...((options['allow'] as string[] | undefined) ?? [])]
-}
-
-/** Shows diagnostics; whether one may go on. As JSON they are data only when they are the end: the plan comes otherwise. */
-function show(input: CommandInput, diagnostics: readonly Diagnostic[]): boolean {
-  const { io, json } = input
-  const failed = hasErrors(diagnostics)
-  sayDiagnostics(input, diagnostics)
-  if (json && failed) writeJson(io, { diagnostics: diagnostics.map(toDiagnosticJson) })
-  return !failed
 }

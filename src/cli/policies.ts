@@ -7,11 +7,10 @@ import {
   type LoadedDefinitions,
   loadDefinitions,
 } from '../definitions/index.ts'
-import { hasErrors, QuorateError } from '../diagnostics/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
 import type { CommandInput } from './command.ts'
-import { writeJson } from './io.ts'
 import { parseVars } from './values.ts'
-import { sayDiagnostics, toDiagnosticJson } from './views/diagnostics.ts'
+import { showDiagnostics } from './views/diagnostics.ts'
 
 /**
  * Loads a folder of definitions, or one file of them, for what their policies decide. Neither an id nor public keys are
@@ -42,12 +41,8 @@ export async function readPolicies(
 
 /** Loads them and shows what is wrong; gives nothing when any of it is an error. */
 export async function loadPolicies(input: CommandInput, path: string): Promise<LoadedDefinitions | undefined> {
-  const { io, json } = input
   const loaded = await readPolicies(input, path)
-  const failed = hasErrors(loaded.diagnostics)
-  sayDiagnostics(input, loaded.diagnostics)
-  if (failed && json) writeJson(io, { diagnostics: loaded.diagnostics.map(toDiagnosticJson) })
-  return failed ? undefined : loaded
+  return showDiagnostics(input, loaded.diagnostics) ? loaded : undefined
 }
 
 /** The files of scenarios in a folder, sorted. */

@@ -11,7 +11,7 @@ import { importInside, joinLocks } from '../importing-inside.ts'
 import { writeJson } from '../io.ts'
 import { loadFolder, outsideOf } from '../planning.ts'
 import { wantedOf } from '../planning-inside.ts'
-import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
+import { showDiagnostics } from '../views/diagnostics.ts'
 
 /** Makes a folder of definitions follow the live organization. Its client can read and nothing else. */
 export async function follow(input: CommandInput): Promise<ExitCode> {
@@ -70,9 +70,7 @@ function hasDefinitions(folder: string): boolean {
 }
 
 function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCode {
-  const { io, json } = input
-  sayDiagnostics(input, diagnostics)
-  if (json) writeJson(io, { diagnostics: diagnostics.map(toDiagnosticJson) })
+  showDiagnostics(input, diagnostics)
   return EXIT.error
 }
 

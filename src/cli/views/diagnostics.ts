@@ -1,5 +1,6 @@
-import { type Diagnostic, renderDiagnostics, toSpanJson } from '../../diagnostics/index.ts'
+import { type Diagnostic, hasErrors, renderDiagnostics, toSpanJson } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
+import { writeJson } from '../io.ts'
 import { annotates, toGithubAnnotation } from './github.ts'
 
 /** Says what is wrong with definitions: as text, and in a job of GitHub Actions as annotations of their lines as well. */
@@ -9,6 +10,20 @@ export function sayDiagnostics(
 ): void {
   if (!json) io.say(renderDiagnostics(diagnostics, io.style))
   if (annotates(environment)) io.say(diagnostics.map((one) => toGithubAnnotation(one, environment)).join(''))
+}
+
+/**
+ * Says what is wrong; whether one may go on. As JSON it is what a command puts out only when one may not: what was asked for
+ * comes otherwise.
+ */
+export function showDiagnostics(
+  input: Pick<CommandInput, 'io' | 'json' | 'environment'>,
+  diagnostics: readonly Diagnostic[],
+): boolean {
+  sayDiagnostics(input, diagnostics)
+  if (!hasErrors(diagnostics)) return true
+  if (input.json) writeJson(input.io, { diagnostics: diagnostics.map(toDiagnosticJson) })
+  return false
 }
 
 /** The JSON form of a diagnostic. */

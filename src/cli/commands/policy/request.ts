@@ -1,4 +1,4 @@
-import { createSource, hasErrors, QuorateError } from '../../../diagnostics/index.ts'
+import { createSource, QuorateError } from '../../../diagnostics/index.ts'
 import type { PolicyContext } from '../../../policy/index.ts'
 import {
   readRequestFile,
@@ -8,9 +8,8 @@ import {
   worldOfDefinitions,
 } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
-import { writeJson } from '../../io.ts'
 import { loadPolicies } from '../../policies.ts'
-import { sayDiagnostics, toDiagnosticJson } from '../../views/diagnostics.ts'
+import { showDiagnostics } from '../../views/diagnostics.ts'
 import { readText } from './cases.ts'
 
 /** A request, and the world in which it is to be decided. */
@@ -31,9 +30,7 @@ export async function readAsked(input: CommandInput): Promise<AskedRequest | und
   const world = await findWorld(input)
   if (world === undefined) return undefined
   const { context, diagnostics } = readRequestFile(source, { world, readTransaction })
-  const { io, json } = input
-  sayDiagnostics(input, diagnostics)
-  if (json && hasErrors(diagnostics)) writeJson(io, { diagnostics: diagnostics.map(toDiagnosticJson) })
+  showDiagnostics(input, diagnostics)
   return context && { world, context }
 }
 
