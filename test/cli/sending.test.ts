@@ -218,9 +218,9 @@ describe('sending', () => {
       return renderOrder(asked, { description, explanation }, createStyle(false)).split('\n')
     }
     expect(shown({ maxFee: '0.000006sol' })).toContain(
-      '  fee        0.000006 sol: 0.000005 sol for the signature, 0.000001 sol to be preferred',
+      '  fee        0.000006 sol, all of which is paid: 0.000005 sol for the signature, 0.000001 sol to be preferred',
     )
-    expect(shown({ maxFee: '5000lamports' })).toContain('  fee        0.000005 sol: 0.000005 sol for the signature')
+    expect(shown({ maxFee: '5000lamports' })).toContain('  fee        0.000005 sol for the signature')
     expect(shown({ to: 'vault' })).toContain(
       `  to         vault (${VAULT})  a program’s address: nobody has a key for it`,
     )

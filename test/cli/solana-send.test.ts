@@ -79,7 +79,7 @@ test('send on Solana: a token is paid to who has no account of it yet, for no mo
       `  token      usdc (${MINT})`,
       `  account    ${CREW_TOKENS}, opened where there is none, for a rent of some 0.002 sol`,
       '  chain      solana:devnet',
-      '  fee        0.0001 sol: 0.000005 sol for the signature, 0.000095 sol to be preferred',
+      '  fee        0.0001 sol, all of which is paid: 0.000005 sol for the signature, 0.000095 sol to be preferred',
     ],
   })
   expect(day.tokens(CREW)).toBeUndefined()

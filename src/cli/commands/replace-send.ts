@@ -56,7 +56,7 @@ function assertHasNonce(order: SendOrder): void {
   if (namespaceOf(chainOf(order)) !== 'solana') return
   const why = 'transactions on Solana have no nonce, and a second one would pay a second time'
   throw notReplaceable(order.reference, why, {
-    next: 'wait: within two minutes it is included, or its blockhash lapses and the service signs it anew',
+    next: 'look at it with `quorate sends`: what no block has within two minutes, the service signs anew',
   })
 }
 

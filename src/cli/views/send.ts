@@ -76,8 +76,9 @@ function renderFee(fee: SendDescription['fee']): string {
 function renderLamports({ signatureLamports, atMostLamports }: LamportFee): string {
   if (atMostLamports === undefined) return 'the service chooses; --max-fee bounds it'
   const [own, most] = [BigInt(signatureLamports), BigInt(atMostLamports)]
-  const rest = most === own ? '' : `, ${printAmount(most - own, 'solana')} to be preferred`
-  return `${printAmount(most, 'solana')}: ${printAmount(own, 'solana')} for the signature${rest}`
+  if (most === own) return `${printAmount(own, 'solana')} for the signature`
+  const parts = `${printAmount(own, 'solana')} for the signature, ${printAmount(most - own, 'solana')} to be preferred`
+  return `${printAmount(most, 'solana')}, all of which is paid: ${parts}`
 }
 
 /** One state in one line. */
