@@ -13,8 +13,10 @@ import { NodeRefusal } from './node.ts'
 import { readSendRequest } from './request.ts'
 
 // Nodes word these as they like; what is meant is the same in geth, Nethermind, Besu, Erigon, reth and Anvil.
-/** Somebody has used the nonce, or fills it with another transaction. */
-const NONCE_TAKEN = /nonce (?:is )?too low|replacement transaction underpriced|replace existing|old nonce/i
+/** A transaction with the nonce is in the chain. */
+const NONCE_USED = /nonce (?:is )?too low|old nonce/i
+/** Another one that waits has it. */
+const NONCE_FILLED = /replacement transaction underpriced|replace existing/i
 const KNOWN = /already ?(?:known|imported|exists)|known transaction/i
 
 /**
@@ -29,9 +31,10 @@ export async function broadcast(
 ): Promise<Handover> {
   const refusal = await handOver(tools.node, attempt)
   const request = readSendRequest(row.request)
-  const lostNonce = refusal !== undefined && NONCE_TAKEN.test(refusal.message) && request.nonce === undefined
-  // The nonce may be taken by these very bytes, in a block that this node does not have yet: the watcher finds out.
-  if (refusal === undefined || (lostNonce && again)) {
+  const said = refusal?.message ?? ''
+  const lostNonce = (NONCE_USED.test(said) || NONCE_FILLED.test(said)) && request.nonce === undefined
+  // The nonce may be used by these very bytes, in a block that this node does not have yet: the watcher finds out.
+  if (refusal === undefined || (again && (lostNonce || NONCE_USED.test(said)))) {
     await changeSend(tools, row, { status: 'BROADCASTING' })
     return 'broadcasting'
   }

@@ -68,12 +68,13 @@ test.each<[string, Lie]>([
   expect([...refused.keys()]).toEqual(expect.arrayContaining(['eth_estimateGas', 'eth_sendRawTransaction']))
 })
 
-test.each<[string, string]>([
-  ['its nonce was used', 'nonce too low'],
-  ['it has it already', 'already known'],
+test.each<[string, string, object]>([
+  ['its nonce was used', 'nonce too low', {}],
+  ['the nonce that the caller gave was used', 'nonce too low', { nonce: '0' }],
+  ['it has it already', 'already known', {}],
 ])(
   'sends: one whose answer was lost is not signed anew by the word of nodes that lag, though one says that %s',
-  async (_, message) => {
+  async (_, message, parameters) => {
     const scene = await startScene()
     const first: unknown[] = []
     let asked = 0
@@ -87,7 +88,7 @@ test.each<[string, string]>([
       }
       return params[0] === first[0] ? { error: { code: -32_000, message } } : undefined
     }
-    const { txStatus } = await untilEnded(scene.service.root, await submit(scene))
+    const { txStatus } = await untilEnded(scene.service.root, await submit(scene, parameters))
     expect({ txStatus, mined: await countOf(scene.anvil, scene.from) }).toEqual({ txStatus: 'INCLUDED', mined: 1 })
   },
 )
