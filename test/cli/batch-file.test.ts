@@ -43,6 +43,19 @@ test.each([
       '3:1 csv-row: expected 3 cells, as the first line has, got 2',
     ],
   ],
+  [
+    'ref;from;to\nA;b;c\n',
+    [
+      '1:1 csv-columns: cells are separated by commas, got `;`; save it with commas between the cells, as CSV in English does',
+    ],
+  ],
+  [
+    '# a note\nref,from,to\nA,b,c\n',
+    [
+      `1:1 csv-columns: there is no column \`# a note\`; ${NAMES}`,
+      `1:1 csv-columns: expected a column \`ref\`, \`from\`, \`to\`; ${NAMES}`,
+    ],
+  ],
 ])('batch file: what is wrong with %j', (csv, expected) => {
   expect(faults(csv)).toEqual(expected)
 })

@@ -1,6 +1,7 @@
 /** From what a person asks for to what will be signed: nothing is rounded, guessed, or taken for something else. */
 import { Keypair } from '@solana/web3.js'
 import { describe, expect, test } from 'vitest'
+import { countsOf, type RowState } from '../../activities/index.ts'
 import {
   normalizeCaip2,
   readSolanaDraft,
@@ -13,7 +14,7 @@ import { describeSend } from '../../src/cli/sending/describe.ts'
 import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
 import { makeRequest } from '../../src/cli/sending/request.ts'
 import { renderListedSend, renderOrder, renderSend } from '../../src/cli/views/send.ts'
-import { renderBatch, renderBatchEnd } from '../../src/cli/views/send-batch.ts'
+import { renderBatch, renderBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
 import { decodeHex, printDecimal } from '../../src/encoding/index.ts'
 
@@ -315,5 +316,44 @@ describe('sending', () => {
     const lines = renderBatchEnd(report, style).split('\n')
     expect(lines).toHaveLength(3)
     expect(lines[0]).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+})
+
+describe('a batch that is stopped', () => {
+  const style = createStyle(false)
+  const of = (states: readonly RowState[]) => {
+    const rows = states.map((state, index) => {
+      return { row: index + 2, reference: `R-${index}`, from: 'a', to: 'b', amount: '1 wei', state }
+    })
+    const batch = {
+      batchId: '0123456789abcdef',
+      organizationId: 'o',
+      file: 'pay.csv',
+      orderedAt: '',
+      stoppedAt: 'then',
+    }
+    return { ...batch, counts: countsOf(rows), rows }
+  }
+
+  test('what is held back, what is not known, and what was submitted, are told apart', () => {
+    const states = ['included', 'stopped', 'submitting', 'stopped', 'stopped', 'waiting', 'taken'] as const
+    expect(renderStopped(of(states), style).split('\n')).toEqual([
+      'Stopped batch 0123456789ab of pay.csv.',
+      '  not submitted  3 rows, lines 3, 5 to 6; none of them will be',
+      '  unknown        1 row, line 4: asked for, and no answer has come; they are followed',
+      '  submitted      2 rows: 1 waiting, 1 included; followed to their end',
+      '  next           end what waits for approval with `quorate reject CODE`',
+      '  next           correct pay.csv and send it, or send it as it is with --resume',
+      '',
+    ])
+    expect(renderBatchEnd(of(states), style)).toContain(
+      '  stopped  then: 3 rows not submitted, lines 3, 5 to 6; --resume sends them\n7 rows: 1 submitting, 1 waiting',
+    )
+  })
+
+  test('one that had ended was not stopped', () => {
+    expect(renderStopped(of(['included', 'failed']), style)).toBe(
+      'Nothing of batch 0123456789ab of pay.csv was left to stop.\n  submitted      2 rows: 1 included, 1 failed\n',
+    )
   })
 })

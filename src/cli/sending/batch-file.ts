@@ -57,10 +57,13 @@ export function readBatchFile(path: string): BatchFile {
   const [header, ...body] = records
   const columns = (header ?? []).map(({ text }) => text as SendField)
   if (!header && !fault) found.push(diagnostic('cli/csv-columns', 'the file is empty', span(0, 0), { help: HELP }))
-  if (header) found.push(...checkColumns(header, span))
+  const wrong = header ? checkColumns(header, span) : []
+  found.push(...wrong)
   if (body.length > MOST_ROWS) throw tooLarge(path, `${body.length} rows`, `${MOST_ROWS} rows`)
   const lineOf = createLines(text)
   const rows = body.flatMap((cells): FileRow[] => {
+    // Where the columns are not what they should be, nothing can be said of what is below them.
+    if (wrong.length > 0) return []
     if (cells.length !== columns.length) {
       // Which of its cells is missing nobody knows: nothing else is said of it.
       const message = `expected ${columns.length} cells, as the first line has, got ${cells.length}`
@@ -167,6 +170,13 @@ function trimmed(text: Buffer, from: number, to: number): { readonly start: numb
 
 function checkColumns(header: readonly Cell[], span: (start: number, end: number) => Span): readonly Diagnostic[] {
   const names = header.map(({ text }) => text)
+  const [separator] = header.length === 1 ? (/[;\t|]/.exec(names[0]!) ?? []) : []
+  if (separator !== undefined) {
+    const { start, end } = header[0]!
+    const what = separator === '\t' ? 'tabs' : `\`${separator}\``
+    const help = 'save it with commas between the cells, as CSV in English does'
+    return [diagnostic('cli/csv-columns', `cells are separated by commas, got ${what}`, span(start, end), { help })]
+  }
   const wrong = header.flatMap(({ text, start, end }, index) => {
     const say = (message: string, help?: string) => [diagnostic('cli/csv-columns', message, span(start, end), { help })]
     if (names.indexOf(text) < index) return say(`column \`${text}\` is there twice`)

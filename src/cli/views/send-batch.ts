@@ -1,5 +1,11 @@
 /** A batch of sends for people: what is in it, how far it is, and what came of it. */
-import { countsOf, type RowState, type SendBatch, type SendBatchProgress } from '../../../activities/index.ts'
+import {
+  countsOf,
+  isRowOver,
+  type RowState,
+  type SendBatch,
+  type SendBatchProgress,
+} from '../../../activities/index.ts'
 import { chainName } from '../../chain/index.ts'
 import { type ExitCode, printable } from '../../diagnostics/index.ts'
 import { type Io, type Style, writeJsonLine } from '../io.ts'
@@ -154,12 +160,14 @@ export function renderStopped(report: BatchReport, style: Style): string {
   const held = of((state) => state === 'stopped')
   const unknown = of((state) => state === 'submitting')
   const submitted = of((state) => state !== 'stopped' && state !== 'submitting' && !NEVER_BEGUN.has(state))
-  const { stopped: _, submitting: __, ...others } = counts
+  const others = countsOf(submitted)
   const word = (text: string) => style.dim(text.padEnd(14))
   const lines = [
-    held.length === 0
-      ? `  ${word('not submitted')} nothing: every row had been submitted or had ended before\n`
-      : `  ${word('not submitted')} ${countOf(held.length)}, ${renderLines(held.map(({ row }) => row))}; none of them will be\n`,
+    ...(held.length === 0
+      ? []
+      : [
+          `  ${word('not submitted')} ${countOf(held.length)}, ${renderLines(held.map(({ row }) => row))}; none of them will be\n`,
+        ]),
     ...(unknown.length === 0
       ? []
       : [
@@ -167,7 +175,9 @@ export function renderStopped(report: BatchReport, style: Style): string {
         ]),
     ...(submitted.length === 0
       ? []
-      : [`  ${word('submitted')} ${countOf(submitted.length)}: ${renderCounts(others)}; followed to their end\n`]),
+      : [
+          `  ${word('submitted')} ${countOf(submitted.length)}: ${renderCounts(others)}${submitted.every(({ state }) => isRowOver(state)) ? '' : '; followed to their end'}\n`,
+        ]),
     ...(counts.waiting === undefined
       ? []
       : [`  ${word('next')} end what waits for approval with \`quorate reject CODE\`\n`]),
@@ -175,7 +185,9 @@ export function renderStopped(report: BatchReport, style: Style): string {
       ? []
       : [`  ${word('next')} correct ${file} and send it, or send it as it is with --resume\n`]),
   ]
-  return `${style.warning('Stopped')} batch ${batchId.slice(0, 12)} of ${file}.\n${lines.join('')}`
+  const batch = `batch ${batchId.slice(0, 12)} of ${file}`
+  const head = held.length === 0 ? `Nothing of ${batch} was left to stop.` : `${style.warning('Stopped')} ${batch}.`
+  return `${head}\n${lines.join('')}`
 }
 
 const NEVER_BEGUN: ReadonlySet<RowState> = new Set(['not begun', 'left out', 'taken'])
