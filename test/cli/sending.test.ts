@@ -12,7 +12,7 @@ import {
 import { createStyle } from '../../src/cli/io.ts'
 import { describeSend } from '../../src/cli/sending/describe.ts'
 import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
-import { makeRequest } from '../../src/cli/sending/request.ts'
+import { assertNone, makeRequest } from '../../src/cli/sending/request.ts'
 import { renderListedSend, renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderBatch, renderBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
@@ -317,6 +317,12 @@ describe('sending', () => {
     expect(lines).toHaveLength(3)
     expect(lines[0]).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
+})
+
+test('an option that would be without effect is refused', () => {
+  const rule = { names: ['report', 'stop-on-failure'], unless: 'it is for --batch' }
+  assertNone({ from: 'a', batch: 'pay.csv' }, rule)
+  expect(() => assertNone({ stopOnFailure: true }, rule)).toThrow('--stop-on-failure has no meaning here')
 })
 
 describe('a batch that is stopped', () => {

@@ -5,12 +5,16 @@ import { sendBatch } from '../sending/batch.ts'
 import { carryOut } from '../sending/carry-out.ts'
 import { makeOrder, partiesOf } from '../sending/order.ts'
 import { prepareSend, readNames } from '../sending/prepare.ts'
-import { makeRequest, memberOf } from '../sending/request.ts'
+import { assertNone, makeRequest, memberOf } from '../sending/request.ts'
 
 /** Sends one transaction under a reference and follows it to its end; a reference is sent once, however often it is asked. */
 export async function send(input: CommandInput): Promise<ExitCode> {
   const { args, options } = input
   if (typeof options['batch'] === 'string') return sendBatch(input, options['batch'])
+  assertNone(options, {
+    names: ['skip-denied', 'stop-on-failure', 'resume', 'report', 'events'],
+    unless: 'it is for many sends of a file, --batch FILE',
+  })
   const place = await findPlace(input)
   const names = await readNames(input, place, args[0])
   if (!names) return EXIT.error

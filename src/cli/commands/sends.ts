@@ -6,6 +6,7 @@ import { writeJson } from '../io.ts'
 import { findBatch, readBatchReport } from '../sending/batch-reading.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
+import { assertNone } from '../sending/request.ts'
 import { ledgerOf, sendWorkflowId } from '../sending/running.ts'
 import { findRunningTemporal } from '../temporal.ts'
 import { toReportCsv } from '../views/batch-report.ts'
@@ -15,7 +16,11 @@ import { renderBatchEnd } from '../views/send-batch.ts'
 /** Lists what was sent from here, oldest first, and how each stands, or follows what is open; the ledger knows, no service is asked. */
 export async function sends(input: CommandInput): Promise<ExitCode> {
   const { io, json, options, settings } = input
-  if (typeof options['batch'] === 'string') return reportBatch(input, options['batch'])
+  if (typeof options['batch'] === 'string') {
+    assertNone(options, { names: ['open', 'follow'], unless: 'it is for the list of all sends, without --batch' })
+    return reportBatch(input, options['batch'])
+  }
+  assertNone(options, { names: ['csv', 'report'], unless: 'it is for the rows of a batch, --batch ID' })
   const { organizationId, now } = await findPlace(input)
   const { sends: ledger } = ledgerOf(settings.dataDir)
   const all = await readListed(ledger, organizationId)

@@ -27,6 +27,15 @@ export function makeRequest(find: (name: SendField) => unknown): SendRequest {
   return { from: from!, to: to!, reference: parseReference(reference!), ...optional }
 }
 
+/** Throws `cli/usage` for options that would be without effect: whoever gave one counts on it. */
+export function assertNone(
+  options: Readonly<Record<string, unknown>>,
+  { names, unless }: { readonly names: readonly string[]; readonly unless: string },
+): void {
+  const given = names.find((name) => options[memberOf(name)] !== undefined)
+  if (given !== undefined) throw usage(`--${given} has no meaning here`, unless)
+}
+
 /** `maxFee` for `max-fee`: as options are called in what a command is given. */
 export function memberOf(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
