@@ -99,9 +99,10 @@ export {
   checkSolanaSponsored,
   type Prefund,
   placeAsAsked,
-  prefunded,
+  prefundsOf,
   SOLANA_SIGNATURE_FEE,
   solanaFee,
+  sumOfPrefunds,
   withFeePayer,
   withPrefunds,
 } from './transactions/solana-sponsorship.ts'

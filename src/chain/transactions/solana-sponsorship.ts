@@ -79,19 +79,24 @@ export function withPrefunds(transaction: Uint8Array, prefunds: readonly Prefund
 }
 
 /**
- * Adds up what the payer of a sponsored transaction puts on its signers, in lamports. Throws `ChainError` if an instruction
- * has the payer do anything else: such a transaction must never be signed.
+ * Reads what the payer of a sponsored transaction puts on its signers. Throws `ChainError` if an instruction has the payer do
+ * anything else: such a transaction must never be signed.
  */
-export function prefunded(transaction: Uint8Array): bigint {
+export function prefundsOf(transaction: Uint8Array): readonly Prefund[] {
   const { keys, signers, instructions } = readSolanaParts(transaction).content
-  const amounts = instructions.filter(namesPayer).map(({ program, accounts, data }) => {
+  return instructions.filter(namesPayer).map(({ program, accounts, data }) => {
     const [from, to = 0] = accounts
     const isTransfer = keys[program] === SYSTEM_PROGRAM && SYSTEM_TRANSFER.every((byte, index) => data[index] === byte)
     const isInAdvance = accounts.length === 2 && from === 0 && to > 0 && to < signers
     if (!isTransfer || !isInAdvance) refuse('an instruction has the payer do more than pay in advance')
-    return new ByteReader(data.subarray(SYSTEM_TRANSFER.length)).unsigned(8, 'an amount')
+    const lamports = new ByteReader(data.subarray(SYSTEM_TRANSFER.length)).unsigned(8, 'an amount')
+    return { to: keys[to]!, lamports }
   })
-  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
+
+/** Adds up lamports that are paid in advance. */
+export function sumOfPrefunds(prefunds: readonly Prefund[]): bigint {
+  return prefunds.reduce((sum, { lamports }) => sum + lamports, 0n)
 }
 
 /**

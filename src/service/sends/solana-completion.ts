@@ -6,12 +6,14 @@ import {
   type ComputeBudget,
   MAX_COMPUTE_UNITS,
   NO_BLOCKHASH,
-  prefunded,
+  type Prefund,
+  prefundsOf,
   readSolanaDraft,
   type SolanaDraft,
   signTransaction,
   solanaFee,
   solanaSignatureOf,
+  sumOfPrefunds,
   withBlockhash,
   withComputeBudget,
   withFeePayer,
@@ -112,11 +114,11 @@ async function signOnce(
     // One unit more makes another transaction of it.
     const varied = unitLimit === undefined ? budget : { ...budget, unitLimit: unitLimit + twin }
     const unsigned = draft.signedBy.length > 0 ? form : withComputeBudget(form, varied)
-    const rent = row.account === null ? 0n : prefunded(unsigned)
-    if (rent > 0n && (await isRentOnTheWay(tx, row))) return 'waits'
+    const prefunds = row.account === null ? [] : prefundsOf(unsigned)
+    if (prefunds.length > 0 && (await isRentOnTheWay(tx, row, prefunds))) return 'waits'
     const signed = await sign({ tx, organizationId: row.organization_id, unseal: sealing.unseal }, row, unsigned)
     if (typeof signed === 'string') return { failure: failure(signed) }
-    const dear = await raiseGas(tx, row, { chain, cost: solanaFee(signed) + rent, now: clock() })
+    const dear = await raiseGas(tx, row, { chain, cost: solanaFee(signed) + sumOfPrefunds(prefunds), now: clock() })
     if (dear !== undefined) return { failure: failure(dear) }
     const signature = solanaSignatureOf(signed)
     if (!(await isSentElsewhere(tx, row, signature))) {
@@ -139,11 +141,16 @@ async function signOnce(
   return { failure: failure('this very transaction is sent already, and is included once') }
 }
 
-/** Whether rent is paid for another send of an account: two that create the same would both be paid for it. */
-async function isRentOnTheWay(tx: Transaction, { id, caip2, account }: SendRow): Promise<boolean> {
-  const others = await listSigned(tx, { caip2, address: account! })
-  return others.some(
-    (each) => each.id !== id && each.account !== null && prefunded(decodeBase64(each.signed_transaction)) > 0n,
+/** Whether one of these signers is paid rent for another send: two that create one account would both be paid for it. */
+async function isRentOnTheWay(
+  tx: Transaction,
+  { id, caip2, sender }: SendRow,
+  prefunds: readonly Prefund[],
+): Promise<boolean> {
+  const paid = new Set(prefunds.map(({ to }) => to))
+  const others = (await listSigned(tx, { caip2, address: sender })).filter((each) => each.id !== id)
+  return others.some(({ signed_transaction }) =>
+    prefundsOf(decodeBase64(signed_transaction)).some(({ to }) => paid.has(to)),
   )
 }
 

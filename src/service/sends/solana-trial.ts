@@ -1,5 +1,5 @@
 /** A Solana send's transaction, tried before anything of it is signed; rent is paid in advance where that is wanted. */
-import { readSolanaDraft, withPrefunds } from '../../chain/index.ts'
+import { readSolanaDraft, sumOfPrefunds, withPrefunds } from '../../chain/index.ts'
 import { type Bytes, encodeBase64 } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { SendRow } from '../store/schema.ts'
@@ -53,6 +53,5 @@ async function tryNow(tools: SolanaTools, row: SendRow, transaction: Bytes) {
 function adviceOf({ prefunds, advice }: Rent, isPaid: boolean): string | undefined {
   if (isPaid) return advice
   if (prefunds.length === 0) return undefined
-  const lamports = prefunds.reduce((sum, each) => sum + each.lamports, 0n)
-  return `${lamports} lamports of it are the rent of new accounts, which its sender pays: who sponsors it has not set FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED`
+  return `${sumOfPrefunds(prefunds)} lamports of it are the rent of new accounts, which its sender pays: who sponsors it has not set FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED`
 }

@@ -1,5 +1,5 @@
 /** Solana sends that nodes have, until they are in a block that counts, or can no longer be. */
-import { NO_BLOCKHASH, prefunded, readSolanaDraft } from '../../chain/index.ts'
+import { NO_BLOCKHASH, prefundsOf, readSolanaDraft, sumOfPrefunds } from '../../chain/index.ts'
 import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
 import type { SendAttemptRow, SendRow } from '../store/schema.ts'
 import { listAttempts } from '../store/sends.ts'
@@ -73,7 +73,7 @@ export function createSolanaWatcher(tools: SolanaTools) {
     const failed = { source: 'execution', run: run ?? { error: err, logs: [] }, transaction } as const
     const error = err === null ? null : JSON.stringify(await explainRun(tools, row, { ...failed, error: err }))
     // One that has failed has cost its fee alone: what it put on its signers is where it was.
-    const rent = row.account !== null && err === null ? prefunded(transaction) : 0n
+    const rent = row.account !== null && err === null ? sumOfPrefunds(prefundsOf(transaction)) : 0n
     await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error }, async (tx) => {
       if (run?.fee !== undefined) await settleGas(tx, row, { chain, cost: BigInt(run.fee) + rent })
     })

@@ -110,7 +110,7 @@ export async function listSigned(
   return tx
     .selectFrom('sends')
     .innerJoin('send_attempts', 'send_attempts.send_id', 'sends.id')
-    .select(['sends.id', 'sends.sender', 'sends.account', 'sends.request', 'send_attempts.signed_transaction'])
+    .select(['sends.id', 'sends.sender', 'sends.request', 'send_attempts.signed_transaction'])
     .where('sends.caip2', '=', caip2)
     .where('sends.status', 'in', OPEN)
     .where('send_attempts.number', '=', 1)

@@ -18,7 +18,7 @@ import {
   NO_BLOCKHASH,
   normalizeCaip2,
   placeAsAsked,
-  prefunded,
+  prefundsOf,
   readSolanaDraft,
   solanaFee,
   withBlockhash,
@@ -245,7 +245,7 @@ describe('sponsored Solana transactions', () => {
         expected.keys.map(({ pubkey }) => pubkey),
       ])
       expect(read.map(({ data }) => data)).toEqual(instructions.map(({ data }) => data))
-      expect(prefunded(bytes)).toBe(2_039_280n)
+      expect(prefundsOf(bytes)).toEqual([{ to, lamports: 2_039_280n }])
       expect(placeAsAsked(bytes, place)).toBeUndefined()
       expect(placeAsAsked(bytes, place + 1)).toBe(place)
     }
@@ -271,7 +271,7 @@ describe('sponsored Solana transactions', () => {
     ],
   ])('one in which its payer %s is never signed', (_, instruction) => {
     const transaction = new Transaction({ recentBlockhash: blockhash, feePayer: sponsor })
-    expect(refusal(() => prefunded(bytesOf(transaction.add(transfer(payer), instruction))))).toContain(
+    expect(refusal(() => prefundsOf(bytesOf(transaction.add(transfer(payer), instruction))))).toContain(
       'has the payer do more than pay in advance',
     )
   })

@@ -119,15 +119,23 @@ describe('rent of a sponsored Solana send', () => {
     expect(spent).toEqual({ paid: FEE, counted: FEE })
   })
 
-  test('is paid once for two sends at a time that create one account', async () => {
+  test.each<[string, () => Promise<readonly PublicKey[]>, bigint]>([
+    ['', async () => [from, from], 20_000n],
+    [', whoever signs first', async () => [from, await newAccount()], 25_000n],
+  ])('is paid once for two sends at a time that create one account%s', async (_, payers, fees) => {
     const { createUnlessThere } = tokenAccountOf(from, receiver(), mint)
     const spent = await spentBy(async () => {
-      const ids = [await submit([createUnlessThere]), await submit([createUnlessThere])]
+      const ids: string[] = []
+      for (const payer of await payers()) {
+        // It signs for nothing, beside the one that creates the account.
+        const calls = [transferOf(payer, payer, 0), createUnlessThere]
+        ids.push(await submit(calls, { signers: [...new Set([payer, from])] }))
+      }
       // Long enough for the service to have looked several times.
       await pause(150)
       for (const id of ids) expect(await end(id)).toMatchObject({ txStatus: 'INCLUDED' })
     })
-    expect([spent.paid, node.balance(from.toBase58())]).toEqual([RENT + 2n * FEE, 0n])
+    expect([spent.paid, node.balance(from.toBase58())]).toEqual([RENT + fees, 0n])
   })
 
   test.each<[string, number]>([
