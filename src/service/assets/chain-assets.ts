@@ -2,6 +2,7 @@ import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import type { ChainNode } from '../sends/node.ts'
 import { type Asset, currencyOf } from './currency.ts'
 import { ethereumHoldings } from './ethereum-holdings.ts'
+import type { Holdings } from './holdings.ts'
 import { NoToken } from './no-token.ts'
 import { solanaHoldings } from './solana-holdings.ts'
 
@@ -9,17 +10,6 @@ import { solanaHoldings } from './solana-holdings.ts'
 export interface Balance {
   readonly asset: Asset
   readonly amount: bigint
-}
-
-/** What a kind of chains is asked. Each throws as `ChainNode` does. */
-export interface Holdings {
-  readonly isAddress: (text: string) => boolean
-  readonly ofCurrency: (node: ChainNode, address: string) => Promise<bigint>
-  /** What a token says of itself; `token` is its contract or mint. Throws `NoToken`. */
-  readonly describe: (node: ChainNode, token: string) => Promise<Omit<Asset, 'caip19'>>
-  readonly ofToken: (node: ChainNode, token: string, address: string) => Promise<bigint>
-  /** What CAIP-19 calls a token of this kind. */
-  readonly namespace: string
 }
 
 /** The assets of one chain: its currency, and the tokens that are set for it. Each throws as `ChainNode` does, and `NoToken`. */

@@ -3,7 +3,7 @@ import { isEthereumAddress } from '../../chain/index.ts'
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
 import { createEthereumNode } from '../sends/ethereum.ts'
 import { type ChainNode, NodeRefusal } from '../sends/node.ts'
-import type { Holdings } from './chain-assets.ts'
+import type { Holdings } from './holdings.ts'
 import { NoToken } from './no-token.ts'
 
 /** The first four bytes of keccak256 of `name()`, `symbol()`, `decimals()`, `balanceOf(address)`. */

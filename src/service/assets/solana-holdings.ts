@@ -1,7 +1,7 @@
 /** SOL and the tokens of the SPL token programs on a Solana cluster, as confirmed blocks have them (Solana's JSON-RPC methods). */
 import { isSolanaAddress } from '../../chain/index.ts'
 import { NodeRefusal } from '../sends/node.ts'
-import type { Holdings } from './chain-assets.ts'
+import type { Holdings } from './holdings.ts'
 import { NoToken } from './no-token.ts'
 
 const CONFIRMED = { commitment: 'confirmed' } as const
