@@ -1,4 +1,5 @@
 import type { ResourceKind } from './kind.ts'
+import { anyTag } from './tag.ts'
 
 /** A tag of private keys: a group that policies name. Who is in it is a field of the private keys. */
 export const privateKeyTag: ResourceKind = {
@@ -6,13 +7,7 @@ export const privateKeyTag: ResourceKind = {
   one: 'private key tag',
   many: 'private key tags',
   form: { key: 'privateKeyTags', shape: 'map', renamable: true },
-  fields: {
-    name: { compare: 'exact', meaning: 'Its name.' },
-  },
-  referable: true,
-  deleteNeedsTombstone: false,
-  rides: false,
-  identity: ({ name }) => name,
+  ...anyTag,
   create: {
     type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG',
     carries: 'one',
@@ -36,6 +31,4 @@ export const privateKeyTag: ResourceKind = {
     carries: 'all',
     parameters: (changes) => ({ privateKeyTagIds: changes.map(({ actual }) => actual!.id!) }),
   },
-  // A tag that goes takes its keys out of ALLOW and DENY policies alike, so which way it works is unknown.
-  power: (_change, action) => (action === 'delete' ? 'loosens' : 'neutral'),
 }

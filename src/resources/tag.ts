@@ -1,11 +1,7 @@
 import type { ResourceKind } from './kind.ts'
 
-/** A user tag: a group that policies name. Who is in it is a field of the users. */
-export const tag: ResourceKind = {
-  kind: 'tag',
-  one: 'tag',
-  many: 'tags',
-  form: { key: 'tags', shape: 'map', renamable: true },
+/** What is true of tags, whatever they are put on. */
+export const anyTag = {
   fields: {
     name: { compare: 'exact', meaning: 'Its name.' },
   },
@@ -13,6 +9,17 @@ export const tag: ResourceKind = {
   deleteNeedsTombstone: false,
   rides: false,
   identity: ({ name }) => name,
+  // A tag that goes takes its members out of ALLOW and DENY policies alike, so which way it works is unknown.
+  power: (_change, action) => (action === 'delete' ? 'loosens' : 'neutral'),
+} satisfies Partial<ResourceKind>
+
+/** A user tag: a group that policies name. Who is in it is a field of the users. */
+export const tag: ResourceKind = {
+  kind: 'tag',
+  one: 'tag',
+  many: 'tags',
+  form: { key: 'tags', shape: 'map', renamable: true },
+  ...anyTag,
   create: {
     type: 'ACTIVITY_TYPE_CREATE_USER_TAG',
     carries: 'one',
@@ -34,6 +41,4 @@ export const tag: ResourceKind = {
     carries: 'all',
     parameters: (changes) => ({ userTagIds: changes.map(({ actual }) => actual!.id!) }),
   },
-  // A tag that goes takes its members out of ALLOW and DENY policies alike, so which way it works is unknown.
-  power: (_change, action) => (action === 'delete' ? 'loosens' : 'neutral'),
 }
