@@ -24,3 +24,4 @@ export { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './loa
 export { type Lock, readLock, writeLock } from './lock.ts'
 export { renderSchema } from './render-schema.ts'
 export { makeSchema } from './schema.ts'
+export { type EntryOf, entryOf, type MapOf, type TreeOf } from './tree.ts'

@@ -1,25 +1,31 @@
 import type { Span } from '../diagnostics/index.ts'
 
-/** A YAML file as a tree with places, its aliases written out. */
-export type Tree = MapTree | ListTree | ScalarTree
+/** A YAML file as a tree with places; each reader says for itself what it wants of a scalar. */
+export type TreeOf<Scalar> = MapOf<Scalar> | ListOf<Scalar> | Scalar
 
-export interface MapTree {
+export interface MapOf<Scalar> {
   readonly kind: 'map'
   readonly span: Span
-  readonly entries: readonly MapEntry[]
+  readonly entries: readonly EntryOf<Scalar>[]
 }
 
-export interface MapEntry {
+export interface EntryOf<Scalar> {
   readonly key: string
   readonly keySpan: Span
-  readonly value: Tree
+  readonly value: TreeOf<Scalar>
 }
 
-export interface ListTree {
+export interface ListOf<Scalar> {
   readonly kind: 'list'
   readonly span: Span
-  readonly items: readonly Tree[]
+  readonly items: readonly TreeOf<Scalar>[]
 }
+
+/** A file of definitions, its aliases written out. */
+export type Tree = TreeOf<ScalarTree>
+export type MapTree = MapOf<ScalarTree>
+export type MapEntry = EntryOf<ScalarTree>
+export type ListTree = ListOf<ScalarTree>
 
 export interface ScalarTree {
   readonly kind: 'scalar'
@@ -32,7 +38,10 @@ export interface ScalarTree {
 }
 
 /** The entry of a key, if the tree is a map that has it. */
-export function entryOf(tree: Tree | undefined, key: string): MapEntry | undefined {
+export function entryOf<Scalar extends { readonly kind: 'scalar' }>(
+  tree: TreeOf<Scalar> | undefined,
+  key: string,
+): EntryOf<Scalar> | undefined {
   return tree?.kind === 'map' ? tree.entries.find((entry) => entry.key === key) : undefined
 }
 

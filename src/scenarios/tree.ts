@@ -1,25 +1,10 @@
+import { type EntryOf, entryOf, type MapOf, type TreeOf } from '../definitions/index.ts'
 import type { Span } from '../diagnostics/index.ts'
 
-/** A YAML file as a tree with places: aliases followed, merge keys carried out. */
-export type Tree = MapTree | ListTree | ScalarTree
-
-export interface MapTree {
-  readonly kind: 'map'
-  readonly span: Span
-  readonly entries: readonly MapEntry[]
-}
-
-export interface MapEntry {
-  readonly key: string
-  readonly keySpan: Span
-  readonly value: Tree
-}
-
-export interface ListTree {
-  readonly kind: 'list'
-  readonly span: Span
-  readonly items: readonly Tree[]
-}
+/** A file of scenarios: aliases followed, merge keys carried out. */
+export type Tree = TreeOf<ScalarTree>
+export type MapTree = MapOf<ScalarTree>
+export type MapEntry = EntryOf<ScalarTree>
 
 export interface ScalarTree {
   readonly kind: 'scalar'
@@ -28,11 +13,6 @@ export interface ScalarTree {
   readonly value: string | number | bigint | boolean | null
   /** What was written, without quotes: what a text is when it looks like a number. */
   readonly source: string
-}
-
-/** The entry of a key, if the tree is a map that has it. */
-export function entryOf(tree: Tree | undefined, key: string): MapEntry | undefined {
-  return tree?.kind === 'map' ? tree.entries.find((entry) => entry.key === key) : undefined
 }
 
 /** The value under a key; undefined also when it is null, which is how YAML writes nothing. */
