@@ -1,5 +1,5 @@
-import { GRPC, type GrpcCode, grpcOfHttpStatus, httpStatusOf, type TurnkeyErrorCode } from './grpc.ts'
-import { isJsonObject, type Json, type JsonObject } from './json.ts'
+import { type GrpcCode, httpStatusOf, type TurnkeyErrorCode } from './grpc.ts'
+import type { JsonObject } from './json.ts'
 import { type RefusalName, refusals } from './refusals.ts'
 
 const codeDetail = 'type.googleapis.com/errors.v1.TurnkeyErrorDetail'
@@ -68,50 +68,4 @@ export function permissionDenied(evaluations: readonly DenialEvaluation[]): ApiE
   const policyEvaluations = evaluations.map(({ policyId, outcome }) => ({ policyId, outcome }))
   const { grpc, code, message: text } = refusals.permissionDenied
   return new ApiError(grpc, text(), { code, details: [{ '@type': policyDetail, message, policyEvaluations }] })
-}
-
-/** What a client learns from an answer that is not a success. */
-export interface ApiFailure {
-  /** The body's code, or what the HTTP status stands for. */
-  readonly grpc: number
-  readonly message: string
-  /** `''` when there is none. */
-  readonly turnkeyErrorCode: string
-  readonly details: readonly Json[]
-}
-
-/**
- * Reads the body of an answer that is not a success. Never throws: a body that is not the API's own (a gateway's
- * page, nothing at all) is reported by its status and the start of its text.
- */
-export function parseApiError(httpStatus: number, bodyText: string): ApiFailure {
-  const body = parseObject(bodyText)
-  if (!body || typeof body['message'] !== 'string' || typeof body['code'] !== 'number') {
-    const start = bodyText.trim().slice(0, 200)
-    const message = start === '' ? `HTTP status ${httpStatus} without a body` : `HTTP status ${httpStatus}: ${start}`
-    return { grpc: grpcOfHttpStatus(httpStatus), message, turnkeyErrorCode: '', details: [] }
-  }
-  const details = Array.isArray(body['details']) ? (body['details'] as readonly Json[]) : []
-  const inDetail = details.find((detail) => isJsonObject(detail) && typeof detail['turnkeyErrorCode'] === 'string')
-  const code = body['turnkeyErrorCode'] || (inDetail as JsonObject | undefined)?.['turnkeyErrorCode']
-  return {
-    grpc: body['code'],
-    message: body['message'],
-    turnkeyErrorCode: typeof code === 'string' ? code : '',
-    details,
-  }
-}
-
-/** Whether a failure says that the very activity exists already, the one error that is always safe to send again. */
-export function isFingerprintTaken({ grpc, message }: { readonly grpc: number; readonly message: string }): boolean {
-  return grpc === GRPC.AlreadyExists && message.startsWith(refusals.fingerprintExists.message())
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

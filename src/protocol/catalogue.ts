@@ -97,11 +97,6 @@ export function findQueryByPath(path: string): QueryRow | undefined {
   return queriesByPath.get(path)
 }
 
-/** The newest version of a family of activities: `latestActivity('CREATE_USERS')` is version 4. */
-export function latestActivity(family: ActivityFamily): ActivityRow {
-  return activityRows.find((row) => row.family === family && row.latest)!
-}
-
 /** The words that `activity.kind`, `activity.resource` and `activity.action` can be, each once, in table order. */
 export const activityKinds: readonly ActivityKind[] = distinct(activityRows.map(({ kind }) => kind))
 export const activityResources: readonly ActivityResource[] = distinct(activityRows.map(({ resource }) => resource))

@@ -31,14 +31,6 @@ export function httpStatusOf(grpc: GrpcCode): number {
   return httpByGrpc[grpc]
 }
 
-/** The gRPC code that an HTTP status stands for, for answers without a body of the API's own (a gateway's page). */
-export function grpcOfHttpStatus(status: number): GrpcCode {
-  const row = Object.entries(httpByGrpc).find(([, http]) => http === status)
-  if (row) return Number(row[0]) as GrpcCode
-  if (status === 502 || status === 504) return GRPC.Unavailable
-  return status >= 500 ? GRPC.Internal : GRPC.InvalidArgument
-}
-
 /** Every `turnkeyErrorCode` (facts: protocol §9); `''` where a failure has none. */
 export const TURNKEY_ERROR_CODES = [
   'UNSPECIFIED',

@@ -5,11 +5,8 @@
  */
 export {
   ApiError,
-  type ApiFailure,
   apiError,
   type DenialEvaluation,
-  isFingerprintTaken,
-  parseApiError,
   permissionDenied,
 } from './api-error.ts'
 export {
@@ -21,7 +18,6 @@ export {
   findActivitiesByPath,
   findActivity,
   findQueryByPath,
-  latestActivity,
   type ProxyRow,
   proxyEndpoints,
   type QueryRow,
@@ -43,7 +39,6 @@ export type { ActivityIntents, ActivityResults, QueryTypes } from './generated/w
 export {
   GRPC,
   type GrpcCode,
-  grpcOfHttpStatus,
   httpStatusOf,
   TURNKEY_ERROR_CODES,
   type TurnkeyErrorCode,

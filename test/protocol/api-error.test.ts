@@ -3,10 +3,7 @@ import {
   ApiError,
   apiError,
   GRPC,
-  grpcOfHttpStatus,
   httpStatusOf,
-  isFingerprintTaken,
-  parseApiError,
   permissionDenied,
   refusals,
   TURNKEY_ERROR_CODES,
@@ -131,12 +128,6 @@ describe('refusal: tables', () => {
     })
   })
 
-  test('refusal: an HTTP status stands for a gRPC code, a gateway fault for unavailability', () => {
-    expect([400, 401, 403, 404, 409, 418, 429, 500, 501, 502, 503, 504, 599].map(grpcOfHttpStatus)).toEqual([
-      3, 16, 7, 5, 6, 3, 8, 13, 12, 14, 14, 14, 13,
-    ])
-  })
-
   test('refusal: every row makes a body with a known code and a text without holes', () => {
     const codes = new Set<string>([...TURNKEY_ERROR_CODES, ''])
     expect(TURNKEY_ERROR_CODES).toHaveLength(39)
@@ -147,41 +138,5 @@ describe('refusal: tables', () => {
       expect(text, name).toMatch(/^\S.*\S$/)
       expect(text, name).not.toContain('undefined')
     }
-  })
-})
-
-describe('refusal: read by a client', () => {
-  test('failure: what the service says is read back', () => {
-    for (const error of [apiError('expiredApiKey', 'K', 'O'), permissionDenied([]), apiError('fingerprintExists')]) {
-      const { grpc, message, turnkeyErrorCode, details } = error
-      expect(parseApiError(error.httpStatus, JSON.stringify(error.toBody()))).toEqual({
-        grpc,
-        message,
-        turnkeyErrorCode,
-        details,
-      })
-    }
-  })
-
-  test('failure: the code is found in the details when it is not at the top', () => {
-    const body = { code: 3, message: 'm', details: [detail('REQUEST_INVALID')] }
-    expect(parseApiError(400, JSON.stringify(body)).turnkeyErrorCode).toBe('REQUEST_INVALID')
-  })
-
-  test.each([
-    { status: 502, text: '<html>Bad Gateway</html>', grpc: 14, message: 'HTTP status 502: <html>Bad Gateway</html>' },
-    { status: 503, text: '', grpc: 14, message: 'HTTP status 503 without a body' },
-    { status: 429, text: '{"error":"slow down"}', grpc: 8, message: 'HTTP status 429: {"error":"slow down"}' },
-    { status: 500, text: 'null', grpc: 13, message: 'HTTP status 500: null' },
-  ])(
-    'failure: a body that is not the API\u2019s own is told by its status $status',
-    ({ status, text, grpc, message }) => {
-      expect(parseApiError(status, text)).toEqual({ grpc, message, turnkeyErrorCode: '', details: [] })
-    },
-  )
-
-  test('failure: of two errors that say `already exists`, only the fingerprint is safe to send again', () => {
-    expect(isFingerprintTaken(apiError('fingerprintExists'))).toBe(true)
-    expect(isFingerprintTaken(apiError('pathExists', 'w'))).toBe(false)
   })
 })

@@ -8,7 +8,6 @@ import {
   findActivitiesByPath,
   findActivity,
   findQueryByPath,
-  latestActivity,
   proxyEndpoints,
   queries,
 } from '../../src/protocol/index.ts'
@@ -79,7 +78,6 @@ describe('catalogue: activities', () => {
       'ETH_SEND_TRANSACTION_V2',
     ]
     for (const name of expected) expect(findActivity(`ACTIVITY_TYPE_${name}`)?.row.latest, name).toBe(true)
-    expect(latestActivity('CREATE_USERS').type).toBe('ACTIVITY_TYPE_CREATE_USERS_V4')
   })
 
   test('catalogue: a path finds its types, an unknown path and an unknown type find nothing', () => {
