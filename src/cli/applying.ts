@@ -116,8 +116,15 @@ export async function askProgress(handle: ApplyHandle): Promise<ApplyProgress> {
   }
 }
 
-export const nudgeApply = (handle: ApplyHandle): Promise<void> => handle.signal('nudge')
-export const cancelApply = (handle: ApplyHandle): Promise<void> => handle.signal('cancel')
+export const nudgeApply = (handle: ApplyHandle): Promise<void> => signal(handle, 'nudge')
+export const cancelApply = (handle: ApplyHandle): Promise<void> => signal(handle, 'cancel')
+
+/** One that has ended meanwhile needs telling nothing. */
+async function signal(handle: Pick<ApplyHandle, 'signal'>, name: string): Promise<void> {
+  await handle.signal(name).catch((error: unknown) => {
+    if (!(error instanceof WorkflowNotFoundError)) throw error
+  })
+}
 
 /**
  * Follows an apply until it is over, or until `until` says that this is enough. Every change is shown once.
