@@ -28,15 +28,15 @@ export async function beginBatch(
   await batches.put(batch)
   const { batchId, organization } = batch
   if (resumes) await batches.resume(batchId)
-  const handle = await client.workflow.start<typeof sendBatch>('sendBatch', {
+  const options = {
     workflowId: batchWorkflowId(organization.id, batchId),
     taskQueue,
-    args: [{ organizationId: organization.id, batchId, stopOnFailure }],
+    args: [{ organizationId: organization.id, batchId, stopOnFailure }] as const,
     workflowIdConflictPolicy: 'USE_EXISTING',
-  })
-  // One that was stopped may still run, to follow what was submitted.
-  if (resumes) await handle.signal('resume')
-  return handle
+  } as const
+  // One that was stopped may still run, to follow what was submitted, and may end just now.
+  if (resumes) return client.workflow.signalWithStart<typeof sendBatch>('sendBatch', { ...options, signal: 'resume' })
+  return client.workflow.start<typeof sendBatch>('sendBatch', options)
 }
 
 const ASK_EVERY_MS = 250
