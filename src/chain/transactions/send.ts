@@ -81,7 +81,7 @@ function callFacts(
     intent.sponsor === true ? 0n : quantity(intent[name], name)
   const fields = {
     from: address(intent.from, 'from'),
-    to: call.to === undefined || call.to === '' ? '' : address(call.to, 'to'),
+    to: receiver(call),
     data: calldata(call.data),
     value: quantity(call.value, 'value') ?? 0n,
     chain_id: chainId(intent.caip2),
@@ -138,6 +138,12 @@ function fromBase64(text: string): Bytes {
   } catch (error) {
     return refuse('it is neither hex nor base64', error)
   }
+}
+
+/** `''` for the creation of a contract. What is sent to a contract without code is lost, so that there must be some. */
+function receiver({ to, data }: { readonly to?: string | undefined; readonly data?: string }): string {
+  if (to !== undefined && to !== '') return address(to, 'to')
+  return calldata(data) === '0x' ? refuse('there is neither a receiver nor a contract to create') : ''
 }
 
 /** Decimal digits, or hex with `0x` (facts: chain §7). */

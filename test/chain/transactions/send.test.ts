@@ -78,6 +78,7 @@ describe('send: one call', () => {
     ['no sender', { ...intent, from: undefined }, 'expected `from` to be an address'],
     ['a key as sender', { ...intent, from: 'k-main' }, 'expected `from` to be an address'],
     ['another chain', { ...intent, caip2: 'solana:mainnet' }, 'expected `caip2` to be `eip155:` and a chain id'],
+    ['nobody to send to', { ...intent, to: '', value: '5' }, 'there is neither a receiver nor a contract to create'],
     ['a negative amount', { ...intent, value: '-1' }, 'expected `value` to be a whole number'],
     ['a fraction', { ...intent, value: '0.1' }, 'expected `value` to be a whole number'],
     ['an amount above 256 bits', { ...intent, value: `${2n ** 256n}` }, '`value` does not fit 256 bits'],
