@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ApplyProgress, createActivities, createPlanStore } from '../../activities/index.ts'
 import { createSubmitClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { type Batch, digestOf, type Plan } from '../../src/plan/index.ts'
+import type { Batch, Plan } from '../../src/plan/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
@@ -15,6 +15,7 @@ import { startTestService, type TestClient, type TestService } from '../service/
 import { connectTestTemporal } from '../temporal.ts'
 import { testBundle } from './harness.ts'
 import { historyToText } from './history-json.ts'
+import { makePlanOf } from './made-plan.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-real-'))
 const store = createPlanStore(folder)
@@ -62,23 +63,8 @@ async function addUser(userName: string): Promise<string> {
 }
 
 function makePlan(batches: readonly Batch[]): Plan {
-  const { organizationId, rootUserId, url } = service
-  const plan: Plan = {
-    format: 'quorate.plan/1',
-    organization: { name: 'acme', id: organizationId, baseUrl: url },
-    actor: { userId: rootUserId, userName: 'root', publicKey: service.root.publicKey },
-    definitionsDigest: '',
-    liveDigest: '',
-    live: { every: [], things: [] },
-    changes: [],
-    batches,
-    ids: {},
-    unmanaged: [],
-    guards: [],
-    createdAt: '2026-01-01T00:00:00.000Z',
-    digest: '',
-  }
-  return { ...plan, digest: digestOf(plan) }
+  const { organizationId, rootUserId: userId, root, url: baseUrl } = service
+  return makePlanOf({ organizationId, baseUrl, userId, publicKey: root.publicKey }, batches)
 }
 
 test('real service: ids travel, the raised quorum makes the next batch wait, a second person lets it through', async () => {

@@ -1,4 +1,5 @@
-import { type Batch, digestOf, type Plan } from '../../src/plan/index.ts'
+import type { Batch, Plan } from '../../src/plan/index.ts'
+import { makePlanOf } from './made-plan.ts'
 
 /** A batch that creates the tag `name`, after others; `uses` puts their ids into its user list. */
 export interface TagBatch {
@@ -18,20 +19,5 @@ export function makeTagPlan(organizationId: string, baseUrl: string, tags: reado
     after: [...new Set([...after, ...uses])].map((one) => indexOf.get(one)!),
     produces: [{ address: `tag.${name}`, at: ['createUserTagResult', 'userTagId'] }],
   }))
-  const plan: Plan = {
-    format: 'quorate.plan/1',
-    organization: { name: 'acme', id: organizationId, baseUrl },
-    actor: { userId: 'alice', userName: 'alice', publicKey: 'alice' },
-    definitionsDigest: '0'.repeat(64),
-    liveDigest: '0'.repeat(64),
-    live: { every: [], things: [] },
-    changes: [],
-    batches,
-    ids: {},
-    unmanaged: [],
-    guards: [],
-    createdAt: '2026-01-01T00:00:00.000Z',
-    digest: '',
-  }
-  return { ...plan, digest: digestOf(plan) }
+  return makePlanOf({ organizationId, baseUrl, userId: 'alice', publicKey: 'alice' }, batches)
 }
