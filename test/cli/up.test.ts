@@ -13,7 +13,7 @@ const env = { QUORATE_DATA_DIR: join(folder, 'data') }
 
 let first: Ran
 beforeAll(async () => {
-  first = await quorate(['up', acme], { env })
+  first = await quorate(['up', acme, '--data-dir', env.QUORATE_DATA_DIR])
 })
 afterAll(async () => {
   await quorate(['down'], { env })
@@ -26,6 +26,8 @@ describe('up', () => {
     expect(first.stderr).toContain('What bob sees, and approves:')
     expect(first.stderr).toMatch(/waiting +create feature SOLANA_RENT_PREFUND_ENABLED/)
     expect(first.stderr).toContain('What to try next:')
+    // What it says to type finds the same folder.
+    expect(first.stderr).toContain(`    npx quorate down --data-dir ${env.QUORATE_DATA_DIR}\n`)
     expect(first.stdout.trimEnd().split('\n').at(-1)).toBe('No changes.')
   })
 

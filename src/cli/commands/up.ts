@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { ApplyProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
@@ -47,7 +48,7 @@ export async function up(input: CommandInput): Promise<ExitCode> {
   const place = await findPlace(input)
   const applied = await applyFolder(input, { folder, place, approvers })
   if (applied !== EXIT.done) return applied
-  io.say(renderNext(folder, approvers))
+  io.say(renderNext(folder, { approvers, where: whereOf(input) }))
   return showNothingLeft(input, { folder, place })
 }
 
@@ -168,18 +169,27 @@ function renderUp({ pid, baseUrl, organizationId, temporalAddress }: BackgroundS
   return `  service       ${baseUrl}\n  organization  ${organizationId}\n  Temporal      ${temporalAddress}\n  background    pid ${pid}, stop it with \`quorate down\`\n`
 }
 
-function renderNext(folder: string, approvers: readonly DemoKey[]): string {
+/** What tells other commands the same data folder, where the command line alone named it. */
+function whereOf({ settings: { dataDir }, environment }: CommandInput): string {
+  const usual = resolve(environment['QUORATE_DATA_DIR'] || '.quorate')
+  return dataDir === usual ? '' : ` --data-dir ${dataDir}`
+}
+
+function renderNext(
+  folder: string,
+  { approvers, where }: { readonly approvers: readonly DemoKey[]; readonly where: string },
+): string {
   const as = approvers[0] ? ` --key-file ${approvers[0].file}` : ''
   return `
 What to try next:
   change something in ${folder}, then
-    npx quorate plan ${folder}
-    npx quorate apply ${folder} --yes
+    npx quorate plan ${folder}${where}
+    npx quorate apply ${folder} --yes${where}
   see what waits, and approve it as somebody else
-    npx quorate activities --waiting
-    npx quorate approve CODE${as}
+    npx quorate activities --waiting${where}
+    npx quorate approve CODE${as}${where}
   stop everything; the state is kept
-    npx quorate down
+    npx quorate down${where}
 
 And planned once more:
 `
