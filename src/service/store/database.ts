@@ -3,8 +3,9 @@ import { Kysely } from 'kysely'
 import { createSqliteDialect } from './dialect.ts'
 import { fromSqliteError, StoreUnavailable } from './error.ts'
 import { migrate } from './migrations.ts'
+import { withSavepoint } from './savepoint.ts'
 import type { Schema } from './schema.ts'
-import { type Transaction, withSavepoint } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 
 /**
  * The database of one data folder.

@@ -40,6 +40,7 @@ export {
   SETTING_OF_FIRST_ORGANIZATION,
 } from './installation.ts'
 export { listPolicies } from './policies.ts'
+export { withSavepoint } from './savepoint.ts'
 export type * from './schema.ts'
 export {
   type DatabaseFacts,
@@ -50,7 +51,7 @@ export {
   readSnapshotFile,
   unpackDatabase,
 } from './snapshot-file.ts'
-export { type Transaction, withSavepoint } from './transaction.ts'
+export type { Transaction } from './transaction.ts'
 export {
   insertPolicyEvaluation,
   insertPolicySet,

@@ -1,0 +1,29 @@
+import { CompiledQuery } from 'kysely'
+import { StoreUnavailable } from './error.ts'
+import { run } from './run.ts'
+import type { Transaction } from './transaction.ts'
+
+const SAVEPOINT = {
+  set: CompiledQuery.raw('savepoint part'),
+  release: CompiledQuery.raw('release savepoint part'),
+  undo: CompiledQuery.raw('rollback to savepoint part'),
+}
+
+/**
+ * Runs `work` so that it leaves nothing behind when it throws, while the transaction around it goes on. Savepoints of
+ * one name nest, in SQLite and in PostgreSQL alike.
+ */
+export async function withSavepoint<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
+  await run(tx, SAVEPOINT.set)
+  try {
+    const value = await work()
+    await run(tx, SAVEPOINT.release)
+    return value
+  } catch (error) {
+    // After a fault of the machine the transaction may be gone, and its savepoints with it.
+    if (error instanceof StoreUnavailable) throw error
+    await run(tx, SAVEPOINT.undo)
+    await run(tx, SAVEPOINT.release)
+    throw error
+  }
+}
