@@ -1,28 +1,12 @@
 import { basename, join } from 'node:path'
-import { type FolderReader, type LoadedDefinitions, loadDefinitions } from '../definitions/index.ts'
+import { type FolderReader, loadDefinitions } from '../definitions/index.ts'
 import { createSource, type Diagnostic, diagnostic, hasErrors, spanAt } from '../diagnostics/index.ts'
 import { identify, type Lock, makePlan } from '../plan/index.ts'
-import { type Actual, type Address, type Desired, parseAddress, type Resource } from '../resources/index.ts'
+import { type Actual, type Address, parseAddress, type Resource } from '../resources/index.ts'
 import { blame } from './blame.ts'
 import { type Described, describeLive, liveKey } from './describe.ts'
+import type { ImportInput } from './input.ts'
 import { writeDefinitions } from './write-definitions.ts'
-
-export interface ImportInput {
-  readonly folder: string
-  /** Reads the folder, which may not exist yet. */
-  readonly reader: FolderReader
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly vars: Readonly<Record<string, string>>
-  /** What the folder says so far, without an error; absent for a folder without definitions. */
-  readonly loaded?: LoadedDefinitions & { readonly desired: Desired }
-  readonly actual: Actual
-  /** The folder is that of a sub-organization. @default false */
-  readonly isNested?: boolean
-  readonly lock: Lock
-  readonly baseUrl: string
-  /** ISO 8601. */
-  readonly now: string
-}
 
 /** What is live and in no definition afterwards. */
 export interface LeftOut {

@@ -4,4 +4,5 @@
  * before anybody sees it. It reads no disk and asks no API: definitions and live state are given to it.
  */
 export { codes } from './codes.ts'
-export { type Imported, type ImportInput, importDefinitions, type LeftOut } from './import-definitions.ts'
+export { type Imported, importDefinitions, type LeftOut } from './import-definitions.ts'
+export type { ImportInput } from './input.ts'

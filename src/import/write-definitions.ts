@@ -24,7 +24,7 @@ import {
   type Value,
 } from '../resources/index.ts'
 import { type Described, type Description, liveKey } from './describe.ts'
-import type { ImportInput } from './import-definitions.ts'
+import type { ImportInput } from './input.ts'
 import { FIRST_FILE, fileOf, HEAD } from './layout.ts'
 import { TextEdits } from './text-edits.ts'
 import { blockPair } from './write-yaml.ts'
