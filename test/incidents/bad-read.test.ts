@@ -58,7 +58,10 @@ describe('bad read: the requests', () => {
     const known = Object.keys(queries).filter((name) => texts.some((text) => text.includes(`'${name}'`)))
     // One activity and one transaction are asked for by their ids: without an answer their wait goes on.
     const byId = ['get_activity', 'get_send_transaction_status']
-    expect(new Set(questions.map(nameOf))).toEqual(new Set(known.filter((name) => !byId.includes(name))))
+    // What a transaction has cost is left out where there is no answer.
+    const extras = ['list_eth_transaction_history', 'list_sol_transaction_history']
+    const apart = new Set([...byId, ...extras])
+    expect(new Set(questions.map(nameOf))).toEqual(new Set(known.filter((name) => !apart.has(name))))
     const pages = Map.groupBy(questions, nameOf)
     expect(pages.get('list_wallet_accounts')!.length).toBeGreaterThan(3)
     expect(pages.get('list_activities')!.length).toBeGreaterThan(2)

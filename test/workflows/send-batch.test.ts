@@ -14,6 +14,9 @@ afterAll(() => stage.close())
 const orders = (name: string, count: number) =>
   Array.from({ length: count }, (_, row) => stage.orderOf(`${name}-${row}`, { from: stage.senders[row % 2]! }))
 
+/** Requests a second at which a batch is stopped before its end, however slow the machine is. */
+const SLOWLY = 2
+
 describe('send batch', () => {
   test('every row is sent once and followed to its end; begun again it sends nothing', {
     timeout: 120_000,
@@ -68,7 +71,7 @@ describe('send batch', () => {
   }, async () => {
     const before = await stage.countSends()
     const rows = orders('HALT', 40)
-    stage.bound(10)
+    stage.bound(SLOWLY)
     const batch = await stage.begin(rows)
     await batch.until(({ counts }) => counts.broadcasting !== undefined)
     await batch.handle.signal('stop')
@@ -87,8 +90,8 @@ describe('send batch', () => {
 
   test('stopped and told to go on while it runs, it begins from the first row', { timeout: 120_000 }, async () => {
     const before = await stage.countSends()
-    const rows = orders('ONOFF', 40)
-    stage.bound(10)
+    const rows = orders('ONOFF', 16)
+    stage.bound(SLOWLY)
     const batch = await stage.begin(rows)
     await batch.until(({ counts }) => counts.broadcasting !== undefined)
     await batch.handle.signal('stop')
@@ -96,8 +99,26 @@ describe('send batch', () => {
     stage.bound()
     await stage.store.batches.resume(batch.batch.batchId)
     await batch.handle.signal('resume')
-    expect(await batch.ended('batch-resumed')).toMatchObject({ over: true, stopped: false, counts: { included: 40 } })
-    expect(await stage.countSends()).toBe(before + 40)
+    expect(await batch.ended('batch-resumed')).toMatchObject({ over: true, stopped: false, counts: { included: 16 } })
+    expect(await stage.countSends()).toBe(before + 16)
+  })
+
+  test('rows that it has in common with one that is stopped are still its own to send', {
+    timeout: 120_000,
+  }, async () => {
+    const before = await stage.countSends()
+    const rows = orders('BOTH', 16)
+    stage.bound(SLOWLY)
+    const one = await stage.begin(rows)
+    const other = await stage.begin(rows.slice(3))
+    await one.until(({ counts }) => counts.broadcasting !== undefined)
+    await one.handle.signal('stop')
+    await one.until(({ stopped }) => stopped)
+    stage.bound()
+    expect(await other.ended()).toMatchObject({ over: true, stopped: false, counts: { included: 13 } })
+    expect(await one.ended()).toMatchObject({ over: true, stopped: true })
+    const included = (await one.states()).filter((state) => state === 'included').length
+    expect(await stage.countSends()).toBe(before + included)
   })
 
   test('it waits for approvals as long as it takes, and asks about many with one question', {

@@ -164,11 +164,15 @@ export async function openSendStage(address: string, { senders: count = 1 } = {}
       rate = createRate({ requestsPerSecond })
     },
     async countSends() {
-      const { activities } = await service.root.query('list_activities', {
-        filterByType: ['ACTIVITY_TYPE_ETH_SEND_TRANSACTION'],
-        paginationOptions: { limit: '100' },
-      })
-      return activities.length
+      for (let count = 0, last: string | undefined; ; ) {
+        const { activities } = await service.root.query('list_activities', {
+          filterByType: ['ACTIVITY_TYPE_ETH_SEND_TRANSACTION'],
+          paginationOptions: { limit: '100', ...(last === undefined ? {} : { before: last }) },
+        })
+        count += activities.length
+        last = activities.at(-1)?.id
+        if (activities.length < 100) return count
+      }
     },
     async close() {
       worker.shutdown()
