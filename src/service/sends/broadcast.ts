@@ -17,6 +17,9 @@ import { readSendRequest } from './request.ts'
 const NONCE_USED = /nonce (?:is )?too low|old nonce/i
 /** Another one that waits has it. */
 const NONCE_FILLED = /replacement transaction underpriced|replace existing/i
+/** What is wrong with the bytes themselves, so that no node takes them, whenever it is asked. */
+const NEVER_TAKEN =
+  /intrinsic gas|floor data gas|gas uint64|block gas limit|oversized|init ?code|type not supported|invalid (?:sender|signature|chain)|higher than max fee/i
 const KNOWN = /already ?(?:known|imported|exists)|known transaction/i
 
 /**
@@ -33,8 +36,11 @@ export async function broadcast(
   const request = readSendRequest(row.request)
   const said = refusal?.message ?? ''
   const lostNonce = (NONCE_USED.test(said) || NONCE_FILLED.test(said)) && request.nonce === undefined
-  // The nonce may be used by these very bytes, in a block that this node does not have yet: the watcher finds out.
-  if (refusal === undefined || (again && (lostNonce || NONCE_USED.test(said)))) {
+  // Another node may have the bytes, and this one not know yet what they need: that the nonce was free, or the funds were
+  // there. What becomes of them the watcher finds out. Of what came signed it is never known who has it; paid twice it is
+  // not, whatever is said of it, for its nonce is its signer's.
+  const mayBeTaken = request.kind === 'raw' ? NONCE_USED.test(said) : !NEVER_TAKEN.test(said)
+  if (refusal === undefined || (again && mayBeTaken)) {
     await changeSend(tools, row, { status: 'BROADCASTING' })
     return 'broadcasting'
   }

@@ -71,6 +71,8 @@ test.each<[string, Lie]>([
 test.each<[string, string, object]>([
   ['its nonce was used', 'nonce too low', {}],
   ['the nonce that the caller gave was used', 'nonce too low', { nonce: '0' }],
+  ['its sender has no funds', 'insufficient funds for gas * price + value', {}],
+  ['another one with that nonce waits', 'replacement transaction underpriced', { nonce: '0' }],
   ['it has it already', 'already known', {}],
 ])(
   'sends: one whose answer was lost is not signed anew by the word of nodes that lag, though one says that %s',
