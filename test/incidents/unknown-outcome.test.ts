@@ -3,7 +3,7 @@
  * request are on disk before they are sent, and whoever does not know sends them again: the API answers with what it did.
  */
 import type { ChildProcess } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Activities } from '../../activities/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../../src/live/index.ts'
 import { makePlan, type Plan } from '../../src/plan/index.ts'
@@ -156,16 +156,20 @@ describe('unknown outcome: a worker killed between two steps', () => {
         return fault
       },
     })
-    onTestFinished(() => field.close())
-    await before(field)
-    worker = field.startWorker()
-    await died
-    await between(field)
-    field.startWorker()
-    const { state } = await field.result()
-    const bodies = field.between.passed.filter(({ path }) => path.endsWith('create_user_tag')).map(({ body }) => body)
-    const made = [...(await field.counts())].filter(([intent]) => intent.includes('"t0"')).map(([, count]) => count)
-    return { state, sent: bodies.length, bodies: new Set(bodies).size, made }
+    try {
+      await before(field)
+      worker = field.startWorker()
+      await died
+      await between(field)
+      field.startWorker()
+      const { state } = await field.result()
+      const bodies = field.between.passed.filter(({ path }) => path.endsWith('create_user_tag')).map(({ body }) => body)
+      const made = [...(await field.counts())].filter(([intent]) => intent.includes('"t0"')).map(([, count]) => count)
+      return { state, sent: bodies.length, bodies: new Set(bodies).size, made }
+    } finally {
+      // Not when "the test" has finished: of several at once nobody knows which one that is.
+      await field.close()
+    }
   }
 
   const submits = ({ path }: Passing) => path.endsWith('create_user_tag')
