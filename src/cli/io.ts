@@ -50,7 +50,12 @@ export function createIo(environment: Readonly<Record<string, string | undefined
   const colour = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb' && Boolean(process.stdout.isTTY)
   return {
     out: (text) => void process.stdout.write(text),
-    say: (text) => void process.stderr.write(text),
+    say(text) {
+      // Talk that cannot be written (its disk is full) is no reason to end what it tells of.
+      try {
+        process.stderr.write(text)
+      } catch {}
+    },
     terminal,
     live: terminal && environment['TERM'] !== 'dumb',
     style: createStyle(colour),

@@ -10,6 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error
 })
+process.stderr.on('error', () => {})
 
 const { main } = await import('./run.ts')
 await main(process.argv.slice(2))

@@ -9,7 +9,7 @@ import { taskQueueOf } from '../applying.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey, createClients, createSendClients, loadKey, rateOf } from '../connect.ts'
-import { createLogger } from '../logger.ts'
+import { createLog } from '../logger.ts'
 import { listensToOperator } from '../service-folder.ts'
 import { namedTemporal } from '../temporal.ts'
 import { version } from '../version.ts'
@@ -51,7 +51,7 @@ async function comeUp(
   stop: () => void,
 ): Promise<BackgroundStatus> {
   const { dataDir } = start
-  const logger = createLogger()
+  const { logger } = createLog()
   await routeTemporalLogs(logger)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const named = namedTemporal(environment)

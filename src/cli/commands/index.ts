@@ -318,6 +318,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       { flags: '--port <port>', meaning: 'port on 127.0.0.1 (default: a free one)' },
       serviceFolder,
+      { flags: '--log-file <file>', meaning: 'where the log goes, as lines of JSON (default: stderr)' },
       { flags: '--organization-name <name>', meaning: 'name of the organization made in an empty folder' },
       { flags: '--root-user <name>', meaning: 'name of the root user made in an empty folder (default: root)' },
       {

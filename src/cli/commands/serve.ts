@@ -1,22 +1,23 @@
 import { join } from 'node:path'
 import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { createService } from '../../service/index.ts'
+import { type ChainsSettings, createService, type Service } from '../../service/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
-import { createLogger } from '../logger.ts'
+import { createLog } from '../logger.ts'
 import { readRates } from '../rates.ts'
 import { listensToOperator, serviceFolder } from '../service-folder.ts'
 import { renderInForce } from '../views/operator.ts'
 
-/** Runs the service until SIGINT or SIGTERM. With `--json` one ready line goes out, without the private key. */
+/** Runs the service until SIGINT or SIGTERM. Its log goes to stderr or to `--log-file`, beside what it says on stdout. */
 export async function serve(input: CommandInput): Promise<ExitCode> {
   const { io, options, json } = input
   const stopped = Promise.withResolvers<void>()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   const dataDir = serviceFolder(input)
   const chains = readChains(options, input.environment)
+  const log = createLog(options['logFile'] === undefined ? undefined : String(options['logFile']))
   const service = await createService({
     dataDir,
     port: readPort(options['port']),
@@ -27,10 +28,25 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
     rotateWebhookKey: options['rotateWebhookKey'] === true,
     privateIssuers: listOf(options['privateIssuer']),
-    ...(json ? {} : { logger: createLogger() }),
+    logger: log.logger,
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
   })
+  try {
+    announce(service, { io, json, dataDir, chains })
+    await stopped.promise
+  } finally {
+    await service.close()
+    await log.sink.close()
+  }
+  return EXIT.done
+}
+
+/** Says that the service answers, and where; with `--json` one line of it, without the private key. */
+function announce(
+  service: Service,
+  { io, json, dataDir, chains }: Pick<CommandInput, 'io' | 'json'> & { dataDir: string; chains: ChainsSettings },
+): void {
   const { apiPrivateKey: _, ...ready } = service.bootstrap
   if (json) writeJsonLine(io, { ready: true, pid: process.pid, folder: dataDir, ...ready })
   else {
@@ -44,9 +60,6 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     }
   }
   if (service.operator) io.say(renderInForce(service.operator()))
-  await stopped.promise
-  await service.close()
-  return EXIT.done
 }
 
 /** Every use of an option that may be repeated. */

@@ -6,13 +6,13 @@ import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
 import { createClients, createSendClients, findPlace } from '../connect.ts'
 import { writeJsonLine } from '../io.ts'
-import { createLogger } from '../logger.ts'
+import { createLog } from '../logger.ts'
 import { findTemporalServer } from '../temporal.ts'
 
 /** Runs a worker until SIGINT or SIGTERM; what it had under way goes on in the next one. */
 export async function worker(input: CommandInput): Promise<ExitCode> {
   const { io, json, settings } = input
-  const logger = createLogger()
+  const { logger, sink } = createLog()
   await routeTemporalLogs(logger)
   const place = await findPlace(input)
   const temporal = await findTemporalServer(input, place)
@@ -41,5 +41,6 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
   else io.say(`The worker polls ${taskQueue} at ${temporal.address}. Ctrl-C stops it.\n`)
   await running.run()
   await temporal.close()
+  await sink.close()
   return EXIT.done
 }
