@@ -3,6 +3,7 @@
  *
  *   root-only activity      the quorum alone decides
  *   root quorum met         allow; policies are not consulted, not even DENY
+ *   budget used up          no policy decides, for a DENY may be among those that were not evaluated
  *   any applicable DENY     explicit deny
  *   any applicable ALLOW    allow
  *   an ALLOW that waits     requires consensus                              (U-pending)
@@ -14,7 +15,7 @@
  */
 import { type ActivityRow, activityRow } from '../protocol/catalogue.ts'
 import { type CompiledPolicy, holds } from './compiled-policy.ts'
-import { createFrame, Frame } from './frame.ts'
+import { type Budget, createBudget, createFrame, Frame, isUsedUp } from './frame.ts'
 import { evaluateEach, type PolicyIndex } from './index-of-policies.ts'
 import type { Approver, CredentialFacts, Decision, Outcome, PolicyContext, PolicyOutcome } from './model.ts'
 
@@ -24,7 +25,7 @@ export { type CompiledPolicy, compilePolicy, compileWatched } from './compiled-p
 export type Policies = readonly CompiledPolicy[] | PolicyIndex
 
 /**
- * Decides a request. Order of policies does not matter to the outcome; `policies` keeps it. For many requests and more
+ * Decides a request, within what is left of its budget. Order of policies does not matter to the outcome; `policies` keeps it. For many requests and more
  * than a handful of policies, give an index of them (`indexPolicies`).
  *
  * @example
@@ -49,13 +50,40 @@ export type Policies = readonly CompiledPolicy[] | PolicyIndex
  * //=>   ],
  * //=> }
  */
-export function authorize(policies: Policies, context: PolicyContext): Decision {
-  if (context.batch === undefined || context.batch.length === 0) return decide(policies, context)
+export function authorize(policies: Policies, context: PolicyContext, budget: Budget = createBudget()): Decision {
+  const { batch = [], ...shared } = context
   // Every item is judged by itself, all or nothing (U-batch).
-  const { batch, ...shared } = context
-  const decisions = batch.map((item) => decide(policies, { ...shared, ...item }))
-  return decisions.reduce((worst, next) => (severity(next.outcome) > severity(worst.outcome) ? next : worst))
+  const items = batch.length === 0 ? [context] : batch.map((item) => ({ ...shared, ...item }))
+  const indexed = isIndex(policies) ? decideByIndex(policies, items, budget) : undefined
+  if (indexed !== undefined) return indexed
+  const each = isIndex(policies) ? policies.policies : policies
+  return decideItems(items, budget, (frame) => evaluateEach(each, frame))
 }
+
+/**
+ * Decides by the index where whatever it passes over cannot have used the budget up; undefined otherwise. INVARIANT:
+ * policies one by one and their index come to the same, so nothing that an index saves may be what decides.
+ */
+function decideByIndex(policies: PolicyIndex, items: readonly PolicyContext[], budget: Budget): Decision | undefined {
+  const most = policies.mostSteps(items)
+  if (most === undefined || most > budget.steps) return undefined
+  const rest: Budget = { ...budget, steps: budget.steps - most }
+  const decision = decideItems(items, rest, policies.evaluate)
+  if (isUsedUp(rest)) return undefined
+  budget.steps = rest.steps + most
+  return decision
+}
+
+function decideItems(items: readonly PolicyContext[], budget: Budget, evaluate: EvaluatePolicies): Decision {
+  let worst: Decision | undefined
+  for (const item of items) {
+    const next = decide(item, budget, evaluate)
+    if (worst === undefined || severity(next.outcome) > severity(worst.outcome)) worst = next
+  }
+  return worst!
+}
+
+type EvaluatePolicies = PolicyIndex['evaluate']
 
 /** From what is best for the request to what is worst (U-batch). */
 const bySeverity: readonly Outcome[] = [
@@ -69,7 +97,7 @@ function severity(outcome: Outcome): number {
   return bySeverity.indexOf(outcome)
 }
 
-function decide(policies: Policies, context: PolicyContext): Decision {
+function decide(context: PolicyContext, budget: Budget, evaluate: EvaluatePolicies): Decision {
   const row = activityRow(context.activity.type)
   const quorum = quorumOf(context)
   if (quorum === 'met') return { outcome: 'OUTCOME_ALLOW', basis: 'root-quorum', policies: [] }
@@ -77,13 +105,13 @@ function decide(policies: Policies, context: PolicyContext): Decision {
     if (quorum === 'begun') return { outcome: 'OUTCOME_REQUIRES_CONSENSUS', basis: 'quorum-begun', policies: [] }
     return { outcome: 'OUTCOME_DENY_IMPLICIT', basis: 'root-only', policies: [] }
   }
-  const frame = new Frame(context, row)
-  const outcomes = isIndex(policies) ? policies.evaluate(frame) : evaluateEach(policies, frame)
+  const outcomes = evaluate(new Frame(context, row, budget))
 
   // A policy that errs takes no part: it neither allows nor denies, even when its effect is DENY (U-err-final).
-  const decided = strongest(outcomes)
+  const decided = isUsedUp(budget) ? undefined : strongest(outcomes)
   if (decided !== undefined) return { outcome: decided, basis: 'policy', policies: outcomes }
-  if (isOwnCredentials(context, row)) return { outcome: 'OUTCOME_ALLOW', basis: 'own-credentials', policies: outcomes }
+  if (!isUsedUp(budget) && isOwnCredentials(context, row))
+    return { outcome: 'OUTCOME_ALLOW', basis: 'own-credentials', policies: outcomes }
   if (quorum === 'begun') return { outcome: 'OUTCOME_REQUIRES_CONSENSUS', basis: 'quorum-begun', policies: outcomes }
   return { outcome: 'OUTCOME_DENY_IMPLICIT', basis: 'nothing-allows', policies: outcomes }
 }
@@ -114,6 +142,7 @@ export function mayVote(
   context: PolicyContext,
   voter: Approver,
   credential?: CredentialFacts,
+  budget: Budget = createBudget(),
 ): boolean {
   if (context.rootQuorum?.userIds.includes(voter.id)) return true
   if (activityRow(context.activity.type)?.rootOnly) return false
@@ -128,13 +157,13 @@ export function mayVote(
   }
   // Of a batch, the items that are allowed already give nobody a say in those that wait.
   const waiting = batch.filter(
-    (item) => decide(policies, { ...shared, approvers, credentials, ...item }).outcome !== 'OUTCOME_ALLOW',
+    (item) => authorize(policies, { ...shared, approvers, credentials, ...item }, budget).outcome !== 'OUTCOME_ALLOW',
   )
   const items: readonly PolicyContext[] =
     batch.length === 0 ? [joined] : waiting.map((item) => ({ ...joined, ...item }))
   const each = isIndex(policies) ? policies.policies : policies
   return items.some((item) => {
-    const frame = createFrame(item)
+    const frame = createFrame(item, budget)
     return each.some(
       (compiled) =>
         compiled.policy.effect === 'EFFECT_ALLOW' &&

@@ -81,7 +81,7 @@ export const textTests: Readonly<Record<Letters, (literal: string) => (raw: stri
   },
   address: (literal) => {
     const folded = foldHex(literal)
-    return (raw) => raw === literal || (raw.startsWith('0x') && foldHex(raw) === folded)
+    return (raw) => raw === literal || (raw.length === folded.length && raw.startsWith('0x') && foldHex(raw) === folded)
   },
   activity: (literal) => {
     const folded = foldActivityName(literal)
@@ -176,9 +176,12 @@ export function compileLiteralMembership(
   const load = loaderOf(type)
   const others: (value: Value) => boolean = (loaded) => literals.some((literal) => areEqual(loaded, literal) === true)
   const isExact = type.letters === 'exact'
+  // A text as long as none of the literals is not read: only activities are spelled in more than one length.
+  const lengths = type.letters === 'activity' ? undefined : new Set(literals.map(({ length }) => length))
   return (frame) => {
     const found = quick(frame)
     if (typeof found === 'string') {
+      if (lengths?.has(found.length) === false) return false
       if (exact.has(found)) return true
       if (isExact) return false
     }

@@ -3,9 +3,8 @@
 import { type CompiledExpression, compileExpression } from './expression.ts'
 import type { Frame } from './frame.ts'
 import { compileInclusion, type IsIncluded } from './inclusion.ts'
-import { limits } from './limits.ts'
 import type { Outcome, PolicyField, PolicyOutcome, PolicyText } from './model.ts'
-import type { Probe, Unit } from './unit.ts'
+import { type Probe, tooManySteps, type Unit } from './unit.ts'
 import { Fault } from './values.ts'
 
 /** A policy whose expressions are parsed, checked and compiled once. */
@@ -77,8 +76,9 @@ export function evaluatePolicy(compiled: CompiledPolicy, frame: Frame): PolicyOu
 /** Whether a field holds; an absent one does. */
 export function holds(expression: CompiledExpression | undefined, frame: Frame): boolean | Fault {
   if (expression === undefined) return true
-  frame.steps = limits.steps
+  if (!frame.begin(expression.cost)) return tooManySteps({ text: '', start: 0, end: expression.unit.text.length })
   const value = expression.evaluate(frame)
+  frame.end()
   if (typeof value === 'boolean' || value instanceof Fault) return value
   const end = expression.unit.text.length
   return new Fault('TypeMismatch', `the ${expression.field} is not true or false`, { start: 0, end })

@@ -7,7 +7,7 @@ import { compileLiteralCompare, compileLiteralMembership } from './compare-liter
 import { loaderOf } from './load.ts'
 import { compileContainsLiteral, compileCountCompare } from './quantify.ts'
 import { readerOf } from './read-path.ts'
-import type { Compile, Evaluate, Scope, Unit } from './unit.ts'
+import { type Compile, type Evaluate, readerFor, type Scope, type Unit } from './unit.ts'
 import { Fault } from './values.ts'
 
 /** Compiles a node in its direct form; undefined when it has none. */
@@ -36,10 +36,10 @@ function compilePath(unit: Unit, node: Expression, scope: Scope | undefined): Ev
   const path = readerOf(unit, node, scope)
   if (path === undefined) return undefined
   const { read, place } = path
-  const load = loaderOf(path.type)
+  const value = readerFor(path.type, loaderOf(path.type), place)
   return (frame) => {
     const raw = read(frame)
-    return raw instanceof Fault ? raw : load(raw, place)
+    return raw instanceof Fault ? raw : value(frame, raw)
   }
 }
 

@@ -9,12 +9,25 @@ import type { Expression } from './ast.ts'
 import { isInSpan, parseCron, parseDuration } from './cron.ts'
 import { compileDirect } from './direct.ts'
 import { type FieldRow, fieldRow, isRootName, roots } from './environment.ts'
-import { rootReaders } from './frame.ts'
+import { type Frame, rootReaders } from './frame.ts'
 import { parseInstant } from './instant.ts'
+import { STEPS_OF_CRON_SPAN, STEPS_OF_SLICE, stepsOfText } from './limits.ts'
 import { asIs, loaderOf } from './load.ts'
 import { compareOperators, logicOperators } from './operators.ts'
 import { compileQuantifier } from './quantify.ts'
-import { at, type Evaluate, mismatchAt, notBool, notList, type Scope, spend, tooManySteps, type Unit } from './unit.ts'
+import {
+  at,
+  type Evaluate,
+  mismatchAt,
+  notBool,
+  notList,
+  readerFor,
+  type Scope,
+  spend,
+  spendOnText,
+  tooManySteps,
+  type Unit,
+} from './unit.ts'
 import {
   areEqual,
   asPosition,
@@ -147,7 +160,16 @@ function compileCall(unit: Unit, node: Expression & { kind: 'call' }): Evaluate 
   const duration = parseDuration(second)
   const zone = openZone(third)
   if ('wrong' in cron || 'wrong' in duration || 'wrong' in zone) return invalid
-  return ({ context }) => isInSpan(context.now, cron, duration.milliseconds, zone)
+  const span = {}
+  return (frame) => {
+    const { spans } = frame.budget
+    const known = spans.get(span)
+    if (known !== undefined) return known
+    if (!spend(frame, STEPS_OF_CRON_SPAN)) return tooManySteps(place)
+    const inSpan = isInSpan(frame.context.now, cron, duration.milliseconds, zone)
+    spans.set(span, inSpan)
+    return inSpan
+  }
 }
 
 function compileMember(unit: Unit, node: Expression & { kind: 'member' }, scope: Scope | undefined): Evaluate {
@@ -181,13 +203,14 @@ function readFrom(target: Evaluate, fault: Fault): Evaluate {
 
 function readField(target: Evaluate, row: FieldRow, place: ReadPlace, missing: Fault): Evaluate {
   const load = loaderOf(row.type)
+  const read = readerFor(row.type, load, place)
   const name = row.reads ?? row.name
   const { absent } = row
   return (frame) => {
     const value = target(frame)
     if (!(value instanceof StructValue)) return value
     const raw = Object.hasOwn(value.fields, name) ? value.fields[name] : undefined
-    if (raw !== undefined && raw !== null) return load(raw, place)
+    if (raw !== undefined && raw !== null) return read(frame, raw)
     return absent === undefined ? missing : load(absent, place)
   }
 }
@@ -232,6 +255,7 @@ function compileMembership(
     for (const item of list.items) {
       const element = list.load(item, listPlace)
       if (element instanceof Fault) return element
+      if (!spendOnText(frame, element)) return tooManySteps(place)
       const equal = areEqual(value, element)
       if (equal === undefined) return mismatch(value, element)
       found ||= equal
@@ -246,6 +270,7 @@ function compileIndex(unit: Unit, node: Expression & { kind: 'index' }, scope: S
   const place = at(unit, node)
   const missing = new Fault('MissingField', `${quoted(place)} is missing`, place)
   const outside = new Fault('IndexOutOfRange', `${quoted(place)} is outside of the value`, place)
+  const element = (frame: Frame, read: Result) => (spendOnText(frame, read) ? read : tooManySteps(place))
   return (frame) => {
     const value = target(frame)
     const key = index(frame)
@@ -255,21 +280,21 @@ function compileIndex(unit: Unit, node: Expression & { kind: 'index' }, scope: S
       const name = typeof key === 'string' ? key : key instanceof FoldedText ? key.text : undefined
       if (name === undefined) return mismatchAt(place)(value, key)
       const raw = Object.hasOwn(value.entries, name) ? value.entries[name] : undefined
-      return raw === undefined || raw === null ? missing : value.load(raw, place)
+      return raw === undefined || raw === null ? missing : element(frame, value.load(raw, place))
     }
     const position = asPosition(key)
     if (position === undefined) return mismatchAt(place)(value, key)
     if (value instanceof ListValue) {
       if (position < 0n || position >= BigInt(value.items.length)) return outside
       const item = value.items[Number(position)]
-      return item === undefined || item === null ? missing : value.load(item, place)
+      return item === undefined || item === null ? missing : element(frame, value.load(item, place))
     }
     const text = textOf(value)
     if (text === undefined) return mismatchAt(place)(value, key)
-    if (!spend(frame, 1 + (text.length >> 6))) return tooManySteps(place)
-    const characters = inCodePoints(text)
-    if (position < 0n || position >= BigInt(characters.length)) return outside
-    return sameKind(value, characters[Number(position)]!)
+    const end = clamp(position + 1n, text.length)
+    if (!spend(frame, STEPS_OF_SLICE + stepsOfText(end))) return tooManySteps(place)
+    const character = position < 0n ? '' : sliceCodePoints(text, end - 1, end)
+    return position >= BigInt(text.length) || character === '' ? outside : sameKind(value, character)
   }
 }
 
@@ -292,15 +317,16 @@ function compileSlice(unit: Unit, node: Expression & { kind: 'slice' }, scope: S
     if (from === undefined) return mismatchAt(place)(value, a)
     if (to === undefined) return mismatchAt(place)(value, b)
     const text = textOf(value)
-    const whole = value instanceof ListValue ? value.items : text === undefined ? undefined : inCodePoints(text)
+    const whole = value instanceof ListValue ? value.items : text
     if (whole === undefined) return mismatchAt(place)(value, a)
     if (from < 0n || from > to) return outside
     const start = clamp(from, whole.length)
     const end = clamp(to, whole.length)
-    if (!spend(frame, 1 + ((end - start) >> 3) + (typeof whole === 'string' ? whole.length >> 6 : 0)))
+    // A list is copied; a text is read up to where the slice ends, to find where its code points are.
+    if (!spend(frame, STEPS_OF_SLICE + (typeof whole === 'string' ? stepsOfText(end) : end - start)))
       return tooManySteps(place)
     if (value instanceof ListValue) return new ListValue(value.items.slice(start, end), value.load)
-    return sameKind(value, typeof whole === 'string' ? whole.slice(start, end) : whole.slice(start, end).join(''))
+    return sameKind(value, sliceCodePoints(text!, start, end))
   }
 }
 
@@ -310,12 +336,14 @@ function compileCompare(unit: Unit, node: Expression & { kind: 'compare' }, scop
   if (node.operator === 'in')
     return compileMembership(unit, left, right, node, { value: node.left, list: node.right }, 'value first')
   const { evaluate } = compareOperators[node.operator]
-  const mismatch = mismatchAt(at(unit, node))
+  const place = at(unit, node)
+  const mismatch = mismatchAt(place)
   return (frame) => {
     const a = left(frame)
     const b = right(frame)
     if (a instanceof Fault) return a
     if (b instanceof Fault) return b
+    if (!spendOnText(frame, a) || !spendOnText(frame, b)) return tooManySteps(place)
     return evaluate(a, b) ?? mismatch(a, b)
   }
 }
@@ -390,9 +418,23 @@ function sameKind(whole: Value, piece: string): Value {
   return whole instanceof FoldedText ? new FoldedText(piece, whole.fold) : piece
 }
 
-/** The text itself when its code points are its UTF-16 units, else its code points one by one. */
-function inCodePoints(text: string): string | readonly string[] {
-  return /[\ud800-\udfff]/.test(text) ? Array.from(text) : text
+const SURROGATE = /[\ud800-\udfff]/
+
+/**
+ * The code points of a text from one position to another, neither above its length in UTF-16 units. Nothing is read
+ * beyond the last of them.
+ */
+function sliceCodePoints(text: string, start: number, end: number): string {
+  // Where there are no surrogates, code points are units.
+  if (!SURROGATE.test(text.slice(0, end))) return text.slice(start, end)
+  let position = 0
+  let unit = 0
+  let first = text.length
+  for (; position < end && unit < text.length; position++) {
+    if (position === start) first = unit
+    unit += text.codePointAt(unit)! > 0xffff ? 2 : 1
+  }
+  return text.slice(first, unit)
 }
 
 function clamp(position: bigint, length: number): number {

@@ -1,7 +1,7 @@
 /** One expression through the whole pipeline: parsed, checked, and, when nothing is wrong with it, compiled. */
 
 import { type Diagnostic, diagnostic, type Source, sortDiagnostics, spanAt } from '../diagnostics/index.ts'
-import type { Expression } from './ast.ts'
+import { type Expression, sizeOf } from './ast.ts'
 import { checkTree } from './check.ts'
 import { constantProblems } from './constant.ts'
 import { compile, type Evaluate, type Probe, type Unit } from './evaluate.ts'
@@ -46,6 +46,8 @@ export interface CompiledExpression {
   /** Absent when the text is refused; evaluating it is then a fault that says why. */
   readonly tree?: Expression
   readonly unit: Unit
+  /** Steps that evaluating it takes at least: its nodes, and its text. */
+  readonly cost: number
 }
 
 /**
@@ -63,13 +65,14 @@ export function compileExpression(
     const unit: Unit = { text, types: checked.types }
     if (![...problems, ...checked.problems].some(isError)) {
       const watched = probe === undefined ? unit : { ...unit, probe: probe(checked.types) }
-      return { field, tree, unit, evaluate: compile(watched, tree, undefined) }
+      const cost = sizeOf(tree) + (text.length >> 6)
+      return { field, tree, unit, evaluate: compile(watched, tree, undefined), cost }
     }
   }
   const [first] = checkText(field, text).filter(isError)
   const { message, start, end } = first!
   const fault = new Fault('InvalidExpression', message, { start, end })
-  return { field, unit: { text, types: new Map() }, evaluate: () => fault }
+  return { field, unit: { text, types: new Map() }, evaluate: () => fault, cost: 1 }
 }
 
 export function isError({ severity }: PolicyProblem): boolean {

@@ -7,13 +7,13 @@
  * inside of another predicate, such as `['a', 'b'].all(id, approvers.any(u, u.id == id))`: then it includes a user when
  * it does so for some element of the list outside.
  */
-import { childrenOf, type Expression, type Quantifier } from './ast.ts'
+import { childrenOf, type Expression, type Quantifier, sizeOf } from './ast.ts'
 import { compile } from './evaluate.ts'
-import { Frame } from './frame.ts'
+import type { Frame } from './frame.ts'
 import { loaderOf } from './load.ts'
 import type { Approver, CredentialFacts } from './model.ts'
 import { struct } from './types.ts'
-import { type Evaluate, type Scope, type Unit, type Variable, within } from './unit.ts'
+import { type Evaluate, type Scope, spend, type Unit, type Variable, within } from './unit.ts'
 import { Fault, ListValue, type Value } from './values.ts'
 
 /** Whether a voter is included; the credential matters where the consensus asks for credentials. */
@@ -34,7 +34,7 @@ interface Chain {
   readonly subject: Subject
   /** The predicates outside of which it stands, outermost first. */
   readonly binders: readonly Binder[]
-  readonly predicates: readonly { readonly variable: Variable; readonly holds: Evaluate }[]
+  readonly predicates: readonly { readonly variable: Variable; readonly holds: Evaluate; readonly cost: number }[]
 }
 
 /** Compiles the question of inclusion for a checked consensus. */
@@ -43,14 +43,17 @@ export function compileInclusion(unit: Unit, tree: Expression): IsIncluded {
   if (tree.kind === 'bool' && tree.value) return () => true
   const chains: Chain[] = []
   collect(unit, tree, undefined, [], chains)
-  return ({ context, row }, voter, credential) => {
-    const frame = new Frame(context, row)
-    return chains.some((chain) => {
+  const cost = sizeOf(tree)
+  return (frame, voter, credential) => {
+    if (!frame.begin(cost)) return false
+    const included = chains.some((chain) => {
       const subject = chain.subject === 'approvers' ? voter : credential
       if (subject === undefined) return false
       const element = loaders[chain.subject](subject, { text: '', start: 0, end: 0 })
       return !(element instanceof Fault) && includes(chain, 0, frame, element)
     })
+    frame.end()
+    return included
   }
 }
 
@@ -59,14 +62,14 @@ const loaders = { approvers: loaderOf(struct('User')), credentials: loaderOf(str
 function includes(chain: Chain, depth: number, frame: Frame, element: Value): boolean {
   const binder = chain.binders[depth]
   if (binder === undefined)
-    return chain.predicates.every(({ variable, holds }) => {
+    return chain.predicates.every(({ variable, holds, cost }) => {
       variable.value = element
-      return holds(frame) === true
+      return spend(frame, cost) && holds(frame) === true
     })
   const list = binder.list(frame)
   if (!(list instanceof ListValue)) return false
   return list.items.some((item) => {
-    if (--frame.steps < 0) return false
+    if (!spend(frame, 1)) return false
     const outer = list.load(item, { text: '', start: 0, end: 0 })
     if (outer instanceof Fault) return false
     binder.variable.value = outer
@@ -89,7 +92,8 @@ function collect(
       binders,
       predicates: links.quantifiers.map((quantifier) => {
         const inner = within(quantifier, scope)
-        return { variable: inner.variable, holds: compile(unit, quantifier.predicate, inner) }
+        const holds = compile(unit, quantifier.predicate, inner)
+        return { variable: inner.variable, holds, cost: sizeOf(quantifier.predicate) }
       }),
     })
     for (const quantifier of links.quantifiers) collectInside(unit, quantifier, scope, binders, chains)

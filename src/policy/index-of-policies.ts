@@ -12,12 +12,12 @@
  * that chain is compared in one of the clauses that the conditions begin with: then its fault is what each of them
  * comes to, the same for every request that lacks it in the same way, and is found once.
  */
-import { type Expression, sizeOf } from './ast.ts'
+import type { Expression } from './ast.ts'
 import { type CompiledPolicy, evaluatePolicy } from './compiled-policy.ts'
 import type { Frame } from './frame.ts'
 import { limits } from './limits.ts'
 import { foldActivityName, foldHex, loaderOf } from './load.ts'
-import type { PolicyOutcome } from './model.ts'
+import type { PolicyContext, PolicyOutcome } from './model.ts'
 import { type RawPath, readerOf } from './read-path.ts'
 import { longestVoterList, type Needs, needsOf, SHORT_TEXT } from './sound.ts'
 import type { Type } from './types.ts'
@@ -29,6 +29,11 @@ export interface PolicyIndex {
   readonly policies: readonly CompiledPolicy[]
   /** Evaluates them for a request; the outcomes are in the order of the policies. */
   readonly evaluate: (request: Frame) => readonly PolicyOutcome[]
+  /**
+   * The steps that those policies would take at most that `evaluate` may pass over, for items of one request; undefined
+   * when one might run out of steps by itself, so that each must be evaluated.
+   */
+  readonly mostSteps: (items: readonly PolicyContext[]) => number | undefined
 }
 
 /** A literal that a path must equal, as the key under which the values that equal it are found. */
@@ -72,14 +77,12 @@ const FEW = 8
 /** Indexes policies, for more than a few requests. */
 export function indexPolicies(policies: readonly CompiledPolicy[]): PolicyIndex {
   if (policies.length < FEW) {
-    return { policies, evaluate: (frame) => evaluateEach(policies, frame) }
+    return { policies, evaluate: (frame) => evaluateEach(policies, frame), mostSteps: () => 0 }
   }
   const builder = new Builder(policies)
   const { groups, always, probes } = builder
   const implicit = policies.map(({ outcomes }) => outcomes.OUTCOME_DENY_IMPLICIT)
   const evaluate = (frame: Frame): readonly PolicyOutcome[] => {
-    const longest = longestVoterList(frame.context)
-    if (longest === undefined || !builder.fitsSteps(longest)) return evaluateEach(policies, frame)
     const outcomes = implicit.slice()
     for (const position of always) outcomes[position] = evaluatePolicy(policies[position]!, frame)
     const values: Probed[] = []
@@ -93,7 +96,13 @@ export function indexPolicies(policies: readonly CompiledPolicy[]): PolicyIndex 
     }
     return outcomes
   }
-  return { policies, evaluate }
+  // The voters of a request are the same for all of its items.
+  const mostSteps = (items: readonly PolicyContext[]): number | undefined => {
+    const longest = longestVoterList(items[0]!)
+    const most = longest === undefined ? undefined : builder.mostSteps(longest)
+    return most === undefined ? undefined : most * items.length
+  }
+  return { policies, evaluate, mostSteps }
 }
 
 /** Evaluates every policy for a request. */
@@ -153,7 +162,10 @@ class Builder {
   readonly #positions = new Map<string, number>()
   readonly #groups = new Map<string, Group>()
   #depth = 0
-  #size = 0
+  /** Steps of expressions whose lists have one element at most: the dearest, all conditions, all consensuses. */
+  #dearest = 0
+  #conditions = 0
+  #consensuses = 0
   #longest = 0
 
   constructor(policies: readonly CompiledPolicy[]) {
@@ -164,13 +176,20 @@ class Builder {
     }
   }
 
-  /** Whether no policy of a group can run out of steps when lists have at most this length. */
-  fitsSteps(longest: number): boolean {
-    return this.#size * Math.max(1, longest, this.#longest) ** this.#depth < limits.steps / 2
+  /** What all policies of groups take at most when lists have at most this length; undefined when one might run out. */
+  mostSteps(longest: number): number | undefined {
+    const length = Math.max(1, longest, this.#longest)
+    const walked = length ** this.#depth
+    if (this.#dearest * walked >= limits.steps / 2) return undefined
+    // A consensus that does not hold is asked about each approver and each credential, at most twice over.
+    return (this.#conditions + this.#consensuses * (1 + 4 * length)) * walked
   }
 
   #add({ condition, consensus }: CompiledPolicy, position: number, { keys, leading, needs }: Found): void {
-    this.#size = Math.max(this.#size, ...[condition, consensus].map((one) => (one?.tree ? sizeOf(one.tree) : 0)))
+    const [ofCondition, ofConsensus] = [condition?.cost ?? 0, consensus?.cost ?? 0]
+    this.#dearest = Math.max(this.#dearest, ofCondition, ofConsensus)
+    this.#conditions += ofCondition
+    this.#consensuses += ofConsensus
     for (const { depth, longestList } of needs) {
       this.#depth = Math.max(this.#depth, depth)
       this.#longest = Math.max(this.#longest, longestList)

@@ -62,10 +62,25 @@ export function loaderOf(type: Type): Loader {
 /** The loader of what is a value already, such as the elements of a list literal. */
 export const asIs: Loader = (raw) => raw as Result
 
-/** Lower case in ASCII alone, so that no other letters become equal. */
+const ASCII = /^[\0-\x7f]*$/
+
+/** Lower case in ASCII alone, so that no other letters become equal. The length stays as it is. */
 export function foldHex(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  if (ASCII.test(text)) return text.toLowerCase()
+  let folded = ''
+  for (let start = 0; start < text.length; start += PIECE) {
+    const codes = new Uint16Array(Math.min(PIECE, text.length - start))
+    for (let at = 0; at < codes.length; at++) {
+      const code = text.charCodeAt(start + at)
+      codes[at] = code >= 0x41 && code <= 0x5a ? code + 0x20 : code
+    }
+    folded += String.fromCharCode.apply(undefined, codes as unknown as number[])
+  }
+  return folded
 }
+
+/** Characters that are made into a text at once: as arguments of a call they stand on the stack. */
+const PIECE = 4_096
 
 /** A policy may name an activity in either spelling of `spark`; protocol knows them. */
 export function foldActivityName(name: string): string {
@@ -98,9 +113,9 @@ function decoded(raw: unknown, origin: Origin, place: ReadPlace): Result {
   if (Array.isArray(raw)) return new ListValue(raw, load)
   if (!isPlainObject(raw)) return new Opaque('unknown value')
   if (origin === 'eip-712') return new MapValue(raw, load)
-  const [mark, ...others] = Object.keys(raw)
+  const mark = onlyMember(raw)
   const inner = mark === undefined ? undefined : raw[mark]
-  if (others.length === 0) {
+  if (mark !== undefined) {
     if (mark === 'uint') return wholeNumber(inner, 0n, UINT_MAX, { kind: 'uint' }, place)
     if (mark === 'int') return wholeNumber(inner, INT_MIN, INT_MAX, { kind: 'int' }, place)
     if (mark === 'float') return new Opaque('fraction')
@@ -109,6 +124,16 @@ function decoded(raw: unknown, origin: Origin, place: ReadPlace): Result {
     if (mark === 'map' && isPlainObject(inner)) return new MapValue(inner, load)
   }
   return origin === 'idl' ? new MapValue(raw, load) : new Opaque('unknown value')
+}
+
+/** The name of an object's only member; undefined where there are none or several, however many they are. */
+function onlyMember(raw: object): string | undefined {
+  let only: string | undefined
+  for (const name in raw) {
+    if (only !== undefined) return undefined
+    only = name
+  }
+  return only
 }
 
 const HEX = /^0x[0-9a-f]*$/i

@@ -16,6 +16,7 @@ import {
   notList,
   type Scope,
   spend,
+  spendOnText,
   tooManySteps,
   type Unit,
   within,
@@ -133,6 +134,7 @@ function compileHolding(
           fault ??= element
           continue
         }
+        if (!spendOnText(frame, element)) return tooManySteps(place)
         variable.value = element
       }
       const holds = predicate(frame)

@@ -214,7 +214,11 @@ export const readings = {
   'U-old-versions': { reading: 'versions of a kind share resource and action', where: 'src/protocol' },
   'U-resource-gap': { reading: 'resource and action where only the kind is given', where: 'src/protocol' },
   'U-kind-gap': { reading: 'kinds of the types in no table', where: 'src/protocol' },
-  'U-limits': { reading: '16 KiB, 64 levels, one million steps', where: 'src/policy/limits.ts' },
+  'U-limits': {
+    reading:
+      '16 KiB, 64 levels, one million steps an evaluation, two million a request, which no policy allows beyond them',
+    where: 'src/policy/limits.ts',
+  },
   'U-other-errors': {
     reading: 'an error in a scope refuses; an error in a multi-factor condition does not apply',
     where: 'src/service',

@@ -1,9 +1,9 @@
 /** What compiling a tree works with: the text it came from, the variables in scope, and the faults of any node. */
 import type { Expression, Quantifier } from './ast.ts'
 import type { Frame } from './frame.ts'
-import { limits } from './limits.ts'
+import { limits, stepsOfText } from './limits.ts'
 import type { Type } from './types.ts'
-import { Fault, quoted, type ReadPlace, type Result, showKind, type Value } from './values.ts'
+import { Fault, FoldedText, type Loader, quoted, type ReadPlace, type Result, showKind, type Value } from './values.ts'
 
 /** A compiled expression. */
 export type Evaluate = (frame: Frame) => Result
@@ -51,8 +51,24 @@ export function spend(frame: Frame, steps: number): boolean {
   return frame.steps >= 0
 }
 
+/** Pays for reading a long text; false when the steps are used up. Values of other types are read in one step. */
+export function spendOnText(frame: Frame, value: Result): boolean {
+  const length = typeof value === 'string' ? value.length : value instanceof FoldedText ? value.text.length : 0
+  return length < 64 || spend(frame, stepsOfText(length))
+}
+
+/** How a field is read: of a text without declared type it is found out what it is, which takes reading it. */
+export function readerFor(type: Type, load: Loader, place: ReadPlace): (frame: Frame, raw: unknown) => Result {
+  if (type.kind !== 'dynamic') return (_, raw) => load(raw, place)
+  return (frame, raw) => {
+    const value = load(raw, place)
+    return value instanceof Fault || spendOnText(frame, value) ? value : tooManySteps(place)
+  }
+}
+
 export function tooManySteps(place: ReadPlace): Fault {
-  return new Fault('TooManySteps', `the expression takes more than ${limits.steps} steps`, place)
+  const most = `${limits.steps} steps, or the request more than ${limits.stepsOfRequest}`
+  return new Fault('TooManySteps', `the expression takes more than ${most}`, place)
 }
 
 export function mismatchAt(place: ReadPlace): (left: Value, right: Value) => Fault {

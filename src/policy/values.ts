@@ -44,12 +44,17 @@ export class Fault {
 export class FoldedText {
   readonly text: string
   readonly fold: (text: string) => string
-  readonly key: string
+  #key: string | undefined
 
   constructor(text: string, fold: (text: string) => string) {
     this.text = text
     this.fold = fold
-    this.key = fold(text)
+  }
+
+  /** What the spellings of one text have in common; found when it is first asked for, since most texts are only sliced. */
+  get key(): string {
+    this.#key ??= this.fold(this.text)
+    return this.#key
   }
 }
 

@@ -19,8 +19,25 @@ export interface Clock {
 
 const DAY = 86_400_000
 
+/**
+ * The zones that were opened last: a text may name one in each line, and the platform takes a hundred times as long to
+ * open one as to read the text. Nothing but the time zone database is remembered in it.
+ */
+const opened = new Map<string, Zone>()
+const MOST_OPENED = 64
+
 /** Opens a time zone, or says why not. Names are as the time zone database writes them. */
 export function openZone(name: string): Zone | { readonly wrong: string; readonly help?: string } {
+  const known = opened.get(name)
+  if (known !== undefined) return known
+  const zone = open(name)
+  if ('wrong' in zone) return zone
+  if (opened.size >= MOST_OPENED) opened.delete(opened.keys().next().value!)
+  opened.set(name, zone)
+  return zone
+}
+
+function open(name: string): Zone | { readonly wrong: string; readonly help?: string } {
   const wrong = 'is not an IANA time zone'
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return { wrong }
   let format: Intl.DateTimeFormat
@@ -57,14 +74,18 @@ export function openZone(name: string): Zone | { readonly wrong: string; readonl
     return exact.length > 0 ? Math.min(...exact) : local - before
   }
 
+  let last: (Clock & { readonly from: number; readonly to: number }) | undefined
   const clock = (from: number, to: number): Clock => {
+    // Many windows are asked for at one time: the clock of a longer one is right for a shorter one as well.
+    if (last !== undefined && last.from <= from && last.to >= to) return last
     const offsets: number[] = []
     for (let day = from - 2 * DAY; day <= to + 2 * DAY; day += DAY) offsets.push(offsetAt(day))
     const leastOffset = Math.min(...offsets)
     const mostOffset = Math.max(...offsets)
     // Most weeks have no transition in them, and then there is nothing to look up.
     const toInstant = leastOffset === mostOffset ? (local: number) => local - leastOffset : convert
-    return { leastOffset, mostOffset, toInstant }
+    last = { leastOffset, mostOffset, toInstant, from, to }
+    return last
   }
   return { offsetAt, clock }
 }

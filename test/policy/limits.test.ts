@@ -1,6 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkText, type PolicyField, parse, print } from '../../src/policy/index.ts'
+import {
+  authorize,
+  checkText,
+  compilePolicy,
+  createBudget,
+  indexPolicies,
+  mayVote,
+  type PolicyContext,
+  type PolicyField,
+  type PolicyText,
+  parse,
+  print,
+} from '../../src/policy/index.ts'
+import { limits } from '../../src/policy/limits.ts'
 import { anyText, policyField, sentence } from './fuzz-inputs.ts'
 import { evaluate } from './harness.ts'
 import { judgeText } from './judge-text.ts'
@@ -64,5 +77,112 @@ describe('fuzz', () => {
     fc.assert(fc.property(sentence, policyField, judge), { seed: SEED, numRuns: 16_000 })
     fc.assert(fc.property(anyText, policyField, judge), { seed: SEED, numRuns: 4_000 })
     expect(seen).toBe(20_000)
+  })
+})
+
+describe('budget', () => {
+  const base: PolicyContext = {
+    now: 0n,
+    activity: { type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2' },
+    approvers: [{ id: 'ana' }],
+  }
+  const policy = (id: string, effect: PolicyText['effect'], condition: string) =>
+    compilePolicy({ id, name: id, effect, condition })
+  const nine = '[1, 2, 3, 4, 5, 6, 7, 8, 9]'
+  /** Takes about 200,000 steps by itself. */
+  const dear = `${nine}.all(a, ${nine}.all(b, ${nine}.all(c, ${nine}.all(d, ${nine}.all(e, e > 0)))))`
+  const rootQuorum = { userIds: ['ana', 'ben'], threshold: 2 }
+
+  test('budget: a policy that takes too many steps by itself is an error, and takes no part', () => {
+    const tooDear = `${nine}.all(z, ${nine}.all(y, ${dear}))`
+    const decision = authorize([policy('dear', 'EFFECT_DENY', tooDear), policy('all', 'EFFECT_ALLOW', 'true')], base)
+    expect(decision.outcome).toBe('OUTCOME_ALLOW')
+    expect(decision.policies[0]!.error?.kind).toBe('TooManySteps')
+  })
+
+  test.each([
+    [1, 'OUTCOME_ALLOW'],
+    [40, 'OUTCOME_DENY_IMPLICIT'],
+  ])('budget: %i dear policies and one that allows: %s', (count, outcome) => {
+    const policies = Array.from({ length: count }, (_, at) => policy(`p${at}`, 'EFFECT_DENY', `!${dear}`))
+    const all = [...policies, policy('all', 'EFFECT_ALLOW', 'true')]
+    // Whatever stands first is evaluated first, and the outcome is the same.
+    for (const given of [all, all.toReversed(), indexPolicies(all)])
+      expect(authorize(given, base).outcome).toBe(outcome)
+  })
+
+  test('budget: what is not evaluated cannot be what lets a request through', () => {
+    const policies = [
+      ...Array.from({ length: 40 }, (_, at) => policy(`p${at}`, 'EFFECT_ALLOW', dear)),
+      policy('vault', 'EFFECT_DENY', "wallet.label == 'vault'"),
+    ]
+    const context = { ...base, wallet: { id: 'w', label: 'vault' } }
+    const decision = authorize(policies, context)
+    expect(decision).toMatchObject({ outcome: 'OUTCOME_DENY_IMPLICIT', basis: 'nothing-allows' })
+    expect(decision.policies.at(-1)!.error?.kind).toBe('TooManySteps')
+    // Nor does the way of one's own credentials, which a DENY would have closed.
+    const own = { ...base, activity: { type: 'ACTIVITY_TYPE_CREATE_API_KEYS_V2' }, targetUserId: 'ana' }
+    expect(authorize([], own).basis).toBe('own-credentials')
+    expect(authorize(policies, own).outcome).toBe('OUTCOME_DENY_IMPLICIT')
+  })
+
+  test('budget: the root quorum is not held up by it', () => {
+    const policies = Array.from({ length: 40 }, (_, at) => policy(`p${at}`, 'EFFECT_ALLOW', dear))
+    const begun = { ...base, rootQuorum }
+    expect(authorize(policies, begun)).toMatchObject({ outcome: 'OUTCOME_REQUIRES_CONSENSUS', basis: 'quorum-begun' })
+    expect(mayVote(policies, begun, { id: 'ben' })).toBe(true)
+    expect(authorize(policies, { ...begun, approvers: [{ id: 'ana' }, { id: 'ben' }] }).outcome).toBe('OUTCOME_ALLOW')
+  })
+
+  test('budget: the items of a batch share one', () => {
+    const item = { wallet: { id: 'w' } }
+    const allowing = [policy('all', 'EFFECT_ALLOW', dear)]
+    expect(authorize(allowing, { ...base, batch: [item, item] }).outcome).toBe('OUTCOME_ALLOW')
+    expect(authorize(allowing, { ...base, batch: Array(100).fill(item) }).outcome).toBe('OUTCOME_DENY_IMPLICIT')
+  })
+
+  test('budget: so do a look at who may vote and the decision after it', () => {
+    const allowing = [policy('all', 'EFFECT_ALLOW', dear)]
+    const budget = createBudget()
+    let looks = 0
+    while (mayVote(allowing, base, { id: 'ben' }, undefined, budget)) looks++
+    expect(looks).toBeGreaterThan(1)
+    expect(looks).toBeLessThan(limits.stepsOfRequest / 100_000)
+    expect(authorize(allowing, base, budget).outcome).toBe('OUTCOME_DENY_IMPLICIT')
+  })
+
+  const data = `0x${'aB'.repeat(240_000)}`
+  const instructions = Array.from({ length: 20_000 }, (_, at) => ({ program_key: `p${at % 7}`, accounts: [] }))
+  const eth = { tx: { data, to: '0xab' } }
+  const solana = { tx: { instructions } }
+  test.each([
+    ['a slice far into a text', 'eth.tx.data[479990..480000] == 0', { eth }, 120_000],
+    ['a comparison of two long texts', 'eth.tx.data == eth.tx.data', { eth }, 240_000],
+    ['a walk of a long list', "solana.tx.instructions.all(i, i.program_key == 'p1')", { solana }, 80_000],
+    ['a copy of a long list', 'solana.tx.instructions[0..20000].count() == 1', { solana }, 20_000],
+    [
+      'a long text without a declared type',
+      "eth.eip_712.message['a'] == 'x'",
+      { eth: { eip_712: { message: { a: data } } } },
+      120_000,
+    ],
+  ])('budget: %s costs its length', (_, condition, context, least) => {
+    const budget = createBudget()
+    authorize([policy('p', 'EFFECT_DENY', condition.replace('== 0', "== '0x'"))], { ...base, ...context }, budget)
+    expect(limits.stepsOfRequest - budget.steps).toBeGreaterThanOrEqual(least)
+    expect(limits.stepsOfRequest - budget.steps).toBeLessThan(2.1 * least)
+  })
+
+  test('budget: the first characters of a long text cost no more than those of a short one', () => {
+    const taken = (text: string) => {
+      const budget = createBudget()
+      authorize(
+        [policy('p', 'EFFECT_DENY', "eth.tx.data[2..10] == '0x'")],
+        { ...base, eth: { tx: { data: text } } },
+        budget,
+      )
+      return limits.stepsOfRequest - budget.steps
+    }
+    expect(taken(data)).toBe(taken(data.slice(0, 20)))
   })
 })

@@ -128,7 +128,10 @@ ${activityKinds.map(kindRow).join('\n')}
 
 ## Limits
 
-An expression has at most ${limits.expressionBytes} bytes and ${limits.depth} levels, and one evaluation takes at most ${limits.steps} steps.
+An expression has at most ${limits.expressionBytes} bytes and ${limits.depth} levels, and one evaluation takes at most ${limits.steps} steps:
+the nodes that are visited, once for each element where lists are walked, and the texts that are read, four characters a step.
+A policy that takes more is an error and takes no part in the decision. All evaluations of one request, over all policies,
+calls and payloads, take at most ${limits.stepsOfRequest} steps together: a request that takes more is decided by no policy, as if none allowed it.
 
 ## Readings
 

@@ -39,6 +39,7 @@ import { checkSource } from './source-address.ts'
 import { submit } from './submission.ts'
 import type { EngineTools } from './tools.ts'
 import { viewActivities } from './view.ts'
+import { createWork } from './work.ts'
 
 export interface EngineOptions {
   readonly database: Database
@@ -82,9 +83,10 @@ export function createEngine(options: EngineOptions): Engine {
       )
       const answer = await database.write(async (tx) => {
         const now = clock()
-        const { activity, votes, caller, denial } = await submit(tools, tx, request, now)
+        const work = createWork()
+        const { activity, votes, caller, denial } = await submit(tools, tx, request, { now, work })
         if (denial) return denial
-        const [view] = await viewActivities(tools, tx, [activity], { caller, now, votes })
+        const [view] = await viewActivities(tools, tx, [activity], { caller, now, work, votes })
         const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
         // Only what was asked in the other spelling is touched: names that people chose come back as they were sent.
         return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)
@@ -99,6 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
       const handler = options.queryHandlers[name]
       const answer = await database.read(async (tx) => {
         const now = clock()
+        const work = createWork()
         const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now })
         await checkSource(tx, caller, raw.source)
         await options.rates.countCaller(tx, { organizationId: caller.organizationId, path: raw.path })
@@ -111,7 +114,7 @@ export function createEngine(options: EngineOptions): Engine {
           identityOf,
           chains: options.outside.chains,
           viewActivities: async (activities: readonly ActivityRecordRow[]) => {
-            const views = await viewActivities(tools, tx, activities, { caller, now })
+            const views = await viewActivities(tools, tx, activities, { caller, now, work })
             return views.map((view) => toWireActivity(view, { nestedCopy: false }))
           },
         }
@@ -136,7 +139,7 @@ function createTools(options: EngineOptions): EngineTools {
     logger,
     rates,
     prepareCase,
-    openCase(tx, activity, submitterId, now) {
+    openCase(tx, activity, submitterId, { now, work }) {
       const row = findActivity(activity.type)?.row
       if (!row || 'notExecuted' in handlers[row.type]) return undefined
       const intent = JSON.parse(activity.intent) as JsonObject
@@ -145,6 +148,7 @@ function createTools(options: EngineOptions): EngineTools {
         submitterId,
         now,
         identityOf: identityOfRecorded,
+        work,
       })
     },
   }

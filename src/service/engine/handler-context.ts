@@ -4,6 +4,7 @@ import type { Chains } from '../sends/chains.ts'
 import type { Transaction } from '../store/index.ts'
 import type { HandlerContext } from './handler.ts'
 import type { IdentityOf } from './identities.ts'
+import type { Work } from './work.ts'
 
 /** What handlers may use besides the transaction. */
 export interface HandlerTools {
@@ -21,6 +22,7 @@ export function createHandlerContext(
     readonly submitterId: string
     readonly now: number
     readonly identityOf: IdentityOf
+    readonly work: Work
   },
 ): HandlerContext {
   const { randomBytes, sealing, chains } = tools
@@ -35,5 +37,6 @@ export function createHandlerContext(
     unseal: sealing.unseal,
     identityOf: request.identityOf,
     chains,
+    work: request.work,
   }
 }

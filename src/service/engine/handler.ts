@@ -4,6 +4,7 @@ import type { CheckWebhookUrl } from '../network/webhook-url.ts'
 import type { Chains } from '../sends/chains.ts'
 import type { Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
+import type { Work } from './work.ts'
 
 /** What a handler may use. Everything happens inside the request's one transaction. */
 export interface HandlerContext {
@@ -25,6 +26,7 @@ export interface HandlerContext {
   readonly identityOf: IdentityOf
   /** The chains that are served. INVARIANT: no node is asked while the transaction is open. */
   readonly chains: Chains
+  readonly work: Work
 }
 
 /** What a handler may use once it is decided that the activity is carried out. */

@@ -47,12 +47,13 @@ export function createJudge(policiesOf: PolicySource): Judge {
   return {
     async decide(item, ballots) {
       const { version, policies, context } = await prepare(item, ballots)
-      return { ...authorize(policies, context), policyVersion: version }
+      return { ...authorize(policies, context, item.context.work.budget), policyVersion: version }
     },
     async mayVote(item, ballots, voter) {
       const { policies, context } = await prepare(item, ballots)
       const [approver] = await readApprovers(item.context.tx, item.context.organizationId, [voter])
-      return approver !== undefined && mayVote(policies, context, approver, voter.credential)
+      const { budget } = item.context.work
+      return approver !== undefined && mayVote(policies, context, approver, voter.credential, budget)
     },
   }
 }

@@ -23,6 +23,7 @@ import type { SubmitRequest } from './request.ts'
 import { checkSource } from './source-address.ts'
 import type { EngineTools } from './tools.ts'
 import { ballotOf, recordVote, type Voter, voteByFingerprint, voteByResubmission } from './voting.ts'
+import type { Work } from './work.ts'
 
 /** What became of a submit, and for whom. */
 export interface Submitted {
@@ -39,13 +40,13 @@ export async function submit(
   tools: EngineTools,
   tx: Transaction,
   request: SubmitRequest,
-  now: number,
+  { now, work }: { readonly now: number; readonly work: Work },
 ): Promise<Submitted> {
   const reach = RESOLVED_BELOW.has(request.row.family) ? 'submit-below' : 'submit'
   const caller = await resolveCaller(tx, request.proof, request.organizationId, { reach, now })
   await checkSource(tx, caller, request.source)
   await tools.rates.countCaller(tx, { organizationId: caller.organizationId, path: request.row.path })
-  const voter = { caller, request, now }
+  const voter = { caller, request, now, work }
   const became = await take(tools, tx, voter)
   // Bytes that were denied may be sent once more with their stamp.
   if (caller.counted && !became.denial) await setSignCount(tx, caller.counted.authenticator, caller.counted.signCount)
@@ -66,13 +67,14 @@ async function take(tools: EngineTools, tx: Transaction, voter: Voter): Promise<
  * same bytes are judged anew, and nobody's denied request counts as an approval of anything (facts: protocol §5).
  */
 async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Omit<Submitted, 'caller'>> {
-  const { caller, request, now } = voter
+  const { caller, request, now, work } = voter
   checkLiveness(request.timestampMs, now)
   const item = tools.prepareCase(tx, request.row, request.intent, {
     organizationId: caller.organizationId,
     submitterId: caller.userId,
     now,
     identityOf: request.identityOf,
+    work,
   })
   await item.handler.validate?.(item.context, item.intent)
   const decision = await tools.judge.decide(item, [ballotOf(caller)])

@@ -6,6 +6,7 @@ import type { Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
 import type { Case, Judge } from './judgement.ts'
 import type { ViewTools } from './view.ts'
+import type { Work } from './work.ts'
 
 /** What the steps of a submit use. */
 export interface EngineTools extends ViewTools {
@@ -23,6 +24,7 @@ export interface EngineTools extends ViewTools {
       readonly submitterId: string
       readonly now: number
       readonly identityOf: IdentityOf
+      readonly work: Work
     },
   ) => Case
 }

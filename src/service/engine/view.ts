@@ -5,6 +5,7 @@ import type { ActivityView } from './activity-wire.ts'
 import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import type { Case, Judge } from './judgement.ts'
+import type { Work } from './work.ts'
 
 /** What reading activities needs of the engine. */
 export interface ViewTools {
@@ -14,7 +15,7 @@ export interface ViewTools {
     tx: Transaction,
     activity: ActivityRecordRow,
     submitterId: string,
-    now: number,
+    request: { readonly now: number; readonly work: Work },
   ) => Case | undefined
 }
 
@@ -26,6 +27,7 @@ export async function viewActivities(
   request: {
     readonly caller: Caller
     readonly now: number
+    readonly work: Work
     /** All votes of the activities, where they are known. @default read */
     readonly votes?: readonly VoteRow[] | undefined
   },
@@ -85,11 +87,11 @@ async function readRights(
   tx: Transaction,
   activity: ActivityRecordRow,
   votes: readonly VoteRow[],
-  { caller, now }: { readonly caller: Caller; readonly now: number },
+  { caller, now, work }: { readonly caller: Caller; readonly now: number; readonly work: Work },
 ): Promise<{ canApprove: boolean; canReject: boolean }> {
   const nothing = { canApprove: false, canReject: false }
   if (!isWaiting(activity.status) || caller.homeId !== activity.organization_id) return nothing
-  const item = openCase(tx, activity, votes[0]!.user_id, now)
+  const item = openCase(tx, activity, votes[0]!.user_id, { now, work })
   if (!item) return nothing
   const ballots = await countBallots(tx, activity, votes, now)
   const voter = { userId: caller.userId, credential: caller.credential }

@@ -27,6 +27,7 @@ import { checkLiveness } from './liveness.ts'
 import { encodeOutcomes } from './outcomes.ts'
 import type { SubmitRequest } from './request.ts'
 import type { EngineTools } from './tools.ts'
+import type { Work } from './work.ts'
 
 type Selection = 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED'
 
@@ -35,6 +36,7 @@ export interface Voter {
   readonly caller: Caller
   readonly request: SubmitRequest
   readonly now: number
+  readonly work: Work
 }
 
 /** The activity as the vote leaves it. */
@@ -82,7 +84,7 @@ async function approve(
 ): Promise<Voted> {
   const { now } = voter
   if (isTerminal(activity.status)) return { activity }
-  const item = openCaseOrRefuse(tools, tx, activity, votes, now)
+  const item = openCaseOrRefuse(tools, tx, activity, votes, voter)
   const ballots = await countBallots(tx, activity, votes, now)
   const ballot = ballotOf(voter.caller)
   if (ballots.some(({ userId }) => userId === ballot.userId)) return { activity }
@@ -124,7 +126,7 @@ async function reject(
     const message = `activity ${activity.id} cannot be rejected: its status is ${activity.status}`
     throw new ApiError(GRPC.InvalidArgument, message, { code: 'REQUEST_INVALID' })
   }
-  const item = openCaseOrRefuse(tools, tx, activity, votes, now)
+  const item = openCaseOrRefuse(tools, tx, activity, votes, voter)
   const ballots = await countBallots(tx, activity, votes, now)
   if (!(await tools.judge.mayVote(item, ballots, ballotOf(voter.caller)))) throw permissionDenied([])
   await recordVote(tools, tx, activity, voter, { selection: 'VOTE_SELECTION_REJECTED', castAt: now })
@@ -200,10 +202,10 @@ function openCaseOrRefuse(
   tx: Transaction,
   activity: ActivityRecordRow,
   votes: readonly VoteRow[],
-  now: number,
+  voter: Voter,
 ): Case {
   // INVARIANT: the first vote is the submission itself.
-  const item = tools.openCase(tx, activity, votes[0]!.user_id, now)
+  const item = tools.openCase(tx, activity, votes[0]!.user_id, voter)
   if (!item) throw apiError('notImplemented', activity.type)
   return item
 }
