@@ -2,6 +2,8 @@ import { atTemporal, connectTemporal, type TemporalConnections, type TemporalSet
 import type { ApplyPlace } from './applying.ts'
 import { taskQueueOf } from './applying.ts'
 import { askBackground } from './background/control.ts'
+import { embeddedTemporalTls } from './background/embedded-temporal.ts'
+import type { BackgroundStatus } from './background/model.ts'
 import { ensureBackground } from './background/start.ts'
 import type { CommandInput } from './command.ts'
 import { backgroundStart, type Place } from './connect.ts'
@@ -18,11 +20,11 @@ export async function findTemporalServer(
 ): Promise<TemporalConnections> {
   const named = namedTemporal(environment)
   if (named) return connectTemporal(named)
-  const { temporalAddress, namespace } = await ensureBackground(await backgroundStart(settings, place), {
+  const status = await ensureBackground(await backgroundStart(settings, place), {
     publicKey: place.key.publicKey,
     announce: (text) => io.say(`${text}\n`),
   })
-  return connectTemporal({ address: temporalAddress, namespace })
+  return connectTemporal(temporalOf(status, settings))
 }
 
 /** The Temporal server of a command where one runs: nothing is brought up for it. */
@@ -33,7 +35,19 @@ export async function findRunningTemporal({
   const named = namedTemporal(environment)
   if (named) return connectTemporal(named)
   const running = await askBackground(settings.dataDir, 'status')
-  return running && connectTemporal({ address: running.temporalAddress, namespace: running.namespace })
+  return running && connectTemporal(temporalOf(running, settings))
+}
+
+/** The Temporal server that a background process works at. */
+export function temporalOf(
+  { temporalAddress: address, embeddedTemporal, namespace }: BackgroundStatus,
+  { dataDir }: Pick<CommandInput['settings'], 'dataDir'>,
+): TemporalSettings {
+  return {
+    address,
+    namespace,
+    ...(embeddedTemporal ? { tls: embeddedTemporalTls(dataDir) } : {}),
+  }
 }
 
 /** Works with the applies of an organization at its Temporal server. */

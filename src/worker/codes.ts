@@ -6,8 +6,8 @@ export const workerCodes = {
     solve: 'start the server or correct TEMPORAL_ADDRESS; without it an embedded server is started',
   },
   'worker/temporal-missing': {
-    summary: 'no Temporal server is configured and none could be found, downloaded or built',
-    solve: 'put the `temporal` CLI on the PATH, or set TEMPORAL_ADDRESS to a running server',
+    summary: 'no Temporal server is configured and none could be found or built',
+    solve: 'put `temporal-server` 1.29 or Go on the PATH, or set TEMPORAL_ADDRESS to a running server',
   },
   'worker/temporal-failed': {
     summary: 'the embedded Temporal server did not come up',

@@ -1,6 +1,9 @@
-import { Client, Connection, isGrpcServiceError } from '@temporalio/client'
+import { readFileSync } from 'node:fs'
+import { createConnection } from 'node:net'
+import { Client, Connection, isGrpcServiceError, type TLSConfig } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import type { NativeConnection } from '@temporalio/worker'
+import type { TemporalTls } from './certificate-files.ts'
 import { WorkerError } from './error.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -9,6 +12,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface TemporalSettings {
   /** `host:port`, e.g. of the embedded server. */
   readonly address?: string
+  /** Of the embedded server at that address; others are named in the environment. */
+  readonly tls?: TemporalTls
   readonly namespace?: string
   readonly environment?: Environment
 }
@@ -31,15 +36,20 @@ const CONNECT_MS = 5_000
  */
 export async function connectTemporal(settings: TemporalSettings): Promise<TemporalConnections> {
   const configured = settings.address === undefined ? readProfile(settings.environment ?? {}) : undefined
-  const options = configured?.connectionOptions ?? {}
+  const options = configured?.connectionOptions ?? (settings.tls ? { tls: tlsOptions(settings.tls) } : {})
   const address = settings.address ?? options.address ?? 'localhost:7233'
   const namespace = settings.namespace ?? configured?.namespace ?? 'default'
   const attempt = async <T>(connecting: Promise<T>): Promise<T> => {
     try {
       return await connecting
     } catch (error) {
-      throw new WorkerError('worker/temporal-unreachable', `no Temporal server answers at \`${address}\``, {
-        facts: { address, namespace },
+      const refused = await listens(address)
+      const what = refused
+        ? `what listens at \`${address}\` does not take this client as one of Temporal's`
+        : `no Temporal server answers at \`${address}\``
+      throw new WorkerError('worker/temporal-unreachable', what, {
+        facts: { address, namespace, tls: describeTls(options.tls) },
+        ...(refused ? { next: NEXT_OF_REFUSED } : {}),
         cause: error,
       })
     }
@@ -62,6 +72,40 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
       await Promise.all(natives.map((native) => native.close()))
     },
   }
+}
+
+const NEXT_OF_REFUSED =
+  'give its certificates (TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH, TEMPORAL_TLS_SERVER_CA_CERT_PATH, ' +
+  'or a profile of them), or correct TEMPORAL_ADDRESS'
+
+/** The settings of the SDK. The server is known by its certificate's name, whichever address it is reached at. */
+export function tlsOptions({ authority, certificate, key }: TemporalTls): TLSConfig {
+  return {
+    serverNameOverride: 'localhost',
+    serverRootCACertificate: readFileSync(authority),
+    clientCertPair: { crt: readFileSync(certificate), key: readFileSync(key) },
+  }
+}
+
+function describeTls(tls: TLSConfig | boolean | null | undefined): string {
+  if (!tls) return 'none'
+  return typeof tls === 'object' && tls.clientCertPair ? 'with a client certificate' : 'without a client certificate'
+}
+
+/** Whether anything takes connections there: then it was reached, and did not like what it heard. */
+function listens(address: string): Promise<boolean> {
+  const url = URL.canParse(`tcp://${address}`) ? new URL(`tcp://${address}`) : undefined
+  if (!url) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || 7233 })
+    const answer = (reached: boolean) => {
+      socket.destroy()
+      resolve(reached)
+    }
+    socket.setTimeout(1_000, () => answer(false))
+    socket.once('connect', () => answer(true))
+    socket.once('error', () => answer(false))
+  })
 }
 
 /** Where nobody answers a call that was made on a connection (gRPC: UNAVAILABLE, DEADLINE_EXCEEDED). */

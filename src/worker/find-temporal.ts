@@ -1,152 +1,150 @@
 /**
- * Finds a `temporal` binary for the embedded server, in this order: the PATH, the cache folder, the SDK's download
- * place, a build from source into the cache folder. Whoever has TEMPORAL_ADDRESS set needs none of it.
+ * Finds the Temporal server's binary for the embedded server, in this order: the PATH, the cache folder, a build from
+ * source into the cache folder. Whoever has TEMPORAL_ADDRESS set needs none of it. Nothing is downloaded ready-made: no
+ * digest of a released archive is published where it could be checked, and what nobody checked is not run.
  */
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { access, chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { takeEnvironment } from '../config/index.ts'
 import { WorkerError } from './error.ts'
 
-/** The newest version that `go install` builds: later ones have replace directives. */
-export const TEMPORAL_VERSION = '1.5.1'
+export const TEMPORAL_VERSION = '1.29.1'
+const MODULE = 'go.temporal.io/server'
+/** Digest of the module's source as the public checksum database has it (`go mod download -json`, `Sum`). */
+const MODULE_SUM = 'h1:sgiMveg/8e51lA62pWb9VzC5WTRitKFyT6XsjonHUhE='
+const BINARY = 'temporal-server'
 
 export type Announce = (message: string) => void
+type Environment = Readonly<Record<string, string | undefined>>
 
 export interface FindTemporalOptions {
   readonly announce: Announce
   /** @default the process's own */
-  readonly environment?: Readonly<Record<string, string | undefined>>
-  readonly fetch?: typeof globalThis.fetch
-  /** Longest that asking for and fetching the download may take. @default 5 s to answer, 2 min in all */
-  readonly downloadMs?: { readonly answer: number; readonly whole: number }
+  readonly environment?: Environment
+  /** Ends the search, and a build that is under way. */
   readonly signal?: AbortSignal
 }
 
 /** What each way brought: a binary, or why not. */
 type Attempt = { readonly binary: string } | { readonly failed: string }
 
-/** Finds, downloads or builds the binary and returns its path. Throws `worker/temporal-missing` listing what was tried. */
+/** Finds or builds the binary and returns its path. Throws `worker/temporal-missing` listing what was tried. */
 export async function findTemporal(options: FindTemporalOptions): Promise<string> {
-  const { announce, environment = takeEnvironment() } = options
-  const cache = cacheFolder(environment)
+  const { announce, environment = takeEnvironment(), signal } = options
   const ways: readonly [string, () => Promise<Attempt>][] = [
-    ['PATH', () => onPath(environment)],
-    ['cache', () => inCache(cache)],
-    ['download', () => download(cache, options)],
-    ['go install', () => build(cache, environment, options)],
+    ...waysAtHand(environment),
+    ['go install', () => build(cacheFolder(environment), environment, options)],
   ]
   const tried: Record<string, string> = {}
   for (const [name, attempt] of ways) {
+    signal?.throwIfAborted()
     const result = await attempt()
     if ('binary' in result) return result.binary
     tried[name] = result.failed
     announce(`temporal: ${name}: ${result.failed}`)
   }
-  throw new WorkerError('worker/temporal-missing', 'no `temporal` binary could be found, downloaded or built', {
-    facts: tried,
-  })
+  signal?.throwIfAborted()
+  throw new WorkerError('worker/temporal-missing', 'no Temporal server could be found or built', { facts: tried })
 }
 
-/** `quorate/temporal-1.5.1` in the user's cache folder (XDG base directories). */
-export function cacheFolder(environment: Readonly<Record<string, string | undefined>>): string {
-  const base = environment.XDG_CACHE_HOME || join(environment.HOME || homedir(), '.cache')
-  return join(base, 'quorate', `temporal-${TEMPORAL_VERSION}`)
+/** The binary that is here already; undefined when it would have to be built. */
+export async function locateTemporal(environment: Environment): Promise<string | undefined> {
+  for (const [, attempt] of waysAtHand(environment)) {
+    const result = await attempt()
+    if ('binary' in result) return result.binary
+  }
+  return undefined
 }
 
-async function onPath(environment: Readonly<Record<string, string | undefined>>): Promise<Attempt> {
-  const binary = await findProgram('temporal', environment)
-  return binary === undefined ? { failed: 'no `temporal` on the PATH' } : { binary }
+function waysAtHand(environment: Environment): readonly [string, () => Promise<Attempt>][] {
+  return [
+    ['PATH', () => onPath(environment)],
+    ['cache', () => inCache(cacheFolder(environment))],
+  ]
+}
+
+/** `quorate/temporal-server-1.29.1` in the user's cache folder (XDG base directories). */
+export function cacheFolder(environment: Environment): string {
+  const base = environment['XDG_CACHE_HOME'] || join(environment['HOME'] || homedir(), '.cache')
+  return join(base, 'quorate', `temporal-server-${TEMPORAL_VERSION}`)
+}
+
+async function onPath(environment: Environment): Promise<Attempt> {
+  const binary = await findProgram(BINARY, environment)
+  return binary === undefined ? { failed: `no \`${BINARY}\` on the PATH` } : { binary }
 }
 
 async function inCache(cache: string): Promise<Attempt> {
-  const binary = join(cache, 'temporal')
-  return (await isProgram(binary)) ? { binary } : { failed: `nothing at ${binary}` }
-}
-
-/** Asks the place that Temporal's SDKs download their test server from for an archive, and unpacks it. */
-async function download(cache: string, options: FindTemporalOptions): Promise<Attempt> {
-  const { announce, fetch = globalThis.fetch, downloadMs = { answer: 5_000, whole: 120_000 } } = options
-  const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string]
-  const platform = { linux: 'linux', darwin: 'darwin' }[process.platform as string]
-  if (!arch || !platform) return { failed: `there is no download for ${process.platform} on ${process.arch}` }
-  announce(`temporal: looking for a download of version ${TEMPORAL_VERSION}`)
-  const within = (ms: number) => AbortSignal.any([AbortSignal.timeout(ms), ...(options.signal ? [options.signal] : [])])
-  try {
-    const place = `https://temporal.download/cli/v${TEMPORAL_VERSION}?arch=${arch}&platform=${platform}&format=tar.gz`
-    const answer = await fetch(place, { signal: within(downloadMs.answer) })
-    if (!answer.ok) return { failed: `temporal.download answered with status ${answer.status}` }
-    const { archiveUrl, fileToExtract } = (await answer.json()) as { archiveUrl: string; fileToExtract: string }
-    announce('temporal: downloading')
-    const archive = await fetch(archiveUrl, { signal: within(downloadMs.whole) })
-    if (!archive.ok) return { failed: `the archive answered with status ${archive.status}` }
-    return await unpack(cache, new Uint8Array(await archive.arrayBuffer()), fileToExtract)
-  } catch (error) {
-    return { failed: `no download: ${reasonOf(error)}` }
+  const binary = join(cache, BINARY)
+  if (!(await isProgram(binary))) return { failed: `nothing at ${binary}` }
+  for (const path of [cache, binary]) {
+    const { uid, mode } = await stat(path)
+    const [own, root] = [process.getuid?.() ?? uid, 0]
+    // Whoever could have replaced it would run as this user, with the keys of its data folders.
+    if ((uid !== own && uid !== root) || mode & 0o022) return { failed: `${path} can be written by another user` }
   }
+  return { binary }
 }
 
-async function unpack(cache: string, archive: Uint8Array, member: string): Promise<Attempt> {
-  await mkdir(join(cache, '..'), { recursive: true })
-  const folder = await mkdtemp(`${cache}-`)
-  try {
-    await writeFile(join(folder, 'archive.tar.gz'), archive)
-    const { status, output } = await run('tar', ['-xzf', 'archive.tar.gz', member], { cwd: folder })
-    if (status !== 0) return { failed: `the archive does not unpack: ${output}` }
-    return await moveIn(cache, join(folder, member))
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** Builds from source through the Go module proxy: about five minutes on two cores, once. */
+/**
+ * Builds from source through the Go module proxy. The module must be the one whose digest stands here; what it is made
+ * of is then fixed too, by the versions in its go.mod and the digests of those in the public checksum database, which is
+ * asked whatever this machine's settings say of it.
+ */
 async function build(
   cache: string,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   { announce, signal }: FindTemporalOptions,
 ): Promise<Attempt> {
   const go = await findProgram('go', environment)
   if (go === undefined) return { failed: 'no `go` on the PATH to build it with' }
-  announce(`temporal: building version ${TEMPORAL_VERSION} from source; this takes about five minutes, once`)
+  announce(`temporal: building server ${TEMPORAL_VERSION} from source; this takes about two minutes, once`)
   await mkdir(join(cache, '..'), { recursive: true })
   const folder = await mkdtemp(`${cache}-`)
   const startedAt = performance.now()
   const progress = setInterval(() => {
     announce(`temporal: still building (${Math.round((performance.now() - startedAt) / 1000)} s)`)
   }, 10_000)
+  const env = { ...environment, ...CHECKED, GOBIN: folder, GOFLAGS: '-ldflags=-s' }
   try {
-    const { status, output } = await run(
-      go,
-      ['install', `github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_VERSION}`],
-      {
-        env: { ...environment, GOBIN: folder, GOFLAGS: '-ldflags=-s' },
-        ...(signal ? { signal } : {}),
-      },
-    )
-    if (status !== 0) return { failed: `go install failed: ${output}` }
-    return await moveIn(cache, join(folder, 'temporal'))
+    const module = await run(go, ['mod', 'download', '-json', `${MODULE}@v${TEMPORAL_VERSION}`], { env, signal })
+    if (module.status !== 0) return { failed: `go mod download failed: ${reasonOf(module.output)}` }
+    const sum = sumOf(module.output)
+    if (sum !== MODULE_SUM) return { failed: `the source has the digest ${sum}, expected ${MODULE_SUM}` }
+    const built = await run(go, ['install', `${MODULE}/cmd/server@v${TEMPORAL_VERSION}`], { env, signal })
+    if (built.status !== 0) return { failed: `go install failed: ${reasonOf(built.output)}` }
+    return await moveIn(cache, join(folder, 'server'))
   } finally {
     clearInterval(progress)
     await rm(folder, { recursive: true, force: true })
   }
 }
 
+/** Go's settings that could leave a download unchecked, set to what checks it. */
+const CHECKED = { GOSUMDB: 'sum.golang.org', GONOSUMDB: '', GOPRIVATE: '', GOINSECURE: '', GOWORK: 'off' }
+
+function sumOf(output: string): string {
+  try {
+    return String((JSON.parse(output) as { Sum?: unknown }).Sum)
+  } catch {
+    return 'that cannot be read'
+  }
+}
+
 /** Puts a whole binary in its place at once: of two processes that make it, both end with a good one. */
 async function moveIn(cache: string, made: string): Promise<Attempt> {
-  const binary = join(cache, 'temporal')
-  await mkdir(cache, { recursive: true })
+  const binary = join(cache, BINARY)
+  await mkdir(cache, { recursive: true, mode: 0o755 })
   await chmod(made, 0o755)
   await rename(made, binary)
   return { binary }
 }
 
-async function findProgram(
-  name: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<string | undefined> {
-  for (const folder of (environment.PATH ?? '').split(delimiter)) {
+async function findProgram(name: string, environment: Environment): Promise<string | undefined> {
+  for (const folder of (environment['PATH'] ?? '').split(delimiter)) {
     if (folder !== '' && (await isProgram(join(folder, name)))) return join(folder, name)
   }
   return undefined
@@ -159,31 +157,34 @@ async function isProgram(path: string): Promise<boolean> {
   )
 }
 
-/** Runs a program to its end; `output` is the last line of what it said. */
+/** Runs a program to its end; `output` is what it said on stdout, or when it fails the end of all that it said. */
 async function run(
   program: string,
   args: readonly string[],
-  options: {
-    readonly cwd?: string
-    readonly env?: Readonly<Record<string, string | undefined>>
-    readonly signal?: AbortSignal
-  },
+  { env, signal }: { readonly env: Environment; readonly signal: AbortSignal | undefined },
 ): Promise<{ readonly status: number | null; readonly output: string }> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-    let said = ''
-    const listen = (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4_000)
+    // A group of its own, so that the compilers that it starts end with it.
+    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const end = () => child.pid !== undefined && process.kill(-child.pid, 'SIGTERM')
+    signal?.addEventListener('abort', end, { once: true })
+    let [said, all] = ['', '']
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        all = (all + chunk.toString()).slice(-4_000)
+      })
     }
-    child.stdout.on('data', listen)
-    child.stderr.on('data', listen)
-    const last = () => said.trim().split('\n').at(-1) ?? ''
     child.on('error', (error) => resolve({ status: null, output: error.message }))
-    child.on('close', (status) => resolve({ status, output: last() }))
+    child.on('close', (status) => {
+      signal?.removeEventListener('abort', end)
+      resolve({ status, output: status === 0 ? said : all })
+    })
   })
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? error.cause.message : error.message
+function reasonOf(output: string): string {
+  return output.trim().split('\n').at(-1) ?? ''
 }

@@ -3,6 +3,8 @@
  * none is configured. Decides nothing about plans; holds no credential: `clientFor` of the activities does. Temporal's own
  * worker takes a second to load, so it is loaded by what works, not by what asks how work stands.
  */
+
+export type { TemporalTls } from './certificate-files.ts'
 export { workerCodes } from './codes.ts'
 export { atTemporal, connectTemporal, type TemporalConnections, type TemporalSettings } from './connect.ts'
 export { WorkerError } from './error.ts'
@@ -11,8 +13,15 @@ export {
   cacheFolder,
   type FindTemporalOptions,
   findTemporal,
+  locateTemporal,
   TEMPORAL_VERSION,
 } from './find-temporal.ts'
 export { routeTemporalLogs } from './logs.ts'
-export { startTemporalServer, type TemporalServer, type TemporalServerOptions } from './temporal-server.ts'
+export { SERVER_FILES } from './server-config.ts'
+export {
+  startTemporalServer,
+  type TemporalServer,
+  type TemporalServerOptions,
+  temporalServerTls,
+} from './temporal-server.ts'
 export { bundleWorkflows, createWorker, TASK_QUEUE, type WorkerOptions, workflowsPath } from './worker.ts'

@@ -16,10 +16,10 @@ const MOST = 1.1
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-bench-'))
   const binary = await findTemporal({ announce: (text) => console.log(text) })
-  const server = await startTemporalServer({ binary, dbFile: join(folder, 'temporal.db'), announce: () => {} })
+  const server = await startTemporalServer({ binary, folder, announce: () => {} })
   try {
     const { submittedAfterMs, mostASecond } = await sendMany({
-      address: server.address,
+      temporal: server,
       sends: SENDS,
       senders: 5,
       workers: 1,

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
-import { connectTestTemporal, testTemporalAddress } from '../temporal.ts'
+import { connectTestTemporal, testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, keyFile, quorate, readAll, testFolder, writeFiles } from './harness.ts'
 import { onlyTags, scene } from './scene.ts'
 
@@ -123,9 +123,7 @@ describe('apply: no worker', () => {
     const service = await startTestService()
     onTestFinished(() => service.close())
     const folder = testFolder()
-    const env = environmentOf(service, folder, service.root.privateKey, {
-      TEMPORAL_ADDRESS: await testTemporalAddress(),
-    })
+    const env = environmentOf(service, folder, service.root.privateKey, await testTemporalEnvironment())
     const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
     const ran = await quorate(['apply', defs, '--yes'], { env })
     expect(ran.stderr).toContain(

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
 import { startBusyService } from '../client/busy-service.ts'
 import { startTestService } from '../service/harness.ts'
-import { testTemporalAddress } from '../temporal.ts'
+import { testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
@@ -189,7 +189,7 @@ describe('apply', () => {
   })
 
   test('events are one JSON object a line, the version first; a saved plan writes the lock beside its definitions', async () => {
-    const { service, folder, env, defs } = await scene({ TEMPORAL_ADDRESS: await testTemporalAddress() })
+    const { service, folder, env, defs } = await scene(await testTemporalEnvironment())
     const worker = spawn(process.execPath, [main, 'worker', '--json'], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { ServiceOptions } from '../../src/service/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
-import { testTemporalAddress } from '../temporal.ts'
+import { testTemporalEnvironment } from '../temporal.ts'
 import { environmentOf, testFolder } from './harness.ts'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
@@ -30,11 +30,11 @@ export interface SceneOptions
 /** Sets one up. */
 export async function scene(given: SceneOptions = {}): Promise<Scene> {
   const { at = async ({ url }) => url, more = {}, atEnd = onTestFinished, ...options } = given
-  const temporal = await testTemporalAddress()
+  const temporal = await testTemporalEnvironment()
   const service = await startTestService(options)
   const folder = testFolder(atEnd)
   const env = environmentOf(service, folder, service.root.privateKey, {
-    TEMPORAL_ADDRESS: temporal,
+    ...temporal,
     QUORATE_BASE_URL: await at(service),
     ...more,
   })

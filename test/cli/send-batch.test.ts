@@ -8,6 +8,7 @@ import { createTestUser } from '../service/harness.ts'
 import { startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { temporalOf } from '../temporal.ts'
 import { countActivities, environmentOf, quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
@@ -167,7 +168,7 @@ describe('send --batch: a file is sent row by row', () => {
   test('what would be denied stops it, unless it is to be left out', { timeout: 60_000 }, async () => {
     const { privateKey } = (await createTestUser(day.service, 'carol')).client
     const env = environmentOf(day.service, writeFiles(join(day.folder, 'carol'), { none: '' }), privateKey, {
-      TEMPORAL_ADDRESS: day.env['TEMPORAL_ADDRESS']!,
+      ...temporalOf(day.env),
       QUORATE_DATA_DIR: day.env['QUORATE_DATA_DIR']!,
     })
     const before = await countActivities(day.service)

@@ -69,7 +69,7 @@ describe('up', () => {
     expect(secrets).toHaveLength(3)
     const elsewhere = readAll(join(folder, 'data')).filter(({ path }) => !/\/keys\/|bootstrap\.json$/.test(path))
     // The database of the Temporal server is among them: it holds every history.
-    expect(elsewhere.some(({ path }) => path.endsWith('temporal.db'))).toBe(true)
+    expect(elsewhere.some(({ path }) => path.endsWith('temporal/state.db'))).toBe(true)
     for (const secret of secrets) {
       const forms = [
         secret,

@@ -14,7 +14,7 @@ import { Secret } from '../../src/telemetry/index.ts'
 import { countActivities, environmentOf, keyFile, quorate, testFolder, writeFiles } from '../cli/harness.ts'
 import { type Between, startBetween } from '../faults/between.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
-import { testTemporalAddress } from '../temporal.ts'
+import { testTemporalEnvironment } from '../temporal.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -61,7 +61,7 @@ async function scene() {
   })
   const env = environmentOf(service, folder, service.root.privateKey, {
     QUORATE_BASE_URL: between.url,
-    TEMPORAL_ADDRESS: await testTemporalAddress(),
+    ...(await testTemporalEnvironment()),
   })
   return { folder, env }
 }

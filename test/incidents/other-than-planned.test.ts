@@ -13,6 +13,7 @@ import { onlyTags, scene } from '../cli/scene.ts'
 import { acme } from '../plan/organization.ts'
 import { planInput } from '../plan/planning.ts'
 import { startTestService } from '../service/harness.ts'
+import { temporalOf } from '../temporal.ts'
 import { createStage, states } from '../workflows/harness.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -70,9 +71,7 @@ describe('other than planned: another world', () => {
   test('in another organization, or edited, it is refused before anything is submitted', async () => {
     const { service, folder, env, file } = await saved()
     const other = await startTestService()
-    const elsewhere = environmentOf(other, folder, other.root.privateKey, {
-      TEMPORAL_ADDRESS: env['TEMPORAL_ADDRESS']!,
-    })
+    const elsewhere = environmentOf(other, folder, other.root.privateKey, temporalOf(env))
     const foreign = await quorate(['apply', file], { env: elsewhere })
     expect(foreign.stderr).toContain('error cli/other-organization')
     expect([foreign.exit, await countActivities(other)]).toEqual([1, 0])

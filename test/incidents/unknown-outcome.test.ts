@@ -17,7 +17,7 @@ import { type Field, kill, openField } from '../reliability/field.ts'
 import { line } from '../reliability/figures.ts'
 import { addTenants, type Tenant } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
-import { connectTestTemporal, testTemporalAddress } from '../temporal.ts'
+import { connectTestTemporal, testTemporal } from '../temporal.ts'
 import { makePairs } from '../workflows/made-plan.ts'
 
 const HOUR = 3_600_000
@@ -145,7 +145,7 @@ describe('unknown outcome: a worker killed between two steps', () => {
     })
     let worker: ChildProcess | undefined
     const field = await openField({
-      address: await testTemporalAddress(),
+      temporal: await testTemporal(),
       batches: [createTag!],
       meddle: async (passing) => {
         if (!worker || !fatal(passing)) return undefined

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testTemporalAddress } from '../temporal.ts'
+import { testTemporal } from '../temporal.ts'
 import { keepsRate, sendMany } from './batch-sends.ts'
 import { line } from './figures.ts'
 
@@ -8,7 +8,7 @@ test('batch sends: a node that loses answers and is killed twice, and a worker k
 }, async () => {
   const sends = 60
   const figures = await sendMany({
-    address: await testTemporalAddress(),
+    temporal: await testTemporal(),
     sends,
     senders: 5,
     workers: 2,

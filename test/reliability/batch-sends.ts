@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createPlanStore, type SendBatchProgress, type SendOrder } from '../../activities/index.ts'
 import { assertWorker } from '../../src/cli/applying.ts'
-import { bundleWorkflows, connectTemporal } from '../../src/worker/index.ts'
+import { bundleWorkflows, connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { sendBatch } from '../../workflows/index.ts'
 import { startBetween } from '../faults/between.ts'
 import { startTestService } from '../service/harness.ts'
@@ -49,8 +49,7 @@ export interface ManySends {
 const RECEIVER = '0x00000000000000000000000000000000000000b0'
 
 export interface ManySendsOptions {
-  /** Of the Temporal server. */
-  readonly address: string
+  readonly temporal: TemporalSettings
   readonly sends: number
   readonly senders: number
   readonly workers: number
@@ -66,7 +65,15 @@ export interface ManySendsOptions {
 }
 
 export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
-  const { address, sends, senders, workers: count, requestsPerSecond, nodeKills = 2, workerKills = 1 } = options
+  const {
+    temporal: server,
+    sends,
+    senders,
+    workers: count,
+    requestsPerSecond,
+    nodeKills = 2,
+    workerKills = 1,
+  } = options
   const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-many-'))
   const closers: (() => Promise<unknown>)[] = [
     async () => rmSync(storeFolder, { recursive: true, force: true, maxRetries: 5 }),
@@ -96,7 +103,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
     const bundleFile = join(storeFolder, 'bundle.js')
     writeFileSync(bundleFile, (await bundleWorkflows()).code)
     const settings: WorkerProcessSettings = {
-      address,
+      temporal: server,
       taskQueue: `many-${organizationId}`,
       baseUrl: between.url,
       organizationId,
@@ -120,7 +127,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
     const store = createPlanStore(storeFolder)
     const batch = batchOf(Array.from({ length: sends }, (_, row) => orderOf(row)))
     await store.batches.put(batch)
-    const temporal = await connectTemporal({ address })
+    const temporal = await connectTemporal(server)
     closers.push(() => temporal.close())
     await assertWorker(temporal.client, settings.taskQueue, count * STARTING_MS)
     const handle = await temporal.client.workflow.start<typeof sendBatch>('sendBatch', {

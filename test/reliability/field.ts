@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowFailedError } from '@temporalio/client'
 import { type ApplyProgress, createPlanStore } from '../../activities/index.ts'
 import type { Batch, Plan } from '../../src/plan/index.ts'
-import { bundleWorkflows, connectTemporal } from '../../src/worker/index.ts'
+import { bundleWorkflows, connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
 import { type Between, type Meddle, startBetween } from '../faults/between.ts'
 import { countByIntent } from '../faults/count.ts'
@@ -38,8 +38,7 @@ export interface Field {
 }
 
 export interface FieldOptions {
-  /** Of the Temporal server. */
-  readonly address: string
+  readonly temporal: TemporalSettings
   readonly batches: readonly Batch[]
   /** Lets each worker make its bodies itself, which must show. @default false */
   readonly naive?: boolean
@@ -51,7 +50,7 @@ export interface FieldOptions {
 const ANSWER_AFTER_MS = 60
 
 /** Opens a field and starts the apply; no worker runs yet. */
-export async function openField({ address, batches, naive = false, meddle }: FieldOptions): Promise<Field> {
+export async function openField({ temporal: server, batches, naive = false, meddle }: FieldOptions): Promise<Field> {
   const workers = new Set<ChildProcess>()
   let closed = false
   const service = await startTestService()
@@ -61,7 +60,7 @@ export async function openField({ address, batches, naive = false, meddle }: Fie
   writeFileSync(bundleFile, (await bundleWorkflows()).code)
   const { organizationId, rootUserId: userId, root } = service
   const settings: WorkerProcessSettings = {
-    address,
+    temporal: server,
     taskQueue: `kill-${randomUUID()}`,
     baseUrl: between.url,
     organizationId,
@@ -72,7 +71,7 @@ export async function openField({ address, batches, naive = false, meddle }: Fie
   }
   const plan = makePlanOf({ organizationId, baseUrl: between.url, userId, publicKey: root.publicKey }, batches)
   await createPlanStore(storeFolder).putPlan(plan)
-  const temporal = await connectTemporal({ address })
+  const temporal = await connectTemporal(server)
   const handle = await temporal.client.workflow.start<typeof apply>('apply', {
     workflowId: `apply/${organizationId}`,
     taskQueue: settings.taskQueue,

@@ -37,9 +37,9 @@ export async function killServer({
   const folder = mkdtempSync(join(tmpdir(), 'quorate-server-kills-'))
   const announce = () => {}
   const binary = await findTemporal({ announce })
-  let server = await startTemporalServer({ binary, dbFile: join(folder, 'temporal.db'), announce })
+  let server = await startTemporalServer({ binary, folder, announce })
   const port = Number(server.address.split(':')[1])
-  const field = await openField({ address: server.address, batches: makePairs(pairs) })
+  const field = await openField({ temporal: server, batches: makePairs(pairs) })
   let worker: ChildProcess | undefined
   let stopped = false
   const keepWorker = () => {
@@ -57,8 +57,8 @@ export async function killServer({
       process.kill(server.pid, 'SIGKILL')
       await server.stop()
       figures.kills++
-      const dbFile = join(folder, forget ? `temporal-${figures.kills}.db` : 'temporal.db')
-      server = await startTemporalServer({ binary, dbFile, port, announce })
+      if (forget) for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `state.db${end}`), { force: true })
+      server = await startTemporalServer({ binary, folder, port, announce })
       if (forget) break
     }
     const state = await Promise.race([

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { testTemporalAddress } from '../temporal.ts'
+import { testTemporal } from '../temporal.ts'
 import { line } from './figures.ts'
 import { killWorkers } from './worker-kills.ts'
 
 test('worker kills: 20 workers lost at random moments change nothing but time', { timeout: 400_000 }, async () => {
-  const figures = await killWorkers({ address: await testTemporalAddress(), kills: 20 })
+  const figures = await killWorkers({ temporal: await testTemporal(), kills: 20 })
   console.log(line(figures))
   expect(figures).toMatchObject({ kills: 20, pending: 20, lost: 0, dup: 0, state: 'done' })
   // Some answers were lost, or the kills hit nothing that mattered.
@@ -12,7 +12,7 @@ test('worker kills: 20 workers lost at random moments change nothing but time', 
 })
 
 test('worker kills: a body made inside the Temporal activity makes twins', { timeout: 400_000 }, async () => {
-  const { kills, dup } = await killWorkers({ address: await testTemporalAddress(), kills: 20, naive: true })
+  const { kills, dup } = await killWorkers({ temporal: await testTemporal(), kills: 20, naive: true })
   console.log(`naive: kills=${kills} dup=${dup}`)
   expect(dup).toBeGreaterThan(0)
 })

@@ -4,6 +4,7 @@
  * activity, must fail the same, or it shows nothing.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { TemporalSettings } from '../../src/worker/index.ts'
 import { makePairs } from '../workflows/made-plan.ts'
 import { kill, openField, twins } from './field.ts'
 
@@ -22,15 +23,15 @@ export interface WorkerKills {
 
 /** Kills workers of one apply so many times, or until there are twins when it is naive. */
 export async function killWorkers({
-  address,
+  temporal,
   kills,
   naive = false,
 }: {
-  readonly address: string
+  readonly temporal: TemporalSettings
   readonly kills: number
   readonly naive?: boolean
 }): Promise<WorkerKills> {
-  const field = await openField({ address, batches: makePairs(PAIRS), naive })
+  const field = await openField({ temporal, batches: makePairs(PAIRS), naive })
   try {
     let counts = await field.counts()
     const figures = { kills: 0, pending: 0 }

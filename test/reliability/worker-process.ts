@@ -5,10 +5,10 @@ import { type Activities, createActivities, createPlanStore } from '../../activi
 import { createFolderTurns, createRate, createSubmitClient } from '../../src/client/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
-import { connectTemporal, createWorker, routeTemporalLogs } from '../../src/worker/index.ts'
+import { connectTemporal, createWorker, routeTemporalLogs, type TemporalSettings } from '../../src/worker/index.ts'
 
 export interface WorkerProcessSettings {
-  readonly address: string
+  readonly temporal: TemporalSettings
   readonly taskQueue: string
   readonly baseUrl: string
   readonly organizationId: string
@@ -45,7 +45,7 @@ const naive: Partial<Activities> = {
   },
 }
 
-const temporal = await connectTemporal({ address: settings.address })
+const temporal = await connectTemporal(settings.temporal)
 const worker = await createWorker({
   connection: await temporal.openForWorker(),
   taskQueue: settings.taskQueue,

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { findTemporal, startTemporalServer } from '../../src/worker/index.ts'
+import { findTemporal, startTemporalServer, type TemporalSettings } from '../../src/worker/index.ts'
 import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
@@ -72,8 +72,8 @@ async function tellOfMany(count: number): Promise<void> {
 }
 
 async function sendManyTimes(sends: number): Promise<void> {
-  await withTemporal(async (address) => {
-    const figures = await sendMany({ address, sends, senders: 5, workers: 8, requestsPerSecond: 10, workerKills: 2 })
+  await withTemporal(async (temporal) => {
+    const figures = await sendMany({ temporal, sends, senders: 5, workers: 8, requestsPerSecond: 10, workerKills: 2 })
     const once = { included: sends, hashes: sends, paid: sends, nonces: sends }
     demand(figures, { ...once, nodeKills: 2, workerKills: 2 })
     if (!keepsRate(figures.mostASecond, 10))
@@ -82,11 +82,14 @@ async function sendManyTimes(sends: number): Promise<void> {
 }
 
 async function killManyWorkers(count: number): Promise<void> {
-  await withTemporal(async (address) => {
+  await withTemporal(async (temporal) => {
     const sum = { kills: 0, pending: 0, submits: 0, lost: 0, dup: 0 }
     while (sum.kills < count) {
       const kills = Math.min(KILLS_AN_APPLY.worker, count - sum.kills)
-      add(sum, demand(await killWorkers({ address, kills }), { kills, pending: kills, lost: 0, dup: 0, state: 'done' }))
+      add(
+        sum,
+        demand(await killWorkers({ temporal, kills }), { kills, pending: kills, lost: 0, dup: 0, state: 'done' }),
+      )
     }
     console.log(line(sum))
   })
@@ -130,13 +133,13 @@ function add(sum: Record<string, number>, figures: object): void {
   for (const [name, value] of Object.entries(figures)) if (typeof sum[name] === 'number') sum[name] += Number(value)
 }
 
-async function withTemporal(work: (address: string) => Promise<void>): Promise<void> {
+async function withTemporal(work: (temporal: TemporalSettings) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-soak-'))
   const announce = (text: string) => console.log(text)
   const binary = await findTemporal({ announce })
-  const server = await startTemporalServer({ binary, dbFile: join(folder, 'temporal.db'), announce: () => {} })
+  const server = await startTemporalServer({ binary, folder, announce: () => {} })
   try {
-    await work(server.address)
+    await work(server)
   } finally {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -1,48 +1,106 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { atTemporal, connectTemporal, findTemporal, startTemporalServer } from '../../src/worker/index.ts'
+import {
+  atTemporal,
+  connectTemporal,
+  findTemporal,
+  startTemporalServer,
+  type TemporalServer,
+} from '../../src/worker/index.ts'
+import { testTemporal, testTemporalEnvironment } from '../temporal.ts'
 
 let folder = ''
-beforeAll(() => {
+let binary = ''
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'quorate-server-'))
+  binary = await findTemporal({ announce })
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const announce = () => {}
 
-describe('embedded temporal server', () => {
-  test('what was started is there after a stop and a start on the same file', async () => {
-    const binary = await findTemporal({ announce })
-    const dbFile = join(folder, 'state', 'temporal.db')
-    const first = await startTemporalServer({ binary, dbFile, announce })
-    const before = await connectTemporal({ address: first.address })
-    await before.client.workflow.start('anything', { workflowId: 'kept', taskQueue: 'nobody' })
-    await before.close()
-    await first.stop()
-    expect(() => process.kill(first.pid, 0)).toThrow()
+/** What a client finds after `end` has ended the server under it. */
+async function restarted(name: string, end: (server: TemporalServer) => Promise<void>) {
+  const state = join(folder, name)
+  const first = await startTemporalServer({ binary, folder: state, announce })
+  const before = await connectTemporal(first)
+  await before.client.workflow.start('anything', { workflowId: 'kept', taskQueue: 'nobody' })
+  await end(first)
+  await before.close()
+  expect(() => process.kill(first.pid, 0)).toThrow()
 
-    const second = await startTemporalServer({ binary, dbFile, announce })
-    const after = await connectTemporal({ address: second.address })
-    const { status } = await after.client.workflow.getHandle('kept').describe()
-    await after.close()
-    await second.stop()
-    expect(status.name).toBe('RUNNING')
-    expect(statSync(join(folder, 'state')).mode & 0o077).toBe(0)
+  const second = await startTemporalServer({ binary, folder: state, retentionDays: 9, announce })
+  const after = await connectTemporal(second)
+  const { status, runId } = await after.client.workflow.getHandle('kept').describe()
+  const { config } = await after.client.workflowService.describeNamespace({ namespace: 'default' })
+  await after.close()
+  await second.stop()
+  return { status: status.name, runId, retention: Number(config?.workflowExecutionRetentionTtl?.seconds), state }
+}
+
+describe('embedded temporal server', () => {
+  test('what was started is there after a stop and a start on the same folder, which is its owner’s alone', async () => {
+    const { status, retention, state } = await restarted('stopped', (server) => server.stop())
+    expect([status, retention]).toEqual(['RUNNING', 9 * 24 * 3_600])
+    expect(statSync(state).mode & 0o777).toBe(0o700)
+    const files = readdirSync(state, { recursive: true, withFileTypes: true })
+    for (const entry of files) {
+      const { mode } = statSync(join(entry.parentPath, entry.name))
+      expect([entry.name, mode & 0o777]).toEqual([entry.name, entry.isDirectory() ? 0o700 : 0o600])
+    }
+    expect(files.map(({ name }) => name)).toContain('client.key')
+  })
+
+  test('what was acknowledged is there after it was killed, and steps go on at once', async () => {
+    const killed = await restarted('killed', async ({ pid, ended }) => {
+      process.kill(pid, 'SIGKILL')
+      expect(await ended).toBe('it ended with SIGKILL')
+    })
+    expect(killed.status).toBe('RUNNING')
+  })
+
+  test('its config holds no key, and its log neither', async () => {
+    const { state } = await restarted('quiet', (server) => server.stop())
+    const key = readFileSync(join(state, 'certificates/server.key'), 'utf8').split('\n')[1]!
+    for (const name of ['config/quorate.yaml', 'config/dynamic.yaml', 'server.log']) {
+      expect(readFileSync(join(state, name), 'utf8')).not.toContain(key)
+    }
   })
 
   test('a binary that ends at once is an error with its last words', async () => {
-    const binary = join(folder, 'broken')
-    writeFileSync(binary, '#!/bin/sh\necho "database is locked" >&2\nexit 3\n')
-    chmodSync(binary, 0o755)
-    const fault = startTemporalServer({ binary, dbFile: join(folder, 'broken.db'), announce })
+    const broken = join(folder, 'broken')
+    writeFileSync(broken, '#!/bin/sh\necho "database is locked" >&2\nexit 3\n')
+    chmodSync(broken, 0o755)
+    const fault = startTemporalServer({ binary: broken, folder: join(folder, 'ends'), announce })
     await expect(fault).rejects.toMatchObject({
       code: 'worker/temporal-failed',
       message: expect.stringContaining('it ended with status 3'),
       facts: { said: 'database is locked' },
     })
+  })
+
+  test('a start that is no longer wanted leaves no process', async () => {
+    const sleeper = join(folder, 'sleeper')
+    mkdirSync(join(folder, 'sleeps'), { mode: 0o700 })
+    writeFileSync(sleeper, '#!/bin/sh\necho $$ > pid\nexec sleep 300\n')
+    chmodSync(sleeper, 0o755)
+    const wanted = new AbortController()
+    const fault = startTemporalServer({
+      binary: sleeper,
+      folder: join(folder, 'sleeps'),
+      signal: wanted.signal,
+      announce,
+    })
+    const settled = expect(fault).rejects.toThrow('not wanted')
+    const pid = () => Number(readFileSync(join(folder, 'sleeps/pid'), 'utf8'))
+    while (!readdirSync(join(folder, 'sleeps')).includes('pid') || !pid()) await new Promise(setImmediate)
+    wanted.abort(new Error('not wanted'))
+    await settled
+    expect(() => process.kill(pid(), 0)).toThrow()
   })
 
   test('no server at the address is an error that names it', async () => {
@@ -69,5 +127,48 @@ describe('embedded temporal server', () => {
     await connection.close()
     const other = new Error('another')
     await expect(atTemporal({ address: '', namespace: '' }, () => Promise.reject(other))).rejects.toBe(other)
+  })
+})
+
+describe('a temporal server that wants client certificates', () => {
+  /** Starts a workflow, and connects as a worker does. */
+  async function isLetIn(connections: Awaited<ReturnType<typeof connectTemporal>>): Promise<void> {
+    try {
+      const workflowId = `let-in-${randomUUID()}`
+      await connections.client.workflow.start('anything', { workflowId, taskQueue: 'nobody' })
+      await connections.openForWorker()
+    } finally {
+      await connections.close()
+    }
+  }
+
+  test('lets in a client with the certificate of its folder', async () => {
+    await isLetIn(await connectTemporal(await testTemporal()))
+  })
+
+  test('lets in who has it from the variables of the environment', async () => {
+    await isLetIn(await connectTemporal({ environment: await testTemporalEnvironment() }))
+  })
+
+  test('lets in who has it from a profile of a configuration file', async () => {
+    const { address, tls } = await testTemporal()
+    const file = join(folder, 'temporal.toml')
+    writeFileSync(
+      file,
+      `[profile.treasury]\naddress = "${address}"\n[profile.treasury.tls]\nclient_cert_path = "${tls.certificate}"\n` +
+        `client_key_path = "${tls.key}"\nserver_ca_cert_path = "${tls.authority}"\nserver_name = "localhost"\n`,
+    )
+    const environment = { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'treasury' }
+    await isLetIn(await connectTemporal({ environment }))
+  })
+
+  test('refuses who has none, and the error says what to give', async () => {
+    const { address } = await testTemporal()
+    await expect(connectTemporal({ environment: { TEMPORAL_ADDRESS: address } })).rejects.toMatchObject({
+      code: 'worker/temporal-unreachable',
+      message: `what listens at \`${address}\` does not take this client as one of Temporal's`,
+      facts: { tls: 'none' },
+      next: expect.stringContaining('TEMPORAL_TLS_CLIENT_CERT_PATH'),
+    })
   })
 })

@@ -1,5 +1,5 @@
 /** A Temporal server that suggests continue-as-new after a few dozen events, so that a long wait can be seen in seconds. */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -12,12 +12,10 @@ import { openSendStage } from './send-stage.ts'
 const folder = mkdtempSync(join(tmpdir(), 'quorate-long-'))
 let server: TemporalServer
 beforeAll(async () => {
-  const binary = join(folder, 'temporal')
-  const setting = 'limit.historyCount.suggestContinueAsNew=60'
-  const real = await findTemporal({ announce: () => {} })
-  writeFileSync(binary, `#!/bin/sh\nexec ${real} "$@" --dynamic-config-value ${setting}\n`)
-  chmodSync(binary, 0o755)
-  server = await startTemporalServer({ binary, dbFile: join(folder, 'temporal.db'), announce: () => {} })
+  const announce = () => {}
+  const binary = await findTemporal({ announce })
+  const dynamicConfig = { 'limit.historyCount.suggestContinueAsNew': 60 }
+  server = await startTemporalServer({ binary, folder, dynamicConfig, announce })
 })
 afterAll(async () => {
   await server.stop()
@@ -25,7 +23,7 @@ afterAll(async () => {
 })
 
 test('continue-as-new: a long wait goes on in new runs, and nothing is submitted twice', async () => {
-  const stage = await createStage({ address: server.address })
+  const stage = await createStage({ temporal: server })
   stage.api.decide = (_, { userTagName }) => (userTagName === 'c' ? 'completes' : 'waits')
   const run = await stage.startApply([{ name: 'a' }, { name: 'b' }, { name: 'c', uses: ['a'] }])
   const first = await run.until(({ state }) => state === 'waiting')
@@ -52,7 +50,7 @@ test('continue-as-new: a long wait goes on in new runs, and nothing is submitted
 test('continue-as-new: a batch and its sends go on in new runs, and each is sent once', {
   timeout: 120_000,
 }, async () => {
-  const stage = await openSendStage(server.address)
+  const stage = await openSendStage(server)
   const bob = await createTestUser(stage.service, 'bob')
   const userIds = [stage.service.rootUserId, bob.userId]
   await complete(stage.service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })

@@ -8,9 +8,15 @@ import { Worker, type WorkflowBundle } from '@temporalio/worker'
 import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
-import { bundleWorkflows, connectTemporal, createWorker, routeTemporalLogs } from '../../src/worker/index.ts'
+import {
+  bundleWorkflows,
+  connectTemporal,
+  createWorker,
+  routeTemporalLogs,
+  type TemporalSettings,
+} from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
-import { connectTestTemporal } from '../temporal.ts'
+import { testTemporal } from '../temporal.ts'
 import { type History, historyToText } from './history-json.ts'
 import { smallActivities } from './small-activities.ts'
 import { type SmallApi, startSmallApi } from './small-api.ts'
@@ -26,7 +32,6 @@ export interface Stage {
   readonly store: PlanStore
   readonly storeFolder: string
   readonly taskQueue: string
-  readonly address: string
   readonly bundle: WorkflowBundle
   startApply(tags: readonly TagBatch[]): Promise<Run>
   close(): Promise<void>
@@ -49,7 +54,7 @@ export async function createStage(
     readonly activities?: (usual: Activities) => Partial<Activities>
     readonly clock?: () => number
     /** @default the run's own Temporal server */
-    readonly address?: string
+    readonly temporal?: TemporalSettings
   } = {},
 ): Promise<Stage> {
   const organizationId = randomUUID()
@@ -57,7 +62,7 @@ export async function createStage(
   const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
   const store = createPlanStore(storeFolder)
   const taskQueue = `test-${organizationId}`
-  const temporal = options.address ? await connectTemporal({ address: options.address }) : await connectTestTemporal()
+  const temporal = await connectTemporal(options.temporal ?? (await testTemporal()))
   const bundle = await testBundle()
   const usual = smallActivities(store, {
     baseUrl: api.baseUrl,
@@ -84,7 +89,6 @@ export async function createStage(
     store,
     storeFolder,
     taskQueue,
-    address: temporal.address,
     bundle,
     async startApply(tags) {
       const plan = makeTagPlan(organizationId, api.baseUrl, tags)

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
-import { testTemporalAddress } from '../temporal.ts'
+import { testTemporal } from '../temporal.ts'
 import { openSendStage, RECEIVER, REVERTS, type SendStage } from './send-stage.ts'
 
 let stage: SendStage
 beforeAll(async () => {
-  stage = await openSendStage(await testTemporalAddress(), { senders: 2 })
+  stage = await openSendStage(await testTemporal(), { senders: 2 })
 })
 afterAll(() => stage.close())
 

@@ -17,7 +17,12 @@ import {
 import { createRate, createSubmitClient } from '../../src/client/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
-import { connectTemporal, createWorker, type TemporalConnections } from '../../src/worker/index.ts'
+import {
+  connectTemporal,
+  createWorker,
+  type TemporalConnections,
+  type TemporalSettings,
+} from '../../src/worker/index.ts'
 import type { sendBatch } from '../../workflows/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
@@ -61,7 +66,7 @@ export interface Begun {
   states(): Promise<readonly string[]>
 }
 
-export async function openSendStage(address: string, { senders: count = 1 } = {}): Promise<SendStage> {
+export async function openSendStage(server: TemporalSettings, { senders: count = 1 } = {}): Promise<SendStage> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-sends-'))
   const store = createPlanStore(folder)
   const anvil = await startAnvil()
@@ -73,7 +78,7 @@ export async function openSendStage(address: string, { senders: count = 1 } = {}
     senders.push((await makeWallet(service.root, ETHEREUM)).accounts[0]!.address)
     await anvil.fund(senders[sender]!, 100)
   }
-  const temporal = await connectTemporal({ address })
+  const temporal = await connectTemporal(server)
   const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
   let rate = createRate()
   const client = createSubmitClient({

@@ -1,18 +1,37 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
-import { findTemporal, startTemporalServer } from '../../worker/index.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { QuorateError } from '../../diagnostics/index.ts'
+import {
+  findTemporal,
+  startTemporalServer,
+  type TemporalServer,
+  type TemporalTls,
+  temporalServerTls,
+} from '../../worker/index.ts'
+import { hasFormerTemporal, setAsideFormerTemporal } from './former-temporal.ts'
 
 interface Options {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly announce: (text: string) => void
   readonly closers: (() => Promise<void> | void)[]
+  /** Ends the search for a binary, a build, or the start. */
+  readonly signal?: AbortSignal
+  /** Called when the server ends although nobody stopped it. */
+  readonly onDeath?: (how: string) => void
 }
 
-interface Running {
+/** What stands in the data folder about its server; `ended` when it ended although nobody stopped it. */
+interface Note {
   readonly pid: number
   readonly address: string
+  readonly ended?: { readonly how: string; readonly at: string }
 }
+
+const RETENTION_VARIABLE = 'QUORATE_TEMPORAL_RETENTION_DAYS'
+const STOP_MS = 10_000
 
 /**
  * Starts the embedded Temporal server on the data folder's state. One that outlived a killed background process is
@@ -20,49 +39,130 @@ interface Running {
  */
 export async function startEmbeddedTemporal(
   dataDir: string,
-  { environment, announce, closers }: Options,
-): Promise<string> {
-  const note = noteOf(dataDir)
+  { environment, announce, closers, signal, onDeath }: Options,
+): Promise<Pick<TemporalServer, 'address' | 'tls'>> {
+  const retentionDays = readRetention(environment)
+  const died = temporalDeath(dataDir)
+  if (died) announce(`temporal: the embedded server died at ${died.at} (${died.how}); starting it again on its state`)
   await stopLeftOverTemporal(dataDir)
-  const binary = await findTemporal({ announce, environment })
-  const server = await startTemporalServer({ binary, dbFile: join(dataDir, 'temporal.db'), announce })
-  writeFileSync(note, JSON.stringify({ pid: server.pid, address: server.address } satisfies Running), { mode: 0o600 })
-  closers.push(async () => {
-    await server.stop()
-    rmSync(note, { force: true })
+  setAsideFormerTemporal(dataDir, announce)
+  const binary = await findTemporal({ announce, environment, ...(signal ? { signal } : {}) })
+  const server = await startTemporalServer({
+    binary,
+    folder: folderOf(dataDir),
+    environment,
+    announce,
+    ...(retentionDays === undefined ? {} : { retentionDays }),
+    ...(signal ? { signal } : {}),
   })
-  return server.address
+  const { address, tls, pid } = server
+  let stopping = false
+  closers.push(async () => {
+    stopping = true
+    await server.stop()
+    rmSync(noteOf(dataDir), { force: true })
+  })
+  write(dataDir, { pid, address })
+  void server.ended.then((how) => {
+    if (stopping) return
+    write(dataDir, { pid, address, ended: { how, at: new Date().toISOString() } })
+    onDeath?.(how)
+  })
+  return { address, tls }
+}
+
+/** The certificates with which commands reach the embedded server of a data folder. */
+export function embeddedTemporalTls(dataDir: string): TemporalTls {
+  return temporalServerTls(folderOf(dataDir))
+}
+
+/** How and when the embedded server ended although nobody stopped it; undefined if it did not. */
+export function temporalDeath(dataDir: string): Note['ended'] {
+  return read(dataDir)?.ended
 }
 
 /** Stops a Temporal server that outlived a killed background process of this data folder. */
 export async function stopLeftOverTemporal(dataDir: string): Promise<void> {
-  const running = read(noteOf(dataDir))
-  // A process id may have been given to another program since; that its address answers shows that it is still ours.
-  if (!running || !(await answers(running.address))) return
-  process.kill(running.pid, 'SIGTERM')
-  while (await answers(running.address)) await new Promise((resolve) => setTimeout(resolve, 100))
+  const note = read(dataDir)
+  if (!note || note.ended || !(await isServerOf(dataDir, note))) return
+  process.kill(note.pid, 'SIGTERM')
+  const deadline = performance.now() + STOP_MS
+  while (isAlive(note.pid)) {
+    if (performance.now() > deadline) process.kill(note.pid, 'SIGKILL')
+    await delay(50)
+  }
 }
 
-function noteOf(dataDir: string): string {
-  return join(dataDir, 'temporal.json')
-}
-
-function read(note: string): Running | undefined {
+/** A process id may have been given to another program since: what is stopped must be known by more than that. */
+async function isServerOf(dataDir: string, { pid, address }: Note): Promise<boolean> {
+  if (!isAlive(pid)) return false
+  if (hasFormerTemporal(dataDir)) return takesConnections(address)
+  if (process.platform !== 'linux') return knowsCertificates(address, embeddedTemporalTls(dataDir))
   try {
-    return JSON.parse(readFileSync(note, 'utf8')) as Running
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folderOf(dataDir))
+  } catch {
+    return false
+  }
+}
+
+function readRetention(environment: Options['environment']): number | undefined {
+  const text = environment[RETENTION_VARIABLE]
+  if (!text) return undefined
+  if (/^[1-9][0-9]{0,3}$/.test(text)) return Number(text)
+  throw new QuorateError('config/invalid', `expected ${RETENTION_VARIABLE} to be 1 to 9999 days, got \`${text}\``, {
+    next: 'correct it or unset it; closed runs are kept for 30 days without it',
+  })
+}
+
+const folderOf = (dataDir: string) => join(dataDir, 'temporal')
+const noteOf = (dataDir: string) => join(dataDir, 'temporal.json')
+
+function read(dataDir: string): Note | undefined {
+  try {
+    return JSON.parse(readFileSync(noteOf(dataDir), 'utf8')) as Note
   } catch {
     return undefined
   }
 }
 
-function answers(address: string): Promise<boolean> {
+function write(dataDir: string, note: Note): void {
+  writeFileSync(noteOf(dataDir), JSON.stringify(note), { mode: 0o600 })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** As servers of the former version did: without TLS. */
+function takesConnections(address: string): Promise<boolean> {
+  return answers(createConnection(placeOf(address)), 'connect')
+}
+
+/** Whether who answers there holds the server's key of this data folder. */
+function knowsCertificates(address: string, { authority, certificate, key }: TemporalTls): Promise<boolean> {
+  const [ca, cert, own] = [authority, certificate, key].map((file) => readFileSync(file))
+  const socket = connectTls({ ...placeOf(address), servername: 'localhost', ca: ca!, cert: cert!, key: own! })
+  return answers(socket, 'secureConnect')
+}
+
+function placeOf(address: string): { readonly host: string; readonly port: number } {
   const [host, port] = address.split(':')
+  return { host: host!, port: Number(port) }
+}
+
+function answers(socket: ReturnType<typeof createConnection>, event: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createConnection({ host: host!, port: Number(port) })
-    socket.once('connect', () => {
+    const end = (answer: boolean) => {
       socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
+      resolve(answer)
+    }
+    socket.setTimeout(2_000, () => end(false))
+    socket.once(event, () => end(true))
+    socket.once('error', () => end(false))
   })
 }

@@ -20,6 +20,8 @@ export interface BackgroundStatus {
   /** Folder of the keys that its worker submits with in sub-organizations. */
   readonly subOrganizationKeys?: string
   readonly temporalAddress: string
+  /** Whether that server is its own; its certificates then stand in the data folder. */
+  readonly embeddedTemporal: boolean
   readonly namespace: string
   readonly taskQueue: string
   readonly log: string

@@ -56,8 +56,18 @@ async function comeUp(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const named = namedTemporal(environment)
   // The two slow things side by side: Temporal may have to be built the first time.
-  const [address, service] = await Promise.all([
-    named ? undefined : startEmbeddedTemporal(dataDir, { environment, announce, closers }),
+  const [embedded, service] = await Promise.all([
+    named
+      ? undefined
+      : startEmbeddedTemporal(dataDir, {
+          environment,
+          announce,
+          closers,
+          onDeath: (how) => {
+            logger.error('the embedded Temporal server died; everything else here ends too', { how })
+            stop()
+          },
+        }),
     start.baseUrl === undefined
       ? createService({
           dataDir: join(dataDir, 'service'),
@@ -79,7 +89,7 @@ async function comeUp(
       : await loadKey({ kind: 'value', value: new Secret(start.privateKey), name: 'the key given' }, start)
   const { subOrganizationKeys } = start
   const place = { baseUrl, organizationId, key, rate: rateOf(start, organizationId), subOrganizationKeys }
-  const temporal = await connectTemporal(named ?? { address: address! })
+  const temporal = await connectTemporal(named ?? embedded!)
   const taskQueue = taskQueueOf(organizationId)
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
@@ -111,6 +121,7 @@ async function comeUp(
     publicKey: key.publicKey,
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
     temporalAddress: temporal.address,
+    embeddedTemporal: embedded !== undefined,
     namespace: temporal.namespace,
     taskQueue,
     log: join(dataDir, 'background.log'),

@@ -1,16 +1,15 @@
-import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { readWebhooksGivenUp } from '../../service/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
-import { cacheFolder } from '../../worker/index.ts'
+import { locateTemporal } from '../../worker/index.ts'
 import { askBackground } from '../background/control.ts'
+import { temporalDeath } from '../background/embedded-temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey, loadKey, rateOf, reader } from '../connect.ts'
 import { writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'
-import { namedTemporal } from '../temporal.ts'
+import { findRunningTemporal } from '../temporal.ts'
 
 /** One thing that was looked at. */
 interface Finding {
@@ -39,22 +38,28 @@ async function checkNode(): Promise<Finding> {
   return { check: 'Node.js', state: 'good', found: `${process.versions.node}, ${process.platform} ${process.arch}` }
 }
 
+/** A server that is named or runs is asked; otherwise what `up` would start is looked for. */
 async function checkTemporal(input: CommandInput): Promise<Finding> {
   const check = 'Temporal'
-  const named = namedTemporal(input.environment)
-  if (named) return { check, state: 'good', found: `the server at ${named.address}, as TEMPORAL_ADDRESS says` }
-  const cached = join(cacheFolder(input.environment), 'temporal')
-  if (existsSync(cached)) return { check, state: 'good', found: cached }
-  const onPath = (input.environment['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'temporal'))
-    .find(existsSync)
-  if (onPath) return { check, state: 'good', found: onPath }
-  return {
-    check,
-    state: 'not used',
-    found: 'no server on this machine yet; `quorate up` fetches or builds one, which takes some minutes once',
+  const { environment, settings } = input
+  try {
+    const temporal = await findRunningTemporal(input)
+    if (temporal) {
+      await temporal.close()
+      return { check, state: 'good', found: `the server at ${temporal.address} answers` }
+    }
+  } catch (error) {
+    return bad(check, error)
   }
+  const died = temporalDeath(settings.dataDir)
+  if (died) {
+    const next = 'start it again on its state with `quorate up`; nothing that it answered is lost'
+    return { check, state: 'bad', found: `the embedded server died at ${died.at}: ${died.how}`, next }
+  }
+  const binary = await locateTemporal(environment)
+  if (binary) return { check, state: 'good', found: `${binary}; it does not run` }
+  const found = 'no server on this machine yet; `quorate up` builds one with Go, which takes about two minutes once'
+  return { check, state: 'not used', found }
 }
 
 async function checkBackground({ settings }: CommandInput): Promise<Finding> {

@@ -11,7 +11,9 @@ import { assertConfirmed, writeJson } from '../io.ts'
 const OWN = [
   /^service\/(quorate\.db|lock\.db)(-wal|-shm|-journal|\.new)?$/,
   /^service\/(lock\.pid|(master\.key|bootstrap\.json|operator\.json)(\.new)?)$/,
-  /^temporal\.(db(-wal|-shm|\.log)?|json)$/,
+  /^temporal\/(state\.db(-wal|-shm)?|server\.log|config\/(quorate|dynamic)\.yaml|certificates(\.new)?\/[a-z]+\.(pem|key))$/,
+  /^temporal\.json$/,
+  /^(former-)?temporal(-\d+)?\.db(-wal|-shm|\.log|\.open-runs\.txt)?$/,
   /^plans\/(plans|bodies|outcomes|spent)\/[^/]+$/,
   /^keys\/[^/]+\.json$/,
   /^(values\.json|quorate\.lock\.yaml|background\.log)$/,
@@ -80,6 +82,10 @@ async function removeAll(dataDir: string, names: readonly string[]): Promise<voi
     'plans',
     'keys',
     'service',
+    'temporal/config',
+    'temporal/certificates',
+    'temporal/certificates.new',
+    'temporal',
     '.',
   ]) {
     removeIfEmpty(join(dataDir, name))
