@@ -22,6 +22,7 @@ import type { Secret } from '../telemetry/index.ts'
 import type { BackgroundStart } from './background/model.ts'
 import { ensureBackground } from './background/start.ts'
 import type { CommandInput } from './command.ts'
+import { line } from './screen.ts'
 
 /** A key and how it stamps: by the plain scheme of its curve unless said. */
 interface PlaceKey {
@@ -50,7 +51,7 @@ export interface Place {
 /** Finds out where a command works: as the settings say, or in the embedded service, which is brought up for it. */
 export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' | 'io'>): Promise<Place> {
   if (settings.baseUrl !== undefined) return configuredPlace(settings, settings.baseUrl)
-  const status = await ensureBackground({ dataDir: settings.dataDir }, { announce: (text) => io.say(`${text}\n`) })
+  const status = await ensureBackground({ dataDir: settings.dataDir }, { announce: (text) => io.say(line`${text}\n`) })
   if (!status.embeddedService) {
     throw new QuorateError('cli/background-other', 'the background process of this data folder works for another API', {
       facts: { pid: status.pid, baseUrl: status.baseUrl },

@@ -1,7 +1,7 @@
-import pc from 'picocolors'
-import { QuorateError } from '../diagnostics/index.ts'
+import { printable, printableJson, QuorateError } from '../diagnostics/index.ts'
+import { rendition, toTerminal } from './screen.ts'
 
-/** Where a command speaks: data to stdout, talk to stderr. */
+/** Where a command speaks: data to stdout, talk to stderr. Neither lets anything through that draws (`screen.ts`). */
 export interface Io {
   /** Data: what a command was asked for. */
   out(text: string): void
@@ -30,16 +30,17 @@ export interface Style {
 
 /** Makes the style: colour only on a terminal, and never with `NO_COLOR` (no-color.org). */
 export function createStyle(colour: boolean): Style {
-  const c = pc.createColors(colour)
+  const painted = (on: number, off: number) => (colour ? rendition(on, off) : (text: string) => text)
+  const [red, green, yellow] = [painted(31, 39), painted(32, 39), painted(33, 39)]
   return {
-    added: c.green,
-    changed: c.yellow,
-    removed: c.red,
-    good: c.green,
-    warning: c.yellow,
-    error: c.red,
-    dim: c.dim,
-    strong: c.bold,
+    added: green,
+    changed: yellow,
+    removed: red,
+    good: green,
+    warning: yellow,
+    error: red,
+    dim: painted(2, 22),
+    strong: painted(1, 22),
   }
 }
 
@@ -49,11 +50,11 @@ export function createIo(environment: Readonly<Record<string, string | undefined
   const terminal = Boolean(process.stdout.isTTY && process.stdin.isTTY && process.stderr.isTTY) && !ci
   const colour = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb' && Boolean(process.stdout.isTTY)
   return {
-    out: (text) => void process.stdout.write(text),
+    out: (text) => void process.stdout.write(toTerminal(text)),
     say(text) {
       // Talk that cannot be written (its disk is full) is no reason to end what it tells of.
       try {
-        process.stderr.write(text)
+        process.stderr.write(toTerminal(text))
       } catch {}
     },
     terminal,
@@ -64,7 +65,7 @@ export function createIo(environment: Readonly<Record<string, string | undefined
       const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input: process.stdin, output: process.stderr })
       try {
-        return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim())
+        return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `)).trim())
       } finally {
         lines.close()
       }
@@ -72,9 +73,9 @@ export function createIo(environment: Readonly<Record<string, string | undefined
   }
 }
 
-/** A document of JSON, as files and stdout have it: indented, and ended by a line break. */
+/** A document of JSON, as files and stdout have it: indented, ended by a line break, and printable. */
 export function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`
+  return `${printableJson(JSON.stringify(value, null, 2))}\n`
 }
 
 /** Puts out one document of JSON: all that a command was asked for. */
@@ -84,7 +85,7 @@ export function writeJson(io: Pick<Io, 'out'>, value: unknown): void {
 
 /** Puts out one line of JSON, for a program that reads the stream while it grows. */
 export function writeJsonLine(io: Pick<Io, 'out'>, value: unknown): void {
-  io.out(`${JSON.stringify(value)}\n`)
+  io.out(`${printableJson(JSON.stringify(value))}\n`)
 }
 
 /** Goes on when `--yes` was given or a person says yes. Throws `cli/not-confirmed`, saying that `otherwise`. */

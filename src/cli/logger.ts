@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { QuorateError } from '../diagnostics/index.ts'
+import { printableJson, QuorateError } from '../diagnostics/index.ts'
 import { createLogSink, type Logger, type LogSink, type LogTarget } from '../telemetry/index.ts'
 
 /** The log of a process that runs unattended. */
@@ -10,7 +10,8 @@ export interface Log {
 
 /**
  * A logger of JSON lines on stderr or in a file, for what runs unattended: stdout is for what a command was asked for.
- * Fields named like secrets are cut whatever put them there. Throws `cli/usage` for a file that cannot be written.
+ * Fields named like secrets are cut whatever put them there,
+ * and what is not printable is written as JSON's own escapes. Throws `cli/usage` for a file that cannot be written.
  */
 export function createLog(target: LogTarget = 2): Log {
   const sink = openSink(target)
@@ -23,7 +24,7 @@ export function createLog(target: LogTarget = 2): Log {
         censor: '[secret]',
       },
     },
-    sink,
+    { write: (text) => sink.write(printableJson(text)) },
   )
   const logger: Logger = {
     debug: (message, fields) => log.debug(fields ?? {}, message),

@@ -1,4 +1,5 @@
 import type { Io } from './io.ts'
+import { line } from './screen.ts'
 
 /**
  * Follows something that goes on by itself. Ctrl-C ends the looking alone, and says so: whoever presses it may mean to stop
@@ -10,7 +11,7 @@ export async function looking<T>(
   follow: () => Promise<T>,
 ): Promise<T> {
   const interrupted = () => {
-    io.say(`\nStopped looking; ${what} goes on. ${otherwise}\n`)
+    io.say(line`\nStopped looking; ${what} goes on. ${otherwise}\n`)
     process.kill(process.pid, 'SIGINT')
   }
   process.once('SIGINT', interrupted)

@@ -4,6 +4,7 @@ import type { CommandInput } from './command.ts'
 import { commands } from './commands/index.ts'
 import { createIo, type Io, writeJson } from './io.ts'
 import { readCommandLine } from './program.ts'
+import { line, workflowCommands } from './screen.ts'
 import { version } from './version.ts'
 import { annotates, toGithubError } from './views/github.ts'
 
@@ -36,7 +37,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { row, args, options, flags } = invocation
     json = options['json'] === true
     const settings = readSettings(environment, flags)
-    if (row.opening) io.say(`${row.opening(args, settings)}\n`)
+    if (row.opening) io.say(line`${row.opening(args, settings)}\n`)
     const run = await row.load()
     process.exitCode = await run({ settings, environment, io, args, options, json, commands })
   } catch (error) {
@@ -54,7 +55,7 @@ function usageJson(said: string): object {
 }
 
 function report(error: unknown, { io, json, environment }: Pick<CommandInput, 'io' | 'json' | 'environment'>): void {
-  if (annotates(environment)) io.say(toGithubError(error))
+  if (annotates(environment)) io.say(workflowCommands(toGithubError(error)))
   if (json) writeJson(io, { error: toErrorJson(error) })
   io.say(renderError(error, { error: io.style.error }))
 }

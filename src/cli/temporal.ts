@@ -7,6 +7,7 @@ import type { BackgroundStatus } from './background/model.ts'
 import { ensureBackground } from './background/start.ts'
 import type { CommandInput } from './command.ts'
 import { backgroundStart, type Place } from './connect.ts'
+import { line } from './screen.ts'
 
 /** The Temporal server that the environment names, by address or by a profile of the Temporal CLI; undefined: none. */
 export function namedTemporal(environment: CommandInput['environment']): TemporalSettings | undefined {
@@ -22,7 +23,7 @@ export async function findTemporalServer(
   if (named) return connectTemporal(named)
   const status = await ensureBackground(await backgroundStart(settings, place), {
     publicKey: place.key.publicKey,
-    announce: (text) => io.say(`${text}\n`),
+    announce: (text) => io.say(line`${text}\n`),
   })
   return connectTemporal(temporalOf(status, settings))
 }

@@ -1,5 +1,5 @@
 /** The plan as Markdown for a pull request: what a reviewer asks first stands first, and the rest folds away. */
-import { printable } from '../diagnostics/index.ts'
+import { markdownCode as code, markdownText as inline, printableDeep } from '../diagnostics/index.ts'
 import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
 import { renderChanges } from './render.ts'
@@ -18,7 +18,8 @@ export interface MarkdownOptions {
 }
 
 /** Renders a plan as GitHub-flavoured Markdown. Names and texts from outside are escaped or fenced. */
-export function renderPlanMarkdown(plan: Plan, { moved = [] }: MarkdownOptions = {}): string {
+export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions = {}): string {
+  const plan = printableDeep(given, { lines: ['before', 'after'] })
   const { organization, actor, changes, batches, access, unmanaged } = plan
   const guards = appliedPlans(plan).flatMap((one) =>
     one.guards.map((guard) => ({ ...guard, message: insideText(plan, one, guard.message) })),
@@ -113,20 +114,4 @@ function alert(kind: string, lines: readonly string[]): string {
 
 function row(...cells: readonly (string | number)[]): string {
   return `| ${cells.join(' | ')} |`
-}
-
-/** A text from outside in a line of Markdown: nothing in it is markup, and its own backticks stay code. */
-function inline(text: string): string {
-  const pieces = printable(text).split(/(`[^`]+`)/)
-  return pieces
-    .map((piece, index) =>
-      index % 2 === 1
-        ? piece.replaceAll('|', '\\|')
-        : piece.replace(/[\\`*_{}[\]()<>#|~!]/g, (c) => `\\${c}`).replaceAll('@', '&#64;'),
-    )
-    .join('')
-}
-
-function code(text: string): string {
-  return `\`${printable(text).replaceAll('`', "'").replaceAll('|', '\\|')}\``
 }

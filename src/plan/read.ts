@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { QuorateError } from '../diagnostics/index.ts'
+import { printableJson, QuorateError } from '../diagnostics/index.ts'
 import { digestJson, digestLive, digestOf } from './digest.ts'
 import type { Plan } from './document.ts'
 import { digestInside } from './inside.ts'
@@ -13,7 +13,7 @@ type SealedPlan = Plan & { readonly seal?: string }
 
 /** Writes a plan as a file. */
 export function writePlan(plan: Plan): string {
-  return `${JSON.stringify({ ...plan, seal: digestJson(plan) }, null, 2)}\n`
+  return `${printableJson(JSON.stringify({ ...plan, seal: digestJson(plan) }, null, 2))}\n`
 }
 
 /**

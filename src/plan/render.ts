@@ -1,4 +1,4 @@
-import { printable } from '../diagnostics/index.ts'
+import { printable, printableDeep } from '../diagnostics/index.ts'
 import type { AccessChange, Batch, Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
@@ -16,6 +16,8 @@ export interface PlanStyles {
 
 const SIGNS = { create: '+', update: '~', delete: '-', adopt: '=' } as const
 const COLOURS = { create: 'added', update: 'changed', delete: 'removed', adopt: 'warning' } as const
+/** Values whose lines are laid out one below the other (`wrapText`); every other text of a plan is of one line. */
+const LINES = ['before', 'after']
 /** Most columns of a line, but for what cannot be broken. */
 const WIDTH = 100
 
@@ -24,7 +26,8 @@ const WIDTH = 100
  * will come of them, who gains or loses what, what is left alone, and last what stops the plan. An empty plan ends with
  * `No changes.`
  */
-export function renderPlanText(plan: Plan, styles: PlanStyles = {}): string {
+export function renderPlanText(given: Plan, styles: PlanStyles = {}): string {
+  const plan = printableDeep(given, { lines: LINES })
   const paint = painter(styles)
   const { subOrganizations: inside = [] } = plan
   const empty = !hasChanges(plan)
@@ -74,7 +77,7 @@ function painter(styles: PlanStyles): Paint {
 
 /** The changes alone, inside and out, without colour: what other renderings show of them. */
 export function renderChanges(plan: Plan): string {
-  const [own, ...inside] = allPlans(plan)
+  const [own, ...inside] = allPlans(printableDeep(plan, { lines: LINES }))
   const lines = (one: Plan, within: string) => one.changes.map((change) => renderChange(change, painter({}), within))
   return [...lines(own!, ''), ...inside.flatMap((one) => lines(one, `${printable(one.organization.name)}/`))].join('\n')
 }

@@ -144,7 +144,7 @@ function accessText({ ways, unknown, under = [] }: Access): string {
     (one) =>
       `under condition \`${printable(one.condition)}\`: ${one.ways.length === 0 ? 'nobody' : waysText(one.ways)}`,
   )
-  const parts = [...always, ...open, ...(unknown === undefined ? [] : [`unknown: ${unknown}`])]
+  const parts = [...always, ...open, ...(unknown === undefined ? [] : [`unknown: ${printable(unknown)}`])]
   return parts.length === 0 ? 'nobody' : parts.join('; ')
 }
 

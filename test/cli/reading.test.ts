@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { toTerminal } from '../../src/cli/screen.ts'
 import { showReading } from '../../src/cli/views/reading.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -26,7 +27,12 @@ describe('a long read', () => {
 
   test('a terminal gets one line that is written over each second, and erased at the end', () => {
     const texts = said({ live: true, answers: 25 })
-    expect(texts).toEqual(['\r\u001b[KReading: 9 answers so far', '\r\u001b[KReading: 19 answers so far', '\r\u001b[K'])
+    const over = '\u001b[G\u001b[K'
+    expect(texts.map(toTerminal)).toEqual([
+      `${over}Reading: 9 answers so far`,
+      `${over}Reading: 19 answers so far`,
+      over,
+    ])
   })
 
   test('a short one is not spoken of', () => {

@@ -138,7 +138,7 @@ describe('render', () => {
       name: 'a control character before it',
       text: 'x\u001b[1mbad',
       word: 'bad',
-      lines: ['x\\u001b[1mbad', '          ^^^'],
+      lines: ['x\\u{1b}[1mbad', '          ^^^'],
     },
     { name: 'more than one line marked', text: 'one\ntwo', word: 'e\ntw', lines: ['one', '  ^'] },
     { name: 'a line that ends in CR LF', text: 'one\r\ntwo', word: 'one', lines: ['one', '^^^'] },

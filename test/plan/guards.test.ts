@@ -211,7 +211,7 @@ describe('guards', () => {
       desired: keep(9),
       manageAll: ['tag'],
     })
-    expect(text).toContain('`tag["a\\u202eb"]`')
+    expect(text).toContain('`tag["a\\u{202e}b"]`')
   })
 })
 

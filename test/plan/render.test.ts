@@ -208,7 +208,7 @@ describe('render', () => {
       desired: [declare(formatAddress('tag', evil)), declare('policy.p', { ...policy(null, null), notes: evil })],
     })
     const text = renderPlanText(plan)
-    expect(text).toContain('\\u001b[2J\\u202eb\\u000arefused')
+    expect(text).toContain('a\\u{1b}[2J\\u{202e}b\\u{a}refused')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
   })

@@ -181,7 +181,7 @@ describe('explain: properties', () => {
         expect(lines.filter(({ kind }) => kind === 'clause').map((line) => [oneLine(line.text), line.value])).toEqual(
           said,
         )
-        const bare = (written: string) => written.replace(/[\s`*]/g, '')
+        const bare = (written: string) => written.replace(/[\s`*\\]/g, '')
         const tree = renderExplanation(trace, plain).split('\n').slice(2).map(bare)
         const markdown = renderExplanationMarkdown(trace).split('\n').slice(2).map(bare)
         lines.forEach(({ text: clause, value = '' }, index) => {

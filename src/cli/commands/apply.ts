@@ -16,6 +16,7 @@ import { writePrivate } from '../files.ts'
 import { jsonText } from '../io.ts'
 import { looking } from '../looking.ts'
 import { planFolder, saveLock } from '../planning.ts'
+import { line } from '../screen.ts'
 import { withApplies } from '../temporal.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
 import { assertAllowed, assertPermitted, showPlan } from '../views/plan.ts'
@@ -65,7 +66,7 @@ async function saveLockOf(input: CommandInput, place: Place, plan: Plan): Promis
   const quiet = { ...input, json: false, io: { ...input.io, say: () => {}, out: () => {} } }
   const after = await planFolder(quiet, { folder, place, client: reader(place) }).catch(() => undefined)
   if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan)) await saveLock(after)
-  else input.io.say(`The lock in ${folder} was not written: the definitions there are not those of this plan.\n`)
+  else input.io.say(line`The lock in ${folder} was not written: the definitions there are not those of this plan.\n`)
 }
 
 /** Whether nothing is left, and nothing that would be taken as defined has come up since the plan was looked at. */
@@ -231,8 +232,8 @@ function carryOutInside(
   const { place, events } = at
   const ended = ({ plan, progress }: InsideOutcome) => {
     const { name } = plan.organization
-    if (!progress) return io.say(`${name}: not begun, because it was not made\n`)
-    const result = `${io.style.strong(name)}\n${renderResult(progress, io.style, Date.now())}`
+    if (!progress) return io.say(line`${name}: not begun, because it was not made\n`)
+    const result = line`${io.style.strong(name)}\n` + renderResult(progress, io.style, Date.now())
     if (!json && !events) io.out(result)
     if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
   }

@@ -8,6 +8,7 @@ import { temporalDeath } from '../background/embedded-temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey, loadKey, rateOf, reader } from '../connect.ts'
 import { writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { findRunningTemporal } from '../temporal.ts'
 
@@ -158,5 +159,6 @@ function render({ check, state, found, next }: Finding, style: CommandInput['io'
     bad: style.error('✗'),
     'not used': style.dim('–'),
   }[state]
-  return `${mark} ${check.padEnd(10)}  ${found}\n${next ? `  ${''.padEnd(10)}  ${style.dim('next')} ${next}\n` : ''}`
+  const after = next ? line`  ${''.padEnd(10)}  ${style.dim('next')} ${next}\n` : ''
+  return line`${mark} ${check.padEnd(10)}  ${found}\n` + after
 }

@@ -2,6 +2,7 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { askBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 
 /** Stops the background process of the data folder and waits until it has ended. */
 export async function down({ settings, io, json }: CommandInput): Promise<ExitCode> {
@@ -11,7 +12,7 @@ export async function down({ settings, io, json }: CommandInput): Promise<ExitCo
   else
     io.say(
       status
-        ? `Stopped the background process (pid ${status.pid}). Its state is kept in ${settings.dataDir}.\n`
+        ? line`Stopped the background process (pid ${status.pid}). Its state is kept in ${settings.dataDir}.\n`
         : 'Nothing runs in the background.\n',
     )
   return EXIT.done

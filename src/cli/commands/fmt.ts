@@ -4,6 +4,7 @@ import { EXIT, type ExitCode, type Source, sortDiagnostics } from '../../diagnos
 import type { CommandInput } from '../command.ts'
 import { writeText } from '../files.ts'
 import { writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import { readDefinitionFiles } from './policy/read-files.ts'
 
@@ -27,8 +28,8 @@ async function formatWith(input: CommandInput, format: (source: Source) => Forma
   if (json) writeJson(io, { files, diagnostics: diagnostics.map(toDiagnosticJson) })
   else {
     if (diff) for (const { source, text } of changed) io.out(differenceOf(source, text, io.style))
-    else for (const file of files) io.out(`${check ? 'not formatted: ' : ''}${file}\n`)
-    if (files.length === 0 && diagnostics.length === 0) io.say(`${read.sources.length} files, all formatted\n`)
+    else for (const file of files) io.out(line`${check ? 'not formatted: ' : ''}${file}\n`)
+    if (files.length === 0 && diagnostics.length === 0) io.say(line`${read.sources.length} files, all formatted\n`)
   }
   return diagnostics.length > 0 || (check && files.length > 0) ? EXIT.error : EXIT.done
 }

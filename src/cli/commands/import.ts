@@ -11,6 +11,7 @@ import { importInside, joinLocks } from '../importing-inside.ts'
 import { writeJson } from '../io.ts'
 import { loadFolder, outsideOf } from '../planning.ts'
 import { wantedOf } from '../planning-inside.ts'
+import { line } from '../screen.ts'
 import { showDiagnostics } from '../views/diagnostics.ts'
 
 /** Makes a folder of definitions follow the live organization. Its client can read and nothing else. */
@@ -81,11 +82,11 @@ function present({ io, json, args }: CommandInput, imports: readonly Imported[])
     writeJson(io, { written, leftOut })
     return
   }
-  for (const file of written) io.out(`${file}\n`)
+  for (const file of written) io.out(line`${file}\n`)
   if (leftOut.length > 0) io.say('Live and in no definition:\n')
   for (const { address, id, reason } of leftOut) {
-    io.say(`  ${address}  ${io.style.dim(id)}${reason === undefined ? '' : `  ${reason}`}\n`)
+    io.say(line`  ${address}  ${io.style.dim(id)}${reason === undefined ? '' : `  ${reason}`}\n`)
   }
   const next = `\`quorate plan ${args[0]}\` has nothing to change.`
-  io.say(written.length === 0 ? `Nothing differs; ${next}\n` : `Review and commit these; ${next}\n`)
+  io.say(written.length === 0 ? line`Nothing differs; ${next}\n` : line`Review and commit these; ${next}\n`)
 }

@@ -5,6 +5,7 @@ import { readActual } from '../../live/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 import { firstDefinitions } from '../views/first-definitions.ts'
 
 /** Writes first definitions for the live organization: its id, its quorum and a place for everything else. */
@@ -21,6 +22,6 @@ export async function init(input: CommandInput): Promise<ExitCode> {
   const file = join(folder, 'organization.yaml')
   writeFileSync(file, firstDefinitions(actual), { flag: 'wx' })
   if (json) writeJson(io, { written: [file], organizationId: actual.organizationId })
-  else io.say(`Wrote ${file}. Add users, policies and wallets, then run \`quorate plan ${folder}\`.\n`)
+  else io.say(line`Wrote ${file}. Add users, policies and wallets, then run \`quorate plan ${folder}\`.\n`)
   return EXIT.done
 }

@@ -6,6 +6,7 @@ import { askBackground } from '../background/control.ts'
 import { stopLeftOverTemporal } from '../background/embedded-temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 
 /** Every file that quorate itself writes into a data folder; anything else in it stays. */
 const OWN = [
@@ -28,14 +29,14 @@ export async function reset(input: CommandInput): Promise<ExitCode> {
   const own = files.filter((name) => OWN.some((pattern) => pattern.test(name)))
   const kept = files.filter((name) => !own.includes(name))
   if (own.length > 0) {
-    io.say(`This deletes from ${dataDir}: ${summarize(own)}.\n`)
+    io.say(line`This deletes from ${dataDir}: ${summarize(own)}.\n`)
     await assertConfirmed(input, { question: 'Delete it?', otherwise: 'nothing was deleted' })
     await removeAll(dataDir, own)
   }
   if (json) writeJson(io, { dataDir, deleted: own, kept })
   else {
-    io.out(own.length === 0 ? `There is nothing to delete in ${dataDir}.\n` : `Deleted ${own.length} files.\n`)
-    if (kept.length > 0) io.say(`Not quorate's, and still there: ${summarize(kept)}.\n`)
+    io.out(own.length === 0 ? `There is nothing to delete in ${dataDir}.\n` : line`Deleted ${own.length} files.\n`)
+    if (kept.length > 0) io.say(line`Not quorate's, and still there: ${summarize(kept)}.\n`)
   }
   return EXIT.done
 }

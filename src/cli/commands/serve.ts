@@ -7,6 +7,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
 import { createLog } from '../logger.ts'
 import { readRates } from '../rates.ts'
+import { line } from '../screen.ts'
 import { listensToOperator, serviceFolder } from '../service-folder.ts'
 import { renderInForce } from '../views/operator.ts'
 
@@ -51,12 +52,13 @@ function announce(
   if (json) writeJsonLine(io, { ready: true, pid: process.pid, folder: dataDir, ...ready })
   else {
     io.say(
-      `The service answers at ${service.url}, organization ${ready.organizationId}.\n` +
-        `Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
+      line`The service answers at ${service.url}, organization ${ready.organizationId}.\n` +
+        line`Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
     )
     const served = new Set<string | undefined>(Object.keys(chains).map(namespaceOf))
     for (const [namespace, address] of Object.entries(ready.relayers)) {
-      if (served.has(namespace)) io.say(`Sponsored sends on ${namespace} are paid by ${address}: put funds there.\n`)
+      if (served.has(namespace))
+        io.say(line`Sponsored sends on ${namespace} are paid by ${address}: put funds there.\n`)
     }
   }
   if (service.operator) io.say(renderInForce(service.operator()))

@@ -7,6 +7,7 @@ import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { writePrivate } from '../files.ts'
 import { jsonText } from '../io.ts'
+import { line } from '../screen.ts'
 import { presentPlan } from '../views/plan.ts'
 
 /**
@@ -25,11 +26,11 @@ export async function show(input: CommandInput): Promise<ExitCode> {
     return EXIT.done
   }
   presentPlan(input, plan, moved ?? [])
-  if (!moved) io.say(`Not compared with the live organization: ${why}.\n`)
+  if (!moved) io.say(line`Not compared with the live organization: ${why ?? ''}.\n`)
   else if (moved.length === 0) io.say('The live organization is as it was when this plan was made.\n')
   else {
-    const lines = moved.map((one) => `  ${one}\n`).join('')
-    io.say(`${io.style.warning('Stale:')} the organization has moved since this plan was made:\n${lines}`)
+    const lines = moved.map((one) => line`  ${one}\n`).join('')
+    io.say(line`${io.style.warning('Stale:')} the organization has moved since this plan was made:\n` + lines)
   }
   return EXIT.done
 }

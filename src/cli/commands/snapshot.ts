@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { type DatabaseFacts, readFolder, readSnapshot, restoreSnapshot, saveSnapshot } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
 
 /** Writes everything that a service on this machine keeps into one file. */
@@ -12,7 +13,7 @@ export async function saveToFile(input: CommandInput): Promise<ExitCode> {
   const facts = await saveSnapshot(serviceFolder(input), file)
   if (json) writeJson(io, { file, ...facts })
   else {
-    io.out(`Saved ${renderFacts(facts)} into ${args[0]}.\n`)
+    io.out(line`Saved ${renderFacts(facts)} into ${args[0]!}.\n`)
     io.say('It holds the master key and the root key: whoever reads it has the wallets.\n')
   }
   return EXIT.done
@@ -26,12 +27,12 @@ export async function restoreFromFile(input: CommandInput): Promise<ExitCode> {
   readSnapshot(file)
   const replaced = readFolder(folder)
   if (replaced) {
-    io.say(`This replaces ${renderFacts(replaced)} in ${folder}.\n`)
+    io.say(line`This replaces ${renderFacts(replaced)} in ${folder}.\n`)
     await assertConfirmed(input, { question: 'Replace it?', otherwise: 'nothing was restored' })
   }
   const facts = await restoreSnapshot(folder, file)
   if (json) writeJson(io, { folder, ...facts, ...(replaced ? { replaced } : {}) })
-  else io.out(`Restored ${renderFacts(facts)} into ${folder}.\n`)
+  else io.out(line`Restored ${renderFacts(facts)} into ${folder}.\n`)
   return EXIT.done
 }
 

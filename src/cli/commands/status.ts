@@ -5,6 +5,7 @@ import { type RunningInside, runningInside } from '../applying-inside.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
 import { writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 import { withApplies } from '../temporal.ts'
 import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
 
@@ -18,7 +19,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     const inside = await runningInside(applies)
     if (!handle && inside.length === 0) {
       if (json) writeJson(io, { organizationId, apply: null })
-      else io.out(`Nothing has been applied to organization ${organizationId} from here.\n`)
+      else io.out(line`Nothing has been applied to organization ${organizationId} from here.\n`)
       return EXIT.done
     }
     const all = [...(handle ? [handle] : []), ...inside.map((one) => one.handle)]
@@ -29,7 +30,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     if (json) writeJson(io, { organizationId, apply: progress ?? null, ...asData(inside) })
     else {
       if (progress) io.out(renderStatus(progress, io))
-      for (const one of inside) io.out(`\n${io.style.strong(one.organization)}\n${renderStatus(one.progress, io)}`)
+      for (const one of inside) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
     }
     return follow && progress ? exitOf(progress) : EXIT.done
   })

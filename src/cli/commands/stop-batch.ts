@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 import { findBatch } from '../sending/batch-reading.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { stopInLedger, tellWorkflow } from '../sending/batch-stopping.ts'
@@ -15,7 +16,7 @@ export async function stopBatch(input: CommandInput): Promise<ExitCode> {
   const batch = await findBatch(batches, input.args[0]!)
   await batches.stop(batch, new Date())
   await tellWorkflow(input, batch).catch((error: Error) => {
-    io.say(`${io.style.warning('the workflow could not be told')}: ${error.message}; the stop holds without it\n`)
+    io.say(line`${io.style.warning('the workflow could not be told')}: ${error.message}; the stop holds without it\n`)
   })
   const report = await stopInLedger(batches, batch)
   writeReport(options['report'], report)

@@ -4,6 +4,7 @@ import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { writeJson } from '../io.ts'
 import { planFolder } from '../planning.ts'
+import { line } from '../screen.ts'
 
 /** Lists what is live and in no definition: left alone, and yet able to act. */
 export async function unmanaged(input: CommandInput): Promise<ExitCode> {
@@ -21,7 +22,7 @@ export async function unmanaged(input: CommandInput): Promise<ExitCode> {
   else if (rows.length === 0) io.out('Everything that is live is in the definitions.\n')
   else {
     const width = Math.max(...rows.map(({ address }) => address.length))
-    io.out(rows.map(({ address, id }) => `${address.padEnd(width)}  ${io.style.dim(id)}\n`).join(''))
+    io.out(rows.map(({ address, id }) => line`${address.padEnd(width)}  ${io.style.dim(id)}\n`).join(''))
   }
   return EXIT.done
 }

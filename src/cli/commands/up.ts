@@ -13,6 +13,7 @@ import { backgroundStart, bootstrapKey, findPlace, type Place, reader, submitter
 import { type DemoKey, demoKey } from '../demo-keys.ts'
 import { writeJson } from '../io.ts'
 import { planFolder, saveLock } from '../planning.ts'
+import { line } from '../screen.ts'
 import { type Survey, surveyDefinitions } from '../survey.ts'
 import { withApplies } from '../temporal.ts'
 import { writeValues } from '../values.ts'
@@ -37,7 +38,7 @@ export async function up(input: CommandInput): Promise<ExitCode> {
       ...(survey.rootUser === undefined ? {} : { rootUserName: survey.rootUser }),
       ...(survey.organization === undefined ? {} : { organizationName: survey.organization }),
     },
-    { announce: (text) => io.say(`${text}\n`) },
+    { announce: (text) => io.say(line`${text}\n`) },
   )
   io.say(renderUp(status) + renderInForce(status.operator))
   if (folder === undefined) {
@@ -92,10 +93,10 @@ async function applyFolder(
   if (!planned) return EXIT.error
   const { plan } = planned
   if (!hasChanges(plan)) {
-    io.say(`\nThere is nothing to do: ${folder} is what lives.\n`)
+    io.say(line`\nThere is nothing to do: ${folder} is what lives.\n`)
     return EXIT.done
   }
-  io.say(`\nThe plan for ${folder}:\n\n`)
+  io.say(line`\nThe plan for ${folder}:\n\n`)
   showPlan({ io, json: false }, plan)
   assertAllowed(plan)
   const inside = plansToApply(plan)
@@ -107,7 +108,7 @@ async function applyFolder(
     const ended = (outcome: InsideOutcome) => {
       exits.push(outcome.exit)
       const { plan: of, progress: now } = outcome
-      if (now) io.say(`\n${io.style.strong(of.organization.name)}\n${renderResult(now, io.style, Date.now())}`)
+      if (now) io.say(line`\n${io.style.strong(of.organization.name)}\n` + renderResult(now, io.style, Date.now()))
     }
     await applyInside({ plan, client: reader(place), applies, progress, ended })
     return exits.find((exit) => exit !== EXIT.done) ?? exitOf(progress)
@@ -121,7 +122,7 @@ async function applyFolder(
       await nudgeApply(handle)
       return false
     })
-    io.say(`\n${renderResult(progress, io.style, Date.now())}`)
+    io.say(line`\n` + renderResult(progress, io.style, Date.now()))
     return progress
   }
 }
@@ -149,7 +150,7 @@ async function approveAsDemo(
       continue
     }
     const client = submitter({ ...place, key: approver })
-    io.say(`\nWhat ${approver.name} sees, and approves:\n`)
+    io.say(line`\nWhat ${approver.name} sees, and approves:\n`)
     io.say(renderActivity(viewActivity(activity, await readActual(client)), io.style, place.now()))
     await castVote(client, activity.fingerprint, { vote: 'approve', now: place.now() })
   }
@@ -166,7 +167,7 @@ async function showNothingLeft(input: CommandInput, { folder, place }: Scene): P
 }
 
 function renderUp({ pid, baseUrl, organizationId, temporalAddress }: BackgroundStatus): string {
-  return `  service       ${baseUrl}\n  organization  ${organizationId}\n  Temporal      ${temporalAddress}\n  background    pid ${pid}, stop it with \`quorate down\`\n`
+  return line`  service       ${baseUrl}\n  organization  ${organizationId}\n  Temporal      ${temporalAddress}\n  background    pid ${pid}, stop it with \`quorate down\`\n`
 }
 
 /** What tells other commands the same data folder, where the command line alone named it. */
@@ -180,7 +181,7 @@ function renderNext(
   { approvers, where }: { readonly approvers: readonly DemoKey[]; readonly where: string },
 ): string {
   const as = approvers[0] ? ` --key-file ${approvers[0].file}` : ''
-  return `
+  return line`
 What to try next:
   change something in ${folder}, then
     npx quorate plan ${folder}${where}

@@ -2,6 +2,7 @@ import { EXIT, type ExitCode, hasErrors } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { loadFolder } from '../planning.ts'
+import { line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 
 /** Checks a folder of definitions without asking the API anything. */
@@ -21,8 +22,8 @@ export async function validate(input: CommandInput): Promise<ExitCode> {
     const count = `${diagnostics.filter(({ severity }) => severity === 'error').length} errors, ${diagnostics.filter(({ severity }) => severity === 'warning').length} warnings`
     io.out(
       failed
-        ? `${folder} is not valid: ${count}\n`
-        : `${folder} is valid: ${resources} resources${inside.length > 0 ? `, ${inside.length} sub-organizations among them` : ''}\n`,
+        ? line`${folder} is not valid: ${count}\n`
+        : line`${folder} is valid: ${resources} resources${inside.length > 0 ? `, ${inside.length} sub-organizations among them` : ''}\n`,
     )
   }
   return failed ? EXIT.error : EXIT.done

@@ -4,6 +4,7 @@ import { isWaiting } from '../../protocol/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, submitter } from '../connect.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
+import { line } from '../screen.ts'
 import { renderActivity, viewActivity } from '../views/activity.ts'
 import { castVote, findActivity } from '../waiting.ts'
 
@@ -23,7 +24,7 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   if (!json) io.say(renderActivity(viewActivity(activity, actual), io.style, place.now()))
   if (!isWaiting(activity.status)) {
     if (json) writeJson(io, { voted: false, activity: viewActivity(activity, actual) })
-    else io.say(`It has ended; there is nothing to ${choice}.\n`)
+    else io.say(line`It has ended; there is nothing to ${choice}.\n`)
     return EXIT.done
   }
   const question = choice === 'approve' ? 'Approve it?' : 'Reject it?'
@@ -32,7 +33,7 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   if (json) writeJson(io, { voted: true, activity: after })
   else
     io.out(
-      `${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${after.status.replace('ACTIVITY_STATUS_', '')}\n`,
+      line`${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${after.status.replace('ACTIVITY_STATUS_', '')}\n`,
     )
   return EXIT.done
 }

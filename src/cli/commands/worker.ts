@@ -7,6 +7,7 @@ import type { CommandInput } from '../command.ts'
 import { createClients, createSendClients, findPlace } from '../connect.ts'
 import { writeJsonLine } from '../io.ts'
 import { createLog } from '../logger.ts'
+import { line } from '../screen.ts'
 import { findTemporalServer } from '../temporal.ts'
 
 /** Runs a worker until SIGINT or SIGTERM; what it had under way goes on in the next one. */
@@ -38,7 +39,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
     publicKey: place.key.publicKey,
   }
   if (json) writeJsonLine(io, { ready: true, ...facts })
-  else io.say(`The worker polls ${taskQueue} at ${temporal.address}. Ctrl-C stops it.\n`)
+  else io.say(line`The worker polls ${taskQueue} at ${temporal.address}. Ctrl-C stops it.\n`)
   await running.run()
   await temporal.close()
   await sink.close()

@@ -6,6 +6,7 @@ import type { CommandInput } from '../command.ts'
 import { findPlace, type Place, reader } from '../connect.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
+import { line } from '../screen.ts'
 import { withApplies } from '../temporal.ts'
 import { exitOfBatch } from '../views/batch-report.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
@@ -117,7 +118,7 @@ function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCo
   const { io, json } = input
   sayDiagnostics(input, diagnostics)
   if (json) writeJson(io, { diagnostics: diagnostics.map(toDiagnosticJson) })
-  else io.say(`${diagnostics.length} ${diagnostics.length === 1 ? 'fault' : 'faults'}; nothing was submitted.\n`)
+  else io.say(line`${diagnostics.length} ${diagnostics.length === 1 ? 'fault' : 'faults'}; nothing was submitted.\n`)
   return EXIT.error
 }
 
@@ -166,7 +167,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const report = await readBatchReport(batches, batch)
     view.ended()
     writeReport(options['report'], report)
-    if (progress.error) io.say(`${io.style.error(progress.error.message)}\n`)
+    if (progress.error) io.say(line`${io.style.error(progress.error.message)}\n`)
     const exit = detaches && !progress.over ? EXIT.done : exitOfBatch(report, progress)
     if (events) events.reported(report, exit)
     else if (json) writeJson(io, report)

@@ -3,6 +3,7 @@ import { fromTimestamp, type Wire } from '../../protocol/index.ts'
 import { type Actual, type Address, nameValue, type Value } from '../../resources/index.ts'
 import { worldOfActual } from '../../scenarios/index.ts'
 import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
 import { describeSend } from '../sending/describe.ts'
 import type { SendDescription } from '../sending/description.ts'
 import { shortCode } from '../waiting.ts'
@@ -85,32 +86,35 @@ function describeSends({ intent }: Wire.Activity, actual: Actual): Pick<Activity
 }
 
 /** Renders what an approver reads before voting. */
-export function renderActivity(view: ActivityView, style: Style, now: number): string {
-  const rows = [
-    ['activity', view.id],
-    ['code', style.strong(view.code)],
-    ['type', view.type.replace('ACTIVITY_TYPE_', '')],
-    ['status', renderStatus(view.status, style)],
-    ['requested', `by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago`],
-    ['approved', view.approvedBy.join(', ') || 'by nobody'],
-    ...(view.rejectedBy.length > 0 ? [['rejected', view.rejectedBy.join(', ')]] : []),
-    ...(view.approvalsLapseAt
-      ? [['approvals', `lapse in ${age(Date.parse(view.approvalsLapseAt) - now)} unless it completes`]]
-      : []),
-    ...(view.failure ? [['failure', view.failure]] : []),
-    ...(view.sends ?? []).flatMap((send) => sendRows(send, style)),
-    ...(view.solana ? solanaRows(view.solana, style) : []),
-  ]
-  const table = rows.map(([name, value]) => `  ${style.dim(name!.padEnd(9))}  ${value}\n`).join('')
-  const parameters = stringify(view.parameters, { lineWidth: 110 })
-  return `${table}  ${style.dim('it asks to')}\n${parameters.replace(/^(?=.)/gm, '    ')}`
-}
+export const renderActivity = view(
+  (view: ActivityView, style: Style, now: number): string => {
+    const rows = [
+      ['activity', view.id],
+      ['code', style.strong(view.code)],
+      ['type', view.type.replace('ACTIVITY_TYPE_', '')],
+      ['status', renderStatus(view.status, style)],
+      ['requested', `by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago`],
+      ['approved', view.approvedBy.join(', ') || 'by nobody'],
+      ...(view.rejectedBy.length > 0 ? [['rejected', view.rejectedBy.join(', ')]] : []),
+      ...(view.approvalsLapseAt
+        ? [['approvals', `lapse in ${age(Date.parse(view.approvalsLapseAt) - now)} unless it completes`]]
+        : []),
+      ...(view.failure ? [['failure', view.failure]] : []),
+      ...(view.sends ?? []).flatMap((send) => sendRows(send, style)),
+      ...(view.solana ? solanaRows(view.solana, style) : []),
+    ]
+    const table = rows.map(([name, value]) => `  ${style.dim(name!.padEnd(9))}  ${value}\n`).join('')
+    const parameters = stringify(view.parameters, { lineWidth: 110 })
+    return `${table}  ${style.dim('it asks to')}\n${parameters.replace(/^(?=.)/gm, '    ')}`
+  },
+  { lines: ['parameters'] },
+)
 
 /** One line of a list of activities. */
-export function renderActivityLine(view: ActivityView, style: Style, now: number): string {
+export const renderActivityLine = view((view: ActivityView, style: Style, now: number): string => {
   const type = view.type.replace('ACTIVITY_TYPE_', '').padEnd(26)
   return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n`
-}
+})
 
 function renderStatus(status: string, style: Style): string {
   const word = status.replace('ACTIVITY_STATUS_', '')

@@ -6,7 +6,7 @@ import {
   type SendBatch,
   type SendBatchProgress,
 } from '../../../activities/index.ts'
-import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 
 export interface BatchReport {
   readonly batchId: string
@@ -93,8 +93,9 @@ export function toReportCsv({ rows }: Pick<BatchReport, 'rows'>): string {
 
 /** A spreadsheet takes what begins like a formula for one, and runs it: a mark before it makes it text (OWASP, CSV injection). */
 function quoted(text: string): string {
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+  const shown = printable(text)
+  const inert = /^\s*[=+\-@＝＋－＠]/.test(shown) ? `'${shown}` : shown
+  return /[",;]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
 }
 
 /** Done when all are in the chain; partial when one never will be; otherwise something is waited for. */

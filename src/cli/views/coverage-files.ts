@@ -1,5 +1,5 @@
 /** Coverage for other programs (lcov's tracefile) and for a browser (one HTML page without anything from outside). */
-import type { Source } from '../../diagnostics/index.ts'
+import { printable, printableLines, type Source } from '../../diagnostics/index.ts'
 import type { Coverage, CoveredClause } from '../../scenarios/index.ts'
 
 /**
@@ -21,7 +21,7 @@ export function renderLcov({ clauses }: Coverage): string {
       )
       const hit = all.flatMap(({ timesTrue, timesFalse }) => [timesTrue, timesFalse]).filter((times) => times > 0)
       return [
-        `TN:\nSF:${path}\n`,
+        `TN:\nSF:${printable(path)}\n`,
         ...branches,
         `BRF:${2 * all.length}\nBRH:${hit.length}\n`,
         ...[...lines].sort(([a], [b]) => a - b).map(([line, times]) => `DA:${line},${times}\n`),
@@ -90,5 +90,5 @@ function openMark({ missing, policy, field }: CoveredClause): string {
 }
 
 function html(text: string): string {
-  return text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
+  return printableLines(text).replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
 }

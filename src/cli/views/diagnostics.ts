@@ -1,6 +1,7 @@
 import { type Diagnostic, hasErrors, renderDiagnostics, toSpanJson } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { workflowCommands } from '../screen.ts'
 import { annotates, toGithubAnnotation } from './github.ts'
 
 /** Says what is wrong with definitions: as text, and in a job of GitHub Actions as annotations of their lines as well. */
@@ -9,7 +10,8 @@ export function sayDiagnostics(
   diagnostics: readonly Diagnostic[],
 ): void {
   if (!json) io.say(renderDiagnostics(diagnostics, io.style))
-  if (annotates(environment)) io.say(diagnostics.map((one) => toGithubAnnotation(one, environment)).join(''))
+  if (annotates(environment))
+    io.say(workflowCommands(diagnostics.map((one) => toGithubAnnotation(one, environment)).join('')))
 }
 
 /**

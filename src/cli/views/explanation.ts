@@ -1,8 +1,9 @@
 /** An explanation for people: as a tree on the terminal and as Markdown. Both say the lines that `linesOf` makes of the JSON. */
-import { printable } from '../../diagnostics/index.ts'
+import { markdownCode, markdownText, printable } from '../../diagnostics/index.ts'
 import type { Clause, Explanation, Needs, PolicyTrace } from '../../policy/index.ts'
 import { decisiveLeaves } from '../../scenarios/index.ts'
 import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
 
 /** One line of a trace. */
 export interface TraceLine {
@@ -42,21 +43,20 @@ const bases: Readonly<Record<Explanation['basis'], string>> = {
 }
 
 /** The outcome, what decided it, and who else would have to approve, in one line. */
-export function headline({ outcome, basis, decidedBy, needs }: Explanation): string {
+export const headline = view(({ outcome, basis, decidedBy, needs }: Explanation): string => {
   const by =
     basis === 'policy' ? `${decidedBy.length === 1 ? 'policy' : 'policies'} ${decidedBy.join(', ')}` : bases[basis]
   const more = needs === undefined ? '' : `; needs ${renderNeeds(needs)}`
-  // Policies and people are called whatever somebody called them.
-  return printable(`${outcomeWords[outcome] ?? outcome}: ${by}${more}`)
-}
+  return `${outcomeWords[outcome] ?? outcome}: ${by}${more}`
+})
 
 /** Who else would have to approve, in words. */
-export function renderNeeds(needs: Needs): string {
+export const renderNeeds = view((needs: Needs): string => {
   if (needs === 'nobody') return 'more approvals than there are people to give them'
   if (needs === 'too-many') return 'approvals in more ways than can be listed'
   if (needs.any) return `any ${needs.any.count} of ${needs.any.of.join(', ')}`
   return needs.sets.map((set) => set.join(' and ')).join(', or ')
-}
+})
 
 /** Every line of the trace, in order. */
 export function linesOf({ policies, items }: Explanation): readonly TraceLine[] {
@@ -90,7 +90,7 @@ function policyLines({ name, effect, outcome, error, fields }: PolicyTrace, dept
 
 function clauseLines(clause: Clause, depth: number, leaves: ReadonlySet<Clause>): readonly TraceLine[] {
   const { element, operands, clauses } = clause
-  const of = element === undefined ? '' : `${element.name} = ${element.value.text}: `
+  const of = element === undefined ? '' : printable(`${element.name} = ${element.value.text}: `)
   return [
     {
       depth,
@@ -104,7 +104,7 @@ function clauseLines(clause: Clause, depth: number, leaves: ReadonlySet<Clause>)
         depth: depth + 1,
         kind: 'operand',
         text: oneLine(text),
-        value: value?.text ?? 'error',
+        value: printable(value?.text ?? 'error'),
       }),
     ),
     ...clauses.flatMap((each) => clauseLines(each, depth + 1, leaves)),
@@ -112,15 +112,18 @@ function clauseLines(clause: Clause, depth: number, leaves: ReadonlySet<Clause>)
 }
 
 function cameTo({ value, error }: Clause): string {
-  return error === undefined ? (value?.text ?? 'not evaluated') : `error, ${error.message}`
+  return printable(error === undefined ? (value?.text ?? 'not evaluated') : `error, ${error.message}`)
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ')
+  return printable(text.replace(/\s+/g, ' '))
 }
 
+/** The layout of an expression is not that of its explanation: `oneLine` joins its lines. */
+const LINES = { lines: ['text'] }
+
 /** The tree for a terminal; `>` marks what made the difference. */
-export function renderExplanation(explanation: Explanation, style: Style): string {
+export const renderExplanation = view((explanation: Explanation, style: Style): string => {
   const lines = linesOf(explanation).map(({ depth, kind, text, value, decisive }) => {
     const mark = decisive ? style.strong('>') : ' '
     const shown = kind === 'policy' || decisive ? style.strong(text) : text
@@ -128,7 +131,7 @@ export function renderExplanation(explanation: Explanation, style: Style): strin
     return `${mark} ${'  '.repeat(depth)}${shown}${value === undefined ? '' : `${joint}${colour(value, style)}`}\n`
   })
   return `${style.strong(headline(explanation))}\n\n${lines.join('')}`
-}
+}, LINES)
 
 function colour(value: string, style: Style): string {
   if (value === 'true' || value === 'allows') return style.good(value)
@@ -137,19 +140,12 @@ function colour(value: string, style: Style): string {
 }
 
 /** The same as Markdown, for a pull request; bold marks what made the difference. */
-export function renderExplanationMarkdown(explanation: Explanation): string {
+export const renderExplanationMarkdown = view((explanation: Explanation): string => {
   const lines = linesOf(explanation).map(({ depth, kind, text, value, decisive }) => {
     const joint = kind === 'operand' ? ' = ' : ': '
-    const shown = kind === 'clause' || kind === 'operand' ? code(text) : text
-    const said = value === undefined ? '' : `${joint}${kind === 'operand' || kind === 'clause' ? code(value) : value}`
-    return `${'  '.repeat(depth)}- ${decisive ? `**${shown}${said}**` : `${shown}${said}`}\n`
+    const put = kind === 'clause' || kind === 'operand' ? markdownCode : markdownText
+    const said = value === undefined ? '' : `${joint}${put(value)}`
+    return `${'  '.repeat(depth)}- ${decisive ? `**${put(text)}${said}**` : `${put(text)}${said}`}\n`
   })
-  return `**${headline(explanation)}**\n\n${lines.join('')}`
-}
-
-/** Code in Markdown: fenced by more backticks than are in it. */
-function code(text: string): string {
-  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
-  const fence = '`'.repeat(longest + 1)
-  return longest === 0 ? `${fence}${text}${fence}` : `${fence} ${text} ${fence}`
-}
+  return `**${markdownText(headline(explanation))}**\n\n${lines.join('')}`
+}, LINES)

@@ -1,4 +1,5 @@
 import type { Fault } from '../../service/index.ts'
+import { view } from '../screen.ts'
 
 /** Units in which the service's time is moved, the largest first. */
 export const MOVE_UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const
@@ -15,7 +16,7 @@ export function renderAhead(ms: number): string {
 }
 
 /** `1  /public/v1/submit/*  3 times: refused with 429, Retry-After 1`. */
-export function renderFault({ id, path, times, delayMs, status, retryAfter, drop }: Fault): string {
+export const renderFault = view(({ id, path, times, delayMs, status, retryAfter, drop }: Fault): string => {
   const what = [
     ...(delayMs === undefined ? [] : [`waits ${delayMs / 1000} s`]),
     ...(status === undefined ? [] : [`refused with ${status}`]),
@@ -24,17 +25,13 @@ export function renderFault({ id, path, times, delayMs, status, retryAfter, drop
   ]
   const often = times === undefined ? 'every time' : times === 1 ? 'once' : `${times} times`
   return `${id}  ${path}  ${often}: ${what.join(', ')}\n`
-}
+})
 
 /** What an operator left in force, said when a service comes up; nothing when it is as it should be. */
-export function renderInForce({
-  aheadMs,
-  faults,
-}: {
-  readonly aheadMs: number
-  readonly faults: readonly Fault[]
-}): string {
-  const time = `The service's time is ${renderAhead(aheadMs)} ahead; \`quorate clock reset\` ends that.\n`
-  const list = `Faults are in force; \`quorate fault clear\` ends them:\n${faults.map(renderFault).join('')}`
-  return `${aheadMs > 0 ? time : ''}${faults.length > 0 ? list : ''}`
-}
+export const renderInForce = view(
+  ({ aheadMs, faults }: { readonly aheadMs: number; readonly faults: readonly Fault[] }): string => {
+    const time = `The service's time is ${renderAhead(aheadMs)} ahead; \`quorate clock reset\` ends that.\n`
+    const list = `Faults are in force; \`quorate fault clear\` ends them:\n${faults.map(renderFault).join('')}`
+    return `${aheadMs > 0 ? time : ''}${faults.length > 0 ? list : ''}`
+  },
+)

@@ -1,5 +1,5 @@
 /** The reports of tests that other programs read: JUnit's XML and TAP 14. */
-import { positionAt } from '../../diagnostics/index.ts'
+import { positionAt, printable, printableLines } from '../../diagnostics/index.ts'
 import type { FileResult, ScenarioResult } from '../../scenarios/index.ts'
 
 /** JUnit's XML, as CI systems read it: a suite a file, a case a scenario. */
@@ -66,17 +66,21 @@ function details({ differences, because, why }: ScenarioResult): readonly string
 
 /** A `#` would begin a directive, a backslash an escape. */
 function tap(text: string): string {
-  return text.replace(/[\\#]/g, '\\$&').replace(/[\r\n]+/g, ' ')
+  return printable(text.replace(/[\r\n]+/g, ' ')).replace(/[\\#]/g, '\\$&')
 }
 
 function yaml(key: string, text: string): readonly string[] {
-  return [`  ${key}: |-`, ...text.split('\n').map((line) => `    ${line}`)]
+  return [
+    `  ${key}: |-`,
+    ...printableLines(text)
+      .split('\n')
+      .map((line) => `    ${line}`),
+  ]
 }
 
 /** Control characters are not allowed in XML 1.0, not even as references. */
 function xml(text: string): string {
-  return text
-    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+  return printableLines(text)
     .replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
     .replace(/\n/g, '&#10;')
 }

@@ -1,6 +1,7 @@
-import { EXIT, type ExitCode, renderDiagnostics } from '../../diagnostics/index.ts'
+import { EXIT, type ExitCode, printable, renderDiagnostics } from '../../diagnostics/index.ts'
 import type { Coverage, ScenarioResult, SuiteResult } from '../../scenarios/index.ts'
 import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
 import { toDiagnosticJson } from './diagnostics.ts'
 
 /** What `quorate policy test` reports. */
@@ -58,28 +59,33 @@ export function renderTests(report: TestReport, style: Style): string {
   ].join('')
 }
 
-function renderFailure({ name, why, path, line, column, differences, because }: ScenarioResult, style: Style): string {
-  const faults = differences.map(
-    (one) =>
-      `${one.path}:${one.line}:${one.column}: ${style.error('error')} scenarios/failed: \`${name}\`: ${one.what}\n` +
-      `  expected  ${one.expected}\n  got       ${one.got}\n`,
-  )
-  const reasons = because.map((reason) => `  ${style.dim('because')}   ${reason}\n`)
-  return [
-    faults.length === 0 ? `${path}:${line}:${column}: ${name}\n` : faults.join(''),
-    ...(why === undefined ? [] : [`  why       ${why}\n`]),
-    ...reasons,
-  ].join('')
-}
+const renderFailure = view(
+  ({ name, why, path, line, column, differences, because }: ScenarioResult, style: Style): string => {
+    const faults = differences.map(
+      (one) =>
+        `${one.path}:${one.line}:${one.column}: ${style.error('error')} scenarios/failed: \`${name}\`: ${one.what}\n` +
+        `  expected  ${one.expected}\n  got       ${one.got}\n`,
+    )
+    const reasons = because.map((reason) => `  ${style.dim('because')}   ${reason}\n`)
+    return [
+      faults.length === 0 ? `${path}:${line}:${column}: ${name}\n` : faults.join(''),
+      ...(why === undefined ? [] : [`  why       ${why}\n`]),
+      ...reasons,
+    ].join('')
+  },
+)
 
 /** What no scenario saw, at its line, then how much was seen. */
-export function renderCoverage({ clauses, covered, outcomes, percent }: Coverage, style: Style): string {
-  const missing = clauses.flatMap((clause) =>
-    clause.missing === undefined
-      ? []
-      : [
-          `${clause.path}:${clause.line}:${clause.column}: ${style.warning(clause.missing)}: \`${clause.text.replace(/\s+/g, ' ')}\` (${clause.policy}, ${clause.field})\n`,
-        ],
-  )
-  return `${missing.join('')}coverage: ${percent} %, ${covered} of ${outcomes} outcomes of ${clauses.length} clauses\n`
-}
+export const renderCoverage = view(
+  ({ clauses, covered, outcomes, percent }: Coverage, style: Style): string => {
+    const missing = clauses.flatMap((clause) =>
+      clause.missing === undefined
+        ? []
+        : [
+            `${clause.path}:${clause.line}:${clause.column}: ${style.warning(clause.missing)}: \`${printable(clause.text.replace(/\s+/g, ' '))}\` (${clause.policy}, ${clause.field})\n`,
+          ],
+    )
+    return `${missing.join('')}coverage: ${percent} %, ${covered} of ${outcomes} outcomes of ${clauses.length} clauses\n`
+  },
+  { lines: ['text'] },
+)

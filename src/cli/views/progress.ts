@@ -2,6 +2,7 @@ import type { ApplyProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { type Plan, renderApprovers } from '../../plan/index.ts'
 import type { Io, Style } from '../io.ts'
+import { oneRowEach, overLines, view } from '../screen.ts'
 import { shortCode } from '../waiting.ts'
 import { age } from './activity.ts'
 
@@ -24,7 +25,7 @@ export function isOver({ state }: ApplyProgress): boolean {
 }
 
 /** One batch in one line: what it does, how it stands, on whom it waits, since when. */
-export function renderBatch(batch: BatchProgress, style: Style, now: number): string {
+export const renderBatch = view((batch: BatchProgress, style: Style, now: number): string => {
   const { word, colour } = states[batch.state]
   const parts = [style[colour](word.padEnd(11)), batch.summary]
   if (batch.state === 'waiting') {
@@ -38,43 +39,40 @@ export function renderBatch(batch: BatchProgress, style: Style, now: number): st
   }
   if (batch.error) parts.push(style.error(batch.error.message))
   return `${parts.filter(Boolean).join('  ')}\n`
-}
+})
 
 /** The result table: every step and how it stands. Always shown at the end of an apply, whatever came of it. */
-export function renderResult(progress: ApplyProgress, style: Style, now: number): string {
+export const renderResult = view((progress: ApplyProgress, style: Style, now: number): string => {
   const count = (state: BatchProgress['state']) => progress.batches.filter((batch) => batch.state === state).length
   const totals = (Object.keys(states) as BatchProgress['state'][])
     .map((state) => [count(state), states[state].word] as const)
     .filter(([number]) => number > 0)
     .map(([number, word]) => `${number} ${word}`)
   return `${progress.batches.map((batch) => `  ${renderBatch(batch, style, now)}`).join('')}${totals.join(', ') || 'nothing to do'}\n`
-}
+})
 
 /** What became different between two looks, one line a batch; for output that only grows. */
-export function renderNews(
-  progress: ApplyProgress,
-  before: ApplyProgress | undefined,
-  style: Style,
-  now: number,
-): string {
-  const news = progress.batches.filter((batch, index) => {
-    const old = before?.batches[index]
+export const renderNews = view(
+  (progress: ApplyProgress, before: ApplyProgress | undefined, style: Style, now: number): string => {
+    const news = progress.batches.filter((batch, index) => {
+      const old = before?.batches[index]
+      return (
+        (old?.state ?? 'pending') !== batch.state ||
+        (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0)
+      )
+    })
+    const error =
+      progress.error && progress.error.message !== before?.error?.message
+        ? `${style.error(progress.error.message)}\n`
+        : ''
     return (
-      (old?.state ?? 'pending') !== batch.state ||
-      (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0)
+      news
+        .filter(({ state }) => state !== 'submitting')
+        .map((batch) => renderBatch(batch, style, now))
+        .join('') + error
     )
-  })
-  const error =
-    progress.error && progress.error.message !== before?.error?.message
-      ? `${style.error(progress.error.message)}\n`
-      : ''
-  return (
-    news
-      .filter(({ state }) => state !== 'submitting')
-      .map((batch) => renderBatch(batch, style, now))
-      .join('') + error
-  )
-}
+  },
+)
 
 /** Shows progress as it comes: redrawn in place on a terminal, otherwise one line for each thing that changed. */
 export function createProgressView(io: Io): (progress: ApplyProgress, before: ApplyProgress | undefined) => void {
@@ -82,8 +80,7 @@ export function createProgressView(io: Io): (progress: ApplyProgress, before: Ap
   return (progress, before) => {
     if (!io.live) return io.say(renderNews(progress, before, io.style, Date.now()))
     const text = progress.batches.map((batch) => `  ${renderBatch(batch, io.style, Date.now())}`).join('')
-    // Up over what was drawn, then erase to the end of the screen (ECMA-48: CPL, ED).
-    io.say(`${drawn > 0 ? `\u001b[${drawn}F\u001b[J` : ''}${text}`)
+    io.say(overLines(drawn) + oneRowEach(text))
     drawn = progress.batches.length
   }
 }
@@ -97,7 +94,7 @@ export function exitOf({ state, batches }: Pick<ApplyProgress, 'state' | 'batche
 }
 
 /** What is waited for, on whom, and how to vote. */
-export function renderWaiting(progress: ApplyProgress, plan: Plan, style: Style): string {
+export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: Style): string => {
   const lines = progress.batches
     .filter(({ state }) => state === 'waiting')
     .map(({ index, summary, activityId, fingerprint }) => {
@@ -106,4 +103,4 @@ export function renderWaiting(progress: ApplyProgress, plan: Plan, style: Style)
       return `  ${style.strong(shortCode(fingerprint ?? ''))}  ${summary}, waits on ${who}\n            ${style.dim(`activity ${activityId}, fingerprint ${fingerprint}`)}\n`
     })
   return `Waiting for approval:\n${lines.join('')}Each of them votes with \`quorate approve CODE\`. The apply goes on by itself; so does the next \`quorate apply\`.\n`
-}
+})

@@ -1,4 +1,5 @@
 import type { Io } from '../io.ts'
+import { overLine } from '../screen.ts'
 
 /** How often a person is told how far reading has come, and how often a log. */
 const LIVE_MS = 1_000
@@ -13,12 +14,11 @@ export function showReading({ say, live }: Pick<Io, 'say' | 'live'>, answers: ()
   const show = () => {
     shown = true
     const words = `Reading: ${answers()} answers so far`
-    say(live ? `\r\u001b[K${words}` : `${words}\n`)
+    say(live ? `${overLine}${words}` : `${words}\n`)
   }
   const timer = setInterval(show, live ? LIVE_MS : LOG_MS)
   return () => {
     clearInterval(timer)
-    // To the start of the line, which is erased (ECMA-48: CR, EL).
-    if (live && shown) say('\r\u001b[K')
+    if (live && shown) say(overLine)
   }
 }

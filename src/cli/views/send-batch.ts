@@ -9,6 +9,7 @@ import {
 import { chainName } from '../../chain/index.ts'
 import { type ExitCode, printable } from '../../diagnostics/index.ts'
 import { type Io, type Style, writeJsonLine } from '../io.ts'
+import { overLine, view } from '../screen.ts'
 import type { OrderedRow } from '../sending/batch-orders.ts'
 import type { BatchTotal } from '../sending/batch-totals.ts'
 import { isDenied } from '../sending/carry-out.ts'
@@ -43,36 +44,38 @@ export function wouldBeDenied(row: PreparedRow): boolean {
 }
 
 /** What a batch will do: each row where they are asked for, what is denied in any case, and what it comes to. */
-export function renderBatch(
-  { batchId, file, rows, totals }: PreparedBatch,
-  { style, rows: all }: { readonly style: Style; readonly rows: boolean },
-): string {
-  const shown = rows.filter((one) => all || wouldBeDenied(one))
-  const lines = shown.map((one) => {
-    const { row, order, description, explanation, state } = one
-    const { receiver, amount, call } = description
-    const what = call === undefined ? '' : `, ${call.kind === 'decoded' ? call.function : call.selector}`
-    const forecast = isOpen(one) ? headline(explanation) : `${state} already`
-    const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
-    return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}${printable(what)}  ${printable(order.from)} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
-  })
-  const sums = totals.map(({ from, chain, rows: count, amount, funds }) => {
-    const held = funds === undefined ? '' : `, of ${funds.text}`
-    const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
-    return `  ${style.dim('total'.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
-  })
-  const before = countsOf(rows.filter(({ state }) => state !== 'not begun'))
-  const already = renderCounts(before)
-  const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
-  const outcomes = new Map<string, number>()
-  for (const { explanation } of rows.filter(isOpen)) {
-    const text = headline(explanation)
-    outcomes.set(text, (outcomes.get(text) ?? 0) + 1)
-  }
-  const forecasts = [...outcomes].map(([text, count]) => `  ${style.dim('forecast'.padEnd(9))} ${count} × ${text}\n`)
-  const head = `${printable(file)}: ${countOf(rows.length)}, batch ${batchId.slice(0, 12)}\n`
-  return [head, ...beginning, ...lines, ...sums, ...(all ? [] : forecasts)].join('')
-}
+export const renderBatch = view(
+  (
+    { batchId, file, rows, totals }: PreparedBatch,
+    { style, rows: all }: { readonly style: Style; readonly rows: boolean },
+  ): string => {
+    const shown = rows.filter((one) => all || wouldBeDenied(one))
+    const lines = shown.map((one) => {
+      const { row, order, description, explanation, state } = one
+      const { receiver, amount, call } = description
+      const what = call === undefined ? '' : `, ${call.kind === 'decoded' ? call.function : call.selector}`
+      const forecast = isOpen(one) ? headline(explanation) : `${state} already`
+      const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
+      return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}${printable(what)}  ${printable(order.from)} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
+    })
+    const sums = totals.map(({ from, chain, rows: count, amount, funds }) => {
+      const held = funds === undefined ? '' : `, of ${funds.text}`
+      const short = funds !== undefined && BigInt(funds.atomic) < BigInt(amount.atomic)
+      return `  ${style.dim('total'.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
+    })
+    const before = countsOf(rows.filter(({ state }) => state !== 'not begun'))
+    const already = renderCounts(before)
+    const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
+    const outcomes = new Map<string, number>()
+    for (const { explanation } of rows.filter(isOpen)) {
+      const text = headline(explanation)
+      outcomes.set(text, (outcomes.get(text) ?? 0) + 1)
+    }
+    const forecasts = [...outcomes].map(([text, count]) => `  ${style.dim('forecast'.padEnd(9))} ${count} × ${text}\n`)
+    const head = `${printable(file)}: ${countOf(rows.length)}, batch ${batchId.slice(0, 12)}\n`
+    return [head, ...beginning, ...lines, ...sums, ...(all ? [] : forecasts)].join('')
+  },
+)
 
 /** The JSON form of a batch that is only looked at. */
 export function toPreparedJson({ rows, ...batch }: PreparedBatch) {
@@ -98,11 +101,10 @@ export function createBatchView(io: Pick<Io, 'say' | 'live'>, rows: number): Bat
       if (text === before || Object.keys(counts).length === 0 || (!io.live && Date.now() < sayNextAt)) return
       before = text
       sayNextAt = Date.now() + LOG_MS
-      // To the start of the line, which is erased (ECMA-48: CR, EL).
-      io.say(io.live ? `\r\u001b[K${text}` : `${text}\n`)
+      io.say(io.live ? `${overLine}${text}` : `${text}\n`)
     },
     ended() {
-      if (io.live && before !== '') io.say('\r\u001b[K')
+      if (io.live && before !== '') io.say(overLine)
     },
   }
 }
@@ -126,7 +128,7 @@ function renderCounts(counts: Readonly<Partial<Record<RowState, number>>>): stri
 }
 
 /** What came of a batch: rows that are not included, and how many are in which state. */
-export function renderBatchEnd(report: BatchReport, style: Style): string {
+export const renderBatchEnd = view((report: BatchReport, style: Style): string => {
   const { file, rows } = report
   const colours = { failed: style.error, rejected: style.error, taken: style.error } as const
   const lines = rows
@@ -139,7 +141,7 @@ export function renderBatchEnd(report: BatchReport, style: Style): string {
     })
   const heldBack = rows.some(({ state }) => state === 'stopped') ? renderHeldBack(report, style) : ''
   return `${lines.join('')}${heldBack}${renderSum(report)}`
-}
+})
 
 /** There may be hundreds of them, and nothing is to be said of each. */
 const UNLISTED: ReadonlySet<RowState> = new Set(['included', 'not begun', 'stopped'])
@@ -154,7 +156,7 @@ function renderHeldBack({ stoppedAt, rows }: BatchReport, style: Style): string 
 }
 
 /** What a stop has held back, and what it came too late for. */
-export function renderStopped(report: BatchReport, style: Style): string {
+export const renderStopped = view((report: BatchReport, style: Style): string => {
   const { file, batchId, rows, counts } = report
   const of = (wanted: (state: RowState) => boolean) => rows.filter(({ state }) => wanted(state))
   const held = of((state) => state === 'stopped')
@@ -188,7 +190,7 @@ export function renderStopped(report: BatchReport, style: Style): string {
   const batch = `batch ${batchId.slice(0, 12)} of ${file}`
   const head = held.length === 0 ? `Nothing of ${batch} was left to stop.` : `${style.warning('Stopped')} ${batch}.`
   return `${head}\n${lines.join('')}`
-}
+})
 
 const NEVER_BEGUN: ReadonlySet<RowState> = new Set(['not begun', 'left out', 'taken'])
 

@@ -2,6 +2,7 @@
 import { printable } from '../../diagnostics/index.ts'
 import type { Json } from '../../protocol/index.ts'
 import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
 import type { SendDescription } from '../sending/description.ts'
 
 /** What an approver of a send reads beside its parameters. */
@@ -14,14 +15,14 @@ export function sendRows({ receiver, amount, call }: SendDescription, style: Sty
 }
 
 /** Arguments are whoever made them: they are shown so that none can forge a line. */
-export function renderCall(call: NonNullable<SendDescription['call']>, style: Style): string {
+export const renderCall = view((call: NonNullable<SendDescription['call']>, style: Style): string => {
   if (call.kind === 'decoded') {
     const given = Object.entries(call.arguments).map(([name, value]) => `${name}: ${textOf(value)}`)
     return `${call.function}(${given.join(', ')})`
   }
   const what = `${call.selector} and ${call.bytes - Math.min(4, call.bytes)} bytes`
   return `${what}  ${style.warning('no interface of the contract tells what this does: know it before you send it')}`
-}
+})
 
 function textOf(value: Json): string {
   return printable(typeof value === 'string' && /^[\w.:-]+$/.test(value) ? value : JSON.stringify(value))

@@ -5,6 +5,7 @@ import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import type { Explanation } from '../../policy/index.ts'
 import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
 import { printAmount } from '../sending/amount.ts'
 import type { LamportFee, SendDescription } from '../sending/description.ts'
 import { chainOf, senderOf } from '../sending/order.ts'
@@ -25,41 +26,49 @@ const states = {
 } as const satisfies Record<SendProgress['state'], { readonly word: string; readonly colour: keyof Style }>
 
 /** What is about to be sent, and what will come of asking for it. */
-export function renderOrder(
-  order: SendOrder,
-  {
-    description,
-    explanation,
-    earlier,
-  }: {
-    readonly description: SendDescription
-    readonly explanation: Explanation
-    /** What was ordered under this reference before, which is this very send. */
-    readonly earlier?: { readonly order: SendOrder; readonly progress?: SendProgress } | undefined
+export const renderOrder = view(
+  (
+    order: SendOrder,
+    {
+      description,
+      explanation,
+      earlier,
+    }: {
+      readonly description: SendDescription
+      readonly explanation: Explanation
+      /** What was ordered under this reference before, which is this very send. */
+      readonly earlier?: { readonly order: SendOrder; readonly progress?: SendProgress } | undefined
+    },
+    style: Style,
+  ): string => {
+    const { nonce } = order.parameters as Record<string, string>
+    const { receiver, amount, token, tokenAccount, keyless, call } = description
+    const rows = [
+      ['reference', printable(order.reference)],
+      ...(order.replaces === undefined ? [] : [['replaces', `${printable(order.replaces)}, by its nonce ${nonce}`]]),
+      ['from', named({ name: order.from, address: senderOf(order) })],
+      [
+        'to',
+        `${named(receiver)}${keyless ? `  ${style.warning('a program’s address: nobody has a key for it')}` : ''}`,
+      ],
+      ['amount', `${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}`],
+      ...(token === undefined ? [] : [['token', named(token)]]),
+      ...(tokenAccount === undefined
+        ? []
+        : [['account', `${tokenAccount}, opened where there is none, for a rent of some 0.002 sol`]]),
+      ...(call === undefined ? [] : [['call', renderCall(call, style)]]),
+      ['chain', chainName(chainOf(order))],
+      ['fee', renderFee(description.fee)],
+      earlier === undefined
+        ? ['forecast', headline(explanation)]
+        : [
+            'already',
+            `${earlier.progress?.state ?? 'submitting'}, since it was asked for at ${earlier.order.orderedAt}`,
+          ],
+    ]
+    return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
   },
-  style: Style,
-): string {
-  const { nonce } = order.parameters as Record<string, string>
-  const { receiver, amount, token, tokenAccount, keyless, call } = description
-  const rows = [
-    ['reference', printable(order.reference)],
-    ...(order.replaces === undefined ? [] : [['replaces', `${printable(order.replaces)}, by its nonce ${nonce}`]]),
-    ['from', named({ name: order.from, address: senderOf(order) })],
-    ['to', `${named(receiver)}${keyless ? `  ${style.warning('a program’s address: nobody has a key for it')}` : ''}`],
-    ['amount', `${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}`],
-    ...(token === undefined ? [] : [['token', named(token)]]),
-    ...(tokenAccount === undefined
-      ? []
-      : [['account', `${tokenAccount}, opened where there is none, for a rent of some 0.002 sol`]]),
-    ...(call === undefined ? [] : [['call', renderCall(call, style)]]),
-    ['chain', chainName(chainOf(order))],
-    ['fee', renderFee(description.fee)],
-    earlier === undefined
-      ? ['forecast', headline(explanation)]
-      : ['already', `${earlier.progress?.state ?? 'submitting'}, since it was asked for at ${earlier.order.orderedAt}`],
-  ]
-  return rows.map(([name, text]) => `  ${style.dim(name!.padEnd(10))} ${text}\n`).join('')
-}
+)
 
 function renderFee(fee: SendDescription['fee']): string {
   if ('signatureLamports' in fee) return renderLamports(fee)
@@ -82,7 +91,7 @@ function renderLamports({ signatureLamports, atMostLamports }: LamportFee): stri
 }
 
 /** One state in one line. */
-export function renderSend(progress: SendProgress, style: Style, now: number): string {
+export const renderSend = view((progress: SendProgress, style: Style, now: number): string => {
   const { state, fingerprint, approved = [], since, transactionHash, receipt, error } = progress
   const { word, colour } = states[state]
   const waiting =
@@ -99,7 +108,7 @@ export function renderSend(progress: SendProgress, style: Style, now: number): s
   // Words of the API, of a node, or of whoever wrote a contract.
   if (error) parts.push(style.error(printable(error.message)))
   return `${parts.filter(Boolean).join('  ')}\n`
-}
+})
 
 function renderReceipt({ block, fee: { amount, caip19 } }: TransactionReceipt): string {
   const namespace = namespaceOf(caip19) ?? 'eip155'
@@ -107,7 +116,7 @@ function renderReceipt({ block, fee: { amount, caip19 } }: TransactionReceipt): 
 }
 
 /** What to do next about a send that has not been paid; nothing where all is well. */
-export function renderNext({ state, fingerprint, error }: SendProgress, style: Style): string {
+export const renderNext = view(({ state, fingerprint, error }: SendProgress, style: Style): string => {
   const next =
     state === 'waiting' && fingerprint !== undefined
       ? `approve it with \`quorate approve ${shortCode(fingerprint)}\`; the same command goes on then`
@@ -115,18 +124,20 @@ export function renderNext({ state, fingerprint, error }: SendProgress, style: S
         ? error?.next
         : undefined
   return next === undefined ? '' : `  ${style.dim('next'.padEnd(10))} ${printable(next)}\n`
-}
+})
 
 /** One send of a list: its reference, what it is, and how it stands. */
-export function renderListedSend(
-  { order, progress }: { readonly order: SendOrder; readonly progress?: SendProgress },
-  style: Style,
-  now: number,
-): string {
-  const { reference, amount, from, to } = order
-  const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
-  return `${what}  ${progress === undefined ? 'not begun\n' : renderSend(progress, style, now)}`
-}
+export const renderListedSend = view(
+  (
+    { order, progress }: { readonly order: SendOrder; readonly progress?: SendProgress },
+    style: Style,
+    now: number,
+  ): string => {
+    const { reference, amount, from, to } = order
+    const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
+    return `${what}  ${progress === undefined ? 'not begun\n' : renderSend(progress, style, now)}`
+  },
+)
 
 /** The JSON form of a send, or of one that is only looked at. */
 export function toSendJson({

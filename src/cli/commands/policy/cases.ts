@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { createSource, EXIT, type ExitCode, QuorateError, renderDiagnostics } from '../../../diagnostics/index.ts'
+import {
+  createSource,
+  EXIT,
+  type ExitCode,
+  printableJson,
+  QuorateError,
+  renderDiagnostics,
+} from '../../../diagnostics/index.ts'
 import { readCases, runCase } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { line } from '../../screen.ts'
 
 /** Runs a file of cases: one JSON line a run, then the count. What cannot be read as a case counts as failed. */
 export function runCases({ io }: CommandInput, file: string): ExitCode {
@@ -12,10 +20,10 @@ export function runCases({ io }: CommandInput, file: string): ExitCode {
   for (const one of cases) {
     const result = runCase(one)
     if (!result.ok) failed++
-    lines += `${JSON.stringify(result)}\n`
+    lines += `${printableJson(JSON.stringify(result))}\n`
   }
   const passed = Math.max(0, cases.length + diagnostics.length - failed)
-  io.out(`${lines}${passed} passed, ${failed} failed\n`)
+  io.out(lines + line`${passed} passed, ${failed} failed\n`)
   return failed === 0 ? EXIT.done : EXIT.error
 }
 

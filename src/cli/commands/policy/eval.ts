@@ -2,6 +2,7 @@ import { EXIT, type ExitCode } from '../../../diagnostics/index.ts'
 import { explainRequest } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
 import { writeJson } from '../../io.ts'
+import { line } from '../../screen.ts'
 import { headline, outcomeWords } from '../../views/explanation.ts'
 import { runCases } from './cases.ts'
 import { readAsked } from './request.ts'
@@ -24,6 +25,6 @@ export async function evaluate(input: CommandInput): Promise<ExitCode> {
       ...(needs === undefined ? {} : { needs }),
     }
     writeJson(io, decision)
-  } else io.out(`${headline(explanation)}\n`)
+  } else io.out(line`${headline(explanation)}\n`)
   return EXIT.done
 }

@@ -3,6 +3,7 @@ import type { Explanation } from '../../../policy/index.ts'
 import { explainRequest, type WhyNot, whyNot } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
 import { writeJson } from '../../io.ts'
+import { line } from '../../screen.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../views/explanation.ts'
 import { type AskedRequest, readAsked } from './request.ts'
 
@@ -32,7 +33,7 @@ function showWhyNot(input: CommandInput, { world, context }: AskedRequest, user:
   }
   if (input.json) writeJson(input.io, found)
   else {
-    input.io.out(`${sayWhyNot(found)}\n`)
+    input.io.out(line`${sayWhyNot(found)}\n`)
     show(input, found.explanation)
   }
 }

@@ -15,6 +15,7 @@ import { type LintSeverity, rules, type Severities } from '../../../policy/index
 import type { CommandInput } from '../../command.ts'
 import { jsonText, writeJson } from '../../io.ts'
 import { readPolicies } from '../../policies.ts'
+import { line, workflowCommands } from '../../screen.ts'
 import { version } from '../../version.ts'
 import { toDiagnosticJson } from '../../views/diagnostics.ts'
 import { annotates, toGithubAnnotation } from '../../views/github.ts'
@@ -40,12 +41,14 @@ export async function lint(input: CommandInput): Promise<ExitCode> {
   }
   const counts = countOf(diagnostics)
   if (json) writeJson(io, { ...counts, fixed: fixed.length, diagnostics: diagnostics.map(toDiagnosticJson) })
-  else if (options['github'] === true) io.out(diagnostics.map((one) => toGithubAnnotation(one, environment)).join(''))
+  else if (options['github'] === true)
+    io.out(workflowCommands(diagnostics.map((one) => toGithubAnnotation(one, environment)).join('')))
   else {
     io.out(renderDiagnostics(diagnostics, io.style))
-    if (annotates(environment)) io.say(diagnostics.map((one) => toGithubAnnotation(one, environment)).join(''))
+    if (annotates(environment))
+      io.say(workflowCommands(diagnostics.map((one) => toGithubAnnotation(one, environment)).join('')))
     io.say(
-      `${counts.errors} errors, ${counts.warnings} warnings, ${counts.infos} remarks${fixed.length > 0 ? `, ${fixed.length} fixed` : ''}\n`,
+      line`${counts.errors} errors, ${counts.warnings} warnings, ${counts.infos} remarks${fixed.length > 0 ? `, ${fixed.length} fixed` : ''}\n`,
     )
   }
   return counts.errors > 0 || counts.warnings > mostWarnings(options) ? EXIT.error : EXIT.done

@@ -1,0 +1,47 @@
+/** What a terminal shows of a text, and what the text did to the terminal. */
+import xterm from '@xterm/headless'
+
+export interface Screen {
+  /** Rows up to the last that is not empty; what was wrapped is joined. */
+  readonly lines: readonly string[]
+  /** Everything that a text must not do: titles set, bells rung, questions answered, another buffer, a colour left on. */
+  readonly done: readonly string[]
+}
+
+/** Prints a text on an empty screen of many rows, and a mark after it. */
+export async function emulate(text: string): Promise<Screen> {
+  const terminal = new xterm.Terminal({
+    cols: 400,
+    rows: 200,
+    scrollback: 5000,
+    convertEol: true,
+    allowProposedApi: true,
+  })
+  const done: string[] = []
+  terminal.onTitleChange((title) => done.push(`title ${title}`))
+  terminal.onBell(() => done.push('bell'))
+  terminal.onData((data) => done.push(`answer ${JSON.stringify(data)}`))
+  await new Promise<void>((resolve) => terminal.write(text, resolve))
+  const { active } = terminal.buffer
+  if (active.type !== 'normal') done.push('other buffer')
+  const [x, y] = [active.cursorX, active.cursorY + active.baseY]
+  await new Promise<void>((resolve) => terminal.write('M', resolve))
+  const cell = active.getLine(y)?.getCell(x)
+  if (!cell?.isAttributeDefault() || !cell.isFgDefault() || !cell.isBgDefault()) done.push('colour left on')
+  const { modes } = terminal
+  if (!modes.wraparoundMode || modes.insertMode || modes.originMode || modes.bracketedPasteMode)
+    done.push('mode left on')
+  if (modes.mouseTrackingMode !== 'none' || modes.applicationCursorKeysMode) done.push('mode left on')
+  const lines: string[] = []
+  for (let row = 0; row <= y; row++) {
+    const line = active.getLine(row)!
+    const shown = line.translateToString(true)
+    if (line.isWrapped && lines.length > 0) lines.push(`${lines.pop()}${shown}`)
+    else lines.push(shown)
+  }
+  terminal.dispose()
+  // The mark is the last thing on its line.
+  lines.push(lines.pop()!.replace(/M$/, ''))
+  while (lines.at(-1) === '') lines.pop()
+  return { lines, done }
+}

@@ -1,0 +1,588 @@
+/**
+ * A proposer chooses names, notes and conditions; an approver reads them. Each text from outside in each view holds whatever a
+ * proposer could have written, goes through the writer of the CLI into the emulator of a terminal, and must stay in its place.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { forecast } from '../../src/analysis/index.ts'
+import { createStyle } from '../../src/cli/io.ts'
+import { line, toTerminal } from '../../src/cli/screen.ts'
+import { renderActivity, renderActivityLine } from '../../src/cli/views/activity.ts'
+import { toReportCsv } from '../../src/cli/views/batch-report.ts'
+import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
+import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
+import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
+import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
+import { renderBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
+import {
+  createSource,
+  diagnostic,
+  printable,
+  printableJson,
+  QuorateError,
+  renderDiagnostics,
+  renderError,
+} from '../../src/diagnostics/index.ts'
+import { makePlan, renderPlanMarkdown, renderPlanText, writePlan } from '../../src/plan/index.ts'
+import { bootstrap, declare, idFor, key, live, policy, ref } from '../plan/organization.ts'
+import { planInput } from '../plan/planning.ts'
+import { emulate } from './emulator.ts'
+
+const style = createStyle(true)
+const NOW = Date.parse('2026-01-02T03:04:05.000Z')
+
+/** Pieces from which hostile texts are put together. */
+const PIECES = [
+  ...[
+    '\u001b[2J',
+    '\u001b[31m',
+    '\u001b[1A\u001b[2K',
+    '\u001b]0;owned\u0007',
+    '\u001b[6n',
+    '\u001b[?1049h',
+    '\u001b[?25l',
+    '\u001bc',
+  ],
+  ...[
+    '\u009b31m',
+    '\u009b2J',
+    '\u009d0;owned\u009c',
+    '\u0090',
+    '\u0085',
+    '\u0000',
+    '\u0007',
+    '\b\b\b',
+    '\r',
+    '\n',
+    '\n\n',
+    '\t',
+    '\u000b',
+    '\u007f',
+  ],
+  ...[
+    '\u061c',
+    '\u200e',
+    '\u202e',
+    '\u202c',
+    '\u2066',
+    '\u2069',
+    '\u200b',
+    '\u200d',
+    '\u2060',
+    '\ufeff',
+    '\u00ad',
+    '\ufe0f',
+    '\u{e0041}',
+  ],
+  ...['\ufff9', '\ud800', '\udc00', '\u2028', '\u2029', '\u3164', '\u2800', '\u0301', '\ue000', '\u{10ffff}'],
+  ...[
+    '\n::stop-commands::x',
+    '::add-mask::x',
+    '##[error]x',
+    '\neffect: EFFECT_DENY',
+    '\nApproved',
+    '${env.X}',
+    '\\u{1b}',
+    'a',
+    'é',
+    'B ',
+    'alice',
+  ],
+]
+const hostile = fc
+  .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 8 })
+  .map((pieces) => `x${pieces.join('')}x`)
+
+interface View {
+  readonly name: string
+  /** What the view is given, as data; every text in it is made hostile in its turn. */
+  readonly given: unknown
+  readonly render: (given: never) => string
+  /** Members that are not from outside, or that the reader of the wire has checked: words of ours, numbers, times. */
+  readonly not?: readonly string[]
+  /** The view lays texts out in lines, so their number may differ. */
+  readonly laysOut?: true
+}
+
+const NEVER = [
+  'state',
+  'kind',
+  'action',
+  'outcome',
+  'status',
+  'since',
+  'requestedAt',
+  'approvalsLapseAt',
+  'atomic',
+  'orderedAt',
+  'createdAt',
+  'stoppedAt',
+]
+
+const activity = {
+  id: 'idid',
+  code: 'ABCD',
+  type: 'ACTIVITY_TYPE_CREATE_POLICY_V3',
+  status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+  fingerprint: 'sha256:ff',
+  requestedBy: 'alice',
+  requestedAt: new Date(NOW - 60_000).toISOString(),
+  approvedBy: ['alice', 'bob'],
+  rejectedBy: ['carol'],
+  approvalsLapseAt: new Date(NOW + 60_000).toISOString(),
+  parameters: {
+    policyName: 'ops',
+    effect: 'EFFECT_ALLOW',
+    condition: 'true',
+    notes: 'retire',
+    deep: [{ name: 'one' }],
+  },
+  failure: 'it failed',
+  sends: [
+    {
+      receiver: { address: '0xab', name: 'payroll' },
+      amount: { text: '1 eth', atomic: '1', atomicUnit: 'wei' },
+      call: { kind: 'decoded', function: 'transfer', arguments: { to: 'someone', memo: 'a b' } },
+    },
+  ],
+  solana: {
+    pays: [{ amount: '1', token: 'mint', to: 'receiver', account: 'account' }],
+    calls: [{ program: 'program', function: 'swap', arguments: { memo: 'words' } }],
+    programs: ['one', 'two'],
+    unknown: 1,
+  },
+}
+const failure = { code: 'client/activity-failed', message: 'the API said no', next: 'try again' }
+const progress = {
+  planDigest: 'd',
+  state: 'waiting',
+  startedAt: new Date(NOW).toISOString(),
+  batches: [
+    {
+      index: 0,
+      type: 'T',
+      summary: 'create policy ops',
+      state: 'waiting',
+      activityId: 'idid',
+      fingerprint: 'sha256:abcdef',
+      since: new Date(NOW - 60_000).toISOString(),
+      votes: { approved: ['alice', 'bob'] },
+    },
+    { index: 1, type: 'T', summary: 'create user bob', state: 'failed', error: failure },
+  ],
+  error: failure,
+}
+const send = {
+  sendId: 's',
+  reference: 'INV-1',
+  state: 'failed',
+  transactionHash: '0xhash',
+  approved: ['alice'],
+  error: failure,
+}
+const explanation = {
+  outcome: 'OUTCOME_REQUIRES_CONSENSUS',
+  basis: 'policy',
+  decidedBy: ['ops', 'treasury'],
+  needs: { sets: [['alice', 'bob'], ['carol']] },
+  policies: [
+    {
+      name: 'ops',
+      effect: 'EFFECT_ALLOW',
+      outcome: 'OUTCOME_ERROR',
+      error: { kind: 'missing', message: 'no such thing' },
+      fields: [
+        {
+          field: 'condition',
+          clause: {
+            text: 'a == b',
+            value: { text: 'true' },
+            operands: [{ text: 'a', value: { text: "'words'" } }],
+            clauses: [],
+            element: { name: 'user', value: { text: "'alice'" } },
+          },
+        },
+      ],
+    },
+  ],
+}
+const input = planInput({
+  desired: [
+    declare('rootQuorum', { threshold: 2, users: [ref('user.alice'), ref('user.bob')] }),
+    declare('user.alice'),
+    declare('apiKey.alice.laptop', key('alice laptop')),
+    declare('user.bob', { email: 'bob@acme.test' }),
+    declare('apiKey.bob.k', key('bob')),
+    declare('policy.ops', policy(null, "activity.resource == 'WALLET'")),
+  ],
+  manageAll: ['tag'],
+  actual: [...bootstrap(), live('tag.old'), live('wallet.stray'), live('policy.ops', policy(null, 'false'))],
+  creators: { [idFor('policy.ops')]: { userId: idFor('user.mallory'), userName: 'mallory' } },
+  allow: ['adoption'],
+})
+const plan = forecast(makePlan(input).plan, input)
+const report = {
+  batchId: 'abcdef',
+  organizationId: 'o',
+  file: 'pay.csv',
+  orderedAt: '',
+  stoppedAt: '2026',
+  counts: { failed: 1, stopped: 1 },
+  rows: [
+    {
+      row: 2,
+      reference: 'A-1',
+      from: 'treasury',
+      to: 'bob',
+      amount: '1',
+      state: 'failed',
+      transactionHash: '0x',
+      reason: 'no',
+    },
+    { row: 3, reference: 'A-2', from: 'treasury', to: 'bob', amount: '1', state: 'stopped' },
+  ],
+}
+
+const VIEWS: readonly View[] = [
+  { name: 'approve: an activity', given: activity, render: (one) => renderActivity(one, style, NOW), laysOut: true },
+  { name: 'activities: one of a list', given: activity, render: (one) => renderActivityLine(one, style, NOW) },
+  { name: 'apply: its end', given: progress, render: (one) => renderResult(one, style, NOW) },
+  { name: 'apply: what is new', given: progress, render: (one) => renderNews(one, undefined, style, NOW) },
+  {
+    name: 'apply: who is waited for',
+    given: { progress, plan: { batches: [{ forecast: { outcome: 'waits', needed: [['alice']] } }] } },
+    render: ({ progress: of, plan: by }: { progress: never; plan: never }) => renderWaiting(of, by, style),
+  },
+  { name: 'send: how it stands', given: send, render: (one) => renderSend(one, style, NOW) },
+  { name: 'send: what next', given: send, render: (one) => renderNext(one, style) },
+  {
+    name: 'sends: one of a list',
+    given: { order: { reference: 'INV', amount: '1', from: 'treasury', to: 'bob' }, progress: send },
+    render: (one) => renderListedSend(one, style, NOW),
+  },
+  {
+    name: 'send: what is about to be sent',
+    given: {
+      order: {
+        reference: 'INV',
+        replaces: 'OLD',
+        from: 'treasury',
+        parameters: { nonce: '1', from: '0xf0', caip2: 'eip155:1' },
+        type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+      },
+      description: {
+        receiver: { name: 'bob', address: '0xb0' },
+        amount: activity.sends[0]!.amount,
+        token: { name: 'usdc', address: '0xc0' },
+        fee: {},
+        call: activity.sends[0]!.call,
+      },
+      explanation,
+    },
+    render: ({ order, ...meaning }: { order: never; description: never; explanation: never }) =>
+      renderOrder(order, meaning, style),
+    not: ['type', 'caip2'],
+  },
+  { name: 'sends: the end of a batch', given: report, render: (one) => renderBatchEnd(one, style) },
+  { name: 'sends: a batch that was stopped', given: report, render: (one) => renderStopped(one, style) },
+  { name: 'sends: the report as CSV', given: report, render: toReportCsv },
+  {
+    name: 'policy explain',
+    given: explanation,
+    render: (one) => renderExplanation(one, style),
+    not: ['basis', 'effect'],
+  },
+  { name: 'policy explain: Markdown', given: explanation, render: renderExplanationMarkdown, not: ['basis', 'effect'] },
+  { name: 'plan', given: plan, render: (one) => renderPlanText(one, { ...style, bold: style.strong }), laysOut: true },
+  { name: 'plan: Markdown', given: plan, render: (one) => renderPlanMarkdown(one), laysOut: true },
+  { name: 'plan: JSON', given: plan, render: writePlan },
+  {
+    name: 'policy test',
+    given: {
+      files: [
+        {
+          path: 'p.yaml',
+          diagnostics: [],
+          results: [
+            {
+              name: 'n',
+              why: 'because',
+              path: 'p.yaml',
+              line: 1,
+              column: 1,
+              ok: false,
+              because: ['one'],
+              differences: [{ path: 'p.yaml', line: 1, column: 1, what: 'outcome', expected: 'a', got: 'b' }],
+            },
+          ],
+        },
+      ],
+      passed: 0,
+      failed: 1,
+    },
+    render: (suite) => renderTests({ suite }, style),
+  },
+  {
+    name: 'policy test: coverage',
+    given: {
+      clauses: [{ path: 'p', line: 1, column: 1, missing: 'never true', text: 'a', policy: 'ops', field: 'condition' }],
+      covered: 1,
+      outcomes: 2,
+      percent: 50,
+    },
+    render: (one) => renderCoverage(one, style),
+  },
+  {
+    name: 'an error',
+    given: { message: 'no', facts: { file: 'a.yaml', activity: 'x' }, next: 'do this' },
+    render: ({ message, ...more }: { message: string }) =>
+      renderError(new QuorateError('cli/usage', message, more), style),
+  },
+  {
+    name: 'a diagnostic',
+    given: { message: 'no', help: 'do this', path: 'a.yaml', text: 'condition' },
+    render: ({ message, help, path, text }: Record<'message' | 'help' | 'path' | 'text', string>) => {
+      const source = createSource(path, `a: ${text.replaceAll(/[\n\t]/g, ' ')}\nb: 1\n`)
+      const span = { source, start: 3, end: 5 }
+      return renderDiagnostics([diagnostic('cli/usage', message, span, { help, related: [{ message, span }] })], style)
+    },
+  },
+  {
+    name: 'a line of a command',
+    given: { name: 'folder' },
+    render: ({ name }: { name: string }) => line`Wrote ${name}, and ${style.dim(name)}.\n`,
+  },
+]
+
+/** The places of all texts in a value, as keys from its root. */
+function textsOf(value: unknown, not: readonly string[], at: readonly (string | number)[] = []): (string | number)[][] {
+  if (typeof value === 'string') return [[...at]]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, one]) => (not.includes(name) ? [] : textsOf(one, not, [...at, name])))
+}
+
+function withText(value: unknown, [first, ...rest]: readonly (string | number)[], text: string): unknown {
+  if (first === undefined) return text
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string | number, unknown>
+  copy[first] = withText(copy[first], rest, text)
+  return copy
+}
+
+const rendered = (view: View, given: unknown) => toTerminal(view.render(given as never))
+
+describe('screen: what a proposer writes stays where it is put', () => {
+  for (const view of VIEWS) {
+    const places = textsOf(view.given, [...NEVER, ...(view.not ?? [])])
+    test(`${view.name}: each of ${places.length} texts`, async () => {
+      const benign = await emulate(rendered(view, view.given))
+      expect(benign.done).toEqual([])
+      await fc.assert(
+        fc.asyncProperty(fc.constantFrom(...places), hostile, async (place, text) => {
+          const raw = rendered(view, withText(view.given, place, text))
+          // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+          const renditions = /\u001b\[(?:[12]|22|3[1239])m/g
+          // Nothing but ends of lines and the renditions of our own style leaves the process.
+          const bare = raw.replace(renditions, '').replaceAll('\r\n', '\n')
+          expect(printable(bare.replaceAll('\n', ''))).toBe(bare.replaceAll('\n', ''))
+          expect(bare).not.toMatch(/^\s*::|##\[/m)
+          const { lines, done } = await emulate(raw)
+          expect(done).toEqual([])
+          expect(lines.map((one) => one.trimEnd())).toEqual(
+            bare
+              .trimEnd()
+              .split('\n')
+              .map((one) => one.trimEnd()),
+          )
+          if (view.laysOut) return
+          // A text of the same length that holds nothing of the kind leaves the same lines and the same words on them.
+          const same = await emulate(rendered(view, withText(view.given, place, 'y'.repeat(8))))
+          expect(lines.length).toBe(same.lines.length)
+        }),
+        { numRuns: Math.min(200, 40 + 4 * places.length) },
+      )
+    })
+  }
+
+  test('each text of an activity is shown whole, as it is escaped', async () => {
+    const places = textsOf(activity, [...NEVER, 'id', 'type', 'code', 'fingerprint', 'address', 'atomicUnit', 'name'])
+    const text = 'A\u009b2J\u202eB\u200bC\u0007D'
+    for (const place of [...places, ['parameters', 'deep', '0', 'name']]) {
+      const { lines } = await emulate(rendered(VIEWS[0]!, withText(activity, place, text)))
+      expect(lines.join('\n').replaceAll('\\\\', '\\')).toContain('A\\u{9b}2J\\u{202e}B\\u{200b}C\\u{7}D')
+    }
+  })
+
+  test('the finding: notes that drew another effect over the real one are read as what they are', async () => {
+    const notes = 'retire\u009b1A\u009b2KEFFECT_DENY\u009b1B'
+    const given = { ...activity, parameters: { policyName: 'drain', effect: 'EFFECT_ALLOW', condition: 'true', notes } }
+    const { lines } = await emulate(rendered(VIEWS[0]!, given))
+    expect(lines).toContain('    effect: EFFECT_ALLOW')
+    expect(lines).toContain('    notes: retire\\u{9b}1A\\u{9b}2KEFFECT_DENY\\u{9b}1B')
+  })
+
+  test('a key of an object and a line break in a value forge no member', async () => {
+    const parameters = { 'a\neffect: EFFECT_DENY': 'x', notes: 'one\neffect: EFFECT_DENY' }
+    const { lines } = await emulate(rendered(VIEWS[0]!, { ...activity, parameters }))
+    expect(lines.some((one) => /^ {4}effect:/.test(one))).toBe(false)
+  })
+
+  test('the live view writes over its own lines alone, however long the API’s words are', async () => {
+    let screen = ''
+    const io = {
+      live: true,
+      style,
+      say: (text: string) => {
+        screen += toTerminal(text)
+      },
+    }
+    const draw = createProgressView(io as never)
+    const wide = 'w'.repeat(3000)
+    const now = (message: string) =>
+      ({
+        ...progress,
+        batches: [progress.batches[0], { ...progress.batches[1], error: { ...failure, message } }],
+      }) as never
+    io.say('before\n')
+    draw(now(`${wide}\n\u001b[9A`), undefined)
+    draw(now('short'), undefined)
+    const { lines, done } = await emulate(screen)
+    expect(done).toEqual([])
+    expect(lines.length).toBe(3)
+    expect(lines[0]).toBe('before')
+    expect(lines[2]).toContain('short')
+  })
+})
+
+describe('screen: Markdown', () => {
+  const MARKUP = [
+    '<!--',
+    '-->',
+    '`',
+    '```',
+    '|',
+    '](http://evil.test)',
+    '[x]',
+    '![',
+    '@all',
+    '@org/team',
+    '<img src=x>',
+    '&lt;',
+    '#1',
+    '**',
+    '~~',
+    '$x$',
+    'https://evil.test',
+    'www.evil.test',
+    '\n\n# h',
+    '\n> [!TIP]',
+    '\n---\n',
+    ':tada:',
+    '- ',
+  ]
+  const markup = fc
+    .array(fc.constantFrom(...MARKUP), { minLength: 1, maxLength: 6 })
+    .map((pieces) => `x${pieces.join('')}x`)
+
+  test('a name from outside makes no comment, link, image, mention, tag, table cell or fence', () => {
+    const name = 'Q'
+    fc.assert(
+      fc.property(markup, (text) => {
+        for (const place of [
+          ['organization', 'name'],
+          ['actor', 'userName'],
+          ['batches', '0', 'summary'],
+        ]) {
+          const of = (given: string) => renderPlanMarkdown(withText(plan, place, given) as never)
+          const [hostileText, benign] = [of(text), of(name)]
+          // Fenced code and code spans show whatever is in them.
+          const outside = (whole: string) =>
+            whole.replace(/^(`{3,})diff\n[\s\S]*?\n\1$/m, '').replace(/(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '')
+          const shown = outside(hostileText)
+          expect(hostileText.split('\n').length).toBe(benign.split('\n').length)
+          expect(shown).not.toMatch(/(?<!\\)<(?!\/?(?:details|summary)>)|@|https?:\/\/|www\.|(?<!\\)!\[|(?<!\\)\]\(/)
+          const cells = (whole: string) => whole.split('\n').map((one) => (one.match(/(?<!\\)\|/g) ?? []).length)
+          expect(cells(hostileText)).toEqual(cells(benign))
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('screen: files for programs', () => {
+  test('JSON says the same value, without a character that draws', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const written = printableJson(JSON.stringify({ [text]: text }, null, 2))
+        expect(JSON.parse(written)).toEqual({ [text]: text })
+        expect(printable(written.replaceAll('\n', ''))).toBe(written.replaceAll('\n', ''))
+      }),
+    )
+  })
+
+  test('a cell of CSV is no formula, however it begins', () => {
+    for (const reference of [
+      '=1+1',
+      '+1',
+      '-1',
+      '@SUM(A1)',
+      '\t=1',
+      ' =1',
+      '＝1',
+      '\r=1',
+      '\n=1',
+      '\u200b=1',
+      '\ufeff=1',
+    ]) {
+      const [, line] = toReportCsv({ rows: [{ ...report.rows[0]!, reference }] } as never).split('\r\n')
+      expect(line!.split(',')[1]).toMatch(/^'|^"'|^\\u\{/)
+    }
+  })
+})
+
+describe('screen: no view passes by the writer', () => {
+  const root = join(import.meta.dirname, '../../src/cli')
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const textOf = (name: string) => readFileSync(join(root, name), 'utf8')
+  const found = (pattern: RegExp, but: readonly string[] = []) =>
+    files
+      .filter((name) => !but.includes(name))
+      .flatMap((name) => [...textOf(name).matchAll(pattern)].map(([match]) => `${name}: ${match}`))
+
+  test('the streams of the process are written by `io.ts`, the logger and the language server alone', () => {
+    expect(
+      found(/process\.std(?:out|err)\b(?!\.isTTY|\.on\b)[^\n]*|\bconsole\.\w+/g, [
+        'io.ts',
+        'logger.ts',
+        'commands/policy/lsp.ts',
+      ]),
+    ).toEqual([])
+  })
+
+  test('control sequences are written by `screen.ts` alone', () => {
+    expect(found(/\\(?:u001b|x1b|u009b|x9b|r\\u)[^\n]*/g, ['screen.ts'])).toEqual([])
+  })
+
+  test('what a command says with a value in it goes through `line`', () => {
+    expect(found(/\b(?:io\.|input\.io\.)(?:say|out)\(\s*`[^`]*\$\{[^\n]*/g, ['io.ts'])).toEqual([])
+  })
+
+  test('every text of a view for people is made by `view`, and this table has them', () => {
+    const own = files.filter((name) => name.startsWith('views/'))
+    const plain = own.flatMap((name) =>
+      [...textOf(name).matchAll(/^export function (render\w+)/gm)].map(([, one]) => one),
+    )
+    // Scripts, files for programs, words of ours, and what puts views together.
+    expect(plain.sort()).toEqual([
+      'renderAhead',
+      'renderCompletion',
+      'renderCoverageHtml',
+      'renderJunit',
+      'renderLcov',
+      'renderTap',
+      'renderTests',
+    ])
+  })
+})
