@@ -103,6 +103,13 @@ export function createBatchActivities(deps: ActivityDependencies): BatchActiviti
       const flying = stands.slice(from).filter(({ state }) => state === 'broadcasting')
       const asked = flying.slice(0, MOST_ASKED)
       const news = [...(await askWaiting(reader, batch, waiting)), ...(await askFlying(reader, asked))]
+      // What a send tells of itself later is kept only where it is what the API told.
+      for (const {
+        sendId,
+        news: { activity },
+      } of news) {
+        if (activity !== undefined) await sends.setMade(await sends.getEntry(sendId), activity)
+      }
       return {
         news,
         silent: begun.filter(isUnsubmitted).map(named),

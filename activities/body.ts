@@ -1,26 +1,23 @@
-import { type Batch, fillParameters, makeBody, outline, type Plan } from '../src/plan/index.ts'
+import { canonicalJson } from '../src/encoding/index.ts'
+import { type Batch, makeBody, outline, type Plan } from '../src/plan/index.ts'
 import type { Json } from '../src/protocol/index.ts'
 import type { Address, Value } from '../src/resources/index.ts'
-import type { Ids, Outline } from './model.ts'
+import type { Outline } from './model.ts'
 
-/**
- * Makes a batch's body: the same plan, ids and time give the same bytes, on any worker, at any later moment. The time
- * comes from the workflow's history, never from here.
- */
-export function makeBatchBody(
-  plan: Plan,
-  batch: Batch,
-  { ids, timestampMs }: { readonly ids: Ids; readonly timestampMs: number },
-): { readonly body: string; readonly parameters: Json } {
-  const parameters = fillParameters(batch.parameters, { ...plan.ids, ...ids })
-  const organizationId = plan.organization.id
-  return {
-    parameters,
-    body: makeBody({ type: batch.type, organizationId, parameters, timestampMs }),
-  }
+/** What a body asks for, beside its time. */
+export interface Asked {
+  readonly type: string
+  readonly organizationId: string
+  readonly parameters: Json
 }
 
-/** Makes the body of an approval, by the same rule. */
+/** Whether a stored body asks for just this: what lies in a store is not believed because it lies there. */
+export function asksFor(body: string, { type, organizationId, parameters }: Asked): boolean {
+  const { timestampMs, ...asked } = JSON.parse(body) as { readonly timestampMs: string }
+  return canonicalJson(asked as Json) === canonicalJson({ type, organizationId, parameters })
+}
+
+/** Makes the body of an approval: the time comes from the workflow's history, so that a retry sends the same bytes. */
 export function makeVoteBody(
   organizationId: string,
   { fingerprint, timestampMs }: { readonly fingerprint: string; readonly timestampMs: number },
@@ -32,10 +29,12 @@ export function makeVoteBody(
 /** Reduces a plan to its batches and what each needs from earlier ones. */
 export function outlineOf(plan: Plan): Outline {
   const small = outline(plan)
-  const needs = plan.batches.map(({ parameters }) =>
-    [...new Set(referencesIn(parameters))].filter((address) => !Object.hasOwn(plan.ids, address)),
-  )
-  return { ...small, batches: small.batches.map((batch, at) => ({ ...batch, needs: needs[at]! })) }
+  return { ...small, batches: small.batches.map((one, at) => ({ ...one, needs: needsOf(plan, plan.batches[at]!) })) }
+}
+
+/** Addresses whose ids a batch's body needs and that other batches of its plan bring. */
+export function needsOf({ ids }: Plan, { parameters }: Batch): readonly Address[] {
+  return [...new Set(referencesIn(parameters))].filter((address) => !Object.hasOwn(ids, address))
 }
 
 function referencesIn(value: Value): readonly Address[] {

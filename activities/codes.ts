@@ -52,6 +52,31 @@ export const applyCodes = {
     summary: 'a stored body has grown older than the API accepts and never became an activity',
     solve: 'nothing: a new body is made, after a look for an activity with an equal intent',
   },
+  'apply/run-refused': {
+    summary: 'a workflow asked for a step of a plan that no apply let it do; nothing was signed',
+    solve: 'apply the plan again; if nobody of yours began that workflow, look who can reach Temporal (docs/trust.md)',
+    exit: EXIT.refused,
+  },
+  'apply/batch-early': {
+    summary: 'a workflow asked for a batch before those that it needs are done; nothing was signed',
+    solve: 'apply the plan again; if nobody of yours began that workflow, look who can reach Temporal (docs/trust.md)',
+    exit: EXIT.refused,
+  },
+  'apply/vote-refused': {
+    summary: 'a workflow asked for an approval of an activity that is not of this plan or send; nothing was signed',
+    solve: 'look who can reach Temporal (docs/trust.md); reject the activity with `quorate reject`, if nobody knows it',
+    exit: EXIT.refused,
+  },
+  'apply/body-refused': {
+    summary: 'the plan store has a body that does not say what the plan or send says; nothing was signed',
+    solve: 'look who can write to the plan store (docs/trust.md)',
+    exit: EXIT.refused,
+  },
+  'apply/outcome-refused': {
+    summary: 'a workflow told of a plan or send what was never read from the API; it is not kept',
+    solve: 'apply the plan again; look who can reach Temporal (docs/trust.md)',
+    exit: EXIT.refused,
+  },
   'apply/store-failed': {
     summary: 'the plan store could not be read or written',
     solve: 'free space or mend the permissions of its folder; the apply goes on by itself',

@@ -1,6 +1,7 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { canonicalJson } from '../src/encoding/index.ts'
 import { findActivity, isJsonObject, type Json, type Wire } from '../src/protocol/index.ts'
+import type { Asked } from './body.ts'
 import { readOpenActivities } from './open-activities.ts'
 
 /**
@@ -19,6 +20,17 @@ export async function findByIntent(
     if (intentText(memberOf(activity.intent, row.intentKey)) === wanted) return activity
   }
   return undefined
+}
+
+/** Whether an activity asks for just this: same organization and type, equal intent. */
+export function isIntent(activity: Wire.Activity, { type, organizationId, parameters }: Asked): boolean {
+  const row = findActivity(type)?.row
+  return (
+    row !== undefined &&
+    activity.type === row.type &&
+    activity.organizationId === organizationId &&
+    intentText(memberOf(activity.intent, row.intentKey)) === intentText(parameters)
+  )
 }
 
 /**

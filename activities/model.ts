@@ -13,9 +13,11 @@ export interface OutlineBatch extends BatchOutline {
   readonly needs: readonly Address[]
 }
 
-/** One batch of a plan in the plan store. */
+/** One batch of a plan in the plan store, for a run that carries the plan out. */
 export interface Step {
   readonly planDigest: string
+  /** The token of the run, which the plan store knows. */
+  readonly run: string
   readonly batch: number
 }
 
@@ -31,7 +33,7 @@ export type Freshness =
 
 /** A body made and stored, or the pending activity that asks for the same thing already. */
 export type Prepared =
-  | { readonly kind: 'made'; readonly fingerprint: string; readonly path: string }
+  | { readonly kind: 'made'; readonly fingerprint: string }
   | { readonly kind: 'found'; readonly activity: ActivityState }
 
 /** An activity, reduced to what a walk needs. */

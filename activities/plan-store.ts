@@ -5,14 +5,15 @@ import { digestOf, type Plan, withoutInside } from '../src/plan/index.ts'
 import { type BatchLedger, createBatchLedger } from './batch-ledger.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
+import { createRunLedger, type RunLedger } from './run-ledger.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
 import { claim, fileNameOf, read, versionOf, write } from './store-files.ts'
 import { createVerifiedPlans } from './verified-plans.ts'
 
 /**
  * Where plans and request bodies live between the machine that plans and the workers that apply: workflows carry
- * digests alone. Everything in it is written once under the digest of its contents, except who spent a plan and what
- * came of it. It holds no secret; it holds who may move funds, and so is its owner's to read alone.
+ * digests alone. Everything in it is written once under the digest of its contents, except who spent a plan, what its runs
+ * did and what came of it. It holds no secret; it holds who may move funds, and so is its owner's to read alone.
  */
 export interface PlanStore {
   putPlan(plan: Plan): Promise<void>
@@ -32,6 +33,8 @@ export interface PlanStore {
   /** Records what came of a plan; a later run of the same plan replaces it. */
   putOutcome(plan: PlanDocument, outcome: ApplyProgress): Promise<void>
   getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
+  /** Which run may carry out a plan, and what it has done. */
+  readonly runs: RunLedger
   /** What was sent under which reference. */
   readonly sends: SendLedger
   /** Sends that were begun together. */
@@ -107,6 +110,7 @@ export function createPlanStore(folder: string): PlanStore {
       return text === undefined ? undefined : (JSON.parse(text) as ApplyProgress)
     },
 
+    runs: createRunLedger(folder),
     sends,
     batches: createBatchLedger(folder, sends),
   }

@@ -18,12 +18,20 @@ export interface SendLedger {
   /** The order that a reference has; a stopped one leaves it free. */
   findOrder(sendId: string): Promise<SendOrder | undefined>
   /**
-   * Enters the body of a send's attempt, and returns the one that this attempt has: whoever begins a send again, with
-   * whatever clock, sends the bytes that were sent. Attempt 1 is for when the API refused the body of attempt 0 as too old.
+   * Enters the body of a send, and returns the one that it has: whoever begins a send again, with whatever clock, sends the
+   * bytes that were sent. Another is made only after the API refused the one before as too old (`refuseBody`).
    * Undefined when the bytes are another send's, ordered alike in the same millisecond: make others. Throws
    * `apply/send-stopped`.
    */
-  enterBody(entry: Pick<SendEntry, 'name'>, attempt: number, fingerprint: string): Promise<string | undefined>
+  enterBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<string | undefined>
+  /** The body that a send has now: the last that was not refused. Throws `apply/send-stopped`. */
+  getBody(entry: Pick<SendEntry, 'name'>): Promise<string | undefined>
+  /** Keeps that the API refused a body for good, and never made an activity of it. */
+  refuseBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<void>
+  hasBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<boolean>
+  /** The activity that a send became, and what asks for its transaction, as the API told when it was submitted and polled. */
+  getMade(entry: Pick<SendEntry, 'name'>): Promise<MadeOfSend>
+  setMade(entry: Pick<SendEntry, 'name'>, made: MadeOfSend): Promise<void>
   /** Asks for leave to send a body, right before it goes out. Throws `apply/send-stopped`. */
   letOut(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<OpenGate>
   /**
@@ -47,6 +55,12 @@ export interface SendEntry {
   readonly name: string
 }
 
+/** What the API made of a send, by its own word. */
+export interface MadeOfSend {
+  readonly activityId?: string | undefined
+  readonly sendTransactionStatusId?: string | undefined
+}
+
 interface ListedOrder {
   readonly sendId: string
   readonly order: SendOrder
@@ -67,6 +81,9 @@ export function createSendLedger(folder: string): SendLedger {
   const orderAt = (name: string) => join(folder, 'sends', name)
   const progressAt = (sendId: string) => join(folder, 'send-progress', sendId)
   const bodyAt = (name: string, attempt: number) => join(folder, 'send-bodies', `${name}-${attempt}`)
+  const refusedAt = (name: string, attempt: number) => join(folder, 'send-bodies-refused', `${name}-${attempt}`)
+  const activityAt = (name: string) => join(folder, 'send-activities', name)
+  const statusAt = (name: string) => join(folder, 'send-statuses', name)
   const askedAt = (name: string) => join(folder, 'send-stops-asked', name)
   const stoppedAt = (name: string) => join(folder, 'send-stops', name)
 
@@ -86,6 +103,19 @@ export function createSendLedger(folder: string): SendLedger {
   const stopped = async (name: string): Promise<never> => {
     await claim(stoppedAt(name), '')
     throw new ApplyError('apply/send-stopped', STOPPED)
+  }
+  /** The first attempt that was not refused, and its body if it has one. */
+  const lastBody = async (name: string) => {
+    for (let attempt = 0; ; attempt++) {
+      const body = await read(bodyAt(name, attempt))
+      if (body === undefined || (await read(refusedAt(name, attempt))) === undefined) return { attempt, body }
+    }
+  }
+  const attemptOf = async (name: string, fingerprint: string) => {
+    for (let attempt = 0; ; attempt++) {
+      const body = await read(bodyAt(name, attempt))
+      if (body === undefined || body === fingerprint) return body === undefined ? undefined : attempt
+    }
   }
   const getProgress = async (sendId: string) => {
     const text = await read(progressAt(sendId))
@@ -107,9 +137,9 @@ export function createSendLedger(folder: string): SendLedger {
       throw new ApplyError('apply/order-missing', `the plan store has no send \`${sendId}\``, { facts: { folder } })
     },
     findOrder: find,
-    async enterBody({ name }, attempt, fingerprint) {
+    async enterBody({ name }, fingerprint) {
+      const { attempt, body: before } = await lastBody(name)
       const path = bodyAt(name, attempt)
-      const before = await read(path)
       if (before === undefined && (await isAsked(name))) await claim(path, NEVER)
       const entered = before ?? (await read(path))
       if (entered !== undefined) return entered === NEVER ? stopped(name) : entered
@@ -120,6 +150,23 @@ export function createSendLedger(folder: string): SendLedger {
       await claim(path, fingerprint)
       const kept = (await read(path)) ?? fingerprint
       return kept === NEVER ? stopped(name) : kept
+    },
+    async getBody({ name }) {
+      const { body } = await lastBody(name)
+      return body === NEVER ? stopped(name) : body
+    },
+    async refuseBody({ name }, fingerprint) {
+      const attempt = await attemptOf(name, fingerprint)
+      if (attempt !== undefined) await claim(refusedAt(name, attempt), '')
+    },
+    hasBody: async ({ name }, fingerprint) => (await attemptOf(name, fingerprint)) !== undefined,
+    getMade: async ({ name }) => ({
+      activityId: await read(activityAt(name)),
+      sendTransactionStatusId: await read(statusAt(name)),
+    }),
+    async setMade({ name }, { activityId, sendTransactionStatusId }) {
+      if (activityId !== undefined) await claim(activityAt(name), activityId)
+      if (sendTransactionStatusId !== undefined) await claim(statusAt(name), sendTransactionStatusId)
     },
     async letOut({ name }, fingerprint) {
       const gate = await gates.open(fingerprint, () => isAsked(name))

@@ -2,8 +2,9 @@ import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
 import { describeActivity } from './activity-state.ts'
-import { makeVoteBody } from './body.ts'
+import { type Asked, asksFor, makeVoteBody } from './body.ts'
 import type { ActivityDependencies } from './dependencies.ts'
+import { ApplyError } from './error.ts'
 import type { Failure } from './model.ts'
 import { readReceipt } from './receipts.ts'
 import type { OpenGate } from './send-gates.ts'
@@ -15,28 +16,27 @@ interface SendStep {
   readonly sendId: string
 }
 
-/** What the send workflow may ask of the world. Each may run more than once; none minds. */
+/**
+ * What the send workflow may ask of the world. Each may run more than once; none minds. What is sent, which activity it became
+ * and which transaction that is, each reads from the ledger and from the API: a workflow says when, and is not believed more.
+ */
 export interface SendActivities {
   /** Reads the reference of a send. */
   loadSend(input: SendStep & { readonly organizationId: string }): Promise<{ readonly reference: string }>
-  /** Makes the body and stores it before anything is sent, or finds the one that this attempt has already. */
-  prepareSend(
-    input: SendStep & { readonly timestampMs: number; readonly attempt: number },
-  ): Promise<{ readonly fingerprint: string; readonly path: string }>
+  /** Makes the body and stores it before anything is sent, or finds the one that the send has already. */
+  prepareSend(input: SendStep & { readonly timestampMs: number }): Promise<{ readonly fingerprint: string }>
   /** Sends the stored bytes; a repetition is answered with the same activity. */
-  submitSend(input: SendStep & { readonly fingerprint: string; readonly path: string }): Promise<SendActivityState>
+  submitSend(input: SendStep): Promise<SendActivityState>
   /** Both in one for a send of a batch, and keeps where it stands: of hundreds, each step counts. */
   submitBatched(
-    input: SendStep & { readonly reference: string; readonly timestampMs: number; readonly attempt: number },
+    input: SendStep & { readonly reference: string; readonly timestampMs: number },
   ): Promise<{ readonly progress: SendProgress; readonly needsVote: boolean }>
   /** Asks once where the activity stands. */
-  pollSend(input: SendStep & { readonly activityId: string }): Promise<SendActivityState>
+  pollSend(input: SendStep): Promise<SendActivityState>
   /** Approves the activity again as the acting user, after its votes have lapsed. */
-  voteForSend(
-    input: SendStep & { readonly fingerprint: string; readonly timestampMs: number },
-  ): Promise<SendActivityState>
+  voteForSend(input: SendStep & { readonly timestampMs: number }): Promise<SendActivityState>
   /** Asks once where the transaction stands. */
-  readTransaction(input: SendStep & { readonly sendTransactionStatusId: string }): Promise<TransactionState>
+  readTransaction(input: SendStep): Promise<TransactionState>
   /** Keeps where the send stands, in the ledger. */
   recordSend(input: { readonly progress: SendProgress }): Promise<void>
 }
@@ -49,33 +49,57 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     const entry = await sends.getEntry(sendId)
     return { ...entry, ...(await openSends(deps, entry.order.organization)) }
   }
+  type Open = Awaited<ReturnType<typeof open>>
+  const take = async (activity: Wire.Activity, { describe, ...entry }: Open) => {
+    const state = describe(activity)
+    await sends.setMade(entry, state)
+    return state
+  }
+  const readOwn = async (one: Open): Promise<Wire.Activity> => {
+    const { activityId } = await sends.getMade(one)
+    if (activityId === undefined) throw notSubmitted(one.order)
+    return (await one.client.query('get_activity', { activityId })).activity
+  }
 
-  const prepare: SendActivities['prepareSend'] = async ({ timestampMs, attempt, ...step }) => {
-    const entry = await sends.getEntry(step.sendId)
-    const { type, parameters, organization } = entry.order
+  const prepare: SendActivities['prepareSend'] = async ({ timestampMs, sendId }) => {
+    const entry = await sends.getEntry(sendId)
+    const asked = askedOf(entry.order)
     // Two that pay the same to the same in one millisecond would have the same bytes: the later one takes an earlier time.
     for (let time = timestampMs + serviceAheadMs(); ; time--) {
-      const body = makeBody({ type, organizationId: organization.id, parameters, timestampMs: time })
+      const body = makeBody({ ...asked, timestampMs: time })
       // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
-      const fingerprint = await sends.enterBody(entry, attempt, await planStore.putBody(body))
-      if (fingerprint !== undefined) return { fingerprint, path: catalogue[type].path }
+      const fingerprint = await sends.enterBody(entry, await planStore.putBody(body))
+      if (fingerprint !== undefined) return { fingerprint }
     }
   }
 
-  const submit: SendActivities['submitSend'] = async ({ fingerprint, path, ...step }) => {
-    const { client, describe, ...entry } = await open(step)
+  const submit: SendActivities['submitSend'] = async (step) => {
+    const one = await open(step)
+    const { client, order } = one
+    const fingerprint = await sends.getBody(one)
+    if (fingerprint === undefined) throw new ApplyError('apply/body-missing', 'no body was made for this send')
     const body = await planStore.getBody(fingerprint)
+    if (!asksFor(body, askedOf(order))) {
+      throw new ApplyError(
+        'apply/body-refused',
+        `body \`${fingerprint}\` does not say what \`${order.reference}\` does`,
+      )
+    }
     let gate: OpenGate | undefined
     // Its turn may be long in coming, and its batch be stopped meanwhile.
     const beforeSending = async () => {
-      gate = await sends.letOut(entry, fingerprint)
+      gate = await sends.letOut(one, fingerprint)
     }
-    const activity = await client.submit(path, body, { beforeSending }).catch(async (error: unknown) => {
-      if (isTriedAgain(error)) await gate?.giveBack()
-      throw isStale(error, body, clock()) ? staleBody(error) : error
-    })
+    const activity = await client
+      .submit(catalogue[order.type].path, body, { beforeSending })
+      .catch(async (error: unknown) => {
+        if (isTriedAgain(error)) await gate?.giveBack()
+        if (!isStale(error, body, clock())) throw error
+        await sends.refuseBody(one, fingerprint)
+        throw staleBody(error)
+      })
     logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
-    return describe(activity)
+    return take(activity, one)
   }
 
   return {
@@ -87,35 +111,69 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
     prepareSend: prepare,
     submitSend: submit,
 
-    async submitBatched({ reference, timestampMs, attempt, sendId }) {
-      const prepared = await prepare({ sendId, timestampMs, attempt })
-      const { state, needsVote, produced: _, ...known } = await submit({ sendId, ...prepared })
+    async submitBatched({ reference, timestampMs, sendId }) {
+      await prepare({ sendId, timestampMs })
+      const { state, needsVote, produced: _, ...known } = await submit({ sendId })
       const progress = { sendId, reference, ...known, state: state === 'completed' ? 'broadcasting' : state } as const
       await sends.putProgress(progress)
       return { progress, needsVote }
     },
 
-    async pollSend({ activityId, ...step }) {
-      const { client, describe } = await open(step)
-      return describe((await client.query('get_activity', { activityId })).activity)
+    async pollSend(step) {
+      const one = await open(step)
+      return take(await readOwn(one), one)
     },
 
-    async voteForSend({ fingerprint, timestampMs, ...step }) {
-      const { order, client, describe } = await open(step)
+    async voteForSend({ timestampMs, ...step }) {
+      const one = await open(step)
+      const { id, fingerprint } = await readOwn(one)
+      // INVARIANT: an approval is for bytes that were made for this send, and for no others.
+      if (!(await sends.hasBody(one, fingerprint))) {
+        throw new ApplyError(
+          'apply/vote-refused',
+          `activity ${id} is not what \`${one.order.reference}\` was submitted as`,
+        )
+      }
       const time = timestampMs + serviceAheadMs()
-      const body = makeVoteBody(order.organization.id, { fingerprint, timestampMs: time })
-      return describe(await client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body))
+      const body = makeVoteBody(one.order.organization.id, { fingerprint, timestampMs: time })
+      return take(await one.client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body), one)
     },
 
-    async readTransaction({ sendTransactionStatusId, ...step }) {
-      const { order, client } = await open(step)
+    async readTransaction(step) {
+      const one = await open(step)
+      const { order, client } = one
+      const { sendTransactionStatusId } = await sends.getMade(one)
+      if (sendTransactionStatusId === undefined) throw notSubmitted(order)
       const transaction = await readTransactionState(client, sendTransactionStatusId)
       const receipt = transaction.state === 'broadcasting' ? undefined : await readReceipt(client, order, transaction)
       return receipt === undefined ? transaction : { ...transaction, receipt }
     },
 
-    recordSend: ({ progress }) => sends.putProgress(progress),
+    async recordSend({ progress }) {
+      const entry = await sends.getEntry(progress.sendId)
+      const made = await sends.getMade(entry)
+      for (const name of ['activityId', 'sendTransactionStatusId'] as const) {
+        if (progress[name] === undefined || progress[name] === made[name]) continue
+        throw new ApplyError(
+          'apply/outcome-refused',
+          `\`${entry.order.reference}\` is told of with a foreign \`${name}\``,
+        )
+      }
+      if (progress.state === 'included' && made.sendTransactionStatusId === undefined) throw notSubmitted(entry.order)
+      await sends.putProgress(progress)
+    },
   }
+}
+
+function askedOf({ type, parameters, organization }: SendOrder): Asked {
+  return { type, organizationId: organization.id, parameters }
+}
+
+function notSubmitted({ reference }: SendOrder): ApplyError {
+  return new ApplyError(
+    'apply/outcome-refused',
+    `\`${reference}\` is asked about, and was not submitted from this ledger`,
+  )
 }
 
 /** Whether the API has certainly not taken a request up, and is asked again. What it has refused for good is over. */

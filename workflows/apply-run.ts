@@ -1,4 +1,4 @@
-import type { ActivityState, ApplyProgress, BatchProgress, Failure, Ids, Outline } from '../activities/model.ts'
+import type { ActivityState, ApplyProgress, BatchProgress, Failure, Outline } from '../activities/model.ts'
 import { type BatchState, blockedBatches, readyBatches } from '../src/plan/walk.ts'
 
 /** Most batches that are being submitted at once. Those that wait for people do not count. */
@@ -14,8 +14,8 @@ export interface BatchRecord {
   needsVote?: boolean
   /** When the acting user's approval was last cast by this workflow. */
   votedAtMs?: number
-  /** The body that was made and stored. */
-  prepared?: { readonly fingerprint: string; readonly path: string }
+  /** A body was made and stored. */
+  prepared?: boolean
   error?: Failure
 }
 
@@ -24,12 +24,18 @@ export interface CarriedRun {
   readonly startedAt: string
   readonly outline: Outline
   readonly records: readonly BatchRecord[]
-  readonly produced: Ids
 }
 
-/** The state of one apply: which batches may begin, what each brought, and what to tell whoever asks. */
-export class ApplyRun {
+interface Begun {
   readonly planDigest: string
+  readonly run?: string
+  readonly carried?: CarriedRun
+}
+
+/** The state of one apply: which batches may begin, how each stands, and what to tell whoever asks. */
+export class ApplyRun {
+  /** What each step shows to the plan store. */
+  readonly token: { readonly planDigest: string; readonly run: string }
   readonly startedAt: string
   outline: Outline | undefined
   cancelled = false
@@ -38,7 +44,6 @@ export class ApplyRun {
   /** Counts news, so that each waiter can tell whether some came since it looked. */
   news = 0
   #records: BatchRecord[] = []
-  #produced: Record<string, string> = {}
   /** Set when nothing of the plan can be done at all. */
   #verdict: 'stale' | 'failed' | undefined
   /** Why there is a verdict, or why it does not go on just now. */
@@ -47,13 +52,12 @@ export class ApplyRun {
   #ended: ApplyProgress | undefined
   readonly #active = new Set<number>()
 
-  constructor(planDigest: string, startedAt: string, carried?: CarriedRun) {
-    this.planDigest = planDigest
+  constructor({ planDigest, run = '', carried }: Begun, startedAt: string) {
+    this.token = { planDigest, run }
     this.startedAt = carried?.startedAt ?? startedAt
     if (carried) {
       this.outline = carried.outline
       this.#records = carried.records.map((record) => ({ ...record }))
-      this.#produced = { ...carried.produced }
     }
   }
 
@@ -102,14 +106,6 @@ export class ApplyRun {
     return this.#records[index]!
   }
 
-  /** Ids of what earlier batches brought and this one needs, and no others: histories hold every input. */
-  idsFor(index: number): Ids {
-    const { needs } = this.outline!.batches[index]!
-    return Object.fromEntries(
-      needs.flatMap((address) => (address in this.#produced ? [[address, this.#produced[address]!]] : [])),
-    )
-  }
-
   /** Batches that may begin now, lowest first. */
   startable(): readonly number[] {
     if (this.stopping || !this.outline) return []
@@ -134,12 +130,11 @@ export class ApplyRun {
 
   /** Takes in what the API says of a batch's activity. */
   take(index: number, activity: ActivityState): void {
-    const { produced, state, error, activityId, fingerprint, since, approved, needsVote } = activity
+    const { state, error, activityId, fingerprint, since, approved, needsVote } = activity
     const record = this.record(index)
     Object.assign(record, { state, activityId, fingerprint, since, approved, needsVote })
     if (error) record.error = error
     else delete record.error
-    Object.assign(this.#produced, produced)
     this.#skipLost()
   }
 
@@ -151,7 +146,7 @@ export class ApplyRun {
   progress(): ApplyProgress {
     if (this.#ended) return this.#ended
     return {
-      planDigest: this.planDigest,
+      planDigest: this.token.planDigest,
       state: this.#state(),
       startedAt: this.startedAt,
       batches: (this.outline?.batches ?? []).map(({ index, type, summary }) => ({
@@ -165,7 +160,7 @@ export class ApplyRun {
   }
 
   carry(): CarriedRun {
-    return { startedAt: this.startedAt, outline: this.outline!, records: this.#records, produced: this.#produced }
+    return { startedAt: this.startedAt, outline: this.outline!, records: this.#records }
   }
 
   #state(): ApplyProgress['state'] {

@@ -1,7 +1,7 @@
 /**
  * Applies a plan. The workflow id `apply/<organization>` is the lock: one apply for an organization at a time.
  *
- * It decides nothing: the plan says what is done. A batch's body is made once, from a time that stands in this history
+ * It decides nothing: the plan says what is done, and each step checks by itself that it may. A batch's body is made once, from a time that stands in this history
  * before the body exists, and stored; every retry, after any crash, sends the same bytes, which the API answers with
  * the same activity. Waiting for people is a normal state and has no deadline.
  */
@@ -14,12 +14,14 @@ import { AtRest, createPace, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_M
 export interface ApplyInput {
   readonly organizationId: string
   readonly planDigest: string
+  /** The token with which the plan store let this run in. Absent in histories of before, whose steps are refused today. */
+  readonly run?: string
   /** Only from an earlier run of the same apply. */
   readonly carried?: CarriedRun
 }
 
 export async function apply(input: ApplyInput): Promise<ApplyProgress> {
-  const run = new ApplyRun(input.planDigest, new Date().toISOString(), input.carried)
+  const run = new ApplyRun(input, new Date().toISOString())
   setHandler(progress, () => run.progress())
   setHandler(nudge, () => run.nudge())
   setHandler(cancel, () => run.cancel())
@@ -38,18 +40,17 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
 }
 
 /** Reads the plan and makes sure that it may still be applied; returns the end when it may not. */
-async function begin(run: ApplyRun, { organizationId, planDigest }: ApplyInput): Promise<ApplyProgress | undefined> {
+async function begin(run: ApplyRun, { organizationId }: ApplyInput): Promise<ApplyProgress | undefined> {
   const show = (error: Failure | undefined) => run.explain(error)
   try {
-    const outline = await persist(run, show, () => steps.loadOutline({ organizationId, planDigest }))
-    const freshness = await persist(run, show, () => steps.checkPlanFresh({ planDigest }))
+    const outline = await persist(run, show, () => steps.loadOutline({ organizationId, ...run.token }))
+    const freshness = await persist(run, show, () => steps.checkPlanFresh(run.token))
     if (!freshness.fresh) {
       if ('earlier' in freshness) run.endAs(freshness.earlier)
       else run.giveUp('stale', freshness.error)
       return run.progress()
     }
-    const spent = { planDigest, run: workflowInfo().firstExecutionRunId }
-    await persist(run, show, () => steps.spendPlan(spent))
+    await persist(run, show, () => steps.spendPlan(run.token))
     run.begin(outline)
     return undefined
   } catch (error) {
@@ -83,24 +84,21 @@ async function carryOut(run: ApplyRun, index: number): Promise<void> {
 
 async function submit(run: ApplyRun, index: number): Promise<void> {
   const record = run.record(index)
-  const step = { planDigest: run.planDigest, batch: index }
+  const step = { ...run.token, batch: index }
   const show = showOn(run, index)
   for (let stale = 0; record.activityId === undefined; ) {
     if (!record.prepared) {
       // This workflow's clock: the value is in the history before the body is made (style §2).
       const timestampMs = Date.now()
-      const prepared = await persist(run, show, () =>
-        steps.prepareRequest({ ...step, ids: run.idsFor(index), timestampMs }),
-      )
+      const prepared = await persist(run, show, () => steps.prepareRequest({ ...step, timestampMs }))
       if (prepared.kind === 'found') return run.take(index, prepared.activity)
-      record.prepared = { fingerprint: prepared.fingerprint, path: prepared.path }
+      record.prepared = true
       record.fingerprint = prepared.fingerprint
     }
     if (run.stopping) throw new AtRest()
     record.state = 'submitting'
-    const { fingerprint, path } = record.prepared
     try {
-      run.take(index, await persist(run, show, () => steps.submitRequest({ ...step, fingerprint, path })))
+      run.take(index, await persist(run, show, () => steps.submitRequest(step)))
     } catch (error) {
       if (toFailure(error).code !== 'apply/body-stale' || ++stale > MOST_STALE) throw error
       // The next round looks for an equal intent before it makes a new body.
@@ -112,17 +110,14 @@ async function submit(run: ApplyRun, index: number): Promise<void> {
 /** Asks until the activity has come to its end; casts the acting user's vote when it is missing or has lapsed. */
 async function awaitEnd(run: ApplyRun, index: number): Promise<void> {
   const record = run.record(index)
-  const step = { planDigest: run.planDigest, batch: index }
+  const step = { ...run.token, batch: index }
   const pace = createPace(run)
   while (record.state === 'waiting' || record.state === 'submitting') {
     run.tooLong ||= workflowInfo().continueAsNewSuggested
     if (record.needsVote && Date.now() - (record.votedAtMs ?? 0) > VOTE_AGAIN_MS) await vote(run, index)
     else {
       await pace()
-      run.take(
-        index,
-        await persist(run, showOn(run, index), () => steps.pollActivity({ ...step, activityId: record.activityId! })),
-      )
+      run.take(index, await persist(run, showOn(run, index), () => steps.pollActivity(step)))
     }
   }
 }
@@ -132,7 +127,7 @@ async function vote(run: ApplyRun, index: number): Promise<void> {
   const record = run.record(index)
   const timestampMs = Date.now()
   record.votedAtMs = timestampMs
-  const vote = { planDigest: run.planDigest, batch: index, fingerprint: record.fingerprint!, timestampMs }
+  const vote = { ...run.token, batch: index, timestampMs }
   try {
     run.take(index, await persist(run, showOn(run, index), () => steps.castVote(vote)))
   } catch (error) {
@@ -141,11 +136,12 @@ async function vote(run: ApplyRun, index: number): Promise<void> {
   }
 }
 
-/** Keeps the result for whoever applies the plan again, if anything was submitted. It is a service, not a condition. */
+/** Keeps the result for whoever applies the plan again, and ends the run. It is a service, not a condition. */
 async function keepOutcome(run: ApplyRun): Promise<ApplyProgress> {
   const outcome = run.progress()
-  if (outcome.batches.some(({ activityId }) => activityId !== undefined)) {
-    await steps.recordOutcome({ outcome }).catch(() => {})
+  const isOfBefore = run.token.run === ''
+  if (!isOfBefore || outcome.batches.some(({ activityId }) => activityId !== undefined)) {
+    await steps.recordOutcome({ run: run.token.run, outcome }).catch(() => {})
   }
   return outcome
 }

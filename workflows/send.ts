@@ -131,31 +131,29 @@ async function begin(run: SendRun): Promise<void> {
 }
 
 async function submit(run: SendRun): Promise<void> {
-  for (let attempt = 0; run.record.activityId === undefined; attempt++) {
+  for (let stale = 0; run.record.activityId === undefined; stale++) {
     // This workflow's clock: the value is in the history before the body is made (style §2).
     const timestampMs = Date.now()
     try {
-      if (run.input.batched) await submitAtOnce(run, { ...run.input.batched, timestampMs, attempt })
-      else await submitInSteps(run, { timestampMs, attempt })
+      if (run.input.batched) await submitAtOnce(run, { ...run.input.batched, timestampMs })
+      else await submitInSteps(run, timestampMs)
     } catch (error) {
-      if (toFailure(error).code !== 'apply/body-stale' || attempt === MOST_STALE) throw error
+      if (toFailure(error).code !== 'apply/body-stale' || stale === MOST_STALE) throw error
     }
   }
 }
 
-interface Attempt {
-  readonly timestampMs: number
-  readonly attempt: number
-}
-
-async function submitInSteps(run: SendRun, attempt: Attempt): Promise<void> {
+async function submitInSteps(run: SendRun, timestampMs: number): Promise<void> {
   const { sendId } = run.input
-  const { fingerprint, path } = await persist(run, run.explain, () => steps.prepareSend({ sendId, ...attempt }))
+  const { fingerprint } = await persist(run, run.explain, () => steps.prepareSend({ sendId, timestampMs }))
   run.change({ fingerprint })
-  run.take(await persist(run, run.explain, () => steps.submitSend({ sendId, fingerprint, path })))
+  run.take(await persist(run, run.explain, () => steps.submitSend({ sendId })))
 }
 
-async function submitAtOnce(run: SendRun, attempt: Attempt & { readonly reference: string }): Promise<void> {
+async function submitAtOnce(
+  run: SendRun,
+  attempt: { readonly reference: string; readonly timestampMs: number },
+): Promise<void> {
   const { sendId } = run.input
   const submitted = await persist(run, run.explain, () => steps.submitBatched({ sendId, ...attempt }))
   run.change({ ...submitted.progress, needsVote: submitted.needsVote })
@@ -169,11 +167,11 @@ async function awaitApproval(run: SendRun): Promise<void> {
   while (run.record.state === 'waiting' || run.record.state === 'submitting') {
     await keep(run)
     await goOnElsewhereIfLong(run)
-    const { needsVote, votedAtMs = 0, activityId } = run.record
+    const { needsVote, votedAtMs = 0 } = run.record
     if (needsVote && Date.now() - votedAtMs > VOTE_AGAIN_MS) await vote(run)
     else {
       await pace()
-      const poll = () => persist(run, run.explain, () => steps.pollSend({ sendId, activityId: activityId! }))
+      const poll = () => persist(run, run.explain, () => steps.pollSend({ sendId }))
       run.take(run.heard('activity') ?? (await poll()))
     }
   }
@@ -184,9 +182,8 @@ async function vote(run: SendRun): Promise<void> {
   const { sendId } = run.input
   const timestampMs = Date.now()
   run.change({ votedAtMs: timestampMs })
-  const fingerprint = run.record.fingerprint!
   try {
-    run.take(await persist(run, run.explain, () => steps.voteForSend({ sendId, fingerprint, timestampMs })))
+    run.take(await persist(run, run.explain, () => steps.voteForSend({ sendId, timestampMs })))
   } catch (error) {
     run.explain(toFailure(error))
   }
@@ -202,8 +199,7 @@ async function awaitInclusion(run: SendRun): Promise<void> {
       await goOnElsewhereIfLong(run)
       await pace()
     }
-    const sendTransactionStatusId = run.record.sendTransactionStatusId!
-    const read = () => persist(run, run.explain, () => steps.readTransaction({ sendId, sendTransactionStatusId }))
+    const read = () => persist(run, run.explain, () => steps.readTransaction({ sendId }))
     run.change(run.heard('transaction') ?? (await read()))
   }
 }

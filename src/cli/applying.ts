@@ -73,15 +73,17 @@ export async function startApply(
   const planStore = createPlanStore(join(dataDir, 'plans'))
   await planStore.putPlan(plan)
   const workflowId = applyId(organizationId)
+  const run = await planStore.runs.open(plan.digest)
   try {
     return await client.workflow.start<typeof apply>('apply', {
       workflowId,
       taskQueue,
-      args: [{ organizationId, planDigest: plan.digest }],
+      args: [{ organizationId, planDigest: plan.digest, run }],
       workflowIdConflictPolicy: 'FAIL',
     })
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+    await planStore.runs.end({ planDigest: plan.digest, run })
     const handle = client.workflow.getHandle<typeof apply>(workflowId)
     const running = await askProgress(handle)
     const runningPlan = await planStore.getPlan(running.planDigest).catch(() => undefined)

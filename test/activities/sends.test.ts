@@ -38,8 +38,8 @@ describe('a send that is stopped', () => {
     const other = { ...order('INV-1'), amount: '2 wei' }
     expect((await sends.enter(other)).order).toEqual(other)
     // Whoever works on the order of before, and wakes late, does not touch the one after it.
-    await expect(sends.enterBody(old, 0, bytes(1))).rejects.toMatchObject(STOPPED)
-    expect(await sends.enterBody(await sends.getEntry(sendId), 0, bytes(2))).toBe(bytes(2))
+    await expect(sends.enterBody(old, bytes(1))).rejects.toMatchObject(STOPPED)
+    expect(await sends.enterBody(await sends.getEntry(sendId), bytes(2))).toBe(bytes(2))
     expect(await sends.list(order('').organization.id)).toEqual([{ sendId, order: other, stopped: false }])
   })
 
@@ -47,7 +47,7 @@ describe('a send that is stopped', () => {
     const { sends } = ledgerOfTest()
     const { sendId } = await sends.enter(order('INV-1'))
     const entry = await sends.getEntry(sendId)
-    await sends.enterBody(entry, 0, bytes(1))
+    await sends.enterBody(entry, bytes(1))
     expect(await sends.stop(sendId)).toBe(true)
     await expect(sends.letOut(entry, bytes(1))).rejects.toMatchObject(STOPPED)
   })
@@ -56,7 +56,7 @@ describe('a send that is stopped', () => {
     const { sends } = ledgerOfTest()
     const { sendId } = await sends.enter(order('INV-1'))
     const entry = await sends.getEntry(sendId)
-    await sends.enterBody(entry, 0, bytes(1))
+    await sends.enterBody(entry, bytes(1))
     const gate = await sends.letOut(entry, bytes(1))
     expect([await sends.stop(sendId), await sends.findOrder(sendId)]).toEqual([false, entry.order])
     await gate.giveBack()
@@ -68,7 +68,7 @@ describe('a send that is stopped', () => {
     const { sends } = ledgerOfTest()
     const { sendId } = await sends.enter(order('INV-1'))
     const entry = await sends.getEntry(sendId)
-    await sends.enterBody(entry, 0, bytes(1))
+    await sends.enterBody(entry, bytes(1))
     const first = await sends.letOut(entry, bytes(1))
     // The worker of the first request seemed dead; another one sent the same bytes, and only then the first gave back.
     const second = await sends.letOut(entry, bytes(1))
@@ -84,7 +84,7 @@ describe('a send that is stopped', () => {
     for (let round = 0; round < 40; round++) {
       const { sendId } = await sends.enter(order(`INV-${round}`))
       const entry = await sends.getEntry(sendId)
-      await sends.enterBody(entry, 0, bytes(round))
+      await sends.enterBody(entry, bytes(round))
       let [out, stopped] = [0, false]
       const request = async (fails: boolean) => {
         const gate = await sends.letOut(entry, bytes(round)).catch((error: unknown) => {
@@ -129,12 +129,12 @@ test('sends: two that pay the same to the same in one millisecond have bytes of 
   const references = Array.from({ length: 12 }, (_, n) => `INV-${n}`)
   const entered = await Promise.all(references.map((reference) => planStore.sends.enter(order(reference))))
   const timestampMs = Date.parse('2026-01-01T00:00:00Z')
-  const prepareAll = () => Promise.all(entered.map(({ sendId }) => prepareSend({ sendId, timestampMs, attempt: 0 })))
+  const prepareAll = () => Promise.all(entered.map(({ sendId }) => prepareSend({ sendId, timestampMs })))
   const first = await prepareAll()
   expect(new Set(first.map(({ fingerprint }) => fingerprint)).size).toBe(references.length)
   expect(await prepareAll()).toEqual(first)
   // A worker that dies between two steps of this begins them again, with the same time or another.
-  const later = await prepareSend({ sendId: entered[0]!.sendId, timestampMs: timestampMs + 5, attempt: 0 })
+  const later = await prepareSend({ sendId: entered[0]!.sendId, timestampMs: timestampMs + 5 })
   expect(later).toEqual(first[0])
   const bodies = await Promise.all(first.map(({ fingerprint }) => planStore.getBody(fingerprint)))
   const times = bodies.map((body) => Number(JSON.parse(body).timestampMs)).toSorted((a, b) => b - a)

@@ -81,7 +81,7 @@ export async function createApplying(
       const handle = await temporal.client.workflow.start<typeof apply>('apply', {
         workflowId: `apply/${organizationId}`,
         taskQueue,
-        args: [{ organizationId, planDigest: plan.digest }],
+        args: [{ organizationId, planDigest: plan.digest, run: await planStore.runs.open(plan.digest) }],
       })
       return {
         between,

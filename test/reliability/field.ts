@@ -70,12 +70,13 @@ export async function openField({ temporal: server, batches, naive = false, medd
     naive,
   }
   const plan = makePlanOf({ organizationId, baseUrl: between.url, userId, publicKey: root.publicKey }, batches)
-  await createPlanStore(storeFolder).putPlan(plan)
+  const store = createPlanStore(storeFolder)
+  await store.putPlan(plan)
   const temporal = await connectTemporal(server)
   const handle = await temporal.client.workflow.start<typeof apply>('apply', {
     workflowId: `apply/${organizationId}`,
     taskQueue: settings.taskQueue,
-    args: [{ organizationId, planDigest: plan.digest }],
+    args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest) }],
     workflowTaskTimeout: '2s',
   })
 

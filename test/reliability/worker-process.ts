@@ -1,8 +1,8 @@
 /** A worker as a process of its own, for tests that kill it. `naive` makes the body where no test should let it be made. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Activities, createActivities, createPlanStore } from '../../activities/index.ts'
-import { createFolderTurns, createRate, createSubmitClient } from '../../src/client/index.ts'
+import { createActivities, createPlanStore } from '../../activities/index.ts'
+import { createFolderTurns, createRate, createSubmitClient, type SubmitClient } from '../../src/client/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { connectTemporal, createWorker, routeTemporalLogs, type TemporalSettings } from '../../src/worker/index.ts'
@@ -34,14 +34,13 @@ const client = createSubmitClient({
     turns: createFolderTurns(join(settings.storeFolder, 'turns')),
   }),
 })
-const right = createActivities({ clientFor: () => client, planStore: store, clock: Date.now, logger: silentLogger })
 
 /** Deliberately wrong: every attempt has a body of its own, so a repetition is another request. */
-const naive: Partial<Activities> = {
-  async submitRequest(input) {
-    const body = JSON.parse(await store.getBody(input.fingerprint)) as { timestampMs: string }
-    body.timestampMs = String(Date.now())
-    return right.submitRequest({ ...input, fingerprint: await store.putBody(JSON.stringify(body)) })
+const naive: SubmitClient = {
+  ...client,
+  submit(path, text, options) {
+    const body = JSON.parse(text) as { timestampMs: string }
+    return client.submit(path, JSON.stringify({ ...body, timestampMs: String(Date.now()) }), options)
   },
 }
 
@@ -49,7 +48,12 @@ const temporal = await connectTemporal(settings.temporal)
 const worker = await createWorker({
   connection: await temporal.openForWorker(),
   taskQueue: settings.taskQueue,
-  activities: { ...right, ...(settings.naive ? naive : {}) },
+  activities: createActivities({
+    clientFor: () => (settings.naive ? naive : client),
+    planStore: store,
+    clock: Date.now,
+    logger: silentLogger,
+  }),
   workflowBundle: { code: readFileSync(settings.bundleFile, 'utf8') },
   maxCachedWorkflows: settings.maxCachedWorkflows ?? 0,
 })

@@ -96,7 +96,7 @@ export async function createStage(
       const handle = await temporal.client.workflow.start<Apply>('apply', {
         workflowId: `apply/${organizationId}`,
         taskQueue,
-        args: [{ organizationId, planDigest: plan.digest }],
+        args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest) }],
         workflowTaskTimeout: '2s',
       })
       const history = () => handle.fetchHistory()

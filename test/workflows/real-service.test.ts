@@ -122,7 +122,7 @@ test('real service: ids travel, the raised quorum makes the next batch wait, a s
   const handle = await temporal.client.workflow.start<typeof apply>('apply', {
     workflowId: `apply/${organizationId}`,
     taskQueue: organizationId,
-    args: [{ organizationId, planDigest: plan.digest }],
+    args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest) }],
   })
   let progress: ApplyProgress
   do progress = await handle.query<ApplyProgress>('progress')

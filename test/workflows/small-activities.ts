@@ -21,6 +21,9 @@ export function smallActivities(
   const clientFor = () => createSubmitClient({ baseUrl, organizationId, stamper })
   return {
     ...createActivities({ clientFor, planStore: store, clock: clock ?? (() => Date.now()), logger: silentLogger }),
-    checkPlanFresh: async () => ({ fresh: true }),
+    checkPlanFresh: async (run) => {
+      await store.runs.setFresh(run)
+      return { fresh: true }
+    },
   }
 }

@@ -1,0 +1,164 @@
+/**
+ * Which run may carry out a plan, and what it has done: kept in the plan store, so that no step believes a workflow.
+ *
+ * A run is let in by `quorate apply`, which makes a token for it. It may begin once the organization was found to be as the plan
+ * was made for, and it is over when it says so or when a later run of the same plan begins. Of each batch it is kept which
+ * bytes were made, which activity they became, and which ids that brought. Whoever starts, resets or forges a workflow has none
+ * of this: a token that nobody let in, that is over, or that belongs to another plan opens nothing.
+ */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { sha256 } from '../src/crypto/index.ts'
+import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
+import { ApplyError } from './error.ts'
+import type { Ids } from './model.ts'
+import { claim, fileNameOf, read, write } from './store-files.ts'
+
+/** A run and the plan that it was let in for. */
+export interface RunOfPlan {
+  readonly planDigest: string
+  /** The token of the run. */
+  readonly run: string
+}
+
+export interface RunLedger {
+  /** Lets one run carry out a plan, and returns its token. */
+  open(planDigest: string): Promise<string>
+  /** Throws `apply/run-refused` unless the run was let in for this plan and is not over. */
+  assertOpen(run: RunOfPlan): Promise<void>
+  /** Keeps that the organization was found to be as the plan was made for. */
+  setFresh(run: RunOfPlan): Promise<void>
+  /** Makes this the run that carries the plan out, instead of one before it; gives its name. Throws `apply/run-refused`. */
+  begin(run: RunOfPlan): Promise<string>
+  /** What is kept of a batch. Throws `apply/run-refused` unless this is the run that carries the plan out. */
+  batch(run: RunOfPlan, index: number): Promise<BatchRecords>
+  /** Nothing more is done for this run, whoever asks. */
+  end(run: RunOfPlan): Promise<void>
+}
+
+/** What one run keeps of one batch. Each is settled once: what was kept first stays. */
+export interface BatchRecords {
+  /** The body to send: the last that the API has not refused as too old. */
+  body(): Promise<string | undefined>
+  /** A body that the run before this one made, where nobody knows what became of it: the API may have it. */
+  inherited(): Promise<string | undefined>
+  /** Enters a body where there is none to send, and returns the one to send. */
+  enterBody(fingerprint: string): Promise<string>
+  /** Keeps that the API refused a body for good, and never made an activity of it. */
+  refuseBody(fingerprint: string): Promise<void>
+  hasBody(fingerprint: string): Promise<boolean>
+  activityId(): Promise<string | undefined>
+  setActivity(activityId: string): Promise<void>
+  /** The ids that the batch brought; undefined unless it is done. */
+  produced(): Promise<Ids | undefined>
+  setDone(produced: Ids): Promise<void>
+}
+
+/** Makes the ledger in the plan store's folder. */
+export function createRunLedger(folder: string): RunLedger {
+  const at = (shelf: string, name: string) => join(folder, shelf, name)
+  const has = async (path: string) => (await read(path)) !== undefined
+
+  const assertOpen = async ({ planDigest, run }: RunOfPlan): Promise<string> => {
+    const id = idOf(run)
+    if (id === undefined || (await read(at('runs', id))) !== planDigest) {
+      throw refused('no `quorate apply` let this run in for this plan')
+    }
+    if (await has(at('run-ends', id))) throw refused('this run is over')
+    return id
+  }
+  /** The run that carries a plan out, and the one before it. */
+  const current = async (planDigest: string) =>
+    (await read(at('run-current', fileNameOf(planDigest))))?.split(' ') ?? []
+
+  return {
+    async open(planDigest) {
+      const run = randomBytes(32).toString('hex')
+      await claim(at('runs', idOf(run)!), planDigest)
+      return run
+    },
+    async assertOpen(run) {
+      await assertOpen(run)
+    },
+    async setFresh(run) {
+      await claim(at('run-fresh', await assertOpen(run)), '')
+    },
+    async begin(run) {
+      const id = await assertOpen(run)
+      if (!(await has(at('run-fresh', id)))) throw refused('nobody has looked whether the plan is fresh')
+      const [now = ''] = await current(run.planDigest)
+      if (now === id) return id
+      // INVARIANT: the run before is over first, so that no two ever carry out one plan.
+      if (now !== '') await claim(at('run-ends', now), '')
+      await write(at('run-current', fileNameOf(run.planDigest)), `${id} ${now}`.trimEnd())
+      return id
+    },
+    async batch(run, index) {
+      const id = await assertOpen(run)
+      const [now, before] = await current(run.planDigest)
+      if (now !== id) throw refused('this run has not begun')
+      return createBatchRecords(folder, `${id}-${index}`, before && `${before}-${index}`)
+    },
+    async end(run) {
+      const id = idOf(run.run)
+      if (id !== undefined && (await has(at('runs', id)))) await claim(at('run-ends', id), '')
+    },
+  }
+}
+
+function createBatchRecords(folder: string, name: string, before: string | undefined): BatchRecords {
+  const bodyAt = (of: string, attempt: number) => join(folder, 'run-bodies', `${of}-${attempt}`)
+  const refusedAt = (of: string, attempt: number) => join(folder, 'run-bodies-refused', `${of}-${attempt}`)
+  const activityAt = (of: string) => join(folder, 'run-activities', of)
+  const doneAt = join(folder, 'run-batches-done', name)
+
+  /** The first attempt that was not refused, with its body if it has one. */
+  const last = async (of: string) => {
+    for (let attempt = 0; ; attempt++) {
+      const body = await read(bodyAt(of, attempt))
+      if (body === undefined || (await read(refusedAt(of, attempt))) === undefined) return { attempt, body }
+    }
+  }
+  const attemptOf = async (fingerprint: string) => {
+    for (let attempt = 0; ; attempt++) {
+      const body = await read(bodyAt(name, attempt))
+      if (body === undefined || body === fingerprint) return body === undefined ? undefined : attempt
+    }
+  }
+  return {
+    body: async () => (await last(name)).body,
+    async inherited() {
+      if (before === undefined || (await read(activityAt(before))) !== undefined) return undefined
+      return (await last(before)).body
+    },
+    async enterBody(fingerprint) {
+      const { attempt, body } = await last(name)
+      if (body !== undefined) return body
+      await claim(bodyAt(name, attempt), fingerprint)
+      return (await read(bodyAt(name, attempt))) ?? fingerprint
+    },
+    async refuseBody(fingerprint) {
+      const attempt = await attemptOf(fingerprint)
+      if (attempt !== undefined) await claim(refusedAt(name, attempt), '')
+    },
+    hasBody: async (fingerprint) => (await attemptOf(fingerprint)) !== undefined,
+    activityId: () => read(activityAt(name)),
+    setActivity: (activityId) => claim(activityAt(name), activityId),
+    async produced() {
+      const text = await read(doneAt)
+      return text === undefined ? undefined : (JSON.parse(text) as Ids)
+    },
+    setDone: (produced) => claim(doneAt, JSON.stringify(produced)),
+  }
+}
+
+/** The name of a run in the plan store: whoever reads it cannot act as the run. */
+function idOf(run: unknown): string | undefined {
+  return typeof run === 'string' && run !== '' ? encodeHex(sha256(encodeUtf8(run))) : undefined
+}
+
+function refused(why: string): ApplyError {
+  return new ApplyError('apply/run-refused', `a workflow asked for a step of a plan, and ${why}`, {
+    facts: { submitted: 'nothing by this step' },
+  })
+}

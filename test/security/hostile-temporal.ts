@@ -1,0 +1,68 @@
+/**
+ * A stranger who reaches Temporal and has nothing else: starts, signals, queries and terminates workflows, reads histories,
+ * polls task queues. Its payloads are plain JSON, as the SDK makes them by itself.
+ */
+import { Client, type WorkflowHandle } from '@temporalio/client'
+import type { TemporalConnections } from '../../src/worker/index.ts'
+
+export interface Stranger {
+  readonly client: Client
+  /** Starts a workflow and waits until it has ended, or has shown for `patienceMs` that it does not. */
+  forge(type: 'apply' | 'send' | 'sendBatch', start: ForgedStart): Promise<ForgedEnd>
+  /** Everything that the histories of these workflows hold, as one text; base64 is read as well. */
+  readHistories(handles: readonly WorkflowHandle[]): Promise<string>
+}
+
+export interface ForgedStart {
+  readonly workflowId: string
+  readonly taskQueue: string
+  readonly input: unknown
+  /** @default 15 s */
+  readonly patienceMs?: number
+}
+
+export interface ForgedEnd {
+  readonly handle: WorkflowHandle
+  /** `RUNNING` where it had not ended when patience was; it is terminated then. */
+  readonly status: string
+}
+
+/** Takes a connection that somebody else opened: certificates are no defence against whoever holds one. */
+export function strangerAt({ client: { connection }, namespace }: TemporalConnections): Stranger {
+  const client = new Client({ connection, namespace })
+  return {
+    client,
+    async forge(type, { workflowId, taskQueue, input, patienceMs = 15_000 }) {
+      const handle = await client.workflow.start(type, {
+        workflowId,
+        taskQueue,
+        args: [input],
+        workflowTaskTimeout: '2s',
+        workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      })
+      for (const until = Date.now() + patienceMs; ; ) {
+        const { status } = await handle.describe()
+        if (status.name !== 'RUNNING') return { handle, status: status.name }
+        if (Date.now() > until) {
+          await handle.terminate()
+          return { handle, status: 'RUNNING' }
+        }
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    },
+    async readHistories(handles) {
+      const histories = await Promise.all(handles.map((handle) => handle.fetchHistory()))
+      return readable(histories)
+    },
+  }
+}
+
+/** A value as text, with what is bytes in it as the text that they may be. */
+function readable(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString()
+  if (Array.isArray(value)) return value.map(readable).join('\n')
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.entries(value)
+    .map(([name, member]) => `${name}: ${readable(member)}`)
+    .join('\n')
+}
