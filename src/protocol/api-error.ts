@@ -1,6 +1,6 @@
 import { type GrpcCode, httpStatusOf, type TurnkeyErrorCode } from './grpc.ts'
 import type { JsonObject } from './json.ts'
-import { type RefusalName, refusals } from './refusals.ts'
+import { type RefusalName, type RefusalRow, refusals } from './refusals.ts'
 
 const codeDetail = 'type.googleapis.com/errors.v1.TurnkeyErrorDetail'
 const policyDetail = 'type.googleapis.com/errors.v1.PolicyEnginePermissionError'
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly turnkeyErrorCode: TurnkeyErrorCode
   readonly details: readonly JsonObject[]
 
-  /** @default details the error code's own detail; none without a code */
+  /** @default details the error code's own detail, none without a code; httpStatus that of the gRPC code */
   constructor(
     grpc: GrpcCode,
     message: string,
@@ -21,11 +21,12 @@ export class ApiError extends Error {
       readonly code?: TurnkeyErrorCode
       readonly details?: readonly JsonObject[]
       readonly cause?: unknown
+      readonly httpStatus?: number | undefined
     } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.grpc = grpc
-    this.httpStatus = httpStatusOf(grpc)
+    this.httpStatus = options.httpStatus ?? httpStatusOf(grpc)
     this.turnkeyErrorCode = options.code ?? ''
     this.details =
       options.details ??
@@ -48,8 +49,8 @@ export function apiError<Name extends RefusalName>(
   name: Name,
   ...values: Parameters<(typeof refusals)[Name]['message']>
 ): ApiError {
-  const { grpc, code, message } = refusals[name]
-  return new ApiError(grpc, (message as (...values: unknown[]) => string)(...values), { code })
+  const { grpc, code, message, http }: RefusalRow = refusals[name]
+  return new ApiError(grpc, (message as (...values: unknown[]) => string)(...values), { code, httpStatus: http })
 }
 
 /** What one policy came to, as a denial lists it. */

@@ -8,6 +8,8 @@ export interface RefusalRow {
   readonly grpc: GrpcCode
   readonly code: TurnkeyErrorCode
   readonly message: (...values: never[]) => string
+  /** @default that of the gRPC code */
+  readonly http?: number
 }
 
 const invalid = (message: string) => refused(3, 'REQUEST_INVALID', () => message)
@@ -27,6 +29,15 @@ export const refusals = {
   // The request's form.
   badRequestBody: refused(3, 'REQUEST_INVALID', (reason: string) => `bad request body: ${reason}`),
   missingField: refused(3, 'REQUEST_INVALID', (field: string) => `invalid request body: missing field \`${field}\``),
+  /** What HTTP has a status of its own for. Unstated: the texts. */
+  bodyTooLarge: { ...refused(3, 'REQUEST_INVALID', () => 'bad request body: larger than 1 MiB'), http: 413 },
+  headTooLarge: { ...refused(3, 'REQUEST_INVALID', () => 'the headers of the request are too large'), http: 431 },
+  expectationFailed: {
+    ...refused(3, 'REQUEST_INVALID', () => 'the expectation of the request is not known'),
+    http: 417,
+  },
+  requestTimeout: { ...refused(14, '', () => 'the request came too slowly'), http: 408 },
+  methodNotAllowed: { ...refused(12, '', (method: string) => `method not allowed: ${method}`), http: 405 },
   invalidField: refused(
     3,
     'REQUEST_INVALID',

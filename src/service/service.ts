@@ -9,6 +9,7 @@ import { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } fr
 import { createEngine, type Engine } from './engine/engine.ts'
 import { checkMasterKey, DATABASE_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
 import { handlers } from './handlers/index.ts'
+import { EDGE_LIMITS, type EdgeLimits } from './http/limits.ts'
 import { apiPaths, createHttpServer } from './http/server.ts'
 import { lockFolder } from './lock.ts'
 import { resolveHost as platformResolveHost } from './network/resolve-host.ts'
@@ -68,6 +69,8 @@ export interface ServiceOptions {
   readonly chains?: ChainsSettings
   /** How many requests a second are taken. @default as many as come */
   readonly rates?: RatesSettings
+  /** What strangers may cost before anything is known of them. @default generous bounds */
+  readonly limits?: Partial<EdgeLimits>
 }
 
 /** A service that answers. */
@@ -76,7 +79,7 @@ export interface Service {
   readonly bootstrap: Bootstrap
   /** What an operator has changed; absent where none is listened to. */
   readonly operator?: () => OperatorState
-  /** Finishes what has begun, then lets go of the port and the data folder. */
+  /** Finishes what has begun and lets go of the port and the data folder, in `limits.drainMs` whatever connections do. */
   close(): Promise<void>
 }
 
@@ -91,8 +94,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockFolder(dataDir)
   const closers: (() => Promise<void> | void)[] = [() => lock.release()]
+  const drainMs = options.limits?.drainMs ?? EDGE_LIMITS.drainMs
   const closeAll = async () => {
-    for (const close of closers.splice(0).reverse()) await close()
+    const end = performance.now() + drainMs
+    for (const close of closers.splice(0).reverse()) {
+      if (await isLate(close(), end - performance.now())) logger.error('closing did not end in time', { drainMs })
+    }
   }
   try {
     const operator = openOperator(options, logger)
@@ -128,7 +135,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     const engine = createEngine({ ...tools, outside, rates, oidc, handlers, queryHandlers, decoder: createDecoder() })
     const { trustedProxies = [] } = options
     const faults = operator?.faults
-    const server = await createHttpServer({
+    const http = await createHttpServer({
       engine: wakingSender(engine, sender),
       logger,
       randomBytes,
@@ -137,19 +144,32 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       faults,
       webhookKeys: webhookKeys.published,
       sourceRate: rates.source,
+      limits: options.limits,
     })
-    closers.push(() => server.close())
+    // What comes after it in closing has a share of the time too.
+    closers.push(() => http.close(drainMs * 0.8))
     if (operator) {
       const socket = await listenForOperator(dataDir, operator)
       closers.push(() => new Promise<void>((resolve) => socket.close(() => resolve())))
     }
-    const url = await listen(server, host, port)
+    const url = await listen(http.server, host, port)
     const bootstrap = await refreshBootstrap(dataDir, tools, url)
     logger.info('serving', { url, dataDir, organizationId: bootstrap.organizationId })
     return { url, bootstrap, close: closeAll, ...(operator ? { operator: operator.state } : {}) }
   } catch (error) {
     await closeAll()
     throw error
+  }
+}
+
+/** Waits for work, but no longer than so many ms: what is not over then goes on unwatched. */
+async function isLate(work: Promise<void> | void, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(true), Math.max(0, ms))
+  try {
+    return await Promise.race([Promise.resolve(work).then(() => false), late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -347,6 +347,16 @@ export const commands: readonly CommandRow[] = [
         repeatable: true,
       },
       {
+        flags: '--limit <name=number>',
+        meaning:
+          'a bound on what strangers may cost: connections, connections-per-source, held-mib, bytes-per-second; may be repeated',
+        repeatable: true,
+      },
+      {
+        flags: '--drain-ms <ms>',
+        meaning: 'how long a shutdown takes at most, whatever connections do (default: 10000)',
+      },
+      {
         flags: '--trusted-proxy <address>',
         meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
         repeatable: true,

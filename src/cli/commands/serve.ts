@@ -5,6 +5,7 @@ import { type ChainsSettings, createService, type Service } from '../../service/
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
+import { readLimits } from '../limits.ts'
 import { createLog } from '../logger.ts'
 import { readRates } from '../rates.ts'
 import { line } from '../screen.ts'
@@ -24,6 +25,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     port: readPort(options['port']),
     chains,
     rates: readRates(options['rate']),
+    limits: readLimits(options),
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
@@ -39,6 +41,8 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   } finally {
     await service.close()
     await log.sink.close()
+    // What did not end in time, a chain's node that does not answer for one, holds nothing up.
+    setTimeout(() => process.exit(), 200).unref()
   }
   return EXIT.done
 }

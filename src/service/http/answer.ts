@@ -4,9 +4,7 @@ import { newUuid } from '../../crypto/index.ts'
 import { ApiError, apiError, type JsonObject } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { StoreUnavailable } from '../store/index.ts'
-
-/** The whole media type, without a charset: one published client compares it as text (facts: protocol §1). */
-export const JSON_TYPE = 'application/json'
+import { JSON_TYPE } from './raw-refusal.ts'
 
 /** Sends a JSON answer. The body goes out as bytes, or Fastify would add a charset to its type. */
 export function sendJson(reply: FastifyReply, status: number, body: JsonObject): FastifyReply {
@@ -46,11 +44,10 @@ export function toApiError(
 
 /** What Fastify itself refuses, in the API's words. */
 const FASTIFY_REFUSALS: Readonly<Record<string, () => ApiError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => apiError('badRequestBody', 'larger than 1 MiB'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => apiError('bodyTooLarge'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => apiError('badRequestBody', 'its length is not the announced one'),
   FST_ERR_BAD_URL: () => apiError('notFound', 'path', 'malformed'),
   FST_ERR_MAX_PARAM_LENGTH: () => apiError('notFound', 'path', 'too long'),
-  ECONNRESET: () => apiError('badRequestBody', 'it broke off'),
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { sourceOf } from '../network/source.ts'
 import { type Rate, refuseTooMany } from '../rates.ts'
 
 /**
@@ -8,7 +9,7 @@ import { type Rate, refuseTooMany } from '../rates.ts'
 export function addSourceRate(server: FastifyInstance, rate: Rate): void {
   server.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'POST') return
-    const left = rate.take(request.ip)
+    const left = rate.take(sourceOf(request.ip))
     reply.header('ratelimit-limit', rate.limit)
     reply.header('ratelimit-remaining', left ?? 0)
     reply.header('x-rate-limit-request-remote-addr', request.socket.remoteAddress ?? '')

@@ -1,30 +1,23 @@
-import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
-import {
-  activities,
-  apiError,
-  type JsonObject,
-  MAX_BODY_BYTES,
-  openApiDocument,
-  queries,
-  respellText,
-} from '../../protocol/index.ts'
+import { activities, type JsonObject, openApiDocument, queries, respellText } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Faults } from '../operator/faults.ts'
 import { KEYS_ARE_KEPT_S } from '../outbox/signing-keys.ts'
 import type { Rate } from '../rates.ts'
-import { JSON_TYPE, sendJson, toApiError } from './answer.ts'
+import { sendJson, toApiError } from './answer.ts'
+import { addEdge } from './edge.ts'
 import { addFaults } from './faults.ts'
+import { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
 import { addSourceRate } from './rates.ts'
 
 /**
- * How long a client may take. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
- * connectionTimeout are 0), and slow or half-open connections pile up.
+ * How long a client may take, beside the limits. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
+ * connectionTimeout are 0), and half-open connections pile up.
  */
-const TIMES_MS = { request: 15_000, headers: 10_000, idleConnection: 60_000, check: 5_000 } as const
+const TIMES_MS = { request: 75_000, idleConnection: 60_000, check: 1_000 } as const
 
 /** What browsers may send (facts: protocol §1, §19). */
 const ALLOWED_HEADERS = [
@@ -55,25 +48,41 @@ export interface HttpOptions {
   readonly webhookKeys: () => JsonObject
   /** How many requests one source address may make. */
   readonly sourceRate?: Rate | undefined
+  /** What strangers may cost. */
+  readonly limits?: Partial<EdgeLimits> | undefined
+}
+
+/** The HTTP server and how it ends. */
+export interface HttpServer {
+  readonly server: FastifyInstance
+  /** Finishes what has begun, refuses what comes, and ends every connection in so many ms. */
+  close(ms: number): Promise<void>
 }
 
 /** Creates the HTTP server of the public API; the catalogue gives its routes. It does not listen yet. */
-export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
+export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
   const { engine, logger, randomBytes, clock, faults, sourceRate } = options
+  const limits = { ...EDGE_LIMITS, ...options.limits }
   const server = fastify({
-    bodyLimit: MAX_BODY_BYTES,
     // Anybody can write the header of a proxy: unless one is named, the socket alone says where a request comes from.
     trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
     requestTimeout: TIMES_MS.request,
     connectionTimeout: TIMES_MS.idleConnection,
-    http: { headersTimeout: TIMES_MS.headers, connectionsCheckingInterval: TIMES_MS.check },
+    http: {
+      headersTimeout: limits.headMs,
+      connectionsCheckingInterval: TIMES_MS.check,
+      // Refused below, in the API's form.
+      requireHostHeader: false,
+    },
+    return503OnClosing: false,
     genReqId: () => newUuid(randomBytes),
-    clientErrorHandler: (_error, socket) => refuseConnection(socket),
+    clientErrorHandler: (error, socket) => edge.refuseConnection(error, socket),
     frameworkErrors: (error, request, reply) => answerError(options, error, request, reply),
   })
+  const edge = addEdge(server, { limits, trustedProxies: options.trustedProxies, pathOf })
   // Any body is bytes: what was signed must reach the engine unread, whatever type it says it has, if it says one.
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  server.addContentTypeParser('*', ({ raw }: FastifyRequest) => edge.readBody(raw))
   server.addHook('onRequest', async (request) => {
     delete request.raw.headers['content-type']
   })
@@ -86,10 +95,15 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     logger.info('request', { requestId, method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) })
   })
   server.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
-  server.setNotFoundHandler((request, reply) =>
-    answerError(options, apiError('notFound', 'path', pathOf(request)), request, reply),
-  )
-  await server.register(cors, { origin: '*', methods: ['GET', 'POST'], allowedHeaders: ALLOWED_HEADERS, maxAge: 7200 })
+  server.setNotFoundHandler((request, reply) => answerError(options, edge.refuseRoute(request, reply), request, reply))
+  await server.register(cors, {
+    origin: '*',
+    methods: ['GET', 'POST'],
+    allowedHeaders: ALLOWED_HEADERS,
+    exposedHeaders: ['X-Request-Id'],
+    maxAge: 7200,
+    strictPreflight: false,
+  })
   // After CORS: a browser that comes too often must be able to read that.
   if (sourceRate) addSourceRate(server, sourceRate)
 
@@ -108,7 +122,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   for (const { path } of Object.values(queries)) {
     server.post(path, async (request, reply) => sendJson(reply, 200, await engine.query(toRaw(request))))
   }
-  return server
+  return { server, close: edge.close }
 }
 
 /** Every path that requests with a stamp are sent to. */
@@ -140,16 +154,10 @@ function answerError(
   reply: Parameters<typeof sendJson>[0],
 ) {
   const refusal = toApiError(error, { requestId: request.id, path: pathOf(request) }, { logger, randomBytes })
+  reply.headers({ 'x-request-id': request.id, 'access-control-allow-origin': '*' })
   logger.debug('refused', { requestId: request.id, code: refusal.grpc, reason: refusal.turnkeyErrorCode })
+  // What still comes of such a request is not waited for.
+  if (refusal.httpStatus === 408) reply.header('connection', 'close')
   if (refusal.turnkeyErrorCode === 'RATE_LIMIT_EXCEEDED') reply.header('retry-after', '1')
   return sendJson(reply, refusal.httpStatus, refusal.toBody())
-}
-
-/** Answers bytes that are no HTTP request, or that did not come in time; there is no request to speak of. */
-function refuseConnection(socket: Socket): void {
-  if (!socket.writable) return void socket.destroy()
-  const body = JSON.stringify(apiError('badRequestBody', 'expected an HTTP request, whole and in time').toBody())
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }

@@ -52,7 +52,7 @@ describe('http', () => {
       name: 'a body of more than 1 MiB',
       path: '/public/v1/query/whoami',
       text: () => JSON.stringify({ organizationId: 'x'.repeat(1_048_576) }),
-      status: 400,
+      status: 413,
     },
   ])('http: $name is answered as exactly application/json', async ({ path, text, status }) => {
     const answer = await service.root.raw(path, text())

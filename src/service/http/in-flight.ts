@@ -1,0 +1,159 @@
+/**
+ * Requests from their first byte to the last byte of their answer. What they hold is counted, as it arrives and not as it
+ * is announced, so that many who send or read slowly cannot hold more memory than there is for all of them; those who are
+ * slower than the limit are ended.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { type ApiError, apiError, MAX_BODY_BYTES } from '../../protocol/index.ts'
+import type { EdgeLimits } from './limits.ts'
+
+export interface InFlight {
+  /** Bytes that are held. */
+  heldBytes(): number
+  /** How many requests are held. */
+  count(): number
+  /** Begins a request. Throws the refusal of one too many. */
+  begin(raw: IncomingMessage, source: string): void
+  /** Reads the body of a request that has begun. Throws the refusal of one that is too large or too slow. */
+  readBody(raw: IncomingMessage): Promise<Uint8Array>
+  /** The answer of a request is to be sent. */
+  answer(raw: IncomingMessage, bytes: number): void
+  /** The request is over. */
+  end(raw: IncomingMessage): void
+  /** Whether a request of this socket is there as a whole, and its answer is not. */
+  isAnswering(socket: Socket): boolean
+  /** Refuses every request whose body is not there yet. */
+  stop(refusal: () => ApiError): void
+  close(): void
+}
+
+interface Request {
+  readonly raw: IncomingMessage
+  readonly source: string
+  /** When its body or its answer began. */
+  begunAt: number
+  /** What must have moved since then, by what has. */
+  moved: () => number
+  phase: 'body' | 'working' | 'answer'
+  held: number
+  refuse?: (refusal: ApiError) => void
+}
+
+/** What any request costs: its head, and what Node and Fastify make of it. */
+const REQUEST_BYTES = 8_192
+
+/** What each piece of a body costs beside its bytes: a body may come one byte at a time. */
+const PIECE_BYTES = 512
+
+/** How often slow ones are looked for. */
+const LOOK_MS = 500
+
+/** Creates the count of one server. */
+export function createInFlight(
+  limits: Pick<EdgeLimits, 'heldBytes' | 'bytesPerSecond' | 'patienceMs'>,
+  clock: () => number = () => performance.now(),
+): InFlight {
+  const requests = new Map<IncomingMessage, Request>()
+  const bySource = new Map<string, number>()
+  let held = 0
+
+  function hold(request: Request, bytes: number): void {
+    request.held += bytes
+    held += bytes
+    const ofSource = (bySource.get(request.source) ?? 0) + bytes
+    if (ofSource === 0) bySource.delete(request.source)
+    else bySource.set(request.source, ofSource)
+  }
+
+  /** The refusal of a request that would hold so many bytes more. */
+  function excess({ source }: Request, bytes: number): ApiError | undefined {
+    if (held + bytes > limits.heldBytes) return apiError('unavailable')
+    return (bySource.get(source) ?? 0) + bytes > limits.heldBytes / 2 ? apiError('rateLimited') : undefined
+  }
+
+  function isSlow({ begunAt, moved }: Request, now: number): boolean {
+    const measuredMs = now - begunAt - limits.patienceMs
+    return measuredMs > 0 && moved() < (measuredMs / 1_000) * limits.bytesPerSecond
+  }
+
+  const looking = setInterval(() => {
+    const now = clock()
+    for (const request of requests.values()) {
+      if (request.phase === 'working' || !isSlow(request, now)) continue
+      if (request.phase === 'body') request.refuse?.(apiError('requestTimeout'))
+      else request.raw.socket.destroy()
+    }
+  }, LOOK_MS)
+  looking.unref()
+
+  return {
+    heldBytes: () => held,
+    count: () => requests.size,
+    begin(raw, source) {
+      const request: Request = { raw, source, begunAt: clock(), moved: () => 0, phase: 'working', held: 0 }
+      const refusal = excess(request, REQUEST_BYTES)
+      requests.set(raw, request)
+      hold(request, REQUEST_BYTES)
+      if (refusal) throw refusal
+    },
+    async readBody(raw) {
+      const request = requests.get(raw)!
+      if (Number(raw.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw apiError('bodyTooLarge')
+      const chunks: Uint8Array[] = []
+      let length = 0
+      const done = Promise.withResolvers<void>()
+      request.moved = () => length
+      request.phase = 'body'
+      request.refuse = done.reject
+      raw.on('data', (chunk: Uint8Array) => {
+        const refusal =
+          length + chunk.length > MAX_BODY_BYTES
+            ? apiError('bodyTooLarge')
+            : excess(request, chunk.length + PIECE_BYTES)
+        if (refusal) return done.reject(refusal)
+        hold(request, chunk.length + PIECE_BYTES)
+        length += chunk.length
+        chunks.push(chunk)
+      })
+      raw.on('end', done.resolve)
+      raw.on('error', () => done.reject(apiError('badRequestBody', 'it broke off')))
+      raw.on('aborted', () => done.reject(apiError('badRequestBody', 'it broke off')))
+      try {
+        await done.promise
+      } finally {
+        request.phase = 'working'
+        delete request.refuse
+        raw.removeAllListeners('data')
+        // The rest of a body that is refused is read and dropped, so that its sender comes to read the refusal.
+        raw.resume()
+      }
+      return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)
+    },
+    answer(raw, bytes) {
+      const request = requests.get(raw)
+      if (!request) return
+      request.begunAt = clock()
+      request.moved = () => bytes - unsentBytes(raw.socket)
+      request.phase = 'answer'
+      hold(request, bytes)
+    },
+    end(raw) {
+      const request = requests.get(raw)
+      if (!request) return
+      requests.delete(raw)
+      hold(request, -request.held)
+    },
+    isAnswering: (socket) => [...requests.keys()].some((raw) => raw.socket === socket && raw.complete),
+    stop(refusal) {
+      for (const { refuse } of requests.values()) refuse?.(refusal())
+    },
+    close: () => clearInterval(looking),
+  }
+}
+
+/** What the kernel has not taken yet: a stream's own count has it as one piece, which is there until all of it is gone. */
+function unsentBytes(socket: Socket): number {
+  const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null }
+  return handle?.writeQueueSize ?? 0
+}
