@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import {
-  diskReader,
+  createDiskReader,
   type FolderReader,
   isTestFile,
   type LoadedDefinitions,
@@ -54,5 +54,5 @@ export function listTestFiles(folder: string): readonly string[] {
 }
 
 function oneFile(path: string): FolderReader {
-  return { ...diskReader, list: async () => [{ name: basename(path), kind: 'file' }] }
+  return { ...createDiskReader(dirname(path)), list: async () => [{ name: basename(path), kind: 'file' }] }
 }

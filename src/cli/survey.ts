@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
-import { isTestFile, LOCK_FILE } from '../definitions/index.ts'
+import { type Document, parseAllDocuments } from 'yaml'
+import { isTestFile, LOCK_FILE, readInside } from '../definitions/index.ts'
 import { assertFolder } from './planning.ts'
 
 /** What `up` must know of definitions before they can be loaded: which values they want from outside, and who is root. */
@@ -24,10 +24,10 @@ export function surveyDefinitions(folder: string): Survey {
   const texts = readdirSync(folder)
     .filter((name) => /\.ya?ml$/.test(name) && name !== LOCK_FILE && !isTestFile(name))
     .sort()
-    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .flatMap((name) => textOf(folder, name) ?? [])
   const parts = texts
-    .flatMap((text) => parseAllDocuments(text))
-    .flatMap((document) => ('toJS' in document ? [document.toJS()] : []))
+    .flatMap((text) => parseAllDocuments(text, { uniqueKeys: false }))
+    .flatMap((document) => ('toJS' in document ? [plainOf(document)] : []))
   const whole: Record<string, unknown> = Object.assign(
     {},
     ...parts.filter((part) => typeof part === 'object' && part !== null),
@@ -41,5 +41,22 @@ export function surveyDefinitions(folder: string): Survey {
     vars: [
       ...new Set(texts.flatMap((text) => [...text.matchAll(/\$\{var\.(\w+)\}/g)].map((match) => match[1]!))),
     ].sort(),
+  }
+}
+
+/** The plain value of a document; nothing of one whose aliases multiply without end. */
+function plainOf(document: Document): unknown {
+  try {
+    return document.toJS()
+  } catch {
+    return undefined
+  }
+}
+
+function textOf(folder: string, name: string): string | undefined {
+  try {
+    return new TextDecoder().decode(readInside(folder, join(folder, name)))
+  } catch {
+    return undefined
   }
 }

@@ -35,6 +35,10 @@ export const codes = {
     summary: 'aliases of YAML multiply into too much',
     solve: 'write out what is meant; a definition needs few aliases or none',
   },
+  'definitions/unknown-alias': {
+    summary: 'an alias of YAML names nothing',
+    solve: 'correct its name, or put the anchor before it; read as nothing, it would leave out what is meant',
+  },
   'definitions/duplicate-key': { summary: 'a key is written twice in one map', solve: 'join the two, or remove one' },
   'definitions/unknown-key': { summary: 'a key means nothing where it stands', solve: 'correct or remove it' },
   'definitions/missing-key': { summary: 'a key that must be there is not', solve: 'add it' },

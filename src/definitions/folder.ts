@@ -1,7 +1,8 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSource, type Diagnostic, diagnostic, type Source, spanAt } from '../diagnostics/index.ts'
 import { decodeUtf8 } from '../encoding/index.ts'
+import { NotReadable, readInside, realInside } from './inside.ts'
 
 /** One thing in a folder. */
 export interface FolderEntry {
@@ -15,22 +16,24 @@ export interface FolderReader {
   readonly read: (path: string) => Promise<Uint8Array>
 }
 
-/** Reads from disk. A link is what it leads to. */
-export const diskReader: FolderReader = {
-  async list(folder) {
-    const names = await readdir(folder)
-    return Promise.all(
-      names.map(async (name) => {
-        // A link that leads nowhere counts as a file, so that reading it says so.
-        const isFolder = await stat(join(folder, name)).then(
-          (found) => found.isDirectory(),
-          () => false,
-        )
-        return { name, kind: isFolder ? ('folder' as const) : ('file' as const) }
-      }),
-    )
-  },
-  read: (path) => readFile(path),
+/** Creates a reader of the disk for the folder `root` and what is below it. A link is what it leads to, if that is there, too. */
+export function createDiskReader(root: string): FolderReader {
+  return {
+    async list(folder) {
+      const names = await readdir(realInside(root, folder))
+      return Promise.all(
+        names.map(async (name) => {
+          // A link that leads nowhere counts as a file, so that reading it says so.
+          const isFolder = await stat(join(folder, name)).then(
+            (found) => found.isDirectory(),
+            () => false,
+          )
+          return { name, kind: isFolder ? ('folder' as const) : ('file' as const) }
+        }),
+      )
+    },
+    read: async (path) => readInside(root, path),
+  }
 }
 
 export const LOCK_FILE = 'quorate.lock.yaml'
@@ -117,6 +120,7 @@ function decode(bytes: Uint8Array): string | undefined {
 
 /** The system's word for what went wrong, without the path that it repeats. */
 export function reason(cause: unknown): string {
+  if (cause instanceof NotReadable) return cause.message
   const known: Readonly<Record<string, string>> = {
     ENOENT: 'it does not exist',
     EACCES: 'permission denied',

@@ -8,7 +8,7 @@ export { codes } from './codes.ts'
 export { emptyFieldAt, expressionAt, nameAt } from './cursor.ts'
 export type { FilledExpression, WrittenExpression } from './expressions.ts'
 export {
-  diskReader,
+  createDiskReader,
   type FolderEntry,
   type FolderReader,
   isTestFile,
@@ -18,6 +18,7 @@ export {
 } from './folder.ts'
 export { type Formatted, formatPolicies } from './format.ts'
 export { formatDefinitions } from './format-definitions.ts'
+export { NotReadable, readInside } from './inside.ts'
 export { type Fix, type Linted, lintDefinitions } from './lint.ts'
 export { readLintFile } from './lint-file.ts'
 export { type LoadedDefinitions, type LoadOptions, loadDefinitions } from './load.ts'

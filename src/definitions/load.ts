@@ -27,7 +27,7 @@ import { checkRenames, checkSharedCredentials, checkUses } from './checks.ts'
 import { checkEarlyAccess } from './early-access.ts'
 import { checkExpressions, type WrittenExpression, writtenExpressions } from './expressions.ts'
 import { type NamedFiles, readNamedFiles } from './files.ts'
-import { diskReader, type FolderReader, readSources } from './folder.ts'
+import { createDiskReader, type FolderReader, readSources } from './folder.ts'
 import { readLimits } from './limits.ts'
 import type { WrittenName } from './names.ts'
 import { type Around, checkFolderKeys, checkNestedNames, Findings, type Nested, nestedIn, readFate } from './nested.ts'
@@ -37,7 +37,7 @@ import { type Outside, substitute } from './substitute.ts'
 import { childOf, entryOf, type Tree } from './tree.ts'
 
 export interface LoadOptions extends Outside {
-  /** @default the disk */
+  /** @default the disk, from the folder down */
   readonly readFolder?: FolderReader
   /**
    * For what policies alone decide: the organization may be nameless, and its id and the public keys of its users may
@@ -72,14 +72,15 @@ export interface LoadedDefinitions {
  * throws for what people wrote or for unreadable files.
  */
 export async function loadDefinitions(folder: string, options: LoadOptions): Promise<LoadedDefinitions> {
-  const outer = await readFolder(folder, options)
+  const { readFolder: reader = createDiskReader(folder) } = options
+  const outer = await readFolder(folder, reader)
   // What policies decide is decided in each organization by itself.
-  const nested = options.policiesOnly ? [] : await Promise.all(outer.folders.map((one) => readFolder(one, options)))
+  const nested = options.policiesOnly ? [] : await Promise.all(outer.folders.map((one) => readFolder(one, reader)))
   const defaults = readVars(outer.trees)
   const around = { env: options.env, defaults: defaults.vars, given: options.vars }
-  if (options.subOrganizationId !== undefined) return loadAlone(outer, around, { ...options, folder })
+  if (options.subOrganizationId !== undefined) return loadAlone(outer, around, { ...options, folder, reader })
   const own = options.policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
-  const loaded = await loadOne(outer, own, { ...options, folder, isNested: false })
+  const loaded = await loadOne(outer, own, { ...options, folder, reader, isNested: false })
   const findings = new Findings()
   findings.add([...outer.diagnostics, ...defaults.diagnostics, ...loaded.diagnostics], {})
   const inside: Loaded[] = []
@@ -90,7 +91,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     findings.add(diagnostics, {})
     names.push(...all)
     for (const sub of all.filter(({ lacks }) => !lacks)) {
-      const found = await loadOne({ ...one, trees: files }, sub, { ...options, folder, isNested: true })
+      const found = await loadOne({ ...one, trees: files }, sub, { ...options, folder, reader, isNested: true })
       findings.add(found.diagnostics, sub)
       inside.push(found)
     }
@@ -118,7 +119,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
 async function loadAlone(
   folder: ReadFolder,
   around: Around,
-  options: LoadOptions & { readonly folder: string },
+  options: Omit<Place, 'isNested'>,
 ): Promise<LoadedDefinitions> {
   const { all, files, diagnostics } = nestedIn(folder.trees, around)
   const loaded = await loadOne({ ...folder, trees: files }, all[0]!, { ...options, isNested: true })
@@ -147,7 +148,7 @@ interface ReadFolder {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-async function readFolder(folder: string, { readFolder: reader = diskReader }: LoadOptions): Promise<ReadFolder> {
+async function readFolder(folder: string, reader: FolderReader): Promise<ReadFolder> {
   const read = await readSources(folder, reader)
   const parsed = read.sources.map(parseYaml)
   return {
@@ -175,8 +176,9 @@ function withoutName(vars: Nested['vars']): Nested {
 }
 
 interface Place extends LoadOptions {
-  /** The outermost folder. */
+  /** The outermost folder, and what reads it. */
   readonly folder: string
+  readonly reader: FolderReader
   readonly isNested: boolean
 }
 
@@ -193,7 +195,7 @@ interface Loaded {
 
 /** Puts values into the files of an organization and makes its desired state of them. */
 async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: Place): Promise<Loaded> {
-  const { folder, isNested, env, readFolder: reader = diskReader, policiesOnly = false } = place
+  const { folder, reader, isNested, env, policiesOnly = false } = place
   const fate = readFate(nested)
   if (isNested && fate.tombstone) {
     // What it holds goes with it, so nothing else of it is looked at.

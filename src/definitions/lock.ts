@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { createSource, type Diagnostic, diagnostic, hasErrors, QuorateError, spanAt } from '../diagnostics/index.ts'
 import { decodeUtf8 } from '../encoding/index.ts'
 import { type Address, formatAddress, parseAddress } from '../resources/index.ts'
 import { LOCK_FILE, reason } from './folder.ts'
+import { readInside } from './inside.ts'
 import { parseYaml } from './parse.ts'
 import { type MapEntry, textOf } from './tree.ts'
 
@@ -29,7 +30,7 @@ export async function readLock(
   const path = join(folder, LOCK_FILE)
   let text: string
   try {
-    text = decodeUtf8(await readFile(path))
+    text = decodeUtf8(readInside(folder, path))
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return { lock: {}, diagnostics: [] }
     const why = cause instanceof TypeError ? 'it is not UTF-8 text' : reason(cause)

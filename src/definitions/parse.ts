@@ -1,8 +1,8 @@
 import {
   type CST,
-  type Document,
   isAlias,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   type Node,
@@ -49,7 +49,7 @@ export function parseAnyYaml(given: Source): ReturnType<typeof parseYaml> {
   )
   const diagnostics = telling.map((error) => syntaxFault(error, source))
   if (diagnostics.length > 0) return { tree: undefined, source, diagnostics: diagnostics.slice(0, 5) }
-  const builder = new TreeBuilder(document, source)
+  const builder = new TreeBuilder(source)
   const tree = builder.build(document.contents)
   return { tree, source, diagnostics: builder.diagnostics }
 }
@@ -71,19 +71,20 @@ function syntaxFault(error: YAMLError, source: Source): Diagnostic {
 /** Turns the nodes of one document into a tree. */
 class TreeBuilder {
   readonly diagnostics: Diagnostic[] = []
-  readonly #document: Document
   readonly #source: Source
+  /** What each anchor names so far; looked up here, since the library walks the whole document for every alias. */
+  readonly #anchors = new Map<string, Node>()
   #aliasDepth = 0
   #aliasedNodes = 0
 
-  constructor(document: Document, source: Source) {
-    this.#document = document
+  constructor(source: Source) {
     this.#source = source
   }
 
   build(node: unknown, fallback: Span = spanAt(this.#source, 0)): Tree {
     if (this.#aliasDepth > 0) this.#aliasedNodes++
     if (isAlias(node)) return this.#follow(node, fallback)
+    this.#note(node)
     const span = this.#span(node as Node | null, fallback)
     if (isMap(node)) {
       const entries = this.#entries(node.items as Pair[], span)
@@ -96,10 +97,22 @@ class TreeBuilder {
     return this.#scalar(node as Scalar | null, span)
   }
 
+  /** Remembers an anchor; one that stands again means the later thing from there on (YAML 1.2 §3.2.2.2). */
+  #note(node: unknown): void {
+    // What an alias leads to was met before.
+    if (this.#aliasDepth === 0 && isNode(node) && 'anchor' in node && node.anchor) this.#anchors.set(node.anchor, node)
+  }
+
   #follow(alias: Node & { source: string }, fallback: Span): Tree {
-    const target = isAlias(alias) ? alias.resolve(this.#document) : undefined
+    const target = this.#anchors.get(alias.source)
     const span = this.#span(alias, fallback)
-    const nothing: ScalarTree = { kind: 'scalar', span, value: null, locate: () => span }
+    const nothing: ScalarTree = { kind: 'scalar', span, value: null, missing: true, locate: () => span }
+    if (target === undefined) {
+      const message = `alias \`${alias.source}\` names nothing that is written before it`
+      const help = `write \`&${alias.source}\` before what is meant, or write it out`
+      this.diagnostics.push(diagnostic('definitions/unknown-alias', message, span, { help }))
+      return nothing
+    }
     if (this.#aliasedNodes > MOST_ALIASED_NODES || this.#aliasDepth > 20) {
       if (!this.diagnostics.some(({ code }) => code === 'definitions/too-many-aliases')) {
         this.diagnostics.push(
@@ -119,6 +132,7 @@ class TreeBuilder {
     const byKey = new Map<string, MapEntry>()
     for (const pair of pairs) {
       const keySpan = this.#span(pair.key as Node | null, map)
+      this.#note(pair.key)
       const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : undefined
       if (key === undefined) {
         this.diagnostics.push(diagnostic('definitions/wrong-type', 'expected a plain text as a key', keySpan))

@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Diagnostic as LspDiagnostic, TextDocuments } from 'vscode-languageserver/node'
 import type { TextDocument } from 'vscode-languageserver-textdocument'
 import {
-  diskReader,
+  createDiskReader,
   type FolderReader,
   LINT_FILE,
   lintDefinitions,
@@ -39,9 +39,9 @@ export function createWorkspace({ documents, env, vars, publish, say }: Options)
   /** Folders that are being looked at, and whether one has changed meanwhile. */
   const busy = new Map<string, 'looking' | 'again'>()
 
-  const readFolder: FolderReader = {
+  const readerOf = (root: string): FolderReader => ({
     async list(folder) {
-      const entries = [...(await diskReader.list(folder))]
+      const entries = [...(await createDiskReader(root).list(folder))]
       for (const { uri } of documents.all()) {
         const path = pathOf(uri)
         const name = path?.slice(folder.length + 1)
@@ -52,11 +52,12 @@ export function createWorkspace({ documents, env, vars, publish, say }: Options)
     },
     async read(path) {
       const open = documents.all().find(({ uri }) => pathOf(uri) === path)
-      return open === undefined ? diskReader.read(path) : new TextEncoder().encode(open.getText())
+      return open === undefined ? createDiskReader(root).read(path) : new TextEncoder().encode(open.getText())
     },
-  }
+  })
 
   async function look(folder: string): Promise<void> {
+    const readFolder = readerOf(folder)
     const loaded = await loadDefinitions(folder, { env, vars, readFolder, policiesOnly: true })
     const configured = await readConfiguration(folder, readFolder)
     const advice = hasErrors(loaded.diagnostics) ? [] : lintDefinitions(loaded, configured.severities).diagnostics

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { checkInterface, type SmartContractInterface } from '../chain/index.ts'
+import { NotReadable, readInside } from '../definitions/index.ts'
 import { type Diagnostic, diagnostic, type Span } from '../diagnostics/index.ts'
 import { childOf, entriesOf, itemsOf, type Tree, toPlain, wordOf } from './tree.ts'
 
@@ -87,12 +87,9 @@ function readJson(item: Tree): { readonly json: string; readonly span: Span } {
   if (isAbsolute(name) || relative(folder, path).startsWith('..'))
     throw new Fault('scenarios/wrong-value', `expected a file beside this one or below, got \`${name}\``, span)
   try {
-    return { json: readFileSync(path, 'utf8'), span }
+    return { json: new TextDecoder().decode(readInside(folder, path)), span }
   } catch (error) {
-    throw new Fault(
-      'scenarios/bad-interface',
-      `\`${name}\` cannot be read: ${(error as NodeJS.ErrnoException).code}`,
-      span,
-    )
+    const why = error instanceof NotReadable ? error.message : (error as NodeJS.ErrnoException).code
+    throw new Fault('scenarios/bad-interface', `\`${name}\` cannot be read: ${why}`, span)
   }
 }

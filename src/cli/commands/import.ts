@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { diskReader, isTestFile, LOCK_FILE, readLock, writeLock } from '../../definitions/index.ts'
+import { createDiskReader, isTestFile, LOCK_FILE, readLock, writeLock } from '../../definitions/index.ts'
 import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
 import { type Imported, type ImportInput, importDefinitions } from '../../import/index.ts'
 import { kindsMentioned, readActual } from '../../live/index.ts'
@@ -39,7 +39,7 @@ export async function follow(input: CommandInput): Promise<ExitCode> {
     ...mentioned,
     ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
   })
-  const common = { reader: diskReader, ...outsideOf(input, place.embedded), baseUrl: place.baseUrl }
+  const common = { reader: createDiskReader(folder), ...outsideOf(input, place.embedded), baseUrl: place.baseUrl }
   const own: ImportInput = {
     ...common,
     folder,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readInside } from '../../../definitions/index.ts'
 import {
   createSource,
   EXIT,
@@ -27,10 +28,10 @@ export function runCases({ io }: CommandInput, file: string): ExitCode {
   return failed === 0 ? EXIT.done : EXIT.error
 }
 
-/** Reads a file that was named on the command line. Throws `cli/unreadable`. */
-export function readText(file: string): string {
+/** Reads a file that was named on the command line, or found in `folder`. Throws `cli/unreadable`. */
+export function readText(file: string, folder?: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return folder === undefined ? readFileSync(file, 'utf8') : new TextDecoder().decode(readInside(folder, file))
   } catch (cause) {
     throw new QuorateError('cli/unreadable', `\`${file}\` cannot be read: ${(cause as Error).message}`, {
       next: 'check that it exists and who may read it',

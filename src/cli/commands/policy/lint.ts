@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Fix, LINT_FILE, lintDefinitions, readLintFile } from '../../../definitions/index.ts'
+import { type Fix, LINT_FILE, lintDefinitions, readInside, readLintFile } from '../../../definitions/index.ts'
 import {
   createSource,
   type Diagnostic,
@@ -61,7 +61,7 @@ function readConfiguration(
 ): { readonly severities: Severities; readonly diagnostics: readonly Diagnostic[] } {
   const path = join(existsSync(folder) && statSync(folder).isDirectory() ? folder : dirname(folder), LINT_FILE)
   const file = existsSync(path)
-    ? readLintFile(createSource(path, readFileSync(path, 'utf8')))
+    ? readLintFile(createSource(path, readLintText(path)))
     : { severities: {}, diagnostics: [] }
   const given = ((options['rule'] as string[] | undefined) ?? []).map((text): [string, LintSeverity] => {
     const [name = '', severity = ''] = text.split('=')
@@ -72,6 +72,17 @@ function readConfiguration(
     return [name, severity]
   })
   return { severities: { ...file.severities, ...Object.fromEntries(given) }, diagnostics: file.diagnostics }
+}
+
+function readLintText(path: string): string {
+  try {
+    return new TextDecoder().decode(readInside(dirname(path), path))
+  } catch (cause) {
+    throw new QuorateError('cli/usage', `\`${path}\` cannot be read: ${(cause as Error).message}`, {
+      next: 'put the configuration of the linter itself there, or remove it',
+      cause,
+    })
+  }
 }
 
 function isSeverity(text: string): text is LintSeverity {

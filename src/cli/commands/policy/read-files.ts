@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { diskReader, readSources } from '../../../definitions/index.ts'
+import { createDiskReader, readSources } from '../../../definitions/index.ts'
 import { type Diagnostic, QuorateError, type Source } from '../../../diagnostics/index.ts'
 
 /** Reads the files of definitions that folders and the folders in them hold, and files that are named one by one. */
@@ -9,8 +9,9 @@ export async function readDefinitionFiles(
 ): Promise<{ readonly sources: readonly Source[]; readonly diagnostics: readonly Diagnostic[] }> {
   const sources: Source[] = []
   const diagnostics: Diagnostic[] = []
-  const open = [...paths]
-  for (let path = open.shift(); path !== undefined; path = open.shift()) {
+  const open = paths.map((path) => ({ path, root: path }))
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    const { path, root } = next
     const found = statSync(path, { throwIfNoEntry: false })
     if (found === undefined) {
       throw new QuorateError('cli/no-definitions', `expected \`${path}\` to be a folder or a file of definitions`, {
@@ -19,8 +20,11 @@ export async function readDefinitionFiles(
     }
     const file = found.isDirectory() ? undefined : resolve(path)
     const isWanted = (source: Source) => file === undefined || resolve(source.path) === file
-    const read = await readSources(file === undefined ? path : dirname(path), diskReader)
-    if (file === undefined) open.unshift(...read.folders)
+    const read =
+      file === undefined
+        ? await readSources(path, createDiskReader(root))
+        : await readSources(dirname(path), createDiskReader(dirname(path)))
+    if (file === undefined) open.unshift(...read.folders.map((one) => ({ path: one, root })))
     diagnostics.push(...read.diagnostics.filter(({ span }) => isWanted(span.source)))
     sources.push(...read.sources.filter(isWanted))
   }

@@ -74,7 +74,7 @@ function testSources(folder: string) {
       next: 'write scenarios into a file such as `policies.test.yaml` beside the definitions',
     })
   }
-  return files.map((file) => createSource(file, readText(file)))
+  return files.map((file) => createSource(file, readText(file, folder)))
 }
 
 function show({ io, json, options }: CommandInput, report: TestReport): void {
