@@ -1,0 +1,241 @@
+/**
+ * Whatever an organization has, in the hands of another: in every field of every activity and query it must look like
+ * something that nobody has. The matrix is made from the catalogue, field by field, so a new field is in it by itself.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { type ActivityType, activities, type JsonObject, type QueryName, queries } from '../../src/protocol/index.ts'
+import { closureOf, refName, type Schema } from '../../src/protocol/schema.ts'
+import { handlers } from '../../src/service/handlers/index.ts'
+import { sampleOf } from '../service/handlers/sample.ts'
+import { addTenant, complete, newUser, type Tenant } from '../service/handlers/steps.ts'
+import { startTestService, type TestClient, type TestService } from '../service/harness.ts'
+import { createPasskey } from '../service/passkey.ts'
+
+const accounts = [
+  {
+    curve: 'CURVE_SECP256K1',
+    pathFormat: 'PATH_FORMAT_BIP32',
+    path: "m/44'/60'/0'/0/0",
+    addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+  },
+]
+
+/** One of everything that an organization can have, by the name that requests call it by. */
+type Belongings = Readonly<Record<string, string>>
+
+async function fill(client: TestClient, organizationId: string, word: string): Promise<Belongings> {
+  const make = <Type extends ActivityType>(type: Type, parameters: object) =>
+    complete(client, type, parameters, organizationId)
+  const userEmail = `${word}@example.com`
+  const { userIds } = await make('ACTIVITY_TYPE_CREATE_USERS_V4', { users: [newUser({ userEmail, userName: word })] })
+  const userId = userIds[0]!
+  const { apiKeys } = await client.query('get_api_keys', { organizationId, userId })
+  const { userTagId } = await make('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: word, userIds: [userId] })
+  const denial = { policyName: word, effect: 'EFFECT_DENY', condition: 'false' }
+  const { policyId } = await make('ACTIVITY_TYPE_CREATE_POLICY_V3', denial)
+  const { walletId } = await make('ACTIVITY_TYPE_CREATE_WALLET', { walletName: word, accounts })
+  const wallet = (await client.query('list_wallet_accounts', { organizationId, walletId })).accounts[0]!
+  const key = { privateKeyName: word, curve: 'CURVE_SECP256K1', privateKeyTags: [], addressFormats: [] }
+  const { privateKeys } = await make('ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', { privateKeys: [key] })
+  const privateKeyId = privateKeys[0]!.privateKeyId!
+  const { privateKeyTagId } = await make('ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', {
+    privateKeyTagName: word,
+    privateKeyIds: [privateKeyId],
+  })
+  const { smartContractInterfaceId } = await make('ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
+    smartContractAddress: `0x${'5'.repeat(40)}`,
+    smartContractInterface: '[]',
+    type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+    label: word,
+  })
+  const invitation = {
+    receiverUserName: word,
+    receiverUserEmail: `invited-${userEmail}`,
+    receiverUserTags: [],
+    accessType: 'ACCESS_TYPE_ALL',
+    senderUserId: userId,
+  }
+  const { invitationIds } = await make('ACTIVITY_TYPE_CREATE_INVITATIONS', { invitations: [invitation] })
+  const oauth2 = { provider: 'OAUTH2_PROVIDER_X', clientId: word, encryptedClientSecret: '00' }
+  const { oauth2CredentialId } = await make('ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', oauth2)
+  const { authenticatorIds } = await make('ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', {
+    userId,
+    authenticators: [createPasskey().register()],
+  })
+  const { activities: made } = await client.query('list_activities', { organizationId })
+  return {
+    userId,
+    userEmail,
+    userName: word,
+    apiKeyId: apiKeys[0]!.apiKeyId,
+    apiPublicKey: apiKeys[0]!.credential.publicKey,
+    userTagId,
+    policyId,
+    walletId,
+    walletAccountId: wallet.walletAccountId,
+    address: wallet.address,
+    publicKey: wallet.publicKey!,
+    privateKeyId,
+    privateKeyTagId,
+    smartContractInterfaceId,
+    invitationId: invitationIds[0]!,
+    oauth2CredentialId,
+    authenticatorId: authenticatorIds[0]!,
+    activityId: made[0]!.id,
+    fingerprint: made[0]!.fingerprint,
+    organizationId,
+  }
+}
+
+/** A value of the same form that nobody has. */
+function strangerTo(value: string): string {
+  if (/^(?:[0-9a-f-]{36}|0x[0-9a-fA-F]{40})$/.test(value)) return value.replace(/[1-8](?=[^1-8]*$)/, turned)
+  if (/^0[23][0-9a-f]{64}$/.test(value)) return generateP256KeyPair().publicKey
+  if (value.startsWith('sha256:')) return `sha256:${'0'.repeat(64)}`
+  return `nobody-${value.length}@example.com`.slice(0, value.includes('@') ? undefined : 8)
+}
+
+/** Another digit: policies and checksums may tell texts apart by where their digits and letters stand. */
+function turned(digit: string): string {
+  return digit === '8' ? '1' : String(Number(digit) + 1)
+}
+
+/** Texts of other kinds: they have a grammar of their own, or are taken as they are; no id is looked up by them. */
+const REFERS_TO_NOTHING = /condition|consensus|^time$|notes|name$|label|^unsignedTransaction$|^targetPublicKey$/i
+
+type Path = readonly (string | number)[]
+
+/** The texts of a message that anything may stand in, required or not. */
+function textPaths(name: string): readonly { readonly path: Path; readonly member: string }[] {
+  const defs = closureOf(name)
+  const walk = (schema: Schema, path: Path, member: string, depth: number): { path: Path; member: string }[] => {
+    if (depth > 6) return []
+    if (schema.$ref !== undefined) return walk(defs[refName(schema.$ref)]!, path, member, depth + 1)
+    if (schema.enum !== undefined) return []
+    if (schema.type === 'object') {
+      return Object.entries(schema.properties ?? {}).flatMap(([key, property]) =>
+        walk(property, [...path, key], key, depth + 1),
+      )
+    }
+    if (schema.type === 'array') return walk(schema.items!, [...path, 0], member, depth + 1)
+    return schema.type === 'string' && schema.pattern === undefined ? [{ path, member }] : []
+  }
+  return walk({ $ref: `#/$defs/${name}` }, [], '', 0).filter(({ member }) => !REFERS_TO_NOTHING.test(member))
+}
+
+/** A copy with a value at a place; what is missing on the way there is made. */
+function withValue(given: unknown, [step, ...rest]: Path, value: string): unknown {
+  if (step === undefined) return value
+  if (typeof step === 'number') return [withValue(Array.isArray(given) ? given[0] : undefined, rest, value)]
+  return { ...(given as object), [step]: withValue((given as JsonObject | undefined)?.[step], rest, value) }
+}
+
+/** The least message of a name, with what the caller itself has wherever a field is called so. */
+function ownSample(name: string, own: Belongings): JsonObject {
+  const replaced = (value: unknown, member: string): unknown => {
+    if (Array.isArray(value)) return value.map((item) => replaced(item, member.replace(/s$/, '')))
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, key)]))
+    }
+    if (typeof value !== 'string') return value
+    if (member === 'signWith') return own['address']
+    return own[member] ?? value
+  }
+  return replaced(sampleOf(name), '') as JsonObject
+}
+
+let service: TestService
+let stranger: Tenant
+let sibling: Tenant
+let child: Tenant
+let inSub: Belongings
+let inParent: Belongings
+const owns = new Map<Tenant, Belongings>()
+beforeAll(async () => {
+  service = await startTestService()
+  stranger = await addTenant(service)
+  child = await addTenant(service, { parentId: service.organizationId })
+  sibling = await addTenant(service, { parentId: service.organizationId })
+  inSub = await fill(child.client, child.organizationId, 'victim')
+  inParent = await fill(service.root, service.organizationId, 'victim-above')
+  for (const one of [stranger, sibling]) owns.set(one, await fill(one.client, one.organizationId, 'own'))
+})
+afterAll(() => service.close())
+
+/** What an answer says, without what differs from one request to the next. */
+function said(answer: { readonly status: number; readonly text: string }, value: string): readonly [number, string] {
+  if (answer.status === 200) return [200, '']
+  return [answer.status, answer.text.replaceAll(value, 'VALUE').replaceAll(value.toLowerCase(), 'VALUE')]
+}
+
+const tenants = [
+  { who: 'another organization', whose: 'a sub-organization', tenant: () => stranger, victim: () => inSub },
+  { who: 'another organization', whose: 'a parent', tenant: () => stranger, victim: () => inParent },
+  { who: 'a sub-organization', whose: 'its sibling', tenant: () => sibling, victim: () => inSub },
+  { who: 'a sub-organization', whose: 'its parent', tenant: () => sibling, victim: () => inParent },
+] as const
+
+test.each(tenants)(
+  'ids of others: to $who those of $whose are ids of nothing, in any field of an activity',
+  async (one) => {
+    const { tenant, victim } = one
+    const { client, organizationId } = tenant()
+    const own = owns.get(tenant())!
+    const wrong: unknown[] = []
+    let compared = 0
+    for (const type of (Object.keys(activities) as ActivityType[]).filter((each) => 'execute' in handlers[each])) {
+      if (/SET_IP_ALLOWLIST|ROOT_QUORUM|SET_ORGANIZATION_FEATURE|DELETE_SUB_ORG/.test(type)) continue
+      const sample = ownSample(activities[type].intent, own)
+      for (const { path } of textPaths(activities[type].intent)) {
+        const ask = async (value: string) => {
+          const { path: to, text } = service.body(type, withValue(sample, path, value) as object, { organizationId })
+          return said(await client.raw(to, text), value)
+        }
+        const unknown = new Map<string, readonly [number, string]>()
+        for (const [what, value] of Object.entries(victim())) {
+          const nobody = strangerTo(value)
+          const expected = unknown.get(nobody) ?? (await ask(nobody))
+          unknown.set(nobody, expected)
+          const got = await ask(value)
+          compared++
+          if (JSON.stringify(got) !== JSON.stringify(expected)) wrong.push([type, path.join('.'), what, got, expected])
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(compared).toBeGreaterThan(1_000)
+  },
+  600_000,
+)
+
+test.each(tenants)(
+  'ids of others: to $who those of $whose are ids of nothing, in any field of a query',
+  async (one) => {
+    const { tenant, victim } = one
+    const { client, organizationId } = tenant()
+    const own = owns.get(tenant())!
+    const wrong: unknown[] = []
+    let compared = 0
+    for (const name of Object.keys(queries) as QueryName[]) {
+      const { request, path: to } = queries[name]
+      const sample = { ...ownSample(request, own), organizationId }
+      for (const { path } of textPaths(request)) {
+        if (path[0] === 'organizationId') continue
+        const ask = async (value: string) => {
+          const answer = await client.raw(to, JSON.stringify(withValue(sample, path, value)))
+          return [answer.status, answer.text.replaceAll(value, 'VALUE').replaceAll(value.toLowerCase(), 'VALUE')]
+        }
+        for (const [what, value] of Object.entries(victim())) {
+          const expected = await ask(strangerTo(value))
+          const got = await ask(value)
+          compared++
+          if (JSON.stringify(got) !== JSON.stringify(expected)) wrong.push([name, path.join('.'), what, got, expected])
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(compared).toBeGreaterThan(500)
+  },
+  600_000,
+)
