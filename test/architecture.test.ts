@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, '..')
 const spine = [
   'encoding',
   'diagnostics',
+  'local',
   'telemetry',
   'crypto',
   'protocol',
@@ -26,11 +27,13 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   // The spine: what both wings must agree on.
   encoding: [],
   diagnostics: [],
+  // One place that says whose a folder, a file or a socket must be: keys, the service, plans and the CLI all keep some.
+  local: ['diagnostics'],
   telemetry: [],
   crypto: ['encoding'],
   protocol: ['encoding'],
   policy: ['diagnostics', 'protocol'],
-  stamp: ['encoding', 'crypto', 'protocol', 'diagnostics', 'telemetry'],
+  stamp: ['encoding', 'crypto', 'protocol', 'diagnostics', 'telemetry', 'local'],
   webhook: ['encoding', 'crypto', 'protocol'],
   chain: ['encoding', 'crypto'],
   spark: ['encoding', 'crypto'],
@@ -53,6 +56,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'protocol',
     'telemetry',
     'diagnostics',
+    'local',
     'encoding',
     'crypto',
   ],

@@ -1,7 +1,7 @@
 import { atTemporal, connectTemporal, type TemporalConnections, type TemporalSettings } from '../worker/index.ts'
 import type { ApplyPlace } from './applying.ts'
 import { taskQueueOf } from './applying.ts'
-import { askBackground } from './background/control.ts'
+import { findBackground } from './background/control.ts'
 import { embeddedTemporalTls } from './background/embedded-temporal.ts'
 import type { BackgroundStatus } from './background/model.ts'
 import { ensureBackground } from './background/start.ts'
@@ -35,7 +35,7 @@ export async function findRunningTemporal({
 }: Pick<CommandInput, 'settings' | 'environment'>): Promise<TemporalConnections | undefined> {
   const named = namedTemporal(environment)
   if (named) return connectTemporal(named)
-  const running = await askBackground(settings.dataDir, 'status')
+  const running = await findBackground(settings.dataDir)
   return running && connectTemporal(temporalOf(running, settings))
 }
 

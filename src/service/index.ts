@@ -7,7 +7,7 @@ export type { Bootstrap } from './bootstrap.ts'
 export { SERVICE_CODES, type ServiceCode } from './codes.ts'
 export { ServiceError } from './error.ts'
 export { EDGE_LIMITS, type EdgeLimits } from './http/limits.ts'
-export { lockFolder } from './lock.ts'
+export { type FolderLock, lockFolder } from './lock.ts'
 export {
   askOperator,
   type Fault,

@@ -150,7 +150,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     closers.push(() => http.close(drainMs * 0.8))
     if (operator) {
       const socket = await listenForOperator(dataDir, operator)
-      closers.push(() => new Promise<void>((resolve) => socket.close(() => resolve())))
+      closers.push(() => socket.close())
     }
     const url = await listen(http.server, host, port)
     const bootstrap = await refreshBootstrap(dataDir, tools, url)

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { QuorateError } from '../diagnostics/index.ts'
+import { exposureOf } from '../local/index.ts'
 import { keyExposed, keyUnreadable } from './key-errors.ts'
 import type { StampingKey } from './stamper.ts'
 
@@ -8,24 +9,19 @@ import type { StampingKey } from './stamper.ts'
 const LARGEST_FILE = 64 * 1024
 
 /**
- * Reads a private key file as ssh does: only an ordinary file of the effective user's own that nobody else may read or
- * write (reliability: key files). The checks are made on the open file, so it cannot be swapped between check and read.
+ * Reads a private key file as ssh does: only an ordinary file of the effective user's own, by its only name, that nobody else
+ * may read or write. The checks are made on the open file, so it cannot be swapped between check and read.
  * Throws `stamp/key-unreadable` and `stamp/key-exposed`.
  */
 export async function readKeyFile(path: string, effectiveUser: number | undefined): Promise<string> {
   const where = `key file \`${path}\``
   const file = await openKeyFile(path, where)
   try {
-    const { uid, mode, size, isFile } = await describe(file)
-    if (!isFile) throw keyUnreadable(where, 'it is not an ordinary file', 'name the file that holds the key')
-    if (effectiveUser !== undefined && uid !== effectiveUser) {
-      const reason = `it belongs to user ${uid}, and this process runs as user ${effectiveUser}`
-      throw keyExposed(where, reason, `make it yours: \`chown ${effectiveUser} ${path}\``)
-    }
-    if (effectiveUser !== undefined && (mode & 0o077) !== 0) {
-      const reason = `its mode is 0${mode.toString(8)}, so others than its owner may use it`
-      throw keyExposed(where, reason, `close it: \`chmod 600 ${path}\`; if others could read it, make a new key`)
-    }
+    const stats = await file.stat()
+    if (!stats.isFile()) throw keyUnreadable(where, 'it is not an ordinary file', 'name the file that holds the key')
+    const exposure = exposureOf(path, stats, { effectiveUser })
+    if (exposure) throw keyExposed(where, exposure.reason, exposure.next)
+    const { size } = stats
     if (size > LARGEST_FILE) {
       throw keyUnreadable(where, `it has ${size} bytes, too many for a key`, 'name the file that holds the key')
     }
@@ -71,11 +67,6 @@ async function openKeyFile(path: string, where: string): Promise<FileHandle> {
     if (code === 'EACCES') throw keyUnreadable(where, 'permission denied', `check who owns it: \`ls -l ${path}\``)
     throw keyUnreadable(where, code, 'check the path')
   }
-}
-
-async function describe(file: FileHandle) {
-  const stats = await file.stat()
-  return { uid: stats.uid, mode: stats.mode & 0o7777, size: stats.size, isFile: stats.isFile() }
 }
 
 function unwritable(path: string, error: unknown): QuorateError {

@@ -1,4 +1,5 @@
 /** State that can be kept, gone back to, and thrown away: each command is a process. */
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -104,6 +105,9 @@ describe('reset', () => {
       'mine.txt': 'mine',
       'service/main.go': 'mine',
       'plans/bodies/00ff': 'x',
+      [`plans/send-bodies/${'0'.repeat(64)}-0`]: 'x',
+      [`turns/${randomUUID()}/1234567`]: '',
+      'lock.pid': '1',
     })
     const args = ['reset', '--data-dir', dataDir]
     const busy = await quorate([...args, '--yes'])
@@ -113,7 +117,7 @@ describe('reset', () => {
     const before = all()
     const unasked = await quorate(args)
     expect(unasked.stderr).toMatch(
-      /This deletes from .*: keys\/ \(1 file\), plans\/ \(1 file\), service\/ \(\d files\), values\.json\./,
+      /This deletes from .*: keys\/ \(1 file\), lock\.pid, plans\/ \(2 files\), service\/ \(\d files\), turns\/ \(1 file\), values\.json\./,
     )
     expect(unasked.stderr).toContain('error cli/not-confirmed')
     expect([busy.exit, unasked.exit]).toEqual([1, 1])

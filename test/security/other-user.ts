@@ -18,6 +18,12 @@ export const otherUid = 65_534
 /** Why no script can run as another user here; undefined where it can. */
 export const noOtherUser: string | undefined = whyNot()
 
+/** The text of a script that runs `quorate` with the arguments that it gets: what another user of this machine would install. */
+export const quorateScript = `await import(${JSON.stringify(new URL('../../src/cli/main.ts', import.meta.url).href)})`
+
+/** Why another user cannot run `quorate` here: no other user, or a working copy that it may not read. */
+export const noOtherQuorate: string | undefined = noOtherUser ?? whyNoQuorate()
+
 export interface Ended {
   readonly status: number | null
   readonly signal: NodeJS.Signals | null
@@ -102,6 +108,26 @@ function whyNot(): string | undefined {
     const { stdout, error } = spawnSync(process.execPath, ['-p', 'process.getuid()'], options)
     if (stdout?.trim() === String(otherUid)) return undefined
     return `another user cannot run ${process.execPath} in ${home}: ${error?.message ?? 'it failed'}`
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+function whyNoQuorate(): string | undefined {
+  const home = otherUserHome()
+  try {
+    const script = join(home, 'script.mjs')
+    writeFileSync(script, quorateScript)
+    chownSync(script, otherUid, otherUid)
+    const options = {
+      uid: otherUid,
+      gid: otherUid,
+      cwd: home,
+      env: ownEnvironment(home, {}),
+      encoding: 'utf8',
+    } as const
+    const { status, stderr } = spawnSync(process.execPath, [script, '--version'], options)
+    return status === 0 ? undefined : `another user cannot run these sources: ${stderr}`
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

@@ -1,52 +1,36 @@
-import { createHash } from 'node:crypto'
-import { chmodSync, rmSync } from 'node:fs'
-import { createConnection, createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { BackgroundStatus } from './model.ts'
+import { askPrivately, listenPrivately, type PrivateListener } from '../../local/index.ts'
+import type { BackgroundAnswer, BackgroundStatus } from './model.ts'
+
+/** The name of the socket in the data folder on which its background process answers. */
+const NAME = 'background'
+
+/** Answers `status` and `stop` for the background process of a data folder, whose lock it holds, until closed. */
+export function listenForControl(
+  dataDir: string,
+  { answer, stop }: { readonly answer: () => BackgroundAnswer; readonly stop: () => void },
+): Promise<PrivateListener> {
+  return listenPrivately(dataDir, NAME, (word) => {
+    if (word === 'stop') stop()
+    return JSON.stringify(answer())
+  })
+}
 
 /**
- * The socket on which the background process of one data folder answers `status` and `stop`. It stands in the
- * system's folder for temporary files, because a socket's path may have only about a hundred characters.
+ * Asks the background process of a data folder; undefined when none answers. Throws `local/exposed` and `local/not-proved`
+ * where somebody else could answer, or does.
  */
-export function controlSocket(dataDir: string): string {
-  const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 16)
-  return process.platform === 'win32' ? `\\\\.\\pipe\\quorate-${name}` : join(tmpdir(), `quorate-${name}.sock`)
+export async function askBackground(dataDir: string, word: 'status' | 'stop'): Promise<BackgroundAnswer | undefined> {
+  const text = await askPrivately(dataDir, NAME, word)
+  return text === undefined ? undefined : (JSON.parse(text) as BackgroundAnswer)
 }
 
-/** Answers on the control socket until closed. Only the same user can connect. */
-export function listenForControl(dataDir: string, status: () => BackgroundStatus, stop: () => void): Promise<Server> {
-  const path = controlSocket(dataDir)
-  rmSync(path, { force: true })
-  const server = createServer((socket) => {
-    socket.setEncoding('utf8')
-    socket.on('error', () => socket.destroy())
-    socket.once('data', (line) => {
-      socket.end(`${JSON.stringify(status())}\n`)
-      if (String(line).trim() === 'stop') stop()
-    })
-  })
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(path, () => {
-      if (process.platform !== 'win32') chmodSync(path, 0o600)
-      resolve(server)
-    })
-  })
+/** The background process of a data folder where one is up. */
+export async function findBackground(dataDir: string): Promise<BackgroundStatus | undefined> {
+  const answer = await askBackground(dataDir, 'status')
+  return answer?.state === 'up' ? answer.status : undefined
 }
 
-/** Asks the background process of a data folder; undefined when none answers. */
-export function askBackground(dataDir: string, word: 'status' | 'stop'): Promise<BackgroundStatus | undefined> {
-  return new Promise((resolve) => {
-    const socket = createConnection(controlSocket(dataDir))
-    let text = ''
-    socket.setEncoding('utf8')
-    socket.setTimeout(5_000, () => socket.destroy())
-    socket.on('connect', () => socket.write(`${word}\n`))
-    socket.on('data', (part) => {
-      text += part
-    })
-    socket.on('error', () => resolve(undefined))
-    socket.on('close', () => resolve(text.endsWith('\n') ? (JSON.parse(text) as BackgroundStatus) : undefined))
-  })
+/** The pid of what answered. */
+export function pidOf(answer: BackgroundAnswer): number {
+  return answer.state === 'up' ? answer.status.pid : answer.pid
 }

@@ -27,6 +27,11 @@ export interface BackgroundStatus {
   readonly log: string
 }
 
+/** What the background process answers, at any moment of its life. */
+export type BackgroundAnswer =
+  | { readonly state: 'starting' | 'stopping'; readonly pid: number }
+  | { readonly state: 'up'; readonly status: BackgroundStatus }
+
 /** What the parent sends once, over the pipe between the two: the private key never stands in an argument or a variable. */
 export interface BackgroundStart {
   readonly dataDir: string
@@ -46,6 +51,8 @@ export interface BackgroundStart {
 export type BackgroundNews =
   | { readonly kind: 'announce'; readonly text: string }
   | { readonly kind: 'ready'; readonly status: BackgroundStatus }
+  /** Another process has the data folder. */
+  | { readonly kind: 'taken' }
   | {
       readonly kind: 'failed'
       readonly error: {

@@ -1,142 +1,120 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { createActivities, createPlanStore } from '../../../activities/index.ts'
-import { EXIT, type ExitCode, toErrorJson } from '../../diagnostics/index.ts'
-import { createService } from '../../service/index.ts'
-import { Secret } from '../../telemetry/index.ts'
-import { connectTemporal, createWorker, routeTemporalLogs } from '../../worker/index.ts'
-import { taskQueueOf } from '../applying.ts'
-import { readChains } from '../chains.ts'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
+import { ensurePrivateFolder, explainSystemError } from '../../local/index.ts'
+import { lockFolder } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey, createClients, createSendClients, loadKey, rateOf } from '../connect.ts'
 import { createLog } from '../logger.ts'
-import { listensToOperator } from '../service-folder.ts'
-import { namedTemporal } from '../temporal.ts'
-import { version } from '../version.ts'
+import { type Closer, comeUp } from './come-up.ts'
 import { listenForControl } from './control.ts'
-import { startEmbeddedTemporal } from './embedded-temporal.ts'
-import type { BackgroundNews, BackgroundStart, BackgroundStatus } from './model.ts'
+import type { BackgroundAnswer, BackgroundNews, BackgroundStart } from './model.ts'
+
+/** Longest that what was started may take to end: the Temporal server is given 10 s before it is ended by force. */
+const CLOSING_MS = 30_000
+/** How long what comes up may take to notice that it is to end. */
+const NOTICING_MS = 10_000
 
 /**
  * What `up` runs in the background: the embedded service (unless another API is named), the Temporal server (unless
- * TEMPORAL_ADDRESS names one) and a worker. It ends on SIGTERM, SIGINT, or `quorate down`, in reverse order of coming up.
+ * TEMPORAL_ADDRESS names one) and a worker. It ends on SIGTERM, SIGINT, or `quorate down`, at whatever moment they come, and
+ * closes what it has started in reverse order. The lock on the data folder makes it the only one there.
  */
 export async function background({ environment }: CommandInput): Promise<ExitCode> {
-  const start = await new Promise<BackgroundStart>((resolve) =>
-    process.once('message', resolve as (value: unknown) => void),
-  )
-  const closers: (() => Promise<void> | void)[] = []
-  const close = async () => {
-    for (const one of closers.reverse()) await one()
-  }
+  const stopped = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopped.abort())
+  // Everything that it and its children make in the data folder is their user's alone.
+  process.umask(0o077)
+  const { logger } = createLog()
+  const closers: Closer[] = []
+  let answer = (): BackgroundAnswer => ({ state: 'starting', pid: process.pid })
   try {
-    const stopped = Promise.withResolvers<void>()
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
-    const status = await comeUp(start, environment, closers, stopped.resolve)
-    tell({ kind: 'ready', status })
-    await stopped.promise
-    await close()
+    const start = await receiveStart(stopped.signal)
+    const { dataDir } = start
+    ensurePrivateFolder(dataDir)
+    if (!(await takeLock(dataDir, closers))) {
+      tell({ kind: 'taken' })
+      return EXIT.error
+    }
+    const stop = () => stopped.abort()
+    const control = await listenForControl(dataDir, { answer: () => answer(), stop })
+    closers.push(() => control.close())
+    const { signal } = stopped
+    const coming = comeUp(start, { environment, closers, logger, signal, stop, announce })
+    const status = await untilUpOrStopped(coming, signal)
+    answer = () => ({ state: 'up', status: status() })
+    tell({ kind: 'ready', status: status() })
+    await untilAborted(signal)
     return EXIT.done
   } catch (error) {
-    tell({ kind: 'failed', error: toErrorJson(error) })
-    await close()
+    const told = stopped.signal.aborted ? stoppedWhileStarting() : explainSystemError(error)
+    logger.error('the background process did not come up', { error: toErrorJson(told) })
+    tell({ kind: 'failed', error: toErrorJson(told) })
     return EXIT.error
+  } finally {
+    answer = () => ({ state: 'stopping', pid: process.pid })
+    await closeAll(closers, (error) => logger.error('something did not close', { error: toErrorJson(error) }))
   }
 }
 
-async function comeUp(
-  start: BackgroundStart,
-  environment: CommandInput['environment'],
-  closers: (() => Promise<void> | void)[],
-  stop: () => void,
-): Promise<BackgroundStatus> {
-  const { dataDir } = start
-  const { logger } = createLog()
-  await routeTemporalLogs(logger)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const named = namedTemporal(environment)
-  // The two slow things side by side: Temporal may have to be built the first time.
-  const [embedded, service] = await Promise.all([
-    named
-      ? undefined
-      : startEmbeddedTemporal(dataDir, {
-          environment,
-          announce,
-          closers,
-          onDeath: (how) => {
-            logger.error('the embedded Temporal server died; everything else here ends too', { how })
-            stop()
-          },
-        }),
-    start.baseUrl === undefined
-      ? createService({
-          dataDir: join(dataDir, 'service'),
-          logger,
-          operator: listensToOperator(environment),
-          chains: readChains({}, environment),
-          ...(start.rootUserName === undefined ? {} : { rootUserName: start.rootUserName }),
-          ...(start.organizationName === undefined ? {} : { organizationName: start.organizationName }),
-        })
-      : undefined,
-  ])
-  if (service) closers.push(() => service.close())
-  const operator = () => service?.operator?.() ?? { aheadMs: 0, faults: [] }
-  const baseUrl = start.baseUrl ?? service!.url
-  const organizationId = start.organizationId ?? service!.bootstrap.organizationId
-  const key =
-    start.privateKey === undefined
-      ? await loadKey(bootstrapKey(dataDir), start)
-      : await loadKey({ kind: 'value', value: new Secret(start.privateKey), name: 'the key given' }, start)
-  const { subOrganizationKeys } = start
-  const place = { baseUrl, organizationId, key, rate: rateOf(start, organizationId), subOrganizationKeys }
-  const temporal = await connectTemporal(named ?? embedded!)
-  const taskQueue = taskQueueOf(organizationId)
-  const worker = await createWorker({
-    connection: await temporal.openForWorker(),
-    namespace: temporal.namespace,
-    taskQueue,
-    activities: createActivities({
-      clientFor: createClients(place, start),
-      sendClientFor: createSendClients(place, start),
-      planStore: createPlanStore(join(dataDir, 'plans')),
-      clock: Date.now,
-      serviceAheadMs: () => operator().aheadMs,
-      logger,
-    }),
+function receiveStart(signal: AbortSignal): Promise<BackgroundStart> {
+  return new Promise((resolve, reject) => {
+    process.once('message', (start) => resolve(start as BackgroundStart))
+    process.once('disconnect', () => reject(new Error('the command that started it ended')))
+    signal.addEventListener('abort', () => reject(signal.reason))
   })
-  const running = worker.run()
-  closers.push(async () => {
-    worker.shutdown()
-    await running
-    await temporal.close()
-  })
-  const status: Omit<BackgroundStatus, 'operator'> = {
-    pid: process.pid,
-    startedAt: new Date().toISOString(),
-    version,
-    baseUrl,
-    embeddedService: service !== undefined,
-    ...(service ? { relayers: service.bootstrap.relayers } : {}),
-    organizationId,
-    publicKey: key.publicKey,
-    ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
-    temporalAddress: temporal.address,
-    embeddedTemporal: embedded !== undefined,
-    namespace: temporal.namespace,
-    taskQueue,
-    log: join(dataDir, 'background.log'),
+}
+
+/** Makes this the background process of a data folder; false when there is one already, or one is about to be. */
+async function takeLock(dataDir: string, closers: Closer[]): Promise<boolean> {
+  try {
+    const lock = await lockFolder(dataDir)
+    closers.push(() => lock.release())
+    return true
+  } catch (error) {
+    if (error instanceof QuorateError && error.code === 'service/data-folder-in-use') return false
+    throw error
   }
-  const control = await listenForControl(dataDir, () => ({ ...status, operator: operator() }), stop)
-  closers.push(() => new Promise((resolve) => control.close(() => resolve())))
-  running.catch((error: unknown) => {
-    logger.error('the worker ended', { error: String(error) })
-    stop()
+}
+
+/** Closes everything, also after something that did not close. */
+async function closeAll(closers: Closer[], failed: (error: unknown) => void): Promise<void> {
+  const late = setTimeout(() => process.exit(EXIT.error), CLOSING_MS)
+  for (const close of closers.reverse()) {
+    try {
+      await close()
+    } catch (error) {
+      failed(error)
+    }
+  }
+  clearTimeout(late)
+  // What did not notice in time holds nothing that must be closed.
+  setTimeout(() => process.exit(), 1_000).unref()
+}
+
+/** Once stopped, waits only as long as it takes to notice: what was on its way is then among what is closed. */
+async function untilUpOrStopped<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
+  const stopped = untilAborted(signal).then(async (): Promise<never> => {
+    await delay(NOTICING_MS, undefined, { ref: false })
+    throw signal.reason
   })
-  return { ...status, operator: operator() }
+  const up = await Promise.race([coming, stopped])
+  signal.throwIfAborted()
+  return up
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
+}
+
+function stoppedWhileStarting(): QuorateError {
+  return new QuorateError('cli/background-failed', 'the background process was stopped while it came up', {
+    next: 'run the command again',
+  })
 }
 
 const announce = (text: string) => tell({ kind: 'announce', text })
 
 function tell(news: BackgroundNews): void {
-  if (process.connected) process.send?.(news)
+  // The parent may have ended: a closed terminal only detaches.
+  if (process.connected) process.send?.(news, undefined, undefined, () => {})
 }

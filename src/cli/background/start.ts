@@ -1,22 +1,69 @@
-import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { QuorateError } from '../../diagnostics/index.ts'
+import { ensurePrivateFolder, readPrivate, tightenPrivate } from '../../local/index.ts'
 import { askBackground } from './control.ts'
 import type { BackgroundNews, BackgroundStart, BackgroundStatus } from './model.ts'
 
+/** How long the folder may be taken by a process that does not answer: it is about to, or is another command's. */
+const SILENT_MS = 20_000
+const PAUSE_MS = 200
+/** How long one that failed may take to close what it had started. */
+const CLOSING_MS = 30_000
+
 /**
- * Makes sure that a background process works for this data folder, organization and key, and says how to reach it.
- * What is needed is announced while it comes up (the first time, Temporal may have to be built).
+ * Makes sure that a background process works for this data folder, organization and key, and says how to reach it. Of
+ * several commands at once, one starts it and the others wait for it. What is needed is announced while it comes up (the
+ * first time, Temporal may have to be built).
  */
 export async function ensureBackground(
   start: BackgroundStart,
   { publicKey, announce }: { readonly publicKey?: string; readonly announce: (text: string) => void },
 ): Promise<BackgroundStatus> {
-  const running = await askBackground(start.dataDir, 'status')
-  if (!running) return startBackground(start, announce)
-  assertFits(running, start, publicKey)
-  return running
+  const { dataDir } = start
+  let silentSince = performance.now()
+  let waitsFor: string | undefined
+  for (;;) {
+    const answer = await askBackground(dataDir, 'status')
+    if (answer?.state === 'up') {
+      assertIsOf(dataDir, answer.status)
+      assertFits(answer.status, start, publicKey)
+      return answer.status
+    }
+    if (answer) {
+      silentSince = performance.now()
+      const news = `background: process ${answer.pid} is ${answer.state}; waiting for it`
+      if (news !== waitsFor) announce(news)
+      waitsFor = news
+    } else {
+      const status = await startBackground(start, announce)
+      if (status) return status
+      if (performance.now() - silentSince > SILENT_MS) throw inUse(dataDir)
+    }
+    await delay(PAUSE_MS)
+  }
+}
+
+/** What answers for the embedded service speaks of the organization whose key stands in the data folder. */
+function assertIsOf(dataDir: string, { embeddedService, organizationId, pid }: BackgroundStatus): void {
+  if (!embeddedService) return
+  const text = readPrivate(join(dataDir, 'service', 'bootstrap.json'))
+  const own = text === undefined ? undefined : (JSON.parse(text) as { organizationId?: string }).organizationId
+  if (own === organizationId) return
+  throw new QuorateError('cli/background-other', 'the background process works for another organization', {
+    facts: { pid, organization: organizationId, 'organization of bootstrap.json': own },
+    next: 'stop it with `quorate down` and run this again',
+  })
+}
+
+function inUse(dataDir: string): QuorateError {
+  return new QuorateError('cli/background-failed', `another process has \`${dataDir}\` and does not answer`, {
+    facts: { folder: dataDir, 'its pid stands in': join(dataDir, 'lock.pid') },
+    next: 'wait for it or end it, and run the command again',
+  })
 }
 
 /** One background process serves one organization with one key: anything else would sign as the wrong user. */
@@ -38,44 +85,68 @@ function assertFits(running: BackgroundStatus, start: BackgroundStart, publicKey
   })
 }
 
-function startBackground(start: BackgroundStart, announce: (text: string) => void): Promise<BackgroundStatus> {
-  mkdirSync(start.dataDir, { recursive: true, mode: 0o700 })
+/** Starts one; undefined when another process has the folder meanwhile. */
+function startBackground(
+  start: BackgroundStart,
+  announce: (text: string) => void,
+): Promise<BackgroundStatus | undefined> {
+  ensurePrivateFolder(start.dataDir)
   const log = join(start.dataDir, 'background.log')
-  const output = openSync(log, 'a', 0o600)
-  const main = join(import.meta.dirname, `../main${extname(import.meta.filename)}`)
-  const child = spawn(process.execPath, [main, 'background'], {
-    detached: true,
-    stdio: ['ignore', output, output, 'ipc'],
-  })
-  closeSync(output)
+  const child = spawnBackground(log)
   return new Promise((resolve, reject) => {
-    const fail = (message: string, next: string) =>
-      reject(new QuorateError('cli/background-failed', message, { facts: { log }, next }))
-    child.once('error', (error) =>
-      fail(`the background process did not start: ${error.message}`, 'read the log, then try again'),
-    )
-    child.once('exit', (code, signal) =>
-      fail(`the background process ended with ${signal ?? code} while it came up`, 'read the log, then try again'),
-    )
+    const settle = (work: () => void) => {
+      child.removeAllListeners()
+      if (child.connected) child.disconnect()
+      child.unref()
+      work()
+    }
+    const fail = (message: string) =>
+      settle(() =>
+        reject(
+          new QuorateError('cli/background-failed', message, { facts: { log }, next: 'read the log, then try again' }),
+        ),
+      )
+    child.once('error', (error) => fail(`the background process did not start: ${error.message}`))
+    child.once('exit', (code, signal) => fail(`the background process ended with ${signal ?? code} while it came up`))
     child.on('message', (news: BackgroundNews) => {
       if (news.kind === 'announce') announce(news.text)
+      if (news.kind === 'ready') settle(() => resolve(news.status))
+      if (news.kind === 'taken') settle(() => resolve(undefined))
       if (news.kind === 'failed') {
-        child.removeAllListeners('exit')
-        const { code, message, facts, next } = news.error
-        reject(
-          new QuorateError(code as `${string}/${string}`, message, {
-            facts: { ...(facts as Record<string, string>), log },
-            ...(next ? { next } : {}),
-          }),
-        )
-      }
-      if (news.kind === 'ready') {
         child.removeAllListeners()
-        child.disconnect()
-        child.unref()
-        resolve(news.status)
+        // It closes what it had started; a caller that is told sooner would find the rest of it.
+        ended(child).then(() => settle(() => reject(toError(news.error, log))))
       }
     })
-    child.send(start)
+    child.send(start, (error) => {
+      if (error) fail(`the background process did not start: ${error.message}`)
+    })
+  })
+}
+
+function spawnBackground(log: string): ChildProcess {
+  tightenPrivate(log)
+  const output = openSync(log, 'a', 0o600)
+  const main = join(import.meta.dirname, `../main${extname(import.meta.filename)}`)
+  try {
+    return spawn(process.execPath, [main, 'background'], { detached: true, stdio: ['ignore', output, output, 'ipc'] })
+  } finally {
+    closeSync(output)
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const late = delay(CLOSING_MS, undefined, { ref: false })
+  const exited = once(child, 'exit')
+  if (child.exitCode === null && child.signalCode === null) await Promise.race([exited, late])
+}
+
+function toError(
+  { code, message, facts, next }: Extract<BackgroundNews, { kind: 'failed' }>['error'],
+  log: string,
+): QuorateError {
+  return new QuorateError(code as `${string}/${string}`, message, {
+    facts: { ...(facts as Record<string, string>), log },
+    ...(next ? { next } : {}),
   })
 }

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostic
 import { readWebhooksGivenUp } from '../../service/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
-import { askBackground } from '../background/control.ts'
+import { findBackground } from '../background/control.ts'
 import { temporalDeath } from '../background/embedded-temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { bootstrapKey, loadKey, rateOf, reader } from '../connect.ts'
@@ -65,7 +65,7 @@ async function checkTemporal(input: CommandInput): Promise<Finding> {
 
 async function checkBackground({ settings }: CommandInput): Promise<Finding> {
   const check = 'background'
-  const status = await askBackground(settings.dataDir, 'status')
+  const status = await findBackground(settings.dataDir)
   if (!status)
     return {
       check,
@@ -82,7 +82,7 @@ async function checkBackground({ settings }: CommandInput): Promise<Finding> {
 
 async function checkKey({ settings }: CommandInput): Promise<Finding> {
   const check = 'API key'
-  if (!settings.key && settings.baseUrl === undefined && !(await askBackground(settings.dataDir, 'status'))) {
+  if (!settings.key && settings.baseUrl === undefined && !(await findBackground(settings.dataDir))) {
     return { check, state: 'not used', found: 'none is set; the embedded service makes one when it first comes up' }
   }
   try {
@@ -96,7 +96,7 @@ async function checkKey({ settings }: CommandInput): Promise<Finding> {
 async function checkApi(input: CommandInput): Promise<Finding> {
   const check = 'API'
   const { settings } = input
-  const status = await askBackground(settings.dataDir, 'status')
+  const status = await findBackground(settings.dataDir)
   const baseUrl = settings.baseUrl ?? status?.baseUrl
   const organizationId = settings.organizationId ?? status?.organizationId
   if (baseUrl === undefined || organizationId === undefined)
@@ -122,7 +122,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
 
 async function checkRelayers({ settings }: CommandInput): Promise<Finding> {
   const check = 'sponsoring'
-  const relayers = Object.entries((await askBackground(settings.dataDir, 'status'))?.relayers ?? {})
+  const relayers = Object.entries((await findBackground(settings.dataDir))?.relayers ?? {})
   if (relayers.length === 0) return { check, state: 'not used', found: 'no embedded service runs' }
   const found = relayers.map(([namespace, address]) => `${address} on ${namespace}`).join(', ')
   return { check, state: 'good', found: `sponsored sends are paid by ${found}` }

@@ -1,18 +1,19 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { askBackground } from '../background/control.ts'
+import { askBackground, pidOf } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 
 /** Stops the background process of the data folder and waits until it has ended. */
 export async function down({ settings, io, json }: CommandInput): Promise<ExitCode> {
-  const status = await askBackground(settings.dataDir, 'stop')
-  if (status) await ended(status.pid)
-  if (json) writeJson(io, { stopped: status !== undefined, ...(status ? { pid: status.pid } : {}) })
+  const answer = await askBackground(settings.dataDir, 'stop')
+  const pid = answer && pidOf(answer)
+  if (pid !== undefined) await ended(pid)
+  if (json) writeJson(io, { stopped: pid !== undefined, ...(pid === undefined ? {} : { pid }) })
   else
     io.say(
-      status
-        ? line`Stopped the background process (pid ${status.pid}). Its state is kept in ${settings.dataDir}.\n`
+      pid !== undefined
+        ? line`Stopped the background process (pid ${pid}). Its state is kept in ${settings.dataDir}.\n`
         : 'Nothing runs in the background.\n',
     )
   return EXIT.done

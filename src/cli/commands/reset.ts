@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { lockFolder } from '../../service/index.ts'
-import { askBackground } from '../background/control.ts'
+import { type FolderLock, lockFolder } from '../../service/index.ts'
+import { askBackground, pidOf } from '../background/control.ts'
 import { stopLeftOverTemporal } from '../background/embedded-temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
@@ -15,10 +15,19 @@ const OWN = [
   /^temporal\/(state\.db(-wal|-shm)?|server\.log|config\/(quorate|dynamic)\.yaml|certificates(\.new)?\/[a-z]+\.(pem|key))$/,
   /^temporal\.json$/,
   /^(former-)?temporal(-\d+)?\.db(-wal|-shm|\.log|\.open-runs\.txt)?$/,
-  /^plans\/(plans|bodies|outcomes|spent)\/[^/]+$/,
+  /^lock\.(db(-journal)?|pid)$/,
+  /^(service\/)?run\/(background|operator)\.(sock|json(\.new)?)$/,
+  // The shelves of the plan store.
+  /^plans\/[a-z-]+\/[^/]+$/,
+  // An organization whose processes take turns, and a slot of time.
+  /^turns\/[0-9a-f-]{36}\/\d+$/,
   /^keys\/[^/]+\.json$/,
   /^(values\.json|quorate\.lock\.yaml|background\.log)$/,
 ]
+
+/** Folders that are deleted once they are empty. */
+const OWN_FOLDERS =
+  /^(run|keys|service(\/run)?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+)?|turns(\/[0-9a-f-]{36})?)$/
 
 /** Deletes the state in the data folder, after naming it, so that the next `up` begins anew. */
 export async function reset(input: CommandInput): Promise<ExitCode> {
@@ -42,8 +51,12 @@ export async function reset(input: CommandInput): Promise<ExitCode> {
 }
 
 function listFiles(folder: string): readonly string[] {
+  return listEntries(folder, (entry) => !entry.isDirectory())
+}
+
+function listEntries(folder: string, which: (entry: Dirent) => boolean): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
+    .filter(which)
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .sort()
 }
@@ -59,38 +72,30 @@ function summarize(names: readonly string[]): string {
 async function assertNothingRuns(dataDir: string): Promise<void> {
   const background = await askBackground(dataDir, 'status')
   if (!background) return
-  throw new QuorateError('cli/background-runs', `process ${background.pid} works in \`${dataDir}\``, {
-    facts: { pid: background.pid, folder: dataDir },
+  const pid = pidOf(background)
+  throw new QuorateError('cli/background-runs', `process ${pid} works in \`${dataDir}\``, {
+    facts: { pid, folder: dataDir },
     next: 'stop it with `quorate down`; nothing was deleted',
   })
 }
 
-/** The service's lock is held all the while, so that none starts on what is half gone. */
+/** Both locks are held all the while, so that nothing starts on what is half gone. */
 async function removeAll(dataDir: string, names: readonly string[]): Promise<void> {
-  const service = join(dataDir, 'service')
-  const lock = existsSync(service) ? await lockFolder(service) : undefined
+  const folders = [join(dataDir, 'service'), dataDir].filter((folder) => existsSync(folder))
+  const locks: FolderLock[] = []
   try {
+    for (const folder of folders) locks.push(await lockFolder(folder))
     await stopLeftOverTemporal(dataDir)
     for (const name of names) rmSync(join(dataDir, name), { force: true })
+    // Made by taking the locks where there were none.
+    for (const folder of folders)
+      for (const name of ['lock.db', 'lock.pid']) rmSync(join(folder, name), { force: true })
   } finally {
-    lock?.release()
+    for (const lock of locks) lock.release()
   }
-  for (const name of [
-    'plans/plans',
-    'plans/bodies',
-    'plans/outcomes',
-    'plans/spent',
-    'plans',
-    'keys',
-    'service',
-    'temporal/config',
-    'temporal/certificates',
-    'temporal/certificates.new',
-    'temporal',
-    '.',
-  ]) {
-    removeIfEmpty(join(dataDir, name))
-  }
+  const own = listEntries(dataDir, (entry) => entry.isDirectory()).filter((name) => OWN_FOLDERS.test(name))
+  // Deepest first: a folder is empty once those in it are gone.
+  for (const name of [...own.sort((a, b) => b.length - a.length), '.']) removeIfEmpty(join(dataDir, name))
 }
 
 function removeIfEmpty(folder: string): void {

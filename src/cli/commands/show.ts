@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { type Plan, readPlan } from '../../plan/index.ts'
 import { movedAnywhere } from '../applying-inside.ts'
-import { askBackground } from '../background/control.ts'
+import { findBackground } from '../background/control.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { writePrivate } from '../files.ts'
@@ -43,7 +43,7 @@ async function comparedWithLive(
   const { settings, options } = input
   if (options['offline']) return { why: '--offline was given' }
   // Looking at a file must not bring up a service.
-  if (settings.baseUrl === undefined && !(await askBackground(settings.dataDir, 'status')))
+  if (settings.baseUrl === undefined && !(await findBackground(settings.dataDir)))
     return { why: 'no API is configured and nothing runs in the background' }
   const place = await findPlace(input)
   if (place.organizationId !== plan.organization.id) return { why: 'the settings name another organization' }

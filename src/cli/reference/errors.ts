@@ -5,6 +5,7 @@ import { codes as definitionsCodes } from '../../definitions/index.ts'
 import type { CodeRow, Codes } from '../../diagnostics/index.ts'
 import { codes as importCodes } from '../../import/index.ts'
 import { codes as liveCodes } from '../../live/index.ts'
+import { localCodes } from '../../local/index.ts'
 import { codes as planCodes } from '../../plan/index.ts'
 import { lintCodes, policyCodes } from '../../policy/index.ts'
 import { codes as resourcesCodes } from '../../resources/index.ts'
@@ -19,6 +20,7 @@ import { cell } from './cell.ts'
 export const allCodes: Codes = {
   ...cliCodes,
   ...configCodes,
+  ...localCodes,
   ...stampCodes,
   ...definitionsCodes,
   ...resourcesCodes,

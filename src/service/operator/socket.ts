@@ -1,48 +1,17 @@
-import { createHash } from 'node:crypto'
-import { chmodSync, realpathSync, rmSync } from 'node:fs'
-import { createConnection, createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { toErrorJson } from '../../diagnostics/index.ts'
+import { askPrivately, listenPrivately, type PrivateListener } from '../../local/index.ts'
 import { ServiceError } from '../error.ts'
-import { OWNER_ONLY } from '../files.ts'
 import type { Operator, OperatorRequest, OperatorState } from './operator.ts'
 
 /** One line of JSON each way. */
 type Reply = { readonly state: OperatorState } | { readonly error: ReturnType<typeof toErrorJson> }
 
-/**
- * The socket of a data folder's operator: never the public API's, and its owner's alone, who could read the folder's
- * keys as well. It stands in the system's folder for temporary files, because a socket's path may have only about a
- * hundred characters.
- */
-function operatorSocket(dataDir: string): string {
-  const name = createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 16)
-  return process.platform === 'win32'
-    ? `\\\\.\\pipe\\quorate-operator-${name}`
-    : join(tmpdir(), `quorate-operator-${name}.sock`)
-}
+/** The name of the operator's socket in a data folder: never the public API's, and the folder's owner's alone. */
+const NAME = 'operator'
 
 /** Answers the operator of a data folder until closed. Whoever calls this holds the folder's lock. */
-export function listenForOperator(dataDir: string, operator: Operator): Promise<Server> {
-  const path = operatorSocket(dataDir)
-  rmSync(path, { force: true })
-  const server = createServer((socket) => {
-    let text = ''
-    socket.setEncoding('utf8')
-    socket.on('error', () => socket.destroy())
-    socket.on('data', (part) => {
-      text += part
-      if (text.endsWith('\n')) socket.end(`${JSON.stringify(answer(operator, text))}\n`)
-    })
-  })
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(path, () => {
-      if (process.platform !== 'win32') chmodSync(path, OWNER_ONLY)
-      resolve(server)
-    })
-  })
+export function listenForOperator(dataDir: string, operator: Operator): Promise<PrivateListener> {
+  return listenPrivately(dataDir, NAME, (text) => JSON.stringify(answer(operator, text)))
 }
 
 function answer(operator: Operator, text: string): Reply {
@@ -55,10 +24,10 @@ function answer(operator: Operator, text: string): Reply {
 
 /**
  * Asks the service that serves a data folder. Throws `service/no-operator` when none listens, `service/operator-invalid`
- * when it refuses.
+ * when it refuses, `local/exposed` and `local/not-proved` where somebody else could answer, or does.
  */
 export async function askOperator(dataDir: string, request: OperatorRequest): Promise<OperatorState> {
-  const text = await exchange(dataDir, `${JSON.stringify(request)}\n`)
+  const text = await askPrivately(dataDir, NAME, JSON.stringify(request))
   if (text === undefined) {
     throw new ServiceError(
       'service/no-operator',
@@ -73,24 +42,4 @@ export async function askOperator(dataDir: string, request: OperatorRequest): Pr
   if ('state' in reply) return reply.state
   const { code, message, next } = reply.error
   throw new ServiceError(code as 'service/operator-invalid', message, next === undefined ? {} : { next })
-}
-
-function exchange(dataDir: string, line: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    let socket: ReturnType<typeof createConnection>
-    try {
-      socket = createConnection(operatorSocket(dataDir))
-    } catch {
-      // The folder does not exist.
-      return resolve(undefined)
-    }
-    let text = ''
-    socket.setEncoding('utf8')
-    socket.on('connect', () => socket.write(line))
-    socket.on('data', (part) => {
-      text += part
-    })
-    socket.on('error', () => resolve(undefined))
-    socket.on('close', () => resolve(text.endsWith('\n') ? text : undefined))
-  })
 }

@@ -1,0 +1,134 @@
+import { join } from 'node:path'
+import { createActivities, createPlanStore } from '../../../activities/index.ts'
+import { createService, type Service } from '../../service/index.ts'
+import { type Logger, Secret } from '../../telemetry/index.ts'
+import { connectTemporal, createWorker, routeTemporalLogs } from '../../worker/index.ts'
+import { taskQueueOf } from '../applying.ts'
+import { readChains } from '../chains.ts'
+import type { CommandInput } from '../command.ts'
+import { bootstrapKey, createClients, createSendClients, loadKey, rateOf } from '../connect.ts'
+import { listensToOperator } from '../service-folder.ts'
+import { namedTemporal } from '../temporal.ts'
+import { version } from '../version.ts'
+import { startEmbeddedTemporal } from './embedded-temporal.ts'
+import type { BackgroundStart, BackgroundStatus } from './model.ts'
+
+export type Closer = () => Promise<void> | void
+
+export interface ComingUp {
+  readonly environment: CommandInput['environment']
+  /** Gets how to close each thing as soon as it is there. */
+  readonly closers: Closer[]
+  readonly logger: Logger
+  /** Aborted when what comes up is to end. */
+  readonly signal: AbortSignal
+  /** Ends it all. */
+  readonly stop: () => void
+  readonly announce: (text: string) => void
+}
+
+/** Starts service, Temporal server and worker, and returns what says how they stand. */
+export async function comeUp(start: BackgroundStart, options: ComingUp): Promise<() => BackgroundStatus> {
+  const { dataDir } = start
+  const { environment, closers, logger, signal, stop, announce } = options
+  await routeTemporalLogs(logger)
+  const named = namedTemporal(environment)
+  // The two slow things side by side: Temporal may have to be built the first time.
+  const onDeath = (how: string) => {
+    logger.error('the embedded Temporal server died; everything else here ends too', { how })
+    stop()
+  }
+  const [embedded, service] = await allOrNone(signal, (both) => [
+    named ? undefined : startEmbeddedTemporal(dataDir, { environment, announce, closers, signal: both, onDeath }),
+    start.baseUrl === undefined ? startService(start, options) : undefined,
+  ])
+  const operator = () => service?.operator?.() ?? { aheadMs: 0, faults: [] }
+  const baseUrl = start.baseUrl ?? service!.url
+  const organizationId = start.organizationId ?? service!.bootstrap.organizationId
+  const key =
+    start.privateKey === undefined
+      ? await loadKey(bootstrapKey(dataDir), start)
+      : await loadKey({ kind: 'value', value: new Secret(start.privateKey), name: 'the key given' }, start)
+  const { subOrganizationKeys } = start
+  const place = { baseUrl, organizationId, key, rate: rateOf(start, organizationId), subOrganizationKeys }
+  signal.throwIfAborted()
+  const temporal = await connectTemporal(named ?? embedded!)
+  closers.push(() => temporal.close())
+  signal.throwIfAborted()
+  const taskQueue = taskQueueOf(organizationId)
+  const worker = await createWorker({
+    connection: await temporal.openForWorker(),
+    namespace: temporal.namespace,
+    taskQueue,
+    activities: createActivities({
+      clientFor: createClients(place, start),
+      sendClientFor: createSendClients(place, start),
+      planStore: createPlanStore(join(dataDir, 'plans')),
+      clock: Date.now,
+      serviceAheadMs: () => operator().aheadMs,
+      logger,
+    }),
+  })
+  const running = worker.run()
+  closers.push(async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown()
+    await running
+  })
+  running.catch((error: unknown) => {
+    logger.error('the worker ended', { error: String(error) })
+    stop()
+  })
+  const status: Omit<BackgroundStatus, 'operator'> = {
+    pid: process.pid,
+    startedAt: new Date().toISOString(),
+    version,
+    baseUrl,
+    embeddedService: service !== undefined,
+    ...(service ? { relayers: service.bootstrap.relayers } : {}),
+    organizationId,
+    publicKey: key.publicKey,
+    ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
+    temporalAddress: temporal.address,
+    embeddedTemporal: embedded !== undefined,
+    namespace: temporal.namespace,
+    taskQueue,
+    log: join(dataDir, 'background.log'),
+  }
+  return () => ({ ...status, operator: operator() })
+}
+
+async function startService(start: BackgroundStart, { environment, closers, logger }: ComingUp): Promise<Service> {
+  const service = await createService({
+    dataDir: join(start.dataDir, 'service'),
+    logger,
+    operator: listensToOperator(environment),
+    chains: readChains({}, environment),
+    ...(start.rootUserName === undefined ? {} : { rootUserName: start.rootUserName }),
+    ...(start.organizationName === undefined ? {} : { organizationName: start.organizationName }),
+  })
+  closers.push(() => service.close())
+  return service
+}
+
+/**
+ * Waits for both. Where one fails, the other is told to end, and has ended or is among what is closed when this throws: a
+ * child that nobody knows of would outlive everything.
+ */
+async function allOrNone<A, B>(
+  signal: AbortSignal,
+  start: (signal: AbortSignal) => [Promise<A> | A, Promise<B> | B],
+): Promise<[A, B]> {
+  const failed = new AbortController()
+  const attempts = start(AbortSignal.any([signal, failed.signal]))
+  let reason: unknown
+  for (const attempt of attempts) {
+    Promise.resolve(attempt).catch((error: unknown) => {
+      reason ??= error
+      failed.abort(error)
+    })
+  }
+  const [first, second] = await Promise.allSettled(attempts)
+  signal.throwIfAborted()
+  if (first.status === 'rejected' || second.status === 'rejected') throw reason
+  return [first.value, second.value]
+}

@@ -1,0 +1,12 @@
+/**
+ * Local: what stands on this machine and must belong to the user that this process runs as, alone: folders, files and
+ * sockets. Checks owner, mode and links before anything in them is believed, and says what the system refuses in words.
+ * Knows nothing of what is kept there.
+ */
+
+export { localCodes } from './codes.ts'
+export { type Exposure, exposureOf } from './exposure.ts'
+export { type Refusal, readPrivate, tightenPrivate, writePrivate } from './private-file.ts'
+export { assertPrivateFolder, ensurePrivateFolder } from './private-folder.ts'
+export { askPrivately, listenPrivately, type PrivateListener } from './private-socket.ts'
+export { explainSystemError } from './system-error.ts'

@@ -1,0 +1,113 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { QuorateError } from '../diagnostics/index.ts'
+import { type Exposure, type ExposureOptions, exposureOf } from './exposure.ts'
+
+/** Rights of every file here: its owner's alone. */
+const OWNER_ONLY = 0o600
+
+/** Not following a link, and not waiting for the other end of a pipe. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** How an exposure of a file is told where it has a code of its own. */
+export type Refusal = (path: string, exposure: Exposure) => QuorateError
+
+/**
+ * Reads a file that must be its owner's alone; undefined when there is none. The checks are made on the open file, so it
+ * cannot be swapped between check and read. Throws `local/exposed`, or what `refusal` makes of it.
+ */
+export function readPrivate(
+  path: string,
+  { refusal = exposed }: { readonly refusal?: Refusal } = {},
+): string | undefined {
+  let file: number
+  try {
+    file = openSync(path, READ)
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'ENOENT') return undefined
+    // ELOOP: it is a link. EACCES: it may belong to somebody else, which says more.
+    if (code === 'ELOOP' || code === 'EACCES') refuseExposed(path, lstatSync(path), refusal)
+    throw error
+  }
+  try {
+    refuseExposed(path, fstatSync(file), refusal)
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+function refuseExposed(path: string, stats: Parameters<typeof exposureOf>[1], refusal: Refusal): void {
+  const exposure = exposureOf(path, stats)
+  if (exposure) throw refusal(path, exposure)
+}
+
+/**
+ * Checks a file that is used by others than this process's own code, such as a database; true when there is one. What others
+ * may read is closed, as it is no key; what they may write, or own, or have a link to, is refused. It is not opened: closing
+ * a file ends every lock that this process has on it (POSIX). Throws `local/exposed`.
+ */
+export function tightenPrivate(path: string, options: ExposureOptions = {}): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (!stats) return false
+  const exposure = exposureOf(path, stats, { ...options, mayBeRead: true })
+  if (exposure) throw exposed(path, exposure)
+  if (exposureOf(path, stats, options)) chmodSync(path, OWNER_ONLY)
+  return true
+}
+
+/** Writes a private file so that a crash leaves the old one or the new one, whole and on disk. */
+export function writePrivate(path: string, text: string): void {
+  const beside = `${path}.new`
+  // One that a killed process left, or that somebody put there as a link: it is not written through.
+  rmSync(beside, { force: true })
+  try {
+    writeNew(beside, text)
+    renameSync(beside, path)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    throw error
+  }
+  syncFolder(dirname(path))
+}
+
+function writeNew(path: string, text: string): void {
+  const file = openSync(path, 'wx', OWNER_ONLY)
+  try {
+    // The umask may have taken a right of the owner's.
+    fchmodSync(file, OWNER_ONLY)
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** A new name is on disk only when its folder is. */
+function syncFolder(folder: string): void {
+  const file = openSync(folder, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** How an exposed file or folder is refused. */
+export function exposed(path: string, { reason, next }: Exposure): QuorateError {
+  return new QuorateError('local/exposed', `refusing \`${path}\`: ${reason}`, { facts: { path }, next })
+}
