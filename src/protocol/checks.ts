@@ -64,7 +64,7 @@ export const checks = {
   },
   tk_label_length: {
     rule: () => 'must have 1 to 255 characters',
-    holds: (value) => text(value, (t) => t.length >= 1 && [...t].length <= 255),
+    holds: (value) => text(value, (t) => t.length >= 1 && lengthOf(t) <= 255),
   },
   tk_api_key: {
     rule: () => 'must be a public key of its curve: 66 hex characters, or 64 for Ed25519',
@@ -108,8 +108,15 @@ function text(value: unknown, holds: (text: string) => boolean): boolean {
   return typeof value !== 'string' || holds(value)
 }
 
+/** Characters of a text, as code points. */
+function lengthOf(text: string): number {
+  let length = text.length
+  for (let i = 0; i < text.length - 1; i++) if (text.codePointAt(i)! > 0xffff) length--
+  return length
+}
+
 /** Length of text (in characters) and lists, value of numbers. */
 function size(value: unknown): number {
-  if (typeof value === 'string') return [...value].length
+  if (typeof value === 'string') return lengthOf(value)
   return Array.isArray(value) ? value.length : Number(value)
 }

@@ -50,6 +50,7 @@ export {
   MAX_BODY_BYTES,
   PAGE,
   type PageRequest,
+  REQUEST_LIMITS,
   type ResourceLimits,
   readPagination,
   resourceLimits,

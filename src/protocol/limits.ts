@@ -38,6 +38,24 @@ export const resourceLimits: Readonly<Record<'parent' | 'subOrganization', Resou
 /** Largest request body in bytes: an interface of 400 kB, escaped as JSON, must fit (unstated in the sources). */
 export const MAX_BODY_BYTES = 1_048_576
 
+/**
+ * How much one request may ask for. The API publishes no such numbers; these are generous against anything that clients
+ * send, and keep the work that a body of 1 MiB can cause to seconds of a thread that nobody waits for. What is published
+ * (16 signers, 50 calls, 32 secrets) stands with the fields and is checked as well.
+ */
+export const REQUEST_LIMITS = {
+  /** Objects, lists, texts, numbers and words in a body: a thousand accounts are five thousand; decoding takes a microsecond each. */
+  values: 100_000,
+  /** Elements of one list: accounts, payloads, policies, ids. The toolkit sends a hundred; the most of a resource is a thousand. */
+  listElements: 1_000,
+  /** Levels of all derivation paths together: usual paths have five, and each level is a multiplication on a curve. */
+  pathLevels: 10_000,
+  /** Addresses that are computed for new private keys: one in each format that a key is given. */
+  addresses: 2_000,
+  /** Instructions of a Solana transaction: its 1,232 bytes on the chain have room for fewer than four hundred. */
+  instructions: 1_000,
+} as const
+
 /** How old, and how far ahead, the `timestampMs` of a first submission may be (facts: protocol §5). */
 export const LIVENESS = { pastMs: 3_600_000, futureMs: 300_000 } as const
 

@@ -6,6 +6,7 @@
  */
 import { apiError } from './api-error.ts'
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
+import { REQUEST_LIMITS } from './limits.ts'
 import { refName, type Schema } from './schema.ts'
 import { fold } from './spelling.ts'
 
@@ -53,6 +54,8 @@ function normalizeValue(schema: Schema, value: Json, defs: Readonly<Record<strin
       return normalizeObject(target, value, defs, path)
     case 'array':
       if (!Array.isArray(value)) return value
+      if (value.length > REQUEST_LIMITS.listElements)
+        throw apiError('invalidField', path, `must have at most ${REQUEST_LIMITS.listElements} elements`)
       return value.map((item, index) => normalizeValue(target.items!, item, defs, `${path}[${index}]`))
     case 'integer':
       return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value

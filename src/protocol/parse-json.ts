@@ -1,5 +1,6 @@
 import { apiError } from './api-error.ts'
 import type { Json } from './json.ts'
+import { REQUEST_LIMITS } from './limits.ts'
 
 /** Objects and lists may stand in one another this deep; no message of the API comes near it. */
 const MOST_DEPTH = 64
@@ -7,9 +8,11 @@ const MOST_DEPTH = 64
 /**
  * Parses a request body. Two readers of one body must see one thing, so beyond what JSON itself forbids it refuses a
  * member that appears twice at any depth, the member `__proto__`, nesting deeper than 64, text that is not UTF-8,
- * and characters that not every store keeps: U+0000 and halves of surrogate pairs. Throws `ApiError`.
+ * and characters that not every store keeps: U+0000 and halves of surrogate pairs; and more values than any request
+ * has. Throws `ApiError`.
  */
 export function parseJson(raw: Uint8Array): Json {
+  checkSize(raw)
   const text = decode(raw)
   let value: Json
   try {
@@ -30,38 +33,84 @@ function decode(raw: Uint8Array): string {
   }
 }
 
+const QUOTE = 0x22
+const COMMA = 0x2c
+const LIST = 0x5b
+const BACKSLASH = 0x5c
+const END_OF_LIST = 0x5d
+const OBJECT = 0x7b
+const END_OF_OBJECT = 0x7d
+
+/**
+ * Counts values and levels in bytes that may be anything, before anything is built of them: a value more than commas and
+ * brackets say, at most.
+ */
+function checkSize(raw: Uint8Array): void {
+  let depth = 0
+  let values = 1
+  for (let i = 0; i < raw.length; i++) {
+    switch (raw[i]) {
+      case OBJECT:
+      case LIST:
+        values++
+        if (++depth > MOST_DEPTH) throw apiError('badRequestBody', `nesting is deeper than ${MOST_DEPTH}`)
+        break
+      case END_OF_OBJECT:
+      case END_OF_LIST:
+        depth--
+        break
+      case COMMA:
+        values++
+        break
+      case QUOTE:
+        for (i++; i < raw.length && raw[i] !== QUOTE; i++) if (raw[i] === BACKSLASH) i++
+    }
+  }
+  if (values > REQUEST_LIMITS.values)
+    throw apiError('badRequestBody', `it has more than ${REQUEST_LIMITS.values} values`)
+}
+
 /** Walks text that is known to be JSON, member names in hand. */
 function scan(text: string): void {
   // One entry for each open object or list: the names seen so far, or none for a list.
   const open: (Set<string> | undefined)[] = []
   let atName = false
   for (let i = 0; i < text.length; i++) {
-    switch (text[i]) {
-      case '{':
-      case '[':
-        atName = text[i] === '{'
-        if (open.push(atName ? new Set() : undefined) > MOST_DEPTH)
-          throw apiError('badRequestBody', `nesting is deeper than ${MOST_DEPTH}`)
+    switch (text.charCodeAt(i)) {
+      case OBJECT:
+        open.push(new Set())
+        atName = true
         break
-      case '}':
-      case ']':
+      case LIST:
+        open.push(undefined)
+        atName = false
+        break
+      case END_OF_OBJECT:
+      case END_OF_LIST:
         open.pop()
         atName = false
         break
-      case ',':
+      case COMMA:
         atName = open.at(-1) !== undefined
         break
-      case '"': {
-        const end = endOfString(text, i)
-        const string = JSON.parse(text.slice(i, end + 1)) as string
-        if (string.includes('\0') || !string.isWellFormed())
-          throw apiError('badRequestBody', 'text has a character that cannot be kept (U+0000 or half a pair)')
-        if (atName) checkName(string, open.at(-1)!)
+      case QUOTE: {
+        const { end, isEscaped } = endOfString(text, i)
+        // What cannot be kept cannot be written but by an escape.
+        if (isEscaped) checkText(JSON.parse(text.slice(i, end + 1)) as string)
+        if (atName) {
+          const name = isEscaped ? (JSON.parse(text.slice(i, end + 1)) as string) : text.slice(i + 1, end)
+          checkName(name, open.at(-1)!)
+        }
         atName = false
         i = end
       }
     }
   }
+}
+
+function checkText(string: string): void {
+  if (string.includes('\0') || !string.isWellFormed())
+    throw apiError('badRequestBody', 'text has a character that cannot be kept (U+0000 or half a pair)')
 }
 
 function checkName(name: string, seen: Set<string>): void {
@@ -70,8 +119,13 @@ function checkName(name: string, seen: Set<string>): void {
   seen.add(name)
 }
 
-function endOfString(text: string, start: number): number {
-  let i = start + 1
-  while (text[i] !== '"') i += text[i] === '\\' ? 2 : 1
-  return i
+function endOfString(text: string, start: number): { readonly end: number; readonly isEscaped: boolean } {
+  let isEscaped = false
+  let end = start + 1
+  for (; text.charCodeAt(end) !== QUOTE; end++)
+    if (text.charCodeAt(end) === BACKSLASH) {
+      isEscaped = true
+      end++
+    }
+  return { end, isEscaped }
 }

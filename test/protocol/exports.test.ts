@@ -11,6 +11,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
       "LIVENESS",
       "MAX_BODY_BYTES",
       "PAGE",
+      "REQUEST_LIMITS",
       "TURNKEY_ERROR_CODES",
       "activities",
       "activityActions",

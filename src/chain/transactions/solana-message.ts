@@ -117,9 +117,13 @@ function checkMessage({ keys, signers, readonlySigners, readonlyOthers, instruct
   }
 }
 
+/** Of anything in a message: on the chain its 1,232 bytes have room for fewer than four hundred instructions. */
+export const MOST_ITEMS = 1_000
+
 function list<T>(reader: ByteReader, what: string, item: () => T): readonly T[] {
   const length = compactLength(reader, `the number of ${what}`)
   // Every item takes a byte at least.
+  if (length > MOST_ITEMS) refuse(`there are ${length} ${what}, at most ${MOST_ITEMS} are read`)
   if (length > reader.left) refuse(`there are ${length} ${what}, but ${reader.left} bytes are left`)
   return Array.from({ length }, item)
 }

@@ -174,9 +174,10 @@ async function verifyIdentities(
 /** A request before its tokens have been looked at. */
 type Form<Request> = Omit<Request, 'identityOf'>
 
-/** Form first, then the stamp; nothing here touches the store. */
+/** The stamp first: nobody's body is read before it is known that its stamp signs it. Nothing here touches the store. */
 async function readSubmit(decoder: Decoder, { path, headers, body, source }: RawRequest): Promise<Form<SubmitRequest>> {
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
+  const proof = await authenticate(headers, body)
   const envelope = decoder.envelope(parseJson(body), path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
   return {
@@ -189,14 +190,15 @@ async function readSubmit(decoder: Decoder, { path, headers, body, source }: Raw
     message: decodeUtf8(body),
     fingerprint: fingerprintOf(body),
     source,
-    proof: await authenticate(headers, body),
+    proof,
   }
 }
 
 async function readQuery(decoder: Decoder, { path, headers, body }: RawRequest): Promise<Form<QueryRequest>> {
   const row = findQueryByPath(path)
   if (!row) throw apiError('notFound', 'path', path)
+  const proof = await authenticate(headers, body)
   const request = decoder.query(row.name, parseJson(body))
   const organizationId = String(request['organizationId']).toLowerCase()
-  return { name: row.name, organizationId, request, proof: await authenticate(headers, body) }
+  return { name: row.name, organizationId, request, proof }
 }

@@ -1,6 +1,6 @@
 import { checkAccount, normalizePath } from '../../chain/index.ts'
 import { encodeHex } from '../../encoding/index.ts'
-import { apiError, type Wire } from '../../protocol/index.ts'
+import { apiError, REQUEST_LIMITS, type Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { accountKeyPlace } from '../signing/sealed-places.ts'
 import { openStoredWallet } from '../signing/signer.ts'
@@ -10,6 +10,11 @@ import { insertWalletAccounts, listAccountsOfWallet } from '../store/wallet-acco
 /** Throws the API's literal text for the first account that cannot be derived, or that the request names twice. */
 export function checkAccounts(accounts: readonly Wire.WalletAccountParams[]): void {
   const seen = new Set<string>()
+  const levels = accounts.reduce((sum, { path }) => sum + path.split('/').length - 1, 0)
+  if (levels > REQUEST_LIMITS.pathLevels) {
+    const most = `its paths must have at most ${REQUEST_LIMITS.pathLevels} levels together, got ${levels}`
+    throw apiError('invalidField', 'accounts', most)
+  }
   for (const account of accounts) {
     const refusal = checkAccount(account)
     if (refusal !== undefined) throw apiError('requestInvalid', refusal)

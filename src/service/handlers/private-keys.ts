@@ -1,5 +1,5 @@
 import { createPrivateKey } from '../../chain/index.ts'
-import { apiError, type Wire } from '../../protocol/index.ts'
+import { apiError, REQUEST_LIMITS, type Wire } from '../../protocol/index.ts'
 import { countRows } from '../store/count.ts'
 import { deletePrivateKeys as deleteKeyRows, disablePrivateKey as disableKeyRow } from '../store/private-keys.ts'
 import { checkLimit } from './limits.ts'
@@ -11,6 +11,11 @@ type Intent = Wire.CreatePrivateKeysIntentV2
 
 const createPrivateKeys: TypedHandler<Intent, Wire.CreatePrivateKeysResultV2> = {
   async validate(context, { privateKeys }) {
+    const addresses = privateKeys.reduce((sum, { addressFormats }) => sum + addressFormats.length, 0)
+    if (addresses > REQUEST_LIMITS.addresses) {
+      const most = `must have at most ${REQUEST_LIMITS.addresses} address formats together, got ${addresses}`
+      throw apiError('invalidField', 'privateKeys', most)
+    }
     for (const { curve, addressFormats, privateKeyTags } of privateKeys) {
       checkAddressFormats(curve, addressFormats)
       await requirePrivateKeyTags(context, 'privateKeyTags', privateKeyTags)

@@ -1,0 +1,153 @@
+/** What one request may ask for, and in what order it is looked at: its stamp, its size, its limits, and only then its meaning. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { REQUEST_LIMITS } from '../../src/protocol/index.ts'
+import { startTestService, type TestService } from '../service/harness.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+const ethereum = (path: string) => ({
+  curve: 'CURVE_SECP256K1',
+  pathFormat: 'PATH_FORMAT_BIP32',
+  path,
+  addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+})
+const accounts = (count: number, levels = 5) =>
+  Array.from({ length: count }, (_, at) => ethereum(`m${`/${at}`}${'/0'.repeat(levels - 1)}`))
+const payloads = (count: number) => Array.from({ length: count }, (_, at) => at.toString(16).padStart(64, '0'))
+const raw = { encoding: 'PAYLOAD_ENCODING_HEXADECIMAL', hashFunction: 'HASH_FUNCTION_NO_OP' }
+
+/** A transaction of Solana with this many instructions, each of which calls nothing with nothing. */
+function solanaTransaction(instructions: number): string {
+  const compact = (value: number) => {
+    const bytes: number[] = []
+    for (let rest = value; ; ) {
+      const low = rest & 0x7f
+      rest >>= 7
+      bytes.push(rest === 0 ? low : low | 0x80)
+      if (rest === 0) return Buffer.from(bytes)
+    }
+  }
+  const keys = Buffer.concat([Buffer.alloc(32, 1), Buffer.alloc(32, 2)])
+  const each = Buffer.concat(Array.from({ length: instructions }, () => Buffer.from([1, 0, 0])))
+  const message = Buffer.concat([Buffer.from([1, 0, 1, 2]), keys, Buffer.alloc(32, 3), compact(instructions), each])
+  return Buffer.concat([Buffer.from([1]), Buffer.alloc(64), message]).toString('hex')
+}
+
+describe('one request: what it may ask for', () => {
+  test.each([
+    [
+      '900 accounts of 255 path levels',
+      'ACTIVITY_TYPE_CREATE_WALLET',
+      { walletName: 'w', accounts: accounts(900, 255) },
+      'levels together',
+    ],
+    [
+      '5,000 accounts',
+      'ACTIVITY_TYPE_CREATE_WALLET',
+      { walletName: 'w', accounts: accounts(5_000) },
+      'must have at most 1000 elements',
+    ],
+    [
+      '100,000 payloads',
+      'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS',
+      { signWith: 'x', ...raw, payloads: Array(100_000).fill('00') },
+      'more than 100000 values',
+    ],
+    [
+      '1,001 payloads',
+      'ACTIVITY_TYPE_SIGN_RAW_PAYLOADS',
+      { signWith: 'x', ...raw, payloads: payloads(1_001) },
+      'must have at most 1000 elements',
+    ],
+    [
+      '1,000 private keys with three addresses each',
+      'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
+      {
+        privateKeys: Array.from({ length: 1_000 }, (_, at) => ({
+          privateKeyName: `k${at}`,
+          curve: 'CURVE_SECP256K1',
+          privateKeyTags: [],
+          addressFormats: ['ADDRESS_FORMAT_ETHEREUM', 'ADDRESS_FORMAT_TRON', 'ADDRESS_FORMAT_BITCOIN_MAINNET_P2TR'],
+        })),
+      },
+      'address formats together',
+    ],
+  ] as const)('one request: %s are refused before any of them is made', async (_, type, parameters, words) => {
+    const { path, text } = service.body(type, parameters)
+    expect(text.length).toBeLessThan(1_048_576)
+    const answer = await service.root.raw(path, text)
+    expect(answer).toMatchObject({ status: 400, body: { code: 3, turnkeyErrorCode: 'REQUEST_INVALID' } })
+    expect(String(answer.body['message'])).toContain(words)
+  })
+
+  test('one request: a transaction of 20,000 instructions is refused, one of a thousand is read', async () => {
+    const made = await service.root.submit('ACTIVITY_TYPE_CREATE_WALLET', {
+      walletName: 'solana',
+      accounts: [{ ...ethereum("m/44'/501'"), curve: 'CURVE_ED25519', addressFormat: 'ADDRESS_FORMAT_SOLANA' }],
+    })
+    const signWith = made.result.createWalletResult!.addresses[0]!
+    const sign = async (instructions: number) => {
+      const unsignedTransaction = solanaTransaction(instructions)
+      const body = service.body('ACTIVITY_TYPE_SIGN_TRANSACTION_V2', {
+        signWith,
+        type: 'TRANSACTION_TYPE_SOLANA',
+        unsignedTransaction,
+      })
+      const { status, body: answer } = await service.root.raw(body.path, body.text)
+      return `${status} ${answer['message']}`
+    }
+    expect(await sign(20_000)).toContain('there are 20000 instructions, at most 1000 are read')
+    // Read: what is wrong with it is that another account signs it.
+    expect(await sign(REQUEST_LIMITS.instructions)).not.toContain('instructions')
+  })
+
+  test('one request: as many accounts as there may be are made', async () => {
+    const made = await service.root.submit('ACTIVITY_TYPE_CREATE_WALLET', {
+      walletName: 'many',
+      accounts: accounts(100, 20),
+    })
+    expect(new Set(made.result.createWalletResult!.addresses).size).toBe(100)
+  })
+
+  test.each([
+    ['levels', '{"a":'.repeat(65) + '1' + '}'.repeat(65), 'nesting is deeper than 64'],
+    ['levels that are never closed', '['.repeat(500_000), 'nesting is deeper than 64'],
+    ['values', `[${'0,'.repeat(500_000)}0]`, 'more than 100000 values'],
+    ['members', `{${Array.from({ length: 100_001 }, (_, at) => `"${at}":0`).join()}}`, 'more than 100000 values'],
+  ])('one request: more %s than any request has are refused before they are read', async (_, text, words) => {
+    const answer = await service.root.raw('/public/v1/query/whoami', text)
+    expect(answer).toMatchObject({ status: 400, body: { code: 3 } })
+    expect(String(answer.body['message'])).toContain(words)
+  })
+})
+
+describe('one request: its stamp comes first', () => {
+  const stranger = generateP256KeyPair()
+
+  test.each([
+    ['what is no JSON', '{'],
+    ['a body without anything in it', '{}'],
+    ['more values than a request has', `[${'0,'.repeat(100_000)}0]`],
+  ])('one request: of %s nothing is said to somebody without a stamp', async (_, text) => {
+    for (const path of ['/public/v1/query/whoami', '/public/v1/submit/create_wallet']) {
+      const answer = await service.root.raw(path, text, { 'x-stamp': '' })
+      expect(answer).toMatchObject({ status: 401, body: { turnkeyErrorCode: 'SIGNATURE_MISSING' } })
+    }
+  })
+
+  test('one request: nor to somebody whose stamp signs other bytes', async () => {
+    const other = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 't', userIds: [] })
+    const { createApiKeyStamper } = await import('../../src/stamp/index.ts')
+    const { Secret } = await import('../../src/telemetry/index.ts')
+    const stamp = await createApiKeyStamper({ privateKey: new Secret(stranger.privateKey) }).stamp(
+      Buffer.from(other.text),
+    )
+    const answer = await service.root.raw(other.path, '{', { 'x-stamp': stamp.value })
+    expect(answer).toMatchObject({ status: 401, body: { turnkeyErrorCode: 'SIGNATURE_INVALID' } })
+  })
+})
