@@ -1,5 +1,6 @@
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { prepare } from './prepared.ts'
-import type { ActivityRecordRow } from './schema.ts'
+import type { ActivityRecordRow, Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 /** What narrows a list of activities. Without `after`, the newest come first in line. */
@@ -101,16 +102,48 @@ export async function listActivityRows(
   organizationId: string,
   listing: ActivityListing,
 ): Promise<ActivityRecordRow[]> {
-  const { statuses = [], types = [], beforePosition, afterPosition } = listing
-  let query = tx.selectFrom('activities').selectAll().where('organization_id', '=', organizationId)
-  if (statuses.length > 0) query = query.where('status', 'in', statuses)
-  if (types.length > 0) query = query.where('type', 'in', types)
-  if (beforePosition !== undefined) query = query.where('position', '<', beforePosition)
-  if (afterPosition !== undefined) query = query.where('position', '>', afterPosition)
+  const { beforePosition, afterPosition, limit } = listing
   const towardsNewer = afterPosition !== undefined
-  const rows = await query
-    .orderBy('position', towardsNewer ? 'asc' : 'desc')
-    .limit(listing.limit)
-    .execute()
-  return towardsNewer ? rows.reverse() : rows
+  const found: ActivityRecordRow[] = []
+  for (const filter of filtersOf(listing)) {
+    let query = tx.selectFrom('activities').selectAll().where('organization_id', '=', organizationId).where(filter)
+    if (beforePosition !== undefined) query = query.where('position', '<', beforePosition)
+    if (afterPosition !== undefined) query = query.where('position', '>', afterPosition)
+    found.push(
+      ...(await query
+        .orderBy('position', towardsNewer ? 'asc' : 'desc')
+        .limit(limit)
+        .execute()),
+    )
+  }
+  const inLine = found
+    .sort((a, b) => (towardsNewer ? a.position - b.position : b.position - a.position))
+    .slice(0, limit)
+  return towardsNewer ? inLine.reverse() : inLine
+}
+
+type Filter = (eb: ExpressionBuilder<Schema, 'activities'>) => Expression<SqlBool>
+
+const COMPLETED = 'ACTIVITY_STATUS_COMPLETED'
+
+/**
+ * The parts of a listing, each of which one index has in the order of the list: then no more is read than is shown,
+ * however few match. Each status that is not the usual one has a part; if all are asked for, each type has.
+ */
+function filtersOf({ statuses = [], types = [] }: ActivityListing): readonly Filter[] {
+  const ofStatuses: Filter = (eb) => (statuses.length === 0 ? eb.lit(true) : eb('status', 'in', statuses))
+  if (statuses.length > 0 && !statuses.includes(COMPLETED)) {
+    return [...new Set(statuses)].map(
+      (status) => (eb) =>
+        eb.and([
+          eb('status', '=', status),
+          // SQLite takes a partial index for a condition that it finds in the query as it stands.
+          sql<SqlBool>`status <> ${sql.lit(COMPLETED)}`,
+          // With the `+` no other index is thought to help.
+          types.length === 0 ? eb.lit(true) : eb(sql`+type`, 'in', types),
+        ]),
+    )
+  }
+  if (types.length === 0) return [ofStatuses]
+  return [...new Set(types)].map((type) => (eb) => eb.and([eb('type', '=', type), ofStatuses(eb)]))
 }

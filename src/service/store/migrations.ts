@@ -3,6 +3,7 @@ import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
+import { listsOfActivities } from './migrations/lists-of-activities.ts'
 import type { Migration } from './migrations/migration.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { policySets } from './migrations/policy-sets.ts'
@@ -131,6 +132,7 @@ const MIGRATIONS: readonly Migration[] = [
   sendsByHash,
   solanaSends,
   webhookDeliveries,
+  listsOfActivities,
 ]
 
 /**
