@@ -6,12 +6,22 @@ import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type Diagnostic, diagnostic, QuorateError } from '../diagnostics/index.ts'
 import { actorIn, creatorsOf, inside, kindsMentioned, readInside, type WantedSubOrganization } from '../live/index.ts'
-import { type Creator, digestOf, foresee, type Lock, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
+import {
+  type Creator,
+  digestOf,
+  foresee,
+  isForgotten,
+  type Lock,
+  makePlan,
+  type Plan,
+  type PlanInput,
+} from '../plan/index.ts'
 import {
   type Actual,
   type Desired,
   formatAddress,
   listOf,
+  parseAddress,
   type Resource,
   type SubOrganization,
 } from '../resources/index.ts'
@@ -20,7 +30,7 @@ import { keyInside, type Place } from './connect.ts'
 /** Sub-organizations that are read at the same time; their parent's rate holds for all of them together. */
 const AT_ONCE = 4
 
-export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'> {
+export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now' | 'lockPlaces'> {
   readonly desired: Desired
   /** The parent as it lives, and its lock before and after its plan. */
   readonly actual: Actual
@@ -39,20 +49,26 @@ export interface PlannedInside {
   readonly lock: Lock
 }
 
-/** What to look for in the parent: the sub-organizations that definitions speak of, under old names as well. */
+/**
+ * What to look for in the parent: the sub-organizations that definitions speak of, under old names as well, and those
+ * that they spoke of before, as the lock says.
+ */
 export function wantedOf(
   { organizationId, resources, subOrganizations = [] }: Desired,
   lock: Lock,
 ): readonly WantedSubOrganization[] {
+  const kind = 'subOrganization'
   const rows = lock[organizationId] ?? {}
-  const former = new Map(resources.map(({ kind, name, renamedFrom }) => [`${kind} ${name}`, renamedFrom]))
-  return subOrganizations.flatMap(({ organization }) => {
-    const names = [organization, former.get(`subOrganization ${organization}`)]
-    return names.flatMap((name): WantedSubOrganization[] => {
-      if (name === undefined) return []
-      const id = rows[formatAddress('subOrganization', name)]?.id
-      return [{ name, ...(id === undefined ? {} : { id }) }]
-    })
+  const former = new Map(resources.map((one) => [`${one.kind} ${one.name}`, one.renamedFrom]))
+  const spoken = subOrganizations.flatMap(({ organization }) => [organization, former.get(`${kind} ${organization}`)])
+  const locked = Object.keys(rows).flatMap((address) => {
+    const parsed = parseAddress(address)
+    return parsed?.kind === kind ? parsed.names : []
+  })
+  const names = new Set([...spoken, ...locked].filter((name) => name !== undefined))
+  return [...names].map((name): WantedSubOrganization => {
+    const id = rows[formatAddress(kind, name)]?.id
+    return { name, ...(id === undefined ? {} : { id }) }
   })
 }
 
@@ -76,9 +92,16 @@ export async function planInside(input: InsideInput): Promise<PlannedInside> {
   }
   const rows: Record<string, Lock[string] | undefined> = { ...lock }
   for (const one of found) if (one.lock) rows[one.lock.id] = one.lock.rows
-  // What is gone needs no lock of its own any more.
-  const living = new Set(actual.resources.map(({ id }) => id))
-  for (const id of known) if (!living.has(id)) delete rows[id]
+  // Until it is gone, what is to be deleted is known to be ours by the parent's row alone.
+  const own = { ...lock[actual.organizationId] }
+  for (const [address, row] of Object.entries(input.oldLock[actual.organizationId] ?? {})) {
+    if (row.id === undefined || !parent.byId.has(row.id) || isForgotten(desired, address)) continue
+    if (!Object.values(own).some(({ id }) => id === row.id)) own[address] = row
+  }
+  rows[actual.organizationId] = own
+  // What is gone or handed back needs no lock of its own any more.
+  const kept = new Set(Object.values(own).map(({ id }) => id))
+  for (const id of known) if (!kept.has(id)) delete rows[id]
   return {
     plans: found.flatMap(({ plan }) => plan ?? []),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
@@ -107,12 +130,14 @@ async function planOne(input: ParentInput, sub: SubOrganization): Promise<Planne
   })
   const acts = actual.actor.userId !== input.actual.actor.userId
   if (key && !acts) throw foreignKey(sub.organization, key.publicKey)
-  const rows = oldLock[actual.organizationId]
+  // What is inside one that is to be deleted goes with it, so that nothing of it counts as taken out.
+  const rows = isTombstone ? undefined : oldLock[actual.organizationId]
   const within: PlanInput = {
     desired: { ...sub, organizationId: actual.organizationId },
     actual: isTombstone ? { ...actual, resources: [...actual.resources, { ...live!, id: live!.id! }] } : actual,
     // Its own part: of thousands, each would go through the lock of all of them.
     lock: rows ? { [actual.organizationId]: rows } : {},
+    ...(input.lockPlaces ? { lockPlaces: input.lockPlaces } : {}),
     creators: live && acts ? await creatorsInside(input, live, actual) : trusted(actual),
     baseUrl: input.baseUrl,
     allow: input.allow,
@@ -127,7 +152,7 @@ async function planOne(input: ParentInput, sub: SubOrganization): Promise<Planne
   // What it holds goes with it.
   const plan = isTombstone ? sealed({ ...made, unmanaged: [] }) : made
   const nextRows = lock[actual.organizationId]
-  return { plan, diagnostics, ...(live && nextRows ? { lock: { id: live.id!, rows: nextRows } } : {}) }
+  return { plan, diagnostics, ...(live && nextRows && !isTombstone ? { lock: { id: live.id!, rows: nextRows } } : {}) }
 }
 
 function sealed(plan: Plan): Plan {
@@ -136,7 +161,7 @@ function sealed(plan: Plan): Plan {
 
 /** What lives, or what will live once it is made. */
 async function readOne(
-  { client, actual: parent }: InsideInput,
+  { client, actual: parent, oldLock }: InsideInput,
   {
     sub,
     live,
@@ -145,7 +170,7 @@ async function readOne(
 ): Promise<Actual> {
   if (live) {
     const place = { id: live.id!, name: live.name }
-    const mentioned = kindsMentioned(sub)
+    const mentioned = kindsMentioned(sub, oldLock[live.id!])
     return readInside(client, place, { publicKey, reader: parent.actor, mentioned, sparing: true })
   }
   const foreseen = foresee(sub, parent.actor)
@@ -172,17 +197,28 @@ function liveOf(
 }
 
 /**
- * The parent without what is to be deleted inside: that is no change of the parent's, and nothing unmanaged either. Its own
- * plan deletes it.
+ * The parent, and its lock, without what is to be deleted inside: that is no change of the parent's, and nothing unmanaged
+ * or removed either. Its own plan deletes it.
  */
-export function withoutTombstones(input: Pick<InsideInput, 'actual' | 'oldLock' | 'desired'>): Actual {
-  const { actual, desired } = input
-  const going = new Set(
-    (desired.subOrganizations ?? []).flatMap(({ resources: [itself] }) =>
-      itself?.kind === 'subOrganization' ? [liveOf(input, itself)] : [],
-    ),
+export function withoutTombstones(input: Pick<InsideInput, 'actual' | 'oldLock' | 'desired'>): {
+  readonly actual: Actual
+  readonly lock: Lock
+} {
+  const { actual, desired, oldLock } = input
+  const tombstones = (desired.subOrganizations ?? []).flatMap(({ resources: [itself] }) =>
+    itself?.kind === 'subOrganization' ? [itself] : [],
   )
-  return { ...actual, resources: actual.resources.filter((one) => !going.has(one)) }
+  if (tombstones.length === 0) return { actual, lock: oldLock }
+  const going = new Set(tombstones.map((itself) => liveOf(input, itself)))
+  const ids = new Set([...going].flatMap((one) => (typeof one === 'object' ? [one.id] : [])))
+  const addresses = new Set(tombstones.map(({ address }) => address))
+  const rows = Object.entries(oldLock[actual.organizationId] ?? {}).filter(
+    ([address, { id }]) => !addresses.has(address) && (id === undefined || !ids.has(id)),
+  )
+  return {
+    actual: { ...actual, resources: actual.resources.filter((one) => !going.has(one)) },
+    lock: { ...oldLock, [actual.organizationId]: Object.fromEntries(rows) },
+  }
 }
 
 function ambiguous(name: string, { span }: Resource): Diagnostic {

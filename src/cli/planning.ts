@@ -83,7 +83,7 @@ async function planRead(
   if (!showDiagnostics(input, oldLock.diagnostics)) return undefined
   const subOrganizations = wantedOf(desired, oldLock.lock)
   const read = await readActual(client, {
-    mentioned: kindsMentioned(desired),
+    mentioned: kindsMentioned(desired, oldLock.lock[desired.organizationId]),
     ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
   })
   const actual = actingAs(read, input.options['as'])
@@ -93,8 +93,8 @@ async function planRead(
     {
       ...common,
       desired,
-      actual: withoutTombstones({ actual, desired, oldLock: oldLock.lock }),
-      lock: oldLock.lock,
+      ...withoutTombstones({ actual, desired, oldLock: oldLock.lock }),
+      lockPlaces: oldLock.places,
       creators,
     },
     { folder: relative(process.cwd(), folder).replaceAll(sep, '/') || '.' },
@@ -104,6 +104,7 @@ async function planRead(
     desired,
     actual,
     oldLock: oldLock.lock,
+    lockPlaces: oldLock.places,
     lock: own.lock,
     creators,
     place,

@@ -82,6 +82,10 @@ export const codes = {
     summary: 'a name is used of something that is to be deleted',
     solve: 'remove its use first, or keep it',
   },
+  'definitions/forgotten-name': {
+    summary: 'what is defined is also named under `forget:`',
+    solve: 'remove its definition to hand it back, or take it out of `forget:` to go on managing it',
+  },
   'definitions/listed-twice': { summary: 'a list of names holds one twice', solve: 'remove one' },
   'definitions/missing-env': { summary: 'an environment variable is not set', solve: 'set it and run again' },
   'definitions/missing-var': {
@@ -106,10 +110,12 @@ export const codes = {
   },
   'definitions/malformed-lock': {
     summary: 'the lock file cannot be used',
-    solve: 'restore it from version control, or delete it: it is made again from what is live',
+    solve:
+      'restore it from version control; one that is made again from what is live does not know what was defined here before',
   },
   'definitions/unwritable-lock': {
     summary: 'the lock file cannot be written',
-    solve: 'make room or get write access, then plan again: the lock is made again from what is live',
+    solve:
+      'make room or get write access, then apply again: until it is written, what is taken out of the definitions is not known to be ours',
   },
 } as const satisfies Codes

@@ -28,6 +28,7 @@ import { checkEarlyAccess } from './early-access.ts'
 import { checkExpressions, type WrittenExpression, writtenExpressions } from './expressions.ts'
 import { type NamedFiles, readNamedFiles } from './files.ts'
 import { createDiskReader, type FolderReader, readSources } from './folder.ts'
+import { readForget } from './forget.ts'
 import { readLimits } from './limits.ts'
 import type { WrittenName } from './names.ts'
 import { type Around, checkFolderKeys, checkNestedNames, Findings, type Nested, nestedIn, readFate } from './nested.ts'
@@ -305,11 +306,13 @@ function assemble(
   if (!complete) return { drafts, diagnostics }
   const organization = nested ? readNested(files, nested) : readOrganization(files)
   const limits = readLimits(files)
+  const { forget, diagnostics: wrongForget } = readForget(files, drafts)
   const { addressBook, diagnostics: wrong } = readAddressBook(files)
   const { assets, diagnostics: wrongAssets } = readAssets(files)
   diagnostics.push(
     ...organization.diagnostics.filter(({ code }) => !policiesOnly || code !== 'definitions/missing-key'),
     ...limits.diagnostics,
+    ...wrongForget,
     ...wrong,
     ...wrongAssets,
     ...checkUses(drafts),
@@ -325,6 +328,7 @@ function assemble(
     resources: sortResources([...drafts.map(({ resource }) => resource), ...(nested ? [itself(nested.name!)] : [])]),
     manageAll: managedKinds(files),
     ...(Object.keys(limits.deletes).length === 0 ? {} : { deleteLimits: limits.deletes }),
+    ...(forget.length === 0 ? {} : { forget }),
   }
   return { content, drafts, diagnostics, addressBook, assets }
 }

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { createSource, type Diagnostic, diagnostic, hasErrors, QuorateError, spanAt } from '../diagnostics/index.ts'
+import {
+  createSource,
+  type Diagnostic,
+  diagnostic,
+  hasErrors,
+  positionAt,
+  QuorateError,
+  spanAt,
+} from '../diagnostics/index.ts'
 import { decodeUtf8 } from '../encoding/index.ts'
 import { type Address, formatAddress, parseAddress } from '../resources/index.ts'
 import { LOCK_FILE, reason } from './folder.ts'
@@ -23,39 +31,50 @@ const HEAD =
 /** Its id where it has one of its own, and the digest where it is known. */
 const ROW = /^(?:(?!sha256:)(\S+))?(?:(?:^| )sha256:([0-9a-f]{24}))?$/
 
+/** A lock as it was read. */
+export interface ReadLock {
+  readonly lock: Lock
+  /** Where each row stands (`path:line:column`): organization id → address → place. */
+  readonly places: Readonly<Record<string, Readonly<Record<Address, string>>>>
+  readonly diagnostics: readonly Diagnostic[]
+}
+
 /** Reads the lock beside the definitions; none is an empty one. A lock that cannot be used gives diagnostics. */
-export async function readLock(
-  folder: string,
-): Promise<{ readonly lock: Lock; readonly diagnostics: readonly Diagnostic[] }> {
+export async function readLock(folder: string): Promise<ReadLock> {
   const path = join(folder, LOCK_FILE)
   let text: string
   try {
     text = decodeUtf8(readInside(folder, path))
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return { lock: {}, diagnostics: [] }
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')
+      return { lock: {}, places: {}, diagnostics: [] }
     const why = cause instanceof TypeError ? 'it is not UTF-8 text' : reason(cause)
     const span = spanAt(createSource(path, ''), 0)
-    return { lock: {}, diagnostics: [diagnostic('definitions/unreadable', `\`${path}\` cannot be read: ${why}`, span)] }
+    const message = `\`${path}\` cannot be read: ${why}`
+    return { lock: {}, places: {}, diagnostics: [diagnostic('definitions/unreadable', message, span)] }
   }
   return parseLock(path, text)
 }
 
-function parseLock(path: string, text: string): { readonly lock: Lock; readonly diagnostics: readonly Diagnostic[] } {
+function parseLock(path: string, text: string): ReadLock {
   const { tree, source, diagnostics } = parseYaml(createSource(path, text))
   const faults = [...diagnostics]
   const wrong = (message: string, span = spanAt(source, 0)) =>
     faults.push(
       diagnostic('definitions/malformed-lock', message, span, {
-        help: 'restore it from version control, or delete it',
+        help: 'restore it from version control',
       }),
     )
   const empty = tree?.kind === 'scalar' && tree.value === null
   if (tree && tree.kind !== 'map' && !empty) wrong('expected a map of organization ids', tree.span)
   const organizations = tree?.kind === 'map' ? tree.entries : []
+  const places: Record<string, Record<Address, string>> = {}
   const lock = organizations.map(({ key, keySpan, value }): [string, Lock[string]] => {
     if (value.kind !== 'map') wrong(`expected a map of addresses under \`${key}\``, keySpan)
     const rows = value.kind === 'map' ? value.entries : []
     const seen = new Set<string>()
+    const rowPlaces: Record<Address, string> = {}
+    places[key] = rowPlaces
     const read = rows.flatMap(({ key: address, keySpan: at, value }: MapEntry): [Address, LockRow][] => {
       const place = parseAddress(address)
       const row = parseRow(textOf(value) ?? '')
@@ -63,12 +82,18 @@ function parseLock(path: string, text: string): { readonly lock: Lock; readonly 
       else if (!row) wrong(`expected the id of \`${address}\`, or that and \`sha256:\` with 24 hex digits`, value.span)
       else if (row.id !== undefined && seen.size === seen.add(row.id).size)
         wrong(`\`${row.id}\` stands for two addresses`, value.span)
-      else return [[formatAddress(place.kind, ...place.names), row]]
+      else {
+        const known = formatAddress(place.kind, ...place.names)
+        const { line, column } = positionAt(source, at.start)
+        rowPlaces[known] = `${path}:${line}:${column}`
+        return [[known, row]]
+      }
       return []
     })
     return [key, Object.fromEntries(read)]
   })
-  return hasErrors(faults) ? { lock: {}, diagnostics: faults } : { lock: Object.fromEntries(lock), diagnostics: [] }
+  if (hasErrors(faults)) return { lock: {}, places: {}, diagnostics: faults }
+  return { lock: Object.fromEntries(lock), places, diagnostics: [] }
 }
 
 function parseRow(text: string): LockRow | undefined {
@@ -97,7 +122,7 @@ export async function writeLock(folder: string, lock: Lock): Promise<void> {
     await rm(draft, { force: true }).catch(() => undefined)
     throw new QuorateError('definitions/unwritable-lock', `\`${path}\` cannot be written: ${reason(cause)}`, {
       cause,
-      next: 'make room or get write access, then plan again: the lock is made again from what is live',
+      next: 'make room or get write access, then apply again: until it is written, what is taken out of the definitions is not known to be ours',
     })
   }
 }

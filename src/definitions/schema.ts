@@ -90,7 +90,8 @@ export function makeSchema(): JsonSchema {
       },
       manage: {
         type: ['object', 'null'],
-        description: 'Kinds of which everything live and undeclared is deleted. Other kinds are left alone.',
+        description:
+          'Kinds of which everything live and undeclared is deleted. Of other kinds only what was defined here before, as the lock says.',
         additionalProperties: false,
         properties: Object.fromEntries(MANAGEABLE.map((kind) => [kinds[kind].form.key, { const: 'all' }])),
       },
@@ -99,6 +100,12 @@ export function makeSchema(): JsonSchema {
         description: 'Of each kind, the largest share that one plan may delete without a bypass. Left out: 30 %.',
         additionalProperties: false,
         properties: Object.fromEntries(MANAGEABLE.map((kind) => [kinds[kind].form.key, LIMIT])),
+      },
+      forget: {
+        type: ['array', 'null'],
+        description:
+          'Addresses, such as `user.bob`, of what was defined here once and is handed back: it stays live, with what it holds, and is managed no longer.',
+        items: { type: 'string', title: 'an address such as `user.bob`' },
       },
       addressBook: {
         type: ['object', 'null'],

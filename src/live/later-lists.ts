@@ -156,9 +156,13 @@ function isUntold(cause: unknown, onDemand: boolean): boolean {
 
 function untold(kind: KindName, query: QueryName, cause: unknown): LiveError {
   const { many } = kinds[kind]
-  return new LiveError('live/unreadable-kind', `the service does not tell of ${many}, which the definitions mention`, {
-    cause,
-    facts: { query },
-    next: `take the ${many} out of the definitions, or use a service that has them`,
-  })
+  return new LiveError(
+    'live/unreadable-kind',
+    `the service does not tell of ${many}, which the definitions or the lock mention`,
+    {
+      cause,
+      facts: { query },
+      next: `take the ${many} out of the definitions, or use a service that has them`,
+    },
+  )
 }

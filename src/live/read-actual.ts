@@ -1,6 +1,7 @@
 import type { QueryClient, RequestOptions } from '../client/index.ts'
 import {
   type Actual,
+  type Address,
   apiKeyFromWire,
   authenticatorFromWire,
   type Desired,
@@ -8,6 +9,7 @@ import {
   type KindName,
   oauthProviderFromWire,
   organizationFromWire,
+  parseAddress,
   policyFromWire,
   type Resource,
   rootQuorumFromWire,
@@ -125,12 +127,16 @@ async function readResources(
   return { resources, unread }
 }
 
-/** The kinds that definitions mention: `mentioned` for reading what they are compared with. */
-export function kindsMentioned({
-  resources,
-  manageAll,
-}: Pick<Desired, 'resources' | 'manageAll'>): ReadonlySet<KindName> {
-  return new Set([...resources.map(({ kind }) => kind), ...manageAll])
+/**
+ * The kinds that definitions mention, and those of the lock's rows that they no longer mention: `mentioned` for reading
+ * what they are compared with.
+ */
+export function kindsMentioned(
+  { resources, manageAll }: Pick<Desired, 'resources' | 'manageAll'>,
+  rows: Readonly<Record<Address, unknown>> = {},
+): ReadonlySet<KindName> {
+  const locked = Object.keys(rows).flatMap((address) => parseAddress(address)?.kind ?? [])
+  return new Set([...resources.map(({ kind }) => kind), ...manageAll, ...locked])
 }
 
 function asRecord(answer: unknown): () => WireRecord {

@@ -13,6 +13,7 @@ import {
 } from '../resources/index.ts'
 import { spanOf } from './identify.ts'
 import { compareText } from './lock.ts'
+import { isDeletedByRemoval, isForgotten, type Removed } from './removal.ts'
 
 /** One address with what is wanted and what lives. Both the same thing: unmanaged. */
 export interface Pair {
@@ -32,18 +33,29 @@ export interface Difference {
   readonly ridesWith?: Address
 }
 
+/** Every address with what lives, and what is to be said of what no definition mentions. */
+export interface Pairs {
+  readonly pairs: readonly Pair[]
+  readonly unmanaged: readonly Resource[]
+  /** Was managed here, and stays as it is until a definition says what is to become of it. */
+  readonly undecided: readonly Removed[]
+  /** Was managed here, and is handed back. */
+  readonly forgotten: readonly Removed[]
+}
+
 /**
  * Pairs every address with what lives. Live things that no definition mentions are copied into desired, so that the
- * diff has no exceptions; under `manage: all` they are not, and so are to be deleted. What goes with its parent is no
- * change of its own, and what an unmanaged parent holds stays unmanaged.
+ * diff has no exceptions; under `manage: all`, and where the lock says that they were managed here, they are not, and so
+ * are to be deleted. What goes with its parent is no change of its own, what an unmanaged parent holds stays unmanaged,
+ * and what is decided of a parent is decided of what it holds.
  */
 export function pairUp(
   desired: Desired,
   actual: Actual,
-  matches: ReadonlyMap<Address, Resource>,
-): { readonly pairs: readonly Pair[]; readonly unmanaged: readonly Resource[] } {
+  { matches, removed }: { readonly matches: ReadonlyMap<Address, Resource>; readonly removed: readonly Removed[] },
+): Pairs {
   const pairs: Pair[] = []
-  const fate = new Map<string, 'managed' | 'unmanaged' | 'deleted'>()
+  const fate = new Map<string, 'managed' | 'unmanaged' | 'deleted' | 'kept'>()
   for (const resource of desired.resources) {
     const live = matches.get(resource.address)
     if (live) fate.set(live.id!, resource.tombstone ? 'deleted' : 'managed')
@@ -51,22 +63,35 @@ export function pairUp(
     pairs.push({ address, kind, desired: resource, ...(live ? { actual: live } : {}) })
   }
   const declared = new Set(matches.values())
+  const byLive = new Map(removed.map((one) => [one.live, one]))
   const unmanaged: Resource[] = []
-  const parentsFirst = [...actual.resources].sort(
-    (a, b) => Number(a.parentId !== undefined) - Number(b.parentId !== undefined),
-  )
-  for (const live of parentsFirst) {
+  const undecided: Removed[] = []
+  const forgotten: Removed[] = []
+  for (const live of parentsFirst(actual.resources)) {
     if (declared.has(live)) continue
-    const { address, kind, parentId } = live
+    const was = byLive.get(live)
+    const { kind, parentId } = live
+    const address = was?.address ?? live.address
     const parentFate = parentId === undefined ? 'managed' : (fate.get(parentId) ?? 'unmanaged')
     if (parentFate === 'deleted') continue
-    const goes = parentFate === 'managed' && desired.manageAll.has(kind) && !kinds[kind].deleteNeedsTombstone
-    fate.set(live.id!, goes ? 'deleted' : 'unmanaged')
+    const stays = isForgotten(desired, address) || !isDeletedByRemoval(live)
+    const goes = !stays && parentFate === 'managed' && (was !== undefined || desired.manageAll.has(kind))
+    fate.set(live.id!, goes ? 'deleted' : was ? 'kept' : 'unmanaged')
+    if (was && !goes && parentFate !== 'kept') (isForgotten(desired, address) ? forgotten : undecided).push(was)
     // What always exists (the organization, its quorum) is nothing that somebody added.
     if (!goes && kinds[kind].remove) unmanaged.push(live)
     pairs.push({ address, kind, actual: live, ...(goes ? {} : { desired: live }) })
   }
-  return { pairs, unmanaged: unmanaged.sort(byAddressAndId) }
+  return { pairs, unmanaged: unmanaged.sort(byAddressAndId), undecided, forgotten }
+}
+
+/** What holds others before what it holds, at any depth. */
+function parentsFirst(resources: readonly Resource[]): readonly Resource[] {
+  const depth = ({ kind }: Resource): number => {
+    const { parent } = kinds[kind]
+    return parent === undefined ? 0 : 1 + depth({ kind: parent } as Resource)
+  }
+  return [...resources].sort((a, b) => depth(a) - depth(b))
 }
 
 /** The differences of all pairs, sorted by address; and what cannot be changed, as diagnostics. */

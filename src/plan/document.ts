@@ -20,6 +20,8 @@ export interface Plan {
   readonly ids: Readonly<Record<Address, string>>
   /** Live and undeclared: left alone. */
   readonly unmanaged: readonly { readonly address: Address; readonly kind: KindName; readonly id: string }[]
+  /** Addresses of the lock that no definition has and nothing answers to any more: the next lock is without them. */
+  readonly gone?: readonly Address[]
   readonly guards: readonly Guard[]
   /** Who gains or loses which power; absent when it was not computed. */
   readonly access?: readonly AccessChange[]
@@ -98,7 +100,11 @@ export interface Access {
   readonly unknown?: string
 }
 
-export type ChangeAction = 'create' | 'update' | 'delete' | 'adopt'
+/**
+ * `undecided`: was managed here, is in no definition any more, and stays live until one says what is to become of it ·
+ * `forget`: handed back, stays live, and is managed no longer.
+ */
+export type ChangeAction = 'create' | 'update' | 'delete' | 'adopt' | 'undecided' | 'forget'
 
 /**
  * Why a change is there, told by what was last applied: the definition is new · what lives is not defined · the definition
@@ -135,9 +141,9 @@ export interface Change {
   readonly id?: string
   /** Who created an adopted thing, by user name; `null` when that is not known. */
   readonly creator?: string | null
-  /** `path:line:column` of the definition, when there is one. */
+  /** `path:line:column` of the definition, when there is one; of the lock's row for what no definition has any more. */
   readonly at?: string
-  /** Index of the batch that carries it out; absent for an adoption, which submits nothing. */
+  /** Index of the batch that carries it out; absent for what submits nothing: an adoption, or what stays as it is. */
   readonly batch?: number
 }
 
@@ -175,6 +181,7 @@ export type Forecast =
 export const GUARDS = [
   'delete',
   'deletes',
+  'removal',
   'lock-out',
   'quorum-lowered',
   'credential-in-use',

@@ -16,13 +16,25 @@ import { digestLive } from './digest.ts'
 import type { LivePart, LiveThing, Plan } from './document.ts'
 import { identify } from './identify.ts'
 import { compareText, type Lock } from './lock.ts'
+import { isDeletedByRemoval, isForgotten, type Removed } from './removal.ts'
 
-/** The part of the live state that a plan of these definitions leans on. `matches` says what each address means. */
-export function livePart(desired: Desired, actual: Actual, matches: ReadonlyMap<Address, Resource>): LivePart {
+/**
+ * The part of the live state that a plan of these definitions leans on. `matches` says what each address means, and
+ * `removed` what goes because no definition has it any more: it is deleted as it was looked at.
+ */
+export function livePart(
+  desired: Desired,
+  actual: Actual,
+  { matches, removed }: { readonly matches: ReadonlyMap<Address, Resource>; readonly removed: readonly Removed[] },
+): LivePart {
   const declaredAt = new Map(desired.resources.map((one) => [one.address, one]))
-  const wanted = new Map(
-    [...matches].map(([address, live]) => [live, { address, fields: comparedFields(declaredAt.get(address)!) }]),
-  )
+  const going = removed.filter(({ address, live }) => isDeletedByRemoval(live) && !isForgotten(desired, address))
+  const wanted = new Map([
+    ...[...matches].map(
+      ([address, live]) => [live, { address, fields: comparedFields(declaredAt.get(address)!) }] as const,
+    ),
+    ...going.map(({ address, live }) => [live, { address, fields: comparedFields(live) }] as const),
+  ])
   const quorum = actual.resources.filter(({ kind }) => kind === QUORUM.kind)
   const members = new Set(quorum.flatMap((one) => quorumOf(one, String).members))
   const things: LiveThing[] = []
@@ -47,8 +59,8 @@ export function livePart(desired: Desired, actual: Actual, matches: ReadonlyMap<
 
 /** The digest of what a plan of these definitions would lean on, as it is live now. */
 export function liveDigest(desired: Desired, actual: Actual, lock: Lock = {}): string {
-  const { matches } = identify({ desired, actual, lock, actingUserId: actual.actor.userId, creators: {} })
-  return digestLive(livePart(desired, actual, matches))
+  const identified = identify({ desired, actual, lock, actingUserId: actual.actor.userId, creators: {} })
+  return digestLive(livePart(desired, actual, identified))
 }
 
 /**

@@ -15,6 +15,7 @@ import type { Difference } from './diff.ts'
 import { GUARDS, type Guard, type GuardName } from './document.ts'
 import type { Identified } from './identify.ts'
 import { compareText } from './lock.ts'
+import type { Removed } from './removal.ts'
 
 /** The largest share of a kind that one plan deletes without a bypass where definitions set no limit (design §3). */
 const MOST_DELETED_PERCENT = 30
@@ -25,6 +26,7 @@ export interface GuardInput {
   readonly identified: Identified
   readonly differences: readonly Difference[]
   readonly unmanaged: readonly Resource[]
+  readonly undecided: readonly Removed[]
   readonly allowed: Allowed
 }
 
@@ -34,6 +36,7 @@ type Finding = Omit<Guard, 'name' | 'allowed' | 'bypass'> & { readonly count?: n
 const findings: Readonly<Record<GuardName, (input: GuardInput) => readonly Finding[]>> = {
   delete: deletions,
   deletes: manyDeletions,
+  removal: undecidedRemovals,
   'lock-out': lockOut,
   'quorum-lowered': quorumLowered,
   'credential-in-use': credentialInUse,
@@ -81,6 +84,26 @@ function manyDeletions({ differences, actual, desired }: GuardInput): readonly F
     const message = `deleting ${gone.length} of ${base} ${base === 1 ? one : many} is ${percent} %, over ${limit} %`
     return [{ message, addresses: gone.map(({ address }) => address), count: gone.length }]
   })
+}
+
+/** What a deletion would destroy for good, or what cannot be deleted, needs a word of its own: to go, or to be handed back. */
+function undecidedRemovals({ undecided }: GuardInput): readonly Finding[] {
+  const [deletable, lasting] = [true, false].map((can) =>
+    undecided.filter(({ live }) => (kinds[live.kind].remove !== undefined) === can).map(({ address }) => address),
+  )
+  const said = (addresses: readonly Address[] | undefined, choice: string): readonly Finding[] => {
+    if (!addresses || addresses.length === 0) return []
+    const verb =
+      addresses.length === 1
+        ? 'was managed here, is not defined any more and is'
+        : 'were managed here, are not defined any more and are'
+    return [{ message: `${list(addresses)} ${verb} live; ${choice}`, addresses }]
+  }
+  const forget = 'list under `forget:` what is to stay live and be managed no longer'
+  return [
+    ...said(deletable, `define it with \`delete: true\` to delete it, or ${forget}`),
+    ...said(lasting, `it cannot be deleted: define it again, or ${forget}`),
+  ]
 }
 
 /** Whether the quorum could still be met with the credentials that are left. Only a plan that touches either is asked. */

@@ -16,6 +16,7 @@ import {
 } from '../resources/index.ts'
 import { isActor } from './authority.ts'
 import { compareText, type Lock, type LockRow, type LockRows, sortMembers } from './lock.ts'
+import { hasOwnId, isForgotten, type Removed, removals } from './removal.ts'
 
 /** Who submitted the activity that created a live thing, by live id; absent for what has no known creator. */
 export type Creators = ReadonlyMap<string, Creator> | Readonly<Record<string, Creator>>
@@ -40,6 +41,10 @@ export interface Identified {
   readonly ids: Readonly<Record<Address, string>>
   /** Adoptions that need somebody's leave. */
   readonly adoptions: readonly { readonly resource: Resource; readonly live: Resource; readonly creator?: Creator }[]
+  /** What was managed here, lives, and is in no definition any more. */
+  readonly removed: readonly Removed[]
+  /** Addresses of the lock that no definition has and nothing answers to any more. */
+  readonly gone: readonly Address[]
   /** What the lock holds once these matches are accepted. */
   readonly lock: Lock
   readonly diagnostics: readonly Diagnostic[]
@@ -56,11 +61,15 @@ export function identify(input: IdentifyInput): Identified {
     for (const one of declared) search.byFormerName(one)
     for (const one of declared) search.byIdentity(one)
   }
+  const rows = input.lock[actual.organizationId] ?? {}
+  const { removed, gone } = removals(rows, { desired, actual, matches: search.matches })
   return {
     matches: search.matches,
     ids: idsOf(search.matches, actual),
     adoptions: search.adoptions,
-    lock: nextLock(input, search.matches),
+    removed,
+    gone,
+    lock: nextLock(input, search.matches, gone),
     diagnostics: search.diagnostics,
   }
 }
@@ -151,11 +160,6 @@ class Search {
   }
 }
 
-/** Whether a live thing has an id of its own; the quorum, a feature and the organization stand by their name. */
-function hasOwnId({ kind, id, name }: Resource): boolean {
-  return kinds[kind].remove !== undefined && id !== name
-}
-
 function creatorOf(creators: Creators, id: string): Creator | undefined {
   if (creators instanceof Map) return creators.get(id) as Creator | undefined
   const record = creators as Readonly<Record<string, Creator>>
@@ -176,24 +180,30 @@ function idsOf(matches: ReadonlyMap<Address, Resource>, actual: Actual): Readonl
   return sortMembers(ids)
 }
 
-/** Declared things by their ids now, and what was known of undeclared ones that still live under no other name. */
-function nextLock({ desired, actual, lock }: IdentifyInput, matches: ReadonlyMap<Address, Resource>): Lock {
+/**
+ * Declared things by their ids now, and what no definition has any more as long as it lives and is not handed back: only
+ * by its row is it known to be ours.
+ */
+function nextLock(
+  { desired, actual, lock }: IdentifyInput,
+  matches: ReadonlyMap<Address, Resource>,
+  gone: readonly Address[],
+): Lock {
   const { organizationId } = actual
   const rows = Object.entries(lock[organizationId] ?? {})
   const known = new Map(rows.map(([address, row]) => [row.id ?? address, row]))
   const next: Record<Address, LockRow> = {}
   for (const { address, tombstone } of desired.resources) {
     const live = matches.get(address)
-    if (!live || tombstone) continue
+    if (!live) continue
     const row = known.get(hasOwnId(live) ? live.id! : address)
     if (row) next[address] = row
-    else if (hasOwnId(live)) next[address] = { id: live.id! }
+    else if (hasOwnId(live) && !tombstone) next[address] = { id: live.id! }
   }
   const claimed = new Set([...matches.values()].map(({ id }) => id))
-  const alive = new Set(actual.resources.map((live) => (hasOwnId(live) ? live.id : live.address)))
-  const declared = new Set(desired.resources.map(({ address }) => address))
+  const dropped = new Set<Address>([...desired.resources.map(({ address }) => address), ...gone])
   for (const [address, row] of rows) {
-    if (!declared.has(address) && !claimed.has(row.id ?? address) && alive.has(row.id ?? address)) next[address] = row
+    if (!dropped.has(address) && !claimed.has(row.id ?? address) && !isForgotten(desired, address)) next[address] = row
   }
   return sortMembers({ ...lock, [organizationId]: sortMembers(next) })
 }

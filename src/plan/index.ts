@@ -26,10 +26,11 @@ export {
 export { checkFresh, kindsOf, liveDigest, movedSince, subOrganizationsOf } from './fresh.ts'
 export { type Creator, type Creators, type Identified, identify } from './identify.ts'
 export { allPlans, appliedPlans, foresee, hasChanges, isStandIn, settle, withInside, withoutInside } from './inside.ts'
-export { extendLock, type Lock, type LockRow } from './lock.ts'
+export { extendLock, type Lock, type LockPlaces, type LockRow } from './lock.ts'
 export { makePlan, type PlanInput } from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'
 export { readPlan, writePlan } from './read.ts'
+export { isForgotten } from './removal.ts'
 export { type PlanStyles, renderPlanText } from './render.ts'
 export {
   type BatchOutline,

@@ -7,6 +7,9 @@ import type { Address } from '../resources/index.ts'
 export type Lock = Readonly<Record<string, LockRows>>
 export type LockRows = Readonly<Record<Address, LockRow>>
 
+/** Where the rows stand in their file (`path:line:column`): organization id → address → place. */
+export type LockPlaces = Readonly<Record<string, Readonly<Record<Address, string>>>>
+
 export interface LockRow {
   /** The live id; absent for what has none of its own, such as the root quorum. */
   readonly id?: string

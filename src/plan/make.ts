@@ -13,19 +13,22 @@ import {
 import { parseAllow } from './allow.ts'
 import { createReasons, type Reason, recordApplied } from './applied.ts'
 import { batch, openReferences } from './batch.ts'
-import { type Difference, diff, managedFields, pairUp } from './diff.ts'
+import { type Difference, diff, managedFields, type Pairs, pairUp } from './diff.ts'
 import { digestLive, digestOf } from './digest.ts'
 import type { Batch, Change, Plan } from './document.ts'
 import { livePart } from './fresh.ts'
 import { guards } from './guards.ts'
 import { type Creators, type Identified, identify, spanOf } from './identify.ts'
-import { compareText, type Lock, sortMembers } from './lock.ts'
+import { compareText, type Lock, type LockPlaces, sortMembers } from './lock.ts'
 import { order } from './order.ts'
+import type { Removed } from './removal.ts'
 
 export interface PlanInput {
   readonly desired: Desired
   readonly actual: Actual
   readonly lock: Lock
+  /** Where each row of the lock stands (`path:line:column`), by organization id and address. */
+  readonly lockPlaces?: LockPlaces
   readonly creators: Creators
   /** The API that the plan is for; shown and recorded. */
   readonly baseUrl: string
@@ -50,13 +53,14 @@ export function makePlan(input: PlanInput): {
   const { desired, actual, lock, creators, baseUrl } = input
   const allowed = parseAllow(input.allow)
   const identified = identify({ desired, actual, lock, creators, actingUserId: actual.actor.userId })
-  const { ids, matches } = identified
-  const { pairs, unmanaged } = pairUp(desired, actual, matches)
+  const { ids, gone } = identified
+  const paired = pairUp(desired, actual, identified)
+  const { pairs, unmanaged, undecided } = paired
   const { differences, diagnostics: unchangeable } = diff(pairs, ids)
   const unknown = unknownReferences(desired, differences, ids)
   const nodes = order(differences, actual, ids)
   const { batches, carriedBy, diagnostics: circles } = batch(nodes, differences, input)
-  const live = livePart(desired, actual, matches)
+  const live = livePart(desired, actual, identified)
   const draft: Plan = {
     format: 'quorate.plan/1',
     organization: { name: desired.organization, id: actual.organizationId, baseUrl },
@@ -64,11 +68,19 @@ export function makePlan(input: PlanInput): {
     definitionsDigest: desired.digest,
     liveDigest: digestLive(live),
     live,
-    changes: changesOf(differences, carriedBy, identified, actual, createReasons(lock, { actual, ids })),
+    changes: changesOf(differences, {
+      carriedBy,
+      identified,
+      paired,
+      actual,
+      reasonOf: createReasons(lock, { actual, ids }),
+      places: input.lockPlaces?.[actual.organizationId] ?? {},
+    }),
     batches,
     ids: idsFor(batches, ids),
     unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
-    guards: guards({ desired, actual, identified, differences, unmanaged, allowed }),
+    ...(gone.length === 0 ? {} : { gone }),
+    guards: guards({ desired, actual, identified, differences, unmanaged, undecided, allowed }),
     createdAt: input.now,
     digest: '',
   }
@@ -84,14 +96,26 @@ export function makePlan(input: PlanInput): {
 /** Rows of the plan, adoptions first among those of one address, kinds in the order in which they are shown. */
 function changesOf(
   differences: readonly Difference[],
-  carriedBy: ReadonlyMap<Difference, number>,
-  identified: Identified,
-  actual: Actual,
-  reasonOf: (difference: Difference) => Reason,
+  {
+    carriedBy,
+    identified,
+    paired,
+    actual,
+    reasonOf,
+    places,
+  }: {
+    readonly carriedBy: ReadonlyMap<Difference, number>
+    readonly identified: Identified
+    readonly paired: Pairs
+    readonly actual: Actual
+    readonly reasonOf: (difference: Difference) => Reason
+    readonly places: Readonly<Record<Address, string>>
+  },
 ): readonly Change[] {
   const namesById = new Map<string, string>()
   for (const one of actual.resources) if (!namesById.has(one.id!)) namesById.set(one.id!, one.address)
   for (const [address, live] of identified.matches) namesById.set(live.id!, address)
+  const locked = (address: Address) => (Object.hasOwn(places, address) ? { at: places[address]! } : {})
   const adopted = identified.adoptions.map(
     ({ resource: { address, kind, span }, live, creator }): Change => ({
       address,
@@ -104,6 +128,9 @@ function changesOf(
       ...(span ? { at: placeOf(span) } : {}),
     }),
   )
+  const left = (action: 'undecided' | 'forget', { address, live: { kind, id } }: Removed): Change => {
+    return { address, kind, action, cause: 'definition changed', fields: [], id: id!, ...locked(address) }
+  }
   // Parts that share a field are one difference, shown once, with the first of the activities that carry it.
   const shown = differences.filter(
     ({ address, input }, index) =>
@@ -122,11 +149,15 @@ function changesOf(
         causes[one.field] ? { ...one, cause: causes[one.field]! } : one,
       ),
       ...(input.actual ? { id: input.actual.id! } : {}),
-      ...(input.desired?.span ? { at: placeOf(input.desired.span) } : {}),
+      ...(input.desired?.span ? { at: placeOf(input.desired.span) } : action === 'delete' ? locked(address) : {}),
       ...(number === undefined ? {} : { batch: number }),
     }
   })
-  return [...adopted, ...made].sort(
+  const stays = [
+    ...paired.undecided.map((one) => left('undecided', one)),
+    ...paired.forgotten.map((one) => left('forget', one)),
+  ]
+  return [...adopted, ...stays, ...made].sort(
     (a, b) =>
       KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
       compareText(a.address, b.address) ||

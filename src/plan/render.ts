@@ -14,8 +14,15 @@ export interface PlanStyles {
   readonly bold?: (text: string) => string
 }
 
-const SIGNS = { create: '+', update: '~', delete: '-', adopt: '=' } as const
-const COLOURS = { create: 'added', update: 'changed', delete: 'removed', adopt: 'warning' } as const
+const SIGNS = { create: '+', update: '~', delete: '-', adopt: '=', undecided: '?', forget: '≠' } as const
+const COLOURS = {
+  create: 'added',
+  update: 'changed',
+  delete: 'removed',
+  adopt: 'warning',
+  undecided: 'warning',
+  forget: 'warning',
+} as const
 /** Values whose lines are laid out one below the other (`wrapText`); every other text of a plan is of one line. */
 const LINES = ['before', 'after']
 /** Most columns of a line, but for what cannot be broken. */
@@ -91,7 +98,7 @@ function renderChange(change: Change, paint: Paint, within: string): string {
     const creator = change.creator == null ? 'nobody known' : printable(change.creator)
     return `${head}\n    was there before: ${id ?? ''}, created by ${paint('warning', creator)}`
   }
-  if (action === 'delete') return head
+  if (action === 'delete' || action === 'undecided' || action === 'forget') return head
   const fields = shownFields(change)
   const width = Math.max(0, ...fields.map(({ field }) => field.length))
   return [head, ...fields.flatMap((field) => renderField(field, action, width, paint))].join('\n')
@@ -161,8 +168,14 @@ function renderGuard({ message, bypass, allowed, addresses }: Guard, paint: Pain
 }
 
 /** What is left alone, and what it costs. */
-function asides({ unmanaged, requests }: Plan): readonly string[] {
+function asides({ unmanaged, requests, gone = [] }: Plan): readonly string[] {
   const lines: string[] = []
+  if (gone.length > 0) {
+    const names = gone.slice(0, 5).map((one) => printable(one))
+    const more = gone.length > 5 ? ` and ${gone.length - 5} more` : ''
+    const rows = count(gone.length, 'row of the lock names', 'rows of the lock name')
+    lines.push(`${rows} what is neither defined nor live any more: ${names.join(', ')}${more}`)
+  }
   if (unmanaged.length > 0) {
     const things = count(unmanaged.length, 'live thing is', 'live things are')
     lines.push(`${things} not in the definitions and left alone (\`quorate unmanaged\` lists them)`)

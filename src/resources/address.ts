@@ -33,7 +33,7 @@ export function formatAddress(kind: KindName, ...names: readonly string[]): Addr
 
 /** The parts of an address, or undefined when the text is none. Any name may be written as `["…"]`. */
 export function parseAddress(text: string): { readonly kind: KindName; readonly names: readonly string[] } | undefined {
-  const head = /^[A-Za-z]+/.exec(text)?.[0] ?? ''
+  const head = /^[A-Za-z][A-Za-z0-9]*/.exec(text)?.[0] ?? ''
   const kind = KINDS.find((known) => known === head)
   if (!kind) return undefined
   const names = parseNames(text.slice(head.length))

@@ -89,6 +89,8 @@ export interface Desired {
   readonly manageAll: ReadonlySet<KindName>
   /** The largest share of a kind that one plan may delete, in percent; for others the guard's own. */
   readonly deleteLimits?: Readonly<Partial<Record<KindName, number>>>
+  /** Addresses that are handed back: they stay live, are managed no longer, and nothing of theirs is deleted. */
+  readonly forget?: readonly Address[]
   /** What nested folders ask for, by name. */
   readonly subOrganizations?: readonly SubOrganization[]
   /** SHA-256 of the canonical form of everything above but spans: equal for any order of files, folders and keys. */

@@ -8,7 +8,7 @@ import { createPolicyCompiler } from '../../src/analysis/policies.ts'
 import { readPlan, renderPlanText, writePlan } from '../../src/plan/index.ts'
 import { authorize, mayVote, type PolicyContext } from '../../src/policy/index.ts'
 import type { Resource } from '../../src/resources/index.ts'
-import { bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref, text } from '../plan/organization.ts'
+import { bootstrap, declare, idFor, key, live, lockOfDeclared, policy, ref, text } from '../plan/organization.ts'
 import { type Given, planInput } from '../plan/planning.ts'
 
 const OPS = idFor('tag.ops')
@@ -35,7 +35,7 @@ const office: readonly Resource[] = [
 /** The lines about power that a plan is shown with. */
 function power(given: Given): readonly string[] {
   const actual = (given.actual ?? office) as readonly Resource[]
-  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, { id: id! }])) }
+  const lock = lockOfDeclared(actual, given.desired)
   const { plan } = planWithForecast(planInput({ lock, ...given, actual }))
   expect(readPlan(writePlan(plan))).toEqual(plan)
   const lines = renderPlanText(plan).split('\n')

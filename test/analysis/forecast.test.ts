@@ -10,13 +10,13 @@ import {
   writePlan,
 } from '../../src/plan/index.ts'
 import type { Resource } from '../../src/resources/index.ts'
-import { acme, bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref, text } from '../plan/organization.ts'
+import { acme, bootstrap, declare, idFor, key, live, lockOfDeclared, policy, ref, text } from '../plan/organization.ts'
 import { type Given, planInput, steps } from '../plan/planning.ts'
 
-/** What is forecast for each activity; everything live is in the lock. */
+/** What is forecast for each activity; what is declared and lives is in the lock. */
 function forecasts(given: Given, now?: string): readonly (readonly [string, string])[] {
   const actual = (given.actual ?? bootstrap()) as readonly Resource[]
-  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, { id: id! }])) }
+  const lock = lockOfDeclared(actual, given.desired)
   const input = planInput({ lock, ...given })
   const { plan, diagnostics } = makePlan(input)
   expect(diagnostics).toEqual([])

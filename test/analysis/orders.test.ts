@@ -11,7 +11,19 @@ import { loadDefinitions } from '../../src/definitions/index.ts'
 import { approvalRounds, collectIds, type Forecast, fillParameters, makePlan, type Plan } from '../../src/plan/index.ts'
 import type { Address, Resource, Value } from '../../src/resources/index.ts'
 import { Model } from '../plan/model.ts'
-import { acme, bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref, text } from '../plan/organization.ts'
+import {
+  acme,
+  bootstrap,
+  declare,
+  idFor,
+  key,
+  live,
+  lockOfDeclared,
+  ORGANIZATION,
+  policy,
+  ref,
+  text,
+} from '../plan/organization.ts'
 import { NOW, planInput } from '../plan/planning.ts'
 
 const TAGS = ['ops', 'eng'] as const
@@ -202,9 +214,10 @@ describe('forecast', () => {
     fc.assert(
       fc.property(worlds, worlds, fc.array(fc.nat(), { minLength: 4, maxLength: 4 }), (before, after, seeds) => {
         const things = liveThings(before)
-        const lock = { [ORGANIZATION]: Object.fromEntries(things.map(({ address, id }) => [address, { id: id! }])) }
+        const desired = declarations(after, before)
+        const lock = lockOfDeclared(things, desired)
         const input = planInput({
-          desired: declarations(after, before),
+          desired,
           actual: things,
           lock,
           manageAll: ['policy', 'apiKey'],
@@ -251,14 +264,11 @@ describe('forecast', () => {
       live('user.bob'),
       live('apiKey.bob.k', key('bob')),
     ]
-    const input = planInput({
-      desired: [
-        declare('user.alice', { tags: [ref('tag.ops')] }),
-        declare('policy.people', policy(null, "activity.resource == 'USER'")),
-      ],
-      actual: things,
-      lock: { [ORGANIZATION]: Object.fromEntries(things.map(({ address, id }) => [address, { id: id! }])) },
-    })
+    const desired = [
+      declare('user.alice', { tags: [ref('tag.ops')] }),
+      declare('policy.people', policy(null, "activity.resource == 'USER'")),
+    ]
+    const input = planInput({ desired, actual: things, lock: lockOfDeclared(things, desired) })
     const types = (plan: Plan) => plan.batches.map(({ type, forecast: said }) => [type.slice(14), said!.outcome])
     expect(types(forecast(makePlan(input).plan, input))).toEqual([
       ['UPDATE_USER', 'waits'],

@@ -39,10 +39,14 @@ const keyOf = (name: string, publicKey: string, more = '') =>
 const root = () => keyOf(rootName, service.root.publicKey)
 const bobs = () => keyOf('bob', bob.client.publicKey)
 
-/** For each guard: definitions that it stops, what it says, and its bypass. */
-const cases: Readonly<
-  Record<GuardName, { readonly definitions: () => string; readonly says: string; readonly bypass: readonly string[] }>
-> = {
+/** For each guard: definitions that it stops, with the lock that they have, what it says, and its bypass. */
+interface Case {
+  readonly definitions: () => string
+  readonly lock?: () => string
+  readonly says: string
+  readonly bypass: readonly string[]
+}
+const cases: Readonly<Record<GuardName, Case>> = {
   delete: {
     definitions: () => 'manage: { tags: all }\ntags: { t0: {}, t1: {}, t2: {}, planted: { } }\n',
     says: 'deleting `tag.t3` needs leave',
@@ -52,6 +56,12 @@ const cases: Readonly<
     definitions: () => 'limits: { tags: { deletes: 10% } }\ntags: { t0: { delete: true } }\n',
     says: 'deleting 1 of 5 tags is 20 %, over 10 %; raise with --allow deletes=1',
     bypass: ['--allow', 'deletes=1'],
+  },
+  removal: {
+    definitions: () => '',
+    lock: () => `${service.organizationId}:\n  user.bob: ${bob.userId}\n`,
+    says: '`user.bob` was managed here, is not defined any more and is live; define it with `delete: true`',
+    bypass: ['--allow', 'removal'],
   },
   'lock-out': {
     definitions: () => `users:\n${keyOf('bob', bob.client.publicKey, ', delete: true')}`,
@@ -85,10 +95,11 @@ const cases: Readonly<
 describe('guards', () => {
   test.each(GUARDS.map((guard) => ({ guard, ...cases[guard] })))(
     '$guard stops plan and apply with exit 4, and passes with its own bypass, which the plan records',
-    async ({ guard, definitions, says, bypass }) => {
+    async ({ guard, definitions, lock, says, bypass }) => {
       const folder = testFolder()
       const env = environmentOf(service, folder, service.root.privateKey)
       const defs = writeFiles(join(folder, 'defs'), { 'acme.yaml': head + definitions() })
+      if (lock) writeFiles(defs, { 'quorate.lock.yaml': lock() })
       const refused = await quorate(['plan', defs, '--json'], { env })
       expect(refused.exit).toBe(4)
       // Whatever else stops it is let pass: its own bypass must be what is still missing.

@@ -79,13 +79,13 @@ async function plan(
   }
   const client = through(reader(place))
   const actual = await readActual(client, {
-    mentioned: kindsMentioned(desired),
+    mentioned: kindsMentioned(desired, lock[desired.organizationId]),
     subOrganizations: wantedOf(desired, lock),
   })
   const creators = await creatorsOf(client, actual, lock)
   const common = { baseUrl: service.url, allow: [], now: '2026-01-01T00:00:00.000Z' }
   const parent = withoutTombstones({ actual, desired, oldLock: lock })
-  const own = makePlan({ ...common, desired, actual: parent, lock, creators })
+  const own = makePlan({ ...common, desired, ...parent, creators })
   const inside = await planInside({
     ...common,
     desired,

@@ -35,7 +35,7 @@ describe('kinds that a service may not tell of', () => {
       expect((await readActual(api, { everything: true })).unread).toContain(kind)
       await expect(readActual(api, { mentioned: new Set([kind]) })).rejects.toMatchObject({
         code: 'live/unreadable-kind',
-        message: `the service does not tell of ${many}, which the definitions mention`,
+        message: `the service does not tell of ${many}, which the definitions or the lock mention`,
         facts: { query },
       })
     })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import type { Lock } from '../../src/plan/index.ts'
-import type { Desired } from '../../src/resources/index.ts'
+import type { ChangeAction, Lock, Plan } from '../../src/plan/index.ts'
+import { type Address, type Desired, kinds, parentOf, parseAddress } from '../../src/resources/index.ts'
 import { KEYS, loadFiles } from '../definitions/harness.ts'
 import { startTestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
@@ -166,16 +166,42 @@ async function load(definition: Section): Promise<Desired> {
   return desired!
 }
 
-/** Brings each state about in turn; after each, nothing is left to do. */
+/** Brings each state about in turn; what was managed and is not any more goes, or is asked about; then nothing is left to do. */
 async function walk(target: Target, states: readonly Section[]): Promise<void> {
   let lock: Lock = {}
+  const managed = new Set<Address>()
+  let before: ReadonlySet<Address> | undefined
   for (const state of states) {
     const desired = await load(state)
     const first = await plan(target, desired, lock)
-    lock = await apply(target, first)
-    const second = await plan(target, desired, lock)
-    expect(second.plan.changes).toEqual([])
+    before ??= new Set(first.plan.unmanaged.map(({ address }) => address))
+    const declared = new Set(desired.resources.map(({ address }) => address))
+    const left = [...managed].filter((address) => !declared.has(address) && !isWithin(address, managed, declared))
+    const lasts = (address: Address) => kinds[parseAddress(address)!.kind].deleteNeedsTombstone
+    const rows = (action: ChangeAction, { changes }: Plan) =>
+      changes.filter((change) => change.action === action).map(({ address }) => address)
+    expect(rows('delete', first.plan).toSorted()).toEqual(left.filter((address) => !lasts(address)).toSorted())
+    expect(rows('undecided', first.plan).toSorted()).toEqual(left.filter(lasts).toSorted())
+    const after = await apply(target, first)
+    for (const address of rows('delete', first.plan)) {
+      for (const one of managed) if (one === address || parentOf(one) === address) managed.delete(one)
+    }
+    for (const address of declared) managed.add(address)
+    const second = await plan(target, desired, after)
+    expect(second.plan.changes.map(({ action, address }) => [action, address])).toEqual(
+      rows('undecided', first.plan).map((address) => ['undecided', address]),
+    )
+    const kept = (address: Address) => before!.has(address) || isWithin(address, managed, declared) || lasts(address)
+    expect(second.plan.unmanaged.filter(({ address }) => !kept(address))).toEqual([])
+    lock = second.lock
   }
+}
+
+/** Whether it is held by something that was managed and is defined no longer: what becomes of that becomes of it. */
+function isWithin(address: Address, managed: ReadonlySet<Address>, declared: ReadonlySet<Address>): boolean {
+  const parent = parentOf(address)
+  if (parent === undefined) return false
+  return (managed.has(parent) && !declared.has(parent)) || isWithin(parent, managed, declared)
 }
 
 const ISSUER = 'https://accounts.google.com'

@@ -17,7 +17,7 @@ export interface Target {
 
 /** What is left to do; a plan that cannot be made whole fails. */
 export async function plan({ client }: Target, desired: Desired, lock: Lock): Promise<{ plan: Plan; lock: Lock }> {
-  const actual = await readActual(client, { mentioned: kindsMentioned(desired) })
+  const actual = await readActual(client, { mentioned: kindsMentioned(desired, lock[desired.organizationId]) })
   const allow = ['delete', 'deletes=99', 'lock-out', 'exclusive-credentials']
   const now = '2026-01-02T03:04:05.000Z'
   const made = makePlan({ desired, actual, lock, creators: {}, baseUrl: client.baseUrl, allow, now })

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { checkFresh, liveDigest, movedSince } from '../../src/plan/index.ts'
 import type { Resource } from '../../src/resources/index.ts'
-import { actualOf, bootstrap, declare, desiredOf, idFor, key, live, ORGANIZATION, policy, ref } from './organization.ts'
+import {
+  actualOf,
+  bootstrap,
+  declare,
+  desiredOf,
+  idFor,
+  key,
+  live,
+  lockOfDeclared,
+  policy,
+  ref,
+} from './organization.ts'
 import { planOf } from './planning.ts'
 
 const world: readonly Resource[] = [
@@ -14,7 +25,7 @@ const world: readonly Resource[] = [
   live('wallet.stray'),
 ]
 const desired = [declare('user.bob', { tags: [ref('tag.a')] }), declare('wallet.cold'), declare('wallet.new')]
-const lock = { [ORGANIZATION]: Object.fromEntries(world.map(({ address, id }) => [address, { id: id! }])) }
+const lock = lockOfDeclared(world, desired)
 const plan = planOf({ desired, actual: world, lock })
 
 const without = (address: string) => world.filter((one) => one.address !== address)
@@ -74,8 +85,7 @@ describe('fresh', () => {
 
   test('a new key that bears the name of the old one does not make its own plan stale', () => {
     const given = { desired: [declare('user.bob'), declare('apiKey.bob.k', key('new'))], actual: world }
-    const { 'apiKey.bob.k': _key, ...others } = lock[ORGANIZATION]!
-    const renewed = planOf({ ...given, lock: { [ORGANIZATION]: others } })
+    const renewed = planOf({ ...given, lock: lockOfDeclared(world, [declare('user.bob')]) })
     expect(() => checkFresh(renewed, actualOf(world))).not.toThrow()
   })
 

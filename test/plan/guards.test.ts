@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseAllow } from '../../src/plan/index.ts'
 import { formatAddress, type Resource } from '../../src/resources/index.ts'
-import { bootstrap, declare, idFor, key, live, ORGANIZATION, ref } from './organization.ts'
+import { bootstrap, declare, idFor, key, live, lockOfDeclared, ref } from './organization.ts'
 import { type Given, planOf } from './planning.ts'
 
 const tags = (n: number) => Array.from({ length: n }, (_, index) => live(`tag.t${index}`))
@@ -14,10 +14,10 @@ const [organization, , alice, aliceKey] = bootstrap() as [Resource, Resource, Re
 const person = (name: string) => [live(`user.${name}`), live(`apiKey.${name}.k`, key(name))]
 const declaredAlice = [declare('user.alice'), declare('apiKey.alice.laptop', key('alice laptop'))]
 
-/** Guards as `name allowed: message [bypass]`; everything live is in the lock. */
+/** Guards as `name allowed: message [bypass]`; what is declared and lives is in the lock. */
 function guardsOf(given: Given): readonly string[] {
   const actual = (given.actual ?? bootstrap()) as readonly Resource[]
-  const lock = { [ORGANIZATION]: Object.fromEntries(actual.map(({ address, id }) => [address, { id: id! }])) }
+  const lock = lockOfDeclared(actual, given.desired)
   return planOf({ lock, ...given }).guards.map(
     ({ name, message, bypass, allowed }) => `${name}${allowed ? ' allowed' : ''}: ${message} [${bypass}]`,
   )

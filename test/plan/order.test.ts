@@ -1,15 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { makePlan } from '../../src/plan/index.ts'
 import type { Resource } from '../../src/resources/index.ts'
-import { acme, bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref, text } from './organization.ts'
+import {
+  acme,
+  bootstrap,
+  declare,
+  idFor,
+  key,
+  live,
+  lockOfDeclared,
+  ORGANIZATION,
+  policy,
+  ref,
+  text,
+} from './organization.ts'
 import { type Given, planInput, planOf, steps } from './planning.ts'
 
-/** Everything that lives was made by the acting user, so that nothing is adopted. */
+/** What is declared and lives was made by the acting user, so that nothing is adopted. */
 function ours(given: Given): Given {
-  const lock = Object.fromEntries(
-    (given.actual as readonly Resource[]).map(({ address, id }) => [address, { id: id! }]),
-  )
-  return { lock: { [ORGANIZATION]: lock }, ...given }
+  return { lock: lockOfDeclared(given.actual as readonly Resource[], given.desired), ...given }
 }
 
 describe('order', () => {

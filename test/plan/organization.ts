@@ -1,5 +1,6 @@
 /** Small organizations to plan against: made of plain fields, with ids that say what they are. */
 import { createHash } from 'node:crypto'
+import type { Lock } from '../../src/plan/index.ts'
 import {
   type Actual,
   type Address,
@@ -122,4 +123,19 @@ export function acme(): readonly Resource[] {
     declare('wallet.payroll', { mnemonicLength: 12 }),
     declare('feature.AUTH_PROXY'),
   ]
+}
+
+/** The lock of somebody who has applied what is declared here as it lives; what only lives is not in it. */
+export function lockOfDeclared(living: readonly Resource[], declared: readonly Resource[] = []): Lock {
+  const names = new Set(
+    declared.flatMap(({ address, kind, renamedFrom }) => [
+      address,
+      ...(renamedFrom === undefined ? [] : [formatAddress(kind, renamedFrom)]),
+    ]),
+  )
+  const own = ({ id, name, kind }: Resource) => id !== name && kind !== 'organization'
+  const rows = living
+    .filter(({ address }) => names.has(address))
+    .map((one) => [one.address, own(one) ? { id: one.id! } : {}])
+  return { [ORGANIZATION]: Object.fromEntries(rows) }
 }

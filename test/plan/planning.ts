@@ -1,6 +1,6 @@
 /** Plans in one line, with what a test does not care about filled in. */
 import { makePlan, type Plan, type PlanInput } from '../../src/plan/index.ts'
-import type { Actual, Desired, Resource } from '../../src/resources/index.ts'
+import type { Actual, Address, Desired, Resource } from '../../src/resources/index.ts'
 import { actualOf, bootstrap, desiredOf } from './organization.ts'
 
 export const NOW = '2026-01-02T03:04:05.000Z'
@@ -11,17 +11,20 @@ export interface Given {
   readonly deleteLimits?: Desired['deleteLimits']
   readonly actual?: readonly Resource[] | Actual
   readonly lock?: PlanInput['lock']
+  readonly lockPlaces?: PlanInput['lockPlaces']
+  readonly forget?: readonly Address[]
   readonly creators?: PlanInput['creators']
   readonly allow?: Iterable<string>
 }
 
 export function planInput(given: Given): PlanInput {
   const { desired = [], manageAll = [], deleteLimits = {}, actual = bootstrap() } = given
-  const { lock = {}, creators = {}, allow = [] } = given
+  const { lock = {}, creators = {}, allow = [], forget = [], lockPlaces } = given
   return {
-    desired: { ...desiredOf(desired, manageAll), deleteLimits },
+    desired: { ...desiredOf(desired, manageAll), deleteLimits, ...(forget.length > 0 ? { forget } : {}) },
     actual: 'resources' in actual ? actual : actualOf(actual),
     lock,
+    ...(lockPlaces ? { lockPlaces } : {}),
     creators,
     allow,
     baseUrl: 'http://127.0.0.1:1',

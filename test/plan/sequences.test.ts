@@ -88,6 +88,9 @@ function declarations(shape: Shape): readonly Resource[] {
   ]
 }
 
+const ALL_ACCOUNTS = WALLETS.flatMap((name) =>
+  [0, 1, 2].map((n) => formatAddress('walletAccount', name, `m/44'/60'/0'/0/${n} ethereum`)),
+)
 const ALL: readonly KindName[] = ['tag', 'apiKey', 'policy', 'feature']
 
 /** Plans, expects a sound plan, applies it, and expects the next plan to be empty. */
@@ -97,14 +100,16 @@ function step(
   lock: Lock,
   pick?: (ready: readonly number[]) => number,
 ): Lock {
-  const given = { desired, manageAll: ALL, actual: model.actual(), lock }
+  // What the API cannot take away is handed back.
+  const forget = ALL_ACCOUNTS.filter((address) => !desired.some((one) => one.address === address))
+  const given = { desired, manageAll: ALL, forget, actual: model.actual(), lock }
   const made = makePlan(planInput(given))
   expect(made.diagnostics.map(({ code, message }) => `${code}: ${message}`)).toEqual([])
   const plan = readPlan(writePlan(made.plan))
   expect(plan).toEqual(made.plan)
   checkFresh(plan, model.actual())
   const carried = plan.batches.flatMap(({ changes }) => changes)
-  expect(carried).toHaveLength(plan.changes.filter(({ action }) => action !== 'adopt').length)
+  expect(carried).toHaveLength(plan.changes.filter(({ batch }) => batch !== undefined).length)
   expect(new Set(carried).size).toBe(carried.length)
   const after = model.apply(plan, made.lock, pick)
   const next = makePlan(planInput({ ...given, actual: model.actual(), lock: after }))

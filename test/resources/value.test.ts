@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   formatAddress,
+  KINDS,
   nameValue,
   parentOf,
   parseAddress,
@@ -49,6 +50,16 @@ describe('address', () => {
   ]) {
     test(`address: ${JSON.stringify(text)} is none`, () => expect(parseAddress(text)).toBeUndefined())
   }
+
+  test('address: every kind has one that can be read again', () => {
+    for (const kind of KINDS) {
+      const names = [0, 1, 2].map((count) => ['a', 'b'].slice(0, count))
+      expect(
+        names.filter((some) => parseAddress(formatAddress(kind, ...some)) !== undefined),
+        kind,
+      ).toHaveLength(1)
+    }
+  })
 
   test('address: whatever the names, reading gives them back', () => {
     fc.assert(

@@ -23,6 +23,11 @@ Generated from the rows of the kinds and the published JSON Schema by \`npm run 
 
 A folder of \`*.yaml\` files is one organization. How it is split into files, and in which order, means nothing.
 
+What the lock file says was defined here, and is no longer, is a change like any other. Most kinds are deleted, behind
+\`--allow-delete\`. Where a deletion would destroy keys or people, and where the API knows no deletion, the plan stops until
+a definition says \`delete: true\` or \`forget:\` names the address, as in \`forget: [user.bob, wallet.old]\`: then it stays live,
+with what it holds, and its row leaves the lock at the next apply.
+
 | key | type | meaning |
 |---|---|---|
 ${general.join('\n')}
@@ -99,9 +104,10 @@ Its parent makes it in one activity, with the members of its root quorum and the
 name, and without the login features that are set to \`false\`. Everything else is made from inside, by a user of its own: with
 the key in use where that is the key of such a user, or with the key \`NAME.key\` in the folder of
 \`QUORATE_SUB_ORGANIZATION_KEYS\`. Without either, what is inside is compared, and the plan says who could apply it. It is
-deleted from inside as well; \`withoutExport: true\` deletes it although not all of its keys were exported.
+deleted from inside as well; \`withoutExport: true\` deletes it although not all of its keys were exported. Where its folder, or
+its name under \`each\`, is just taken away, the plan stops and asks.
 
-Only what definitions mention is looked for: other sub-organizations of the parent are neither read nor listed.
+Only what definitions mention, or mentioned when the lock was written, is looked for: other sub-organizations of the parent are neither read nor listed.
 
 Many of one kind are one folder with \`each\`: a sub-organization for each name, out of the same definitions. The values are
 those of \`\${var.…}\`, before any others; \`\${var.organization}\` is the name. \`delete\`, \`withoutExport\` and \`renamedFrom\` of one
@@ -135,8 +141,8 @@ function facts(kind: ResourceKind): readonly string[] {
     ...(remove
       ? [
           deleteNeedsTombstone
-            ? 'Deleted with `delete: true` alone.'
-            : `Deleted with \`${form.shape === 'values' ? 'false' : 'delete: true'}\`, or under \`manage:\` when it is in no definition.`,
+            ? 'Deleted with `delete: true` alone; taken out of the definitions, it is asked about.'
+            : `Deleted with \`${form.shape === 'values' ? 'false' : 'delete: true'}\`, when it is taken out of the definitions, or under \`manage:\` when it is in none.`,
         ]
       : []),
     ...(referable ? [`\`\${${kind.kind}.NAME}\` in an expression is its id.`] : []),
