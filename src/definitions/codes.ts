@@ -87,6 +87,19 @@ export const codes = {
     solve: 'remove its definition to hand it back, or take it out of `forget:` to go on managing it',
   },
   'definitions/listed-twice': { summary: 'a list of names holds one twice', solve: 'remove one' },
+  'definitions/undeclared-variable': {
+    summary: 'a definition refers to an environment variable that is not declared',
+    solve: 'add its name to `variables:` in one of the files; what is no secret may be declared',
+  },
+  'definitions/secret-variable': {
+    summary: 'a definition refers to, or declares, an environment variable that may hold a secret',
+    solve: 'remove it; where the value is no secret, give it by a variable whose name does not say so',
+  },
+  'definitions/misplaced-value': {
+    summary: 'a value from outside would change what a policy is made of',
+    solve:
+      'put quotes around it in the policy, and give a value without a quote; outside of quotes only a whole number, `true` or `false` may stand',
+  },
   'definitions/missing-env': { summary: 'an environment variable is not set', solve: 'set it and run again' },
   'definitions/missing-var': {
     summary: 'a variable has no value',

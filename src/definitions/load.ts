@@ -36,6 +36,7 @@ import { readOrganization, readVars } from './organization.ts'
 import { parseYaml } from './parse.ts'
 import { type Outside, substitute } from './substitute.ts'
 import { childOf, entryOf, type Tree } from './tree.ts'
+import { readVariables } from './variables.ts'
 
 export interface LoadOptions extends Outside {
   /** @default the disk, from the folder down */
@@ -78,21 +79,34 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
   // What policies decide is decided in each organization by itself.
   const nested = options.policiesOnly ? [] : await Promise.all(outer.folders.map((one) => readFolder(one, reader)))
   const defaults = readVars(outer.trees)
-  const around = { env: options.env, defaults: defaults.vars, given: options.vars }
-  if (options.subOrganizationId !== undefined) return loadAlone(outer, around, { ...options, folder, reader })
+  const variables = readVariables(outer.trees)
+  const { declared } = variables
+  const around = { env: options.env, declared, defaults: defaults.vars, given: options.vars }
+  if (options.subOrganizationId !== undefined) {
+    const alone = { ...outer, diagnostics: [...outer.diagnostics, ...variables.diagnostics] }
+    return loadAlone(alone, around, { ...options, declared, folder, reader })
+  }
   const own = options.policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
-  const loaded = await loadOne(outer, own, { ...options, folder, reader, isNested: false })
+  const loaded = await loadOne(outer, own, { ...options, declared, folder, reader, isNested: false })
   const findings = new Findings()
-  findings.add([...outer.diagnostics, ...defaults.diagnostics, ...loaded.diagnostics], {})
+  findings.add([...outer.diagnostics, ...defaults.diagnostics, ...variables.diagnostics, ...loaded.diagnostics], {})
   const inside: Loaded[] = []
   const names: Nested[] = []
   for (const one of nested) {
     findings.add([...one.diagnostics, ...one.folders.map(tooDeep)], {})
-    const { all, files, diagnostics } = nestedIn(one.trees, around)
-    findings.add(diagnostics, {})
+    const inner = readVariables(one.trees)
+    const both = new Set([...declared, ...inner.declared])
+    const { all, files, diagnostics } = nestedIn(one.trees, { ...around, declared: both })
+    findings.add([...inner.diagnostics, ...diagnostics], {})
     names.push(...all)
     for (const sub of all.filter(({ lacks }) => !lacks)) {
-      const found = await loadOne({ ...one, trees: files }, sub, { ...options, folder, reader, isNested: true })
+      const found = await loadOne({ ...one, trees: files }, sub, {
+        ...options,
+        declared: both,
+        folder,
+        reader,
+        isNested: true,
+      })
       findings.add(found.diagnostics, sub)
       inside.push(found)
     }
@@ -196,7 +210,7 @@ interface Loaded {
 
 /** Puts values into the files of an organization and makes its desired state of them. */
 async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: Place): Promise<Loaded> {
-  const { folder, reader, isNested, env, policiesOnly = false } = place
+  const { folder, reader, isNested, env, declared, policiesOnly = false } = place
   const fate = readFate(nested)
   if (isNested && fate.tombstone) {
     // What it holds goes with it, so nothing else of it is looked at.
@@ -204,7 +218,11 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
   }
   const diagnostics: Diagnostic[] = []
   const files = trees.map((tree) => {
-    const { tree: filled, diagnostics: unset } = substitute(tree, { env, vars: nested.vars })
+    const { tree: filled, diagnostics: unset } = substitute(tree, {
+      env,
+      vars: nested.vars,
+      ...(declared ? { declared } : {}),
+    })
     diagnostics.push(...(policiesOnly ? withoutKeys(tree, unset) : unset), ...checkSchema(filled))
     return filled
   })

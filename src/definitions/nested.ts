@@ -54,6 +54,8 @@ export interface Nested {
 /** What comes from outside of a nested folder. */
 export interface Around {
   readonly env: Readonly<Record<string, string | undefined>>
+  /** The variables of it that may be referred to. */
+  readonly declared: ReadonlySet<string>
   /** Defaults of the outer folder; those of the nested one come before them. */
   readonly defaults: Readonly<Record<string, string>>
   /** Values that are given to the whole load; only those of `each` come before them. */
@@ -73,7 +75,7 @@ export function nestedIn(
   if (!each) {
     const written = files.flatMap((file) => entryOf(file, 'organization') ?? [])[0]
     // What is not set is reported with the rest of the file.
-    const text = written && textOf(substitute(written.value, { env: around.env, vars: shared }).tree)
+    const text = written && textOf(substitute(written.value, { ...around, vars: shared }).tree)
     if (text === undefined) return { all: [{ name: undefined, vars: shared, about: files }], files, diagnostics }
     const name = { name: text, span: written!.value.span }
     return { all: [{ name, vars: { ...shared, organization: text }, about: files }], files, diagnostics }
@@ -87,7 +89,7 @@ export function nestedIn(
       diagnostics.push(diagnostic('definitions/wrong-folder', message, entry.keySpan, { help }))
     }
   }
-  const filled = substitute(each.value, { env: around.env, vars: shared })
+  const filled = substitute(each.value, { ...around, vars: shared })
   const alone: Tree = { kind: 'map', span: each.value.span, entries: [{ ...each, value: filled.tree }] }
   diagnostics.push(...filled.diagnostics, ...checkSchema(alone))
   const entries = filled.tree.kind === 'map' ? filled.tree.entries : []

@@ -76,6 +76,12 @@ export function makeSchema(): JsonSchema {
         description: 'What the organization is called in these files and in what is shown.',
       },
       id: { type: 'string', description: 'The id of the organization, usually `${env.…}`.' },
+      variables: {
+        type: ['array', 'null'],
+        description:
+          'The environment variables that these definitions refer to by `${env.NAME}`, but for that of `id`. None may be the name of a secret: plans hold what definitions say.',
+        items: { type: 'string', title: 'the name of a variable', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' },
+      },
       vars: {
         type: ['object', 'null'],
         description: 'Values of `${var.…}` where none are given with --var.',

@@ -1,12 +1,16 @@
 import { type Diagnostic, diagnostic, suggest } from '../diagnostics/index.ts'
 import { didYouMean } from './check-schema.ts'
+import { expressionsIn, misplacedValue, piecesInQuotes } from './policy-values.ts'
 import { type Piece, parseTemplate } from './template.ts'
 import { mapScalars, type ScalarTree, type Tree } from './tree.ts'
+import { idOf, isSecretName, secretVariable, undeclaredVariable } from './variables.ts'
 
 /** What comes from outside. */
 export interface Outside {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly vars: Readonly<Record<string, string>>
+  /** The environment variables that may be referred to. @default those of `id: ${env.NAME}` */
+  readonly declared?: ReadonlySet<string>
 }
 
 /**
@@ -18,14 +22,25 @@ export function substitute(
   outside: Outside,
 ): { readonly tree: Tree; readonly diagnostics: readonly Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
+  const id = idOf(tree)
+  const expressions = expressionsIn(tree)
   const changed = mapScalars(tree, (scalar) => {
     if (typeof scalar.value !== 'string' || !scalar.value.includes('${')) return scalar
     const pieces = parseTemplate(scalar.value)
     if (!pieces.some(({ kind }) => kind === 'env' || kind === 'var' || kind === 'bad')) return scalar
+    const inQuotes = expressions.has(scalar) ? piecesInQuotes(pieces) : undefined
+    const misplaced = (piece: Piece) => {
+      if (inQuotes === undefined || (piece.kind !== 'env' && piece.kind !== 'var') || isMissing(piece, outside))
+        return undefined
+      const value = (piece.kind === 'env' ? outside.env : outside.vars)[piece.name]!
+      return misplacedValue(piece, value, { scalar, isQuoted: inQuotes.has(piece) })
+    }
+    const refused = (piece: Piece) =>
+      refusal(piece, scalar, scalar === id ? undefined : (outside.declared ?? new Set())) ?? misplaced(piece)
     const parts = pieces.map((piece): Part => {
-      const fault = problem(piece, scalar, outside)
+      const fault = refused(piece) ?? problem(piece, scalar, outside)
       if (fault) diagnostics.push(fault)
-      const text = outsideValue(piece, outside)
+      const text = refused(piece) ? undefined : outsideValue(piece, outside)
       return text === undefined
         ? {
             text: scalar.value!.toString().slice(piece.start, piece.end),
@@ -35,10 +50,18 @@ export function substitute(
           }
         : { text, start: piece.start, end: piece.end, whole: true }
     })
-    const missing = pieces.some((piece) => isMissing(piece, outside))
+    const missing = pieces.some((piece) => refused(piece) || isMissing(piece, outside))
     return { ...join(scalar, parts), ...(missing ? { missing } : {}) }
   })
   return { tree: changed, diagnostics }
+}
+
+/** Why a variable of the environment may not be looked at; `declared` is undefined where any may but that of a secret. */
+function refusal(piece: Piece, scalar: ScalarTree, declared: ReadonlySet<string> | undefined): Diagnostic | undefined {
+  if (piece.kind !== 'env') return undefined
+  const span = scalar.locate(piece.start, piece.end)
+  if (isSecretName(piece.name)) return secretVariable(piece.name, span)
+  return declared === undefined || declared.has(piece.name) ? undefined : undeclaredVariable(piece.name, span, declared)
 }
 
 function isMissing(piece: Piece, { env, vars }: Outside): boolean {
@@ -63,22 +86,14 @@ function outsideValue(piece: Piece, { env, vars }: Outside): string | undefined 
 }
 
 function problem(piece: Piece, scalar: ScalarTree, outside: Outside): Diagnostic | undefined {
-  const { env, vars } = outside
+  const { vars } = outside
   const span = () => scalar.locate(piece.start, piece.end)
   if (piece.kind === 'bad') return diagnostic('definitions/bad-reference', piece.message, span(), { help: piece.help })
   if (!isMissing(piece, outside)) return undefined
   if (piece.kind === 'env') {
     const message = `environment variable \`${piece.name}\` is not set`
-    const near = didYouMean(
-      suggest(
-        piece.name,
-        Object.keys(env).filter((name) => env[name] !== undefined),
-        3,
-      ),
-    )
-    return diagnostic('definitions/missing-env', message, span(), {
-      help: near ?? `set \`${piece.name}\` and run again`,
-    })
+    // Names of other variables are not said: what else the environment holds is nobody's business here.
+    return diagnostic('definitions/missing-env', message, span(), { help: `set \`${piece.name}\` and run again` })
   }
   if (piece.kind === 'var') {
     const near = didYouMean(suggest(piece.name, Object.keys(vars), 3))

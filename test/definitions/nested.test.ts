@@ -96,7 +96,7 @@ describe('nested folders', () => {
   })
 
   test('policies: a template by itself is looked at as its first sub-organization', async () => {
-    const each = `each: { a: { key: "\${env.NOT_SET}", word: one } }\n`
+    const each = `variables: [NOT_SET]\neach: { a: { key: "\${env.NOT_SET}", word: one } }\n`
     const loaded = await loadFiles({ 'a.yaml': TEMPLATE, 'b.yaml': each }, { env: {}, vars: {}, policiesOnly: true })
     expect(loaded.expressions.map(({ fill }) => fill(() => '').text)).toEqual(["wallet.id == 'one of a'"])
   })

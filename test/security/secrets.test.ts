@@ -1,0 +1,184 @@
+/** Secrets never travel: not from the environment into definitions, and no value from outside changes what a policy is made of. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { KEY_VARIABLE, settingRows } from '../../src/config/index.ts'
+import { renderDiagnostics } from '../../src/diagnostics/index.ts'
+import { parse } from '../../src/policy/index.ts'
+import { loadFiles, ORGANIZATION_ID } from '../definitions/harness.ts'
+
+const HEAD = 'organization: acme\nid: ${env.ORG}\n'
+const SECRET = '7d4f0c1e2b3a4958677685949a3b2c1d0e0f1a2b3c4d5e6f708192a3b4c5d6e7'
+
+/** Loads definitions that use a variable in a text that goes into plans. */
+function loadWith(name: string, declares: boolean) {
+  const text = `${HEAD}${declares ? `variables: [${name}]\n` : ''}policies: { p: { effect: allow, notes: "see \${env.${name}}" } }\n`
+  return loadFiles({ 'a.yaml': text }, { env: { ORG: ORGANIZATION_ID, [name]: SECRET }, vars: {} })
+}
+
+describe('secrets: variables of the environment in definitions', () => {
+  const names = [
+    ...[
+      KEY_VARIABLE,
+      'QUORATE_API_KEY_FILE',
+      'QUORATE_API_KEY_COMMAND',
+      'QUORATE_MASTER_KEY',
+      'QUORATE_MASTER_KEY_FILE',
+    ],
+    ...['TEMPORAL_API_KEY', 'DATABASE_URL', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'GITHUB_TOKEN', 'NPM_TOKEN'],
+    ...[
+      'CI_JOB_TOKEN',
+      'SLACK_BOT_TOKEN',
+      'STRIPE_SECRET',
+      'CLIENT_SECRET',
+      'DB_PASSWORD',
+      'PGPASSWORD_PASSWORD',
+      'SIGNER_PRIVATE_KEY',
+    ],
+    ...[
+      'SERVICE_ACCOUNT_KEY',
+      'WALLET_MNEMONIC',
+      'ROOT_SEED',
+      'api_key',
+      'Deploy_Key',
+      'REDIS_URL',
+      'SENTRY_DSN',
+      'ROOT_PASSPHRASE',
+    ],
+  ]
+  for (const name of names) {
+    test(`the finding and its neighbours: \${env.${name}} is refused, declared or not, and its value shown nowhere`, async () => {
+      for (const declares of [true, false]) {
+        const { desired, diagnostics } = await loadWith(name, declares)
+        expect(desired).toBeUndefined()
+        expect(new Set(diagnostics.map(({ code }) => code))).toEqual(new Set(['definitions/secret-variable']))
+        expect(renderDiagnostics(diagnostics) + JSON.stringify(diagnostics)).not.toContain(SECRET)
+      }
+    })
+  }
+
+  test('settings of ours that name a key cannot be declared', async () => {
+    const keys = Object.values(settingRows).flatMap(({ environment }) =>
+      /_KEY(_|$)/.test(environment) ? [environment] : [],
+    )
+    expect(keys.length).toBeGreaterThan(1)
+    for (const name of keys) expect((await loadWith(name, true)).desired).toBeUndefined()
+  })
+
+  test('what is not declared is not looked at, and the diagnostic says what to add; then it is taken', async () => {
+    const before = await loadWith('REGION', false)
+    expect(before.diagnostics.map(({ code, help }) => [code, help])).toEqual([
+      ['definitions/undeclared-variable', 'add `variables: [REGION]` at the top of one of the files'],
+    ])
+    expect(renderDiagnostics(before.diagnostics)).not.toContain(SECRET)
+    const after = await loadFiles(
+      { 'a.yaml': `${HEAD}variables: [REGION]\npolicies: { p: { effect: allow, notes: "in \${env.REGION}" } }\n` },
+      { env: { ORG: ORGANIZATION_ID, REGION: 'eu' }, vars: {} },
+    )
+    expect(after.diagnostics).toEqual([])
+    expect(after.desired!.resources.find(({ kind }) => kind === 'policy')!.fields['notes']).toBe('in eu')
+  })
+
+  test('the variable of `id` is declared by it, and by nothing but the whole of it', async () => {
+    for (const id of ['x${env.ORG}', '${env.ORG}${env.ORG}']) {
+      const { diagnostics } = await loadFiles({ 'a.yaml': `organization: acme\nid: "${id}"\n` })
+      expect(diagnostics.map(({ code }) => code)).toContain('definitions/undeclared-variable')
+    }
+  })
+
+  test('names that say that they are public or encrypted, and ids, may be declared', async () => {
+    for (const name of [
+      'ALICE_PUBLIC_KEY',
+      'OAUTH_ENCRYPTED_SECRET',
+      'ACME_ORGANIZATION_ID',
+      'REGION',
+      'KEYCLOAK_REALM',
+      'LIMIT',
+      'PATIENCE',
+    ]) {
+      const { diagnostics } = await loadWith(name, true)
+      expect([name, diagnostics.map(({ code }) => code)]).toEqual([name, []])
+    }
+  })
+})
+
+/** What an expression is made of, without the values of its literals. */
+function shapeOf(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(shapeOf)
+  if (typeof node !== 'object' || node === null) return node
+  if (['int', 'bool', 'string'].includes(String((node as { kind?: unknown }).kind))) return 'literal'
+  const entries = Object.entries(node).filter(
+    ([name]) => !['start', 'end', 'span', 'value', 'text', 'extent'].includes(name),
+  )
+  return Object.fromEntries(entries.map(([name, one]) => [name, shapeOf(one)]))
+}
+
+describe('secrets: values in policies', () => {
+  const piece = fc.constantFrom(
+    "'",
+    '"',
+    ' || ',
+    'true',
+    ' == ',
+    '(',
+    ')',
+    '1',
+    '-',
+    '0x1',
+    ' ',
+    '\n',
+    '\\',
+    '${',
+    '}',
+    'a',
+    'é',
+    "' || 'a' == 'a",
+    '//',
+    '1e9',
+    '.',
+  )
+  const value = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''))
+  const conditions = [
+    { condition: "wallet.id == '${var.x}' && eth.tx.value < 5", benign: 'b' },
+    { condition: "wallet.id == 'a ${var.x} b' || '${var.x}' == 'c'", benign: 'b' },
+    { condition: "eth.tx.value < ${var.x} && activity.resource == 'WALLET'", benign: '7' },
+    { condition: "wallet.id == 'it' && eth.tx.value > ${var.x}", benign: '7' },
+  ]
+  for (const { condition, benign } of conditions) {
+    test(`the tree keeps its shape, or the value is refused: ${condition}`, async () => {
+      const load = (x: string) =>
+        loadFiles(
+          { 'a.yaml': `${HEAD}policies: { p: { effect: allow, condition: "${condition}" } }\n` },
+          { env: { ORG: ORGANIZATION_ID }, vars: { x } },
+        )
+      const textOf = async (x: string) => {
+        const { diagnostics, expressions } = await load(x)
+        if (diagnostics.some(({ code }) => code === 'definitions/misplaced-value')) return undefined
+        return expressions[0]!.fill(() => '').text
+      }
+      const expected = JSON.stringify(shapeOf(parse((await textOf(benign))!).tree))
+      let taken = 0
+      await fc.assert(
+        fc.asyncProperty(value, async (x) => {
+          const text = await textOf(x)
+          if (text === undefined) return
+          taken++
+          const shape = JSON.stringify(shapeOf(parse(text).tree))
+          expect(shape).toBe(expected)
+        }),
+        { numRuns: 300 },
+      )
+      expect(taken).toBeGreaterThan(0)
+    })
+  }
+
+  test('the finding: a value with a quote does not rewrite a condition, and is not shown', async () => {
+    const x = "x' || 'hushhush' == 'hushhush"
+    const { desired, diagnostics } = await loadFiles(
+      { 'a.yaml': `${HEAD}policies: { p: { effect: allow, condition: "wallet.id == '\${var.x}'" } }\n` },
+      { env: { ORG: ORGANIZATION_ID }, vars: { x } },
+    )
+    expect(desired).toBeUndefined()
+    expect(diagnostics.map(({ code }) => code)).toEqual(['definitions/misplaced-value'])
+    expect(renderDiagnostics(diagnostics)).not.toContain('hushhush')
+  })
+})
