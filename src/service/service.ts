@@ -12,8 +12,8 @@ import { handlers } from './handlers/index.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './http/limits.ts'
 import { apiPaths, createHttpServer } from './http/server.ts'
 import { lockFolder } from './lock.ts'
-import { resolveHost as platformResolveHost } from './network/resolve-host.ts'
-import { createWebhookUrlRules, type ResolveHost } from './network/webhook-url.ts'
+import { createResolveHost, type ResolveHost } from './network/resolve-host.ts'
+import { createWebhookUrlRules } from './network/webhook-url.ts'
 import { createDocumentFetch } from './oidc/fetch-document.ts'
 import { createOidcVerifier } from './oidc/verifier.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
@@ -124,7 +124,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     const { allowedHosts } = webhookRules
     if (allowedHosts.length > 0) logger.warn('webhooks may go to hosts that are not public', { allowedHosts })
     const outside = { checkWebhookUrl: webhookUrls.check, chains }
-    const fetchDocument = createDocumentFetch({ privateOrigins: options.privateIssuers ?? [] })
+    const fetchDocument = createDocumentFetch({
+      privateOrigins: options.privateIssuers ?? [],
+      resolveHost: webhookRules.resolveHost,
+    })
     const oidc = createOidcVerifier({ fetchDocument, clock, logger })
     const webhookKeys = await prepareWebhookKeys(tools, { rotate: options.rotateWebhookKey ?? false })
     const outbox = createOutbox({ ...tools, keys: webhookKeys, findPlace: webhookUrls.findPlace })
@@ -194,7 +197,7 @@ function wakingSender(engine: Engine, sender: Sender): Engine {
   }
 }
 
-function readWebhookRules({ resolveHost = platformResolveHost, allowedWebhookHosts = [] }: ServiceOptions) {
+function readWebhookRules({ resolveHost = createResolveHost(), allowedWebhookHosts = [] }: ServiceOptions) {
   return { resolveHost, allowedHosts: allowedWebhookHosts }
 }
 

@@ -21,10 +21,11 @@ export async function examine(
   const { database, handlers, outside } = options
   const handler = handlers[request.row.type]
   if (!('execute' in handler) || !handler.examine) return
-  const known = await database.read(async (tx) => {
+  const { known, organizationId } = await database.read(async (tx) => {
     const caller = await resolve(tx)
     await checkSource(tx, caller, request.source)
-    return findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
+    const { organizationId } = caller
+    return { organizationId, known: await findActivityByFingerprint(tx, organizationId, request.fingerprint) }
   })
-  if (!known) await handler.examine(request.intent, outside)
+  if (!known) await handler.examine(request.intent, outside, organizationId)
 }

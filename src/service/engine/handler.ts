@@ -53,7 +53,7 @@ export interface Handler<Intent = JsonObject> {
    * Checks what only the world outside can tell, such as where a host name leads. It runs once, for a caller who is
    * known and bytes that are not, and outside of any transaction: others must not wait for it.
    */
-  readonly examine?: (intent: Intent, outside: Outside) => Promise<void>
+  readonly examine?: (intent: Intent, outside: Outside, organizationId: string) => Promise<void>
   /**
    * Checks everything that can be known before anyone has decided: unknown resources, limits, policy texts. It runs
    * before authorization at each submit and again before execution, so it must not write.

@@ -33,7 +33,8 @@ function isListed(cidrs: readonly string[], address: NonNullable<ReturnType<type
   const list = new BlockList()
   for (const cidr of cidrs) {
     const { first, bits, family } = parseBlock(cidr)!
-    list.addSubnet(first, bits, family)
+    // A block of IPv6 that carries IPv4 addresses (RFC 4291 §2.5.5) is no rule about these.
+    if (family === address.family) list.addSubnet(first, bits, family)
   }
   return list.check(address.address, address.family)
 }

@@ -46,8 +46,8 @@ const FEATURE_VALUES: Partial<Record<Wire.FeatureName, { rule: string; holds: (v
 
 const setOrganizationFeature: TypedHandler<Wire.SetOrganizationFeatureIntent, Wire.SetOrganizationFeatureResult> = {
   // The URL rules of webhook endpoints (facts: webhooks §10).
-  examine: async ({ name, value = '' }, outside) => {
-    if (name === 'FEATURE_NAME_WEBHOOK') await outside.checkWebhookUrl(value, 'value')
+  examine: async ({ name, value = '' }, outside, organizationId) => {
+    if (name === 'FEATURE_NAME_WEBHOOK') await outside.checkWebhookUrl(value, 'value', organizationId)
   },
   async validate(_, { name, value = '' }) {
     if (value.length > MAX_FEATURE_VALUE) {

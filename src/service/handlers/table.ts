@@ -4,7 +4,7 @@ import type { ExecutionContext, HandlerContext, NotExecuted, Outside } from '../
 
 /** A handler over an intent of its own type; the engine's `Handler` with the JSON seen through the catalogue. */
 export interface TypedHandler<Intent, Result> {
-  readonly examine?: (intent: Intent, outside: Outside) => Promise<void>
+  readonly examine?: (intent: Intent, outside: Outside, organizationId: string) => Promise<void>
   readonly validate?: (context: HandlerContext, intent: Intent) => Promise<void>
   readonly facts?: (context: HandlerContext, intent: Intent) => Promise<Partial<PolicyContext>>
   readonly execute: (context: ExecutionContext, intent: Intent) => Promise<Result>
@@ -39,7 +39,7 @@ export function mapIntent<Older, Intent, Result>(
 ): TypedHandler<Older, Result> {
   const { examine, validate, facts, execute } = handler
   return {
-    ...(examine && { examine: (older, outside) => examine(toIntent(older), outside) }),
+    ...(examine && { examine: (older, outside, id) => examine(toIntent(older), outside, id) }),
     ...(validate && { validate: (context, older) => validate(context, toIntent(older)) }),
     ...(facts && { facts: (context, older) => facts(context, toIntent(older)) }),
     execute: (context, older) => execute(context, toIntent(older)),

@@ -15,7 +15,7 @@ import { eventsOfParentsAlone, unsupportedEventType, WEBHOOK_LIMITS } from './re
 import type { HandlerRows, TypedHandler } from './table.ts'
 
 const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookEndpointResult> = {
-  examine: ({ url }, outside) => outside.checkWebhookUrl(url, 'url'),
+  examine: ({ url }, outside, organizationId) => outside.checkWebhookUrl(url, 'url', organizationId),
   async validate(context, { subscriptions = [] }) {
     if (subscriptions.length > WEBHOOK_LIMITS.subscriptions) {
       throw apiError('invalidField', 'subscriptions', `must have at most ${WEBHOOK_LIMITS.subscriptions} entries`)
@@ -44,8 +44,8 @@ const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookE
 
 /** Subscriptions cannot be changed; an absent or empty text stays (facts: webhooks §1). */
 const update: TypedHandler<Wire.UpdateWebhookEndpointIntent, Wire.UpdateWebhookEndpointResult> = {
-  examine: async ({ url }, outside) => {
-    if (url) await outside.checkWebhookUrl(url, 'url')
+  examine: async ({ url }, outside, organizationId) => {
+    if (url) await outside.checkWebhookUrl(url, 'url', organizationId)
   },
   async validate(context, { endpointId }) {
     await requireEndpoint(context, endpointId)

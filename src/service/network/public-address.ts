@@ -18,6 +18,11 @@ const NOT_PUBLIC = [
   ['203.0.113.0/24', 'documentation'],
   ['224.0.0.0/4', 'multicast'],
   ['240.0.0.0/4', 'reserved, broadcast'],
+  // Of IPv6 only 2000::/3 is given out as global (IANA, IPv6 address space): neither the first eighth, with every form that
+  // carries an IPv4 address, `::ffff:0:0:0/96` among them, nor the upper six.
+  ['::/3', 'no global unicast: unspecified, loopback, IPv4 in its forms, translators, discard'],
+  ['4000::/2', 'not given out'],
+  ['8000::/1', 'not given out: private, link-local, site-local, multicast'],
   ['::/96', 'unspecified, loopback, IPv4 in an abandoned form'],
   ['64:ff9b::/96', 'IPv4 behind a translator'],
   ['64:ff9b:1::/48', 'IPv4 behind a local translator'],
@@ -35,13 +40,14 @@ const NOT_PUBLIC = [
 
 /** Creates the test of whether an address is one of the public internet; what is no address is not. */
 export function createPublicAddressTest(): (address: string) => boolean {
-  const list = new BlockList()
+  // One for each: in a list of both an IPv4 address is looked for among the IPv6 blocks too, as one that IPv6 carries.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const [text] of NOT_PUBLIC) {
     const { first, bits, family } = parseBlock(text)!
-    list.addSubnet(first, bits, family)
+    lists[family].addSubnet(first, bits, family)
   }
   return (text) => {
     const parsed = parseAddress(text)
-    return parsed !== undefined && !list.check(parsed.address, parsed.family)
+    return parsed !== undefined && !lists[parsed.family].check(parsed.address, parsed.family)
   }
 }

@@ -1,12 +1,14 @@
 import { isIP } from 'node:net'
 import { apiError } from '../../protocol/index.ts'
+import { createNameLookups, type LookUpName, type NameLookup } from './name-lookups.ts'
 import { createPublicAddressTest } from './public-address.ts'
+import type { ResolveHost } from './resolve-host.ts'
 
-/** Finds the addresses of a host name; throws when there are none. */
-export type ResolveHost = (host: string) => Promise<readonly string[]>
-
-/** Throws the refusal of a URL that no webhook may be sent to; `field` is what the refusal calls it. */
-export type CheckWebhookUrl = (url: string, field: string) => Promise<void>
+/**
+ * Throws the refusal of a URL that no webhook may be sent to; `field` is what the refusal calls it, `owner` the organization
+ * that asks.
+ */
+export type CheckWebhookUrl = (url: string, field: string, owner: string) => Promise<void>
 
 /** What may be made of a URL: a call to these addresses of its host, or none, by this rule. */
 export type WebhookPlace =
@@ -14,9 +16,11 @@ export type WebhookPlace =
   | { readonly kind: 'refused'; readonly rule: string }
   /** Its host has no address, at present. */
   | { readonly kind: 'lost'; readonly rule: string }
+  /** Whether its host has one could not be found out in time. */
+  | { readonly kind: 'unknown'; readonly rule: string }
 
 /** Finds where a webhook would go. Whoever dials must dial one of the addresses, and not ask for the name again. */
-export type FindWebhookPlace = (url: string) => Promise<WebhookPlace>
+export type FindWebhookPlace = (url: string, owner: string) => Promise<WebhookPlace>
 
 const MAX_LENGTH = 2048
 
@@ -31,6 +35,7 @@ export function createWebhookUrlRules(options: {
   readonly allowedHosts: readonly string[]
 }): { readonly findPlace: FindWebhookPlace; readonly check: CheckWebhookUrl } {
   const isPublic = createPublicAddressTest()
+  const lookUp = createNameLookups(options.resolveHost)
   const allowed = new Set(options.allowedHosts.map((host) => host.toLowerCase()))
   const isAllowed = ({ host, hostname }: URL) => allowed.has(host) || allowed.has(hostname)
 
@@ -43,38 +48,38 @@ export function createWebhookUrlRules(options: {
     return url
   }
 
-  const findPlace: FindWebhookPlace = async (text) => {
+  const findPlace: FindWebhookPlace = async (text, owner) => {
     const url = read(text)
     if (typeof url === 'string') return { kind: 'refused', rule: url }
     // RFC 6761 §6.3: these names are this machine, whatever a resolver says of them.
     const isThisMachine = /(^|\.)localhost\.?$/.test(url.hostname)
     const refused = { kind: 'refused', rule: `must name a public host, not \`${url.hostname}\`` } as const
     if (isThisMachine && !isAllowed(url)) return refused
-    const addresses = await resolve(url.hostname, options.resolveHost)
-    if (addresses.length === 0)
+    const found = await lookUpHost(url.hostname, owner, lookUp)
+    if (found.kind === 'none')
       return { kind: 'lost', rule: `must name a host that can be found, not \`${url.hostname}\`` }
+    if (found.kind === 'unknown')
+      return { kind: 'unknown', rule: `names \`${url.hostname}\`, which was not found in time` }
+    const { addresses } = found
     if (isAllowed(url) || addresses.every(isPublic)) return { kind: 'open', url, addresses }
     return refused
   }
 
   return {
     findPlace,
-    async check(text, field) {
+    async check(text, field, owner) {
       const url = read(text)
       // What is allowed for development need not run yet.
       if (typeof url !== 'string' && isAllowed(url)) return
-      const place = await findPlace(text)
+      const place = await findPlace(text, owner)
+      // A name that nobody answers for now may be answered for later: the same request may be sent again.
+      if (place.kind === 'unknown') throw apiError('unavailable')
       if (place.kind !== 'open') throw apiError('invalidField', field, place.rule)
     },
   }
 }
 
-async function resolve(hostname: string, resolveHost: ResolveHost): Promise<readonly string[]> {
+async function lookUpHost(hostname: string, owner: string, lookUp: LookUpName): Promise<NameLookup> {
   const literal = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
-  if (isIP(literal) !== 0) return [literal]
-  try {
-    return await resolveHost(hostname)
-  } catch {
-    return []
-  }
+  return isIP(literal) === 0 ? lookUp(hostname, owner) : { kind: 'found', addresses: [literal] }
 }

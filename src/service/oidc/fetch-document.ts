@@ -1,9 +1,10 @@
-import { lookup as resolve } from 'node:dns'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { decodeUtf8 } from '../../encoding/index.ts'
+import { createNameLookups, type LookUpName } from '../network/name-lookups.ts'
 import { createPublicAddressTest } from '../network/public-address.ts'
+import { createResolveHost, type ResolveHost } from '../network/resolve-host.ts'
 
 /** Fetches a JSON document. Throws when it may not or cannot be had. */
 export type FetchDocument = (url: string) => Promise<unknown>
@@ -17,8 +18,13 @@ const TIMEOUT_MS = 5_000
  * size and time (facts: auth §4).
  * @param options.privateOrigins origins that may speak plain http and stand on any address
  */
-export function createDocumentFetch(options: { readonly privateOrigins: readonly string[] }): FetchDocument {
+export function createDocumentFetch(options: {
+  readonly privateOrigins: readonly string[]
+  /** @default the machine's name servers */
+  readonly resolveHost?: ResolveHost
+}): FetchDocument {
   const isPublic = createPublicAddressTest()
+  const lookUp = createNameLookups(options.resolveHost ?? createResolveHost())
   return async (text) => {
     const url = new URL(text)
     const free = options.privateOrigins.includes(url.origin)
@@ -26,20 +32,21 @@ export function createDocumentFetch(options: { readonly privateOrigins: readonly
     const host = url.hostname.replace(/^\[|\]$/g, '')
     // An address that stands in the URL itself is never looked up.
     if (!free && isIP(host) !== 0 && !isPublic(host)) throw new Error('the address is not public')
-    return read(await open(url, free ? {} : { lookup: publicLookup(isPublic) }))
+    return read(await open(url, free ? {} : { lookup: publicLookup(lookUp, isPublic) }))
   }
 }
 
 /** The check and the connection use one answer of the resolver, so that the name cannot mean something else in between. */
-function publicLookup(isPublic: (address: string) => boolean): LookupFunction {
-  return (hostname, lookupOptions, done) => {
-    resolve(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
-      const [first] = addresses ?? []
-      if (error) return done(error, '', 0)
-      if (!first || !addresses.every(({ address }) => isPublic(address))) {
+function publicLookup(lookUp: LookUpName, isPublic: (address: string) => boolean): LookupFunction {
+  return (hostname, { all }, done) => {
+    // By host: nobody's issuer waits for the name of another one.
+    void lookUp(hostname, hostname).then((found) => {
+      if (found.kind !== 'found') return done(new Error(`the name was not found: ${found.kind}`), '', 0)
+      if (!found.addresses.every(isPublic)) {
         return done(new Error('the name does not lead to public addresses alone'), '', 0)
       }
-      return lookupOptions.all ? done(null, addresses) : done(null, first.address, first.family)
+      const addresses = found.addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+      return all ? done(null, addresses) : done(null, addresses[0]!.address, addresses[0]!.family)
     })
   }
 }

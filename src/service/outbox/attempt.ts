@@ -25,7 +25,7 @@ export async function attemptDelivery(
   delivery: DueDelivery,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const place = await findPlace(delivery.url)
+  const place = await findPlace(delivery.url, delivery.organization_id)
   if (place.kind !== 'open') {
     return { kind: 'failed', reason: `its URL ${place.rule}`, isFinal: place.kind === 'refused' }
   }

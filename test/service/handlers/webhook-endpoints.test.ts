@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NameNotFound } from '../../../src/service/network/resolve-host.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import {
   addTenant,
@@ -28,7 +29,7 @@ beforeAll(async () => {
     async resolveHost(host) {
       asked.push(host)
       const found = HOSTS[host]
-      if (!found) throw new Error('ENOTFOUND')
+      if (!found) throw new NameNotFound(host)
       return found
     },
   })

@@ -121,7 +121,7 @@ describe('what webhooks reach', () => {
     const turning = async () => (asked++ === 0 ? ['93.184.216.34'] : ['127.0.0.1'])
     const rules = createWebhookUrlRules({ resolveHost: turning, allowedHosts: [] })
     const url = `https://turning.test:${canary.port}/`
-    await rules.check(url, 'url')
+    await rules.check(url, 'url', 'org')
     expect(await attempt(url, rules)).toEqual({
       kind: 'failed',
       reason: 'its URL must name a public host, not `turning.test`',
