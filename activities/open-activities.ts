@@ -22,6 +22,7 @@ export async function* readOpenActivities(
     query: 'list_activities',
     list: 'activities',
     id: 'id',
+    mayBeShort: true,
     ask: (before) =>
       client.query('list_activities', {
         filterByStatus: [...OPEN],

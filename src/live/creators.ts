@@ -71,6 +71,7 @@ export async function creatorsOf(
     query: 'list_activities',
     list: 'activities',
     id: 'id',
+    mayBeShort: true,
     // Activities come newest first, so the next page is what came before the last one read.
     ask: (before) => client.query('list_activities', request(before), options),
   })

@@ -14,6 +14,8 @@ export interface PagedList {
   /** Where the list stands in the answer, and the id of one of its records. */
   readonly list: string
   readonly id: string
+  /** Whether a page may be cut to whatever an answer has room for: then only an empty one is the end. @default false */
+  readonly mayBeShort?: boolean
   /** Asks for one page: the records after (or before) the one with this id; the first page without. */
   readonly ask: (cursor: string | undefined) => Promise<unknown>
 }
@@ -23,7 +25,13 @@ export interface PagedList {
  * for, so the list has ended only after a page that holds less than any service gives by itself. A record that comes
  * twice is an error: where pages overlap they may also leave gaps, and a gap would look like something deleted.
  */
-export async function* readPages({ query, list, id, ask }: PagedList): AsyncGenerator<readonly WireRecord[]> {
+export async function* readPages({
+  query,
+  list,
+  id,
+  mayBeShort = false,
+  ask,
+}: PagedList): AsyncGenerator<readonly WireRecord[]> {
   const seen = new Set<string>()
   let cursor: string | undefined
   for (let page = 1; page <= MOST_PAGES; page++) {
@@ -45,7 +53,7 @@ export async function* readPages({ query, list, id, ask }: PagedList): AsyncGene
       cursor = key
     }
     yield records
-    if (records.length < DEFAULT_PAGE) return
+    if (records.length < (mayBeShort ? 1 : DEFAULT_PAGE)) return
   }
   throw new LiveError('live/endless-list', `\`${query}\` did not end after ${MOST_PAGES} pages`, { facts: { query } })
 }

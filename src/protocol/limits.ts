@@ -52,6 +52,12 @@ export const REQUEST_LIMITS = {
   pathLevels: 10_000,
   /** Addresses that are computed for new private keys: one in each format that a key is given. */
   addresses: 2_000,
+  /** Bytes of an approval or a rejection that names a fingerprint: it has nothing else to say. */
+  voteBytes: 16_384,
+  /** Bytes of all votes on one activity that repeat its submission: each is kept and shown as it was signed. */
+  votesBytes: 4_194_304,
+  /** Bytes of the activities in one page, which then is shorter than was asked: the next is asked for as ever. */
+  pageBytes: 4_194_304,
   /** Instructions of a Solana transaction: its 1,232 bytes on the chain have room for fewer than four hundred. */
   instructions: 1_000,
 } as const

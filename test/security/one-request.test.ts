@@ -151,3 +151,73 @@ describe('one request: its stamp comes first', () => {
     expect(answer).toMatchObject({ status: 401, body: { turnkeyErrorCode: 'SIGNATURE_INVALID' } })
   })
 })
+
+describe('one request: what it is answered with', () => {
+  const notes = 'x'.repeat(900_000)
+  /** An approval of nothing, with a member that nobody reads. */
+  const padded = (type: 'ACTIVITY_TYPE_APPROVE_ACTIVITY' | 'ACTIVITY_TYPE_REJECT_ACTIVITY', bytes: number) => {
+    const { path, text } = service.body(type, { fingerprint: `sha256:${'0'.repeat(64)}` })
+    return { path, text: text.replace('{', `{"padding":"${'x'.repeat(bytes)}",`) }
+  }
+
+  test('one request: a page of activities ends where an answer has no more room, and the next goes on there', async () => {
+    const large: string[] = []
+    for (let at = 0; at < 7; at++) {
+      const policy = { policyName: `large ${at}`, effect: 'EFFECT_DENY', condition: 'false', notes }
+      large.unshift((await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', policy)).id)
+    }
+    const read: string[] = []
+    for (let before = ''; ; before = read.at(-1)!) {
+      const { activities } = await service.root.query('list_activities', {
+        filterByStatus: [],
+        filterByType: ['ACTIVITY_TYPE_CREATE_POLICY_V3'],
+        paginationOptions: { limit: '100', before },
+      })
+      expect(JSON.stringify(activities).length).toBeLessThan(6_000_000)
+      if (activities.length === 0) break
+      read.push(...activities.map(({ id }) => id))
+    }
+    expect(read).toEqual(large)
+  })
+
+  test.each(['ACTIVITY_TYPE_APPROVE_ACTIVITY', 'ACTIVITY_TYPE_REJECT_ACTIVITY'] as const)(
+    'one request: %s has no room for what it does not need',
+    async (type) => {
+      const few = padded(type, 1_000)
+      expect((await service.root.raw(few.path, few.text)).status).toBe(404)
+      const many = padded(type, 20_000)
+      const answer = await service.root.raw(many.path, many.text)
+      expect(answer).toMatchObject({ status: 400, body: { turnkeyErrorCode: 'REQUEST_INVALID' } })
+      expect(String(answer.body['message'])).toContain('at most 16384 bytes')
+    },
+  )
+
+  test('one request: submissions of a megabyte are repeated as votes until there is no room, and then approved by fingerprint', async () => {
+    const keys = Array.from({ length: 6 }, () => generateP256KeyPair())
+    const users = keys.map(({ publicKey }, at) => ({
+      userName: `voter ${at}`,
+      apiKeys: [{ apiKeyName: 'k', publicKey, curveType: 'API_KEY_CURVE_P256' }],
+      authenticators: [],
+      oauthProviders: [],
+      userTags: [],
+    }))
+    const made = await service.root.submit('ACTIVITY_TYPE_CREATE_USERS_V3', { users })
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
+      threshold: 6,
+      userIds: [service.rootUserId, ...made.result.createUsersResult!.userIds],
+    })
+    const policy = { policyName: 'by all', effect: 'EFFECT_DENY', condition: 'false', notes }
+    const { path, text } = service.body('ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
+    const first = (await service.root.raw(path, text)).body['activity'] as { fingerprint: string; status: string }
+    expect(first.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
+    const statuses: number[] = []
+    for (const { privateKey } of keys.slice(0, 4)) {
+      const { status, body } = await service.client(privateKey).raw(path, text)
+      statuses.push(status)
+      if (status !== 200) expect(String(body['message'])).toContain('approve it by its fingerprint')
+    }
+    expect(statuses).toEqual([200, 200, 200, 400])
+    const approved = await service.client(keys[4]!.privateKey).approve(first.fingerprint)
+    expect(approved.votes).toHaveLength(5)
+  })
+})

@@ -7,7 +7,7 @@
  * stays, and the next approval opens a new window in which everybody else must approve again.
  */
 import { newUuid } from '../../crypto/index.ts'
-import { ApiError, apiError, GRPC, isTerminal, permissionDenied } from '../../protocol/index.ts'
+import { ApiError, apiError, GRPC, isTerminal, permissionDenied, REQUEST_LIMITS } from '../../protocol/index.ts'
 import {
   type ActivityRecordRow,
   findActivityByFingerprint,
@@ -49,6 +49,8 @@ export interface Voted {
 /** Takes `approve_activity` or `reject_activity` and returns the activity that was voted on. Throws `ApiError`. */
 export async function voteByFingerprint(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Voted> {
   const { caller, request, now } = voter
+  if (request.message.length > REQUEST_LIMITS.voteBytes)
+    throw apiError('badRequestBody', `a vote has at most ${REQUEST_LIMITS.voteBytes} bytes`)
   const fingerprint = String(request.intent['fingerprint'])
   const activity = await findActivityByFingerprint(tx, caller.organizationId, fingerprint)
   if (!activity) throw apiError('activityNotFound')
@@ -72,7 +74,16 @@ export async function voteByResubmission(
 ): Promise<Voted> {
   const votes = await listVotes(tx, activity.organization_id, [activity.id])
   if (votes.some((vote) => vote.user_id === voter.caller.userId)) return { activity }
+  checkRoomForVote(activity, votes, voter)
   return approve(tools, tx, activity, votes, voter)
+}
+
+/** Each vote is kept and shown with the bytes that were signed; there must be room for them in an answer. */
+function checkRoomForVote(activity: ActivityRecordRow, votes: readonly VoteRow[], { request }: Voter): void {
+  const bytes = votes.reduce((sum, { message }) => sum + message.length, request.message.length)
+  if (bytes <= REQUEST_LIMITS.votesBytes || isTerminal(activity.status)) return
+  const most = `the votes on activity ${activity.id} would have more than ${REQUEST_LIMITS.votesBytes} bytes`
+  throw apiError('requestInvalid', `${most}: approve it by its fingerprint, with approve_activity`)
 }
 
 async function approve(

@@ -1,4 +1,4 @@
-import { apiError, readPagination, toTimestamp, type Wire } from '../../protocol/index.ts'
+import { apiError, REQUEST_LIMITS, readPagination, toTimestamp, type Wire } from '../../protocol/index.ts'
 import { decodeOutcomes } from '../engine/outcomes.ts'
 import type { QueryContext, QueryHandler } from '../engine/query.ts'
 import { type ActivityRecordRow, findActivityById, listActivityRows, listPolicyEvaluations } from '../store/index.ts'
@@ -10,7 +10,7 @@ export const getActivity: QueryHandler = async (context, request) => {
   return { activity: activity! }
 }
 
-/** `list_activities`: newest first; `before` and `after` are ids of activities (facts: protocol §10). */
+/** `list_activities`: newest first, as many as one answer has room for; `before` and `after` are ids of activities (facts: protocol §10). */
 export const listActivities: QueryHandler = async (context, request) => {
   const { filterByStatus = [], filterByType = [], paginationOptions } = request as unknown as Wire.GetActivitiesRequest
   const { limit, before, after } = readPagination(paginationOptions)
@@ -18,6 +18,7 @@ export const listActivities: QueryHandler = async (context, request) => {
     statuses: filterByStatus,
     types: filterByType,
     limit,
+    mostBytes: REQUEST_LIMITS.pageBytes,
     ...(before === undefined ? {} : { beforePosition: await readCursor(context, before) }),
     ...(after === undefined ? {} : { afterPosition: await readCursor(context, after) }),
   })

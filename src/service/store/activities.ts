@@ -8,6 +8,8 @@ export interface ActivityListing {
   readonly statuses?: readonly string[]
   readonly types?: readonly string[]
   readonly limit: number
+  /** Bytes of intents, results and votes after which the list ends, with one activity at least. */
+  readonly mostBytes: number
   /** Only activities created earlier than the one at this position. */
   readonly beforePosition?: number
   /** Only activities created later than the one at this position, the closest to it first in line. */
@@ -104,9 +106,13 @@ export async function listActivityRows(
 ): Promise<ActivityRecordRow[]> {
   const { beforePosition, afterPosition, limit } = listing
   const towardsNewer = afterPosition !== undefined
-  const found: ActivityRecordRow[] = []
+  const found: Listed[] = []
   for (const filter of filtersOf(listing)) {
-    let query = tx.selectFrom('activities').selectAll().where('organization_id', '=', organizationId).where(filter)
+    let query = tx
+      .selectFrom('activities')
+      .select(['id', 'position', BYTES.as('bytes')])
+      .where('organization_id', '=', organizationId)
+      .where(filter)
     if (beforePosition !== undefined) query = query.where('position', '<', beforePosition)
     if (afterPosition !== undefined) query = query.where('position', '>', afterPosition)
     found.push(
@@ -119,7 +125,34 @@ export async function listActivityRows(
   const inLine = found
     .sort((a, b) => (towardsNewer ? a.position - b.position : b.position - a.position))
     .slice(0, limit)
-  return towardsNewer ? inLine.reverse() : inLine
+  const ids = takeBytes(inLine, listing.mostBytes).map(({ id }) => id)
+  if (ids.length === 0) return []
+  return tx
+    .selectFrom('activities')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .orderBy('position', 'desc')
+    .execute()
+}
+
+interface Listed {
+  readonly id: string
+  readonly position: number
+  readonly bytes: number
+}
+
+/** What an activity takes in an answer, more or less. SQLite knows how long a text is without reading it. */
+const BYTES = sql<number>`octet_length(intent) + coalesce(octet_length(result), 0) + coalesce(octet_length(failure), 0)
+  + (select coalesce(sum(octet_length(message)), 0) from votes where votes.activity_id = activities.id)`
+
+function takeBytes(inLine: readonly Listed[], mostBytes: number): readonly Listed[] {
+  let bytes = 0
+  const end = inLine.findIndex((one) => {
+    bytes += one.bytes
+    return bytes > mostBytes
+  })
+  return end < 0 ? inLine : inLine.slice(0, Math.max(1, end))
 }
 
 type Filter = (eb: ExpressionBuilder<Schema, 'activities'>) => Expression<SqlBool>

@@ -44,8 +44,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const positions = (listing: Parameters<typeof listActivityRows>[2]) =>
-  database.read(async (tx) => (await listActivityRows(tx, ORGANIZATION, listing)).map(({ position }) => position))
+type Listing = Omit<Parameters<typeof listActivityRows>[2], 'mostBytes'> & { readonly mostBytes?: number }
+const positions = (listing: Listing) =>
+  database.read(async (tx) =>
+    (await listActivityRows(tx, ORGANIZATION, { mostBytes: 1_000, ...listing })).map(({ position }) => position),
+  )
 
 const waiting = 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
 const failed = 'ACTIVITY_STATUS_FAILED'
@@ -65,6 +68,9 @@ describe('lists of activities', () => {
     ],
     ['a type that has not the status', { types: [RARE], statuses: [failed] }, []],
     ['a type and the usual status', { types: [RARE], statuses: [completed] }, []],
+    ['bytes as well: each has two', { mostBytes: 5 }, [5000, 4999]],
+    ['fewer bytes than one has', { mostBytes: 1 }, [5000]],
+    ['bytes after', { mostBytes: 5, afterPosition: 1 }, [3, 2]],
     ['before', { statuses: [waiting, failed], beforePosition: 4000 }, [3001, 3000, 2001]],
     ['after', { statuses: [waiting, failed], afterPosition: 1001 }, [3000, 2001, 2000]],
   ])('lists of activities: filtered by %s', async (_, filter, expected) => {
@@ -94,9 +100,10 @@ async function explained(filter: object, plans: string[]): Promise<readonly stri
   const direct = new DatabaseSync(join(folder, 'quorate.db'), { readOnly: true })
   await database.read(async (tx) => {
     const { executor, restore } = spyOn(tx)
-    await listActivityRows(tx, ORGANIZATION, { ...filter, limit: 3 })
+    await listActivityRows(tx, ORGANIZATION, { ...filter, limit: 3, mostBytes: 1_000 })
     restore()
-    for (const { sql, parameters } of executor) {
+    // The last one reads the activities that were found, by their ids.
+    for (const { sql, parameters } of executor.slice(0, -1)) {
       const rows = direct.prepare(`explain query plan ${sql}`).all(...(parameters as string[]))
       plans.push(rows.map(({ detail }) => String(detail)).join('\n'))
     }
