@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type MutualCertificates, makeCertificates } from './certificates.ts'
+import { type CertificateOptions, type MutualCertificates, makeCertificates } from './certificates.ts'
 
 /** Files (PEM) with which a client shows who it is and knows the server. */
 export interface TemporalTls {
@@ -32,14 +32,15 @@ export function clientTls(folder: string): TemporalTls {
 const RENEW_MS = 365 * 24 * 3_600_000
 
 /** Makes the certificates in this folder unless whole ones stand there that are valid for long. */
-export function ensureCertificates(folder: string, now = Date.now()): void {
+export function ensureCertificates(folder: string, options: CertificateOptions = {}): void {
+  const { now = Date.now() } = options
   const found = readCertificates(folder)
   if (found && lastsUntil(found, now + RENEW_MS)) return
   // All at once: after a death in between there are the old ones, or none.
   const made = `${folder}.new`
   rmSync(made, { recursive: true, force: true })
   mkdirSync(made, { recursive: true, mode: 0o700 })
-  const certificates = makeCertificates(now)
+  const certificates = makeCertificates({ ...options, now })
   for (const [name, text] of textsOf(certificates)) writeFileSync(join(made, name), text, { mode: 0o600 })
   rmSync(folder, { recursive: true, force: true })
   renameSync(made, folder)

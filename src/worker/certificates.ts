@@ -36,15 +36,25 @@ const SERVER_AUTH = [0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01]
 const CLIENT_AUTH = [0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x02]
 const ECDSA_WITH_SHA256 = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]
 
-/** Makes an authority (P-256) and one certificate each for a server at 127.0.0.1 or localhost and for its clients. */
-export function makeCertificates(now = Date.now()): MutualCertificates {
+export interface CertificateOptions {
+  /** Names of hosts at which the server is reached, beside 127.0.0.1. @default ['localhost'] */
+  readonly hosts?: readonly string[]
+  /** @default now */
+  readonly now?: number
+}
+
+/** Makes an authority (P-256) and one certificate each for a server on this machine and for its clients. */
+export function makeCertificates({
+  hosts = ['localhost'],
+  now = Date.now(),
+}: CertificateOptions = {}): MutualCertificates {
   const issuer = { name: 'quorate authority', ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) }
   const issue = (name: string, usages: readonly (readonly number[])[]): KeyWithCertificate => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     return {
       certificate: makeCertificate(
         { name, publicKey },
-        { issuer, extensions: endEntity(usages, issuer.publicKey), now },
+        { issuer, extensions: endEntity(usages, { hosts, issuer: issuer.publicKey }), now },
       ),
       key: privateKey.export({ format: 'pem', type: 'pkcs8' }) as string,
     }
@@ -98,13 +108,17 @@ function authority(publicKey: KeyObject): Buffer[] {
   ]
 }
 
-function endEntity(usages: readonly (readonly number[])[], issuer: KeyObject): Buffer[] {
+function endEntity(
+  usages: readonly (readonly number[])[],
+  { hosts, issuer }: { readonly hosts: readonly string[]; readonly issuer: KeyObject },
+): Buffer[] {
+  const names = hosts.map((host) => der(0x82, Buffer.from(host)))
   return [
     critical(BASIC_CONSTRAINTS, sequence()),
     critical(KEY_USAGE, der(BIT_STRING, [7, 0x80])), // digitalSignature
     critical(EXTENDED_KEY_USAGE, sequence(...usages.map((usage) => der(OBJECT_IDENTIFIER, usage)))),
-    // An iPAddress and a dNSName.
-    extension(SUBJECT_ALT_NAME, sequence(der(0x87, [127, 0, 0, 1]), der(0x82, Buffer.from('localhost')))),
+    // An iPAddress and dNSNames.
+    extension(SUBJECT_ALT_NAME, sequence(der(0x87, [127, 0, 0, 1]), ...names)),
     extension(AUTHORITY_KEY_IDENTIFIER, sequence(der(0x80, identifierOf(issuer)))),
   ]
 }

@@ -104,7 +104,7 @@ async function startOnce(options: TemporalServerOptions): Promise<TemporalServer
       return { address, tls, pid: child.pid!, ended, stop }
     }
     throw new WorkerError('worker/temporal-failed', `the embedded Temporal server did not come up: ${failure}`, {
-      facts: { binary, folder, log: logFile, said: lastWords(logged()) },
+      facts: { binary, folder, serverLog: logFile, said: lastWords(logged()) },
     })
   } catch (error) {
     await stop()

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect as connectTcp } from 'node:net'
@@ -16,7 +17,7 @@ const DAY_MS = 24 * 3_600_000
 describe('certificates', () => {
   test('the authority signs both, each is its key’s, and they say what they are for', () => {
     const now = Date.parse('2026-11-22T10:00:00Z')
-    const made = makeCertificates(now)
+    const made = makeCertificates({ now })
     const authority = new X509Certificate(made.authority)
     expect([authority.ca, authority.subject, authority.verify(authority.publicKey)]).toEqual([
       true,
@@ -43,7 +44,7 @@ describe('certificates', () => {
   })
 
   test('a date past 2049 is written with four digits of its year', () => {
-    const { authority } = makeCertificates(Date.parse('2045-01-01T00:00:00Z'))
+    const { authority } = makeCertificates({ now: Date.parse('2045-01-01T00:00:00Z') })
     expect(new X509Certificate(authority).validToDate.toISOString()).toBe('2054-12-30T00:00:00.000Z')
   })
 
@@ -110,7 +111,7 @@ describe('certificate files', () => {
 
   test('those that end within a year are made anew', () => {
     const at = join(folder, 'old')
-    ensureCertificates(at, Date.now() - 9.5 * 365 * DAY_MS)
+    ensureCertificates(at, { now: Date.now() - 9.5 * 365 * DAY_MS })
     const before = read(at)
     ensureCertificates(at)
     for (const [index, [, text]] of read(at).entries()) expect(text).not.toBe(before[index]![1])
@@ -128,5 +129,17 @@ describe('certificate files', () => {
     spoil(at)
     ensureCertificates(at)
     for (const [index, [, text]] of read(at).entries()) expect(text).not.toBe(before[index]![1])
+  })
+})
+
+describe('certificates for a server in containers', () => {
+  test('are made by a program of its own, for the names that it is given', () => {
+    const at = join(folder, 'containers/temporal')
+    const program = join(import.meta.dirname, '../../src/worker/make-certificates.ts')
+    execFileSync(process.execPath, [program, at, 'temporal'])
+    const certificate = new X509Certificate(readFileSync(join(at, 'server.pem')))
+    expect(certificate.checkHost('temporal')).toBe('temporal')
+    expect(certificate.checkHost('localhost')).toBeUndefined()
+    expect(statSync(join(at, 'client.key')).mode & 0o777).toBe(0o600)
   })
 })

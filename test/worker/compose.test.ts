@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
 import { settingRows } from '../../src/config/index.ts'
+import { CERTIFICATE_FILES } from '../../src/worker/certificate-files.ts'
 
 const root = join(import.meta.dirname, '../..')
 const document = parseDocument(readFileSync(join(root, 'temporal-docker/compose.yaml'), 'utf8'), { merge: true })
@@ -12,6 +13,8 @@ const compose = document.toJS() as {
     string,
     {
       image?: string
+      entrypoint?: string[]
+      profiles?: string[]
       build?: { context: string; dockerfile: string }
       ports?: string[]
       healthcheck?: { test: unknown }
@@ -25,17 +28,27 @@ const compose = document.toJS() as {
 const services = Object.entries(compose.services)
 
 describe('compose file', () => {
-  test('parses without a fault and holds the five parts', () => {
+  test('parses without a fault and holds its parts', () => {
     expect(document.errors).toEqual([])
-    expect(Object.keys(compose.services)).toEqual(['postgres', 'temporal', 'temporal-ui', 'service', 'worker'])
+    expect(Object.keys(compose.services)).toEqual([
+      'certificates',
+      'postgres',
+      'temporal',
+      'temporal-ui',
+      'service',
+      'worker',
+    ])
   })
 
-  test.each(services)('%s has a health check, and an image with a version or one that is built here', (_, service) => {
-    expect(service.healthcheck?.test).toBeTruthy()
-    if (service.build)
-      expect(existsSync(join(root, 'temporal-docker', service.build.context, service.build.dockerfile))).toBe(true)
-    else expect(service.image).toMatch(/:(?!latest)[\w.-]+$/)
-  })
+  test.each(services)(
+    '%s has a health check unless it ends, and an image with a version or one that is built here',
+    (name, service) => {
+      if (name !== 'certificates') expect(service.healthcheck?.test).toBeTruthy()
+      if (service.build)
+        expect(existsSync(join(root, 'temporal-docker', service.build.context, service.build.dockerfile))).toBe(true)
+      else expect(service.image).toMatch(/:(?!latest)[\w.-]+$/)
+    },
+  )
 
   test('what is published is published on the loopback interface', () => {
     const ports = services.flatMap(([, { ports = [] }]) => ports)
@@ -46,9 +59,14 @@ describe('compose file', () => {
   test('what is waited for is there and can become healthy; named volumes are declared', () => {
     for (const [, { depends_on = {}, volumes = [] }] of services) {
       for (const [name, { condition }] of Object.entries(depends_on)) {
-        expect([name in compose.services, condition]).toEqual([true, 'service_healthy'])
+        const wanted = name === 'certificates' ? 'service_completed_successfully' : 'service_healthy'
+        expect([name in compose.services, condition]).toEqual([true, wanted])
       }
-      for (const volume of volumes) expect(Object.keys(compose.volumes)).toContain(volume.split(':')[0])
+      for (const volume of volumes) {
+        const [from] = volume.split(':')
+        if (from!.startsWith('./')) expect(existsSync(join(root, 'temporal-docker', from!))).toBe(true)
+        else expect(Object.keys(compose.volumes)).toContain(from)
+      }
     }
   })
 
@@ -56,13 +74,65 @@ describe('compose file', () => {
     const known = new Set<string>([
       ...Object.values(settingRows).map(({ environment }) => environment),
       'TEMPORAL_ADDRESS',
+      'TEMPORAL_TLS_CLIENT_CERT_PATH',
+      'TEMPORAL_TLS_CLIENT_KEY_PATH',
+      'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+      'TEMPORAL_TLS_SERVER_NAME',
     ])
     expect(Object.keys(compose.services.worker!.environment!).filter((name) => !known.has(name))).toEqual([])
     const passwords = services.flatMap(([, { environment = {} }]) =>
-      Object.entries(environment).filter(([name]) => /PASSWORD|PWD|KEY$/.test(name)),
+      Object.entries(environment).filter(([name]) => /PASSWORD|PWD|(?<!TLS.*)KEY$/.test(name)),
     )
     expect(passwords.length).toBeGreaterThan(0)
     for (const [, value] of passwords) expect(value).toMatch(/^\$\{\w+:\?/)
+  })
+})
+
+describe('compose file: who may call Temporal', () => {
+  const { temporal, worker, 'temporal-ui': ui, certificates } = compose.services
+
+  test('Temporal wants client certificates on every port, has no HTTP port, and is not published', () => {
+    expect(temporal!.environment).toMatchObject({
+      TEMPORAL_TLS_REQUIRE_CLIENT_AUTH: 'true',
+      FRONTEND_HTTP_PORT: '0',
+    })
+    expect(temporal!.ports).toBeUndefined()
+    const dynamic = readFileSync(join(root, 'temporal-docker/dynamic-config.yaml'), 'utf8')
+    expect(parseDocument(dynamic).toJS()).toEqual({ 'system.enableRingpopTLS': [{ value: true }] })
+  })
+
+  test('server, worker, UI and the command inside know each other by the files that are made', () => {
+    const at = '/certificates/temporal'
+    expect(certificates!.entrypoint).toEqual(['node', 'dist/src/worker/make-certificates.js', at, 'temporal'])
+    expect(existsSync(join(root, 'src/worker/make-certificates.ts'))).toBe(true)
+    const { authority, server, client } = CERTIFICATE_FILES
+    const own = {
+      TEMPORAL_TLS_CLIENT_CERT_PATH: `${at}/${client.certificate}`,
+      TEMPORAL_TLS_CLIENT_KEY_PATH: `${at}/${client.key}`,
+      TEMPORAL_TLS_SERVER_CA_CERT_PATH: `${at}/${authority}`,
+      TEMPORAL_TLS_SERVER_NAME: 'temporal',
+    }
+    expect(worker!.environment).toMatchObject(own)
+    expect(temporal!.environment).toMatchObject({
+      ...own,
+      TEMPORAL_TLS_SERVER_CA_CERT: `${at}/${authority}`,
+      TEMPORAL_TLS_SERVER_CERT: `${at}/${server.certificate}`,
+      TEMPORAL_TLS_SERVER_KEY: `${at}/${server.key}`,
+      TEMPORAL_TLS_FRONTEND_CERT: `${at}/${server.certificate}`,
+      TEMPORAL_TLS_FRONTEND_KEY: `${at}/${server.key}`,
+      TEMPORAL_TLS_CLIENT1_CA_CERT: `${at}/${authority}`,
+    })
+    expect(ui!.environment).toMatchObject({
+      TEMPORAL_TLS_CERT: `${at}/${client.certificate}`,
+      TEMPORAL_TLS_KEY: `${at}/${client.key}`,
+      TEMPORAL_TLS_CA: `${at}/${authority}`,
+    })
+    for (const part of [temporal!, worker!, ui!]) expect(part.volumes).toContain('certificates:/certificates:ro')
+  })
+
+  test('the UI, which asks nobody who they are, starts only when asked for and changes nothing', () => {
+    expect(ui!.profiles).toEqual(['ui'])
+    expect(ui!.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' })
   })
 })
 

@@ -56,15 +56,16 @@ export async function startEmbeddedTemporal(
     ...(signal ? { signal } : {}),
   })
   const { address, tls, pid } = server
-  let stopping = false
+  let [stopping, dead] = [false, false]
   closers.push(async () => {
     stopping = true
     await server.stop()
-    rmSync(noteOf(dataDir), { force: true })
+    if (!dead) rmSync(noteOf(dataDir), { force: true })
   })
   write(dataDir, { pid, address })
   void server.ended.then((how) => {
     if (stopping) return
+    dead = true
     write(dataDir, { pid, address, ended: { how, at: new Date().toISOString() } })
     onDeath?.(how)
   })

@@ -48,7 +48,8 @@ const NEXT = [
 /** Workflow ids, oldest first; in words why they cannot be read. Closing brings what stands beside the file into it. */
 function readOpenRuns(state: string): readonly string[] | string {
   try {
-    const database = new DatabaseSync(state)
+    // The table computes columns by expressions that quote strings as names.
+    const database = new DatabaseSync(state, { enableDoubleQuotedStringLiterals: true })
     try {
       return database
         .prepare(

@@ -1,0 +1,155 @@
+/** The embedded Temporal of a data folder: what becomes of a former one, and what is said when it dies or does not start. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { setAsideFormerTemporal } from '../../src/cli/background/former-temporal.ts'
+import { quorate } from './harness.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const folder = mkdtempSync(join(tmpdir(), 'quorate-embedded-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+/** Made by `temporal server start-dev` 1.5.1, with four runs open and two ended. */
+const former = gunzipSync(readFileSync(join(import.meta.dirname, 'former/temporal.db.gz')))
+const organization = '00000000-0000-4000-8000-000000000001'
+const OPEN = [
+  `apply/${organization}`,
+  `send/${organization}/9f86d081884c7d65`,
+  `send-batch/${organization}/batch-1`,
+  'stranger',
+]
+
+function dataFolder(name: string): string {
+  const dataDir = join(folder, name)
+  mkdirSync(dataDir, { mode: 0o700 })
+  return dataDir
+}
+
+const isAlive = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('a former embedded Temporal', () => {
+  test('its state is set aside whole, and who had runs open in it is told which, and what now', () => {
+    const dataDir = dataFolder('former')
+    writeFileSync(join(dataDir, 'temporal.db'), former)
+    writeFileSync(join(dataDir, 'temporal.db.log'), 'its log')
+    const said: string[] = []
+    setAsideFormerTemporal(dataDir, (text) => said.push(text))
+    expect(said[0]).toContain(`was set aside as ${join(dataDir, 'former-temporal.db')}`)
+    expect(said[1]).toContain('4 runs were open in it')
+    expect(said.slice(2, 6).map((line) => line.replace(/^temporal: +/, ''))).toEqual(OPEN)
+    expect(said.slice(6).join('\n')).toMatch(/plan and apply again.*\n.*the same `quorate send` again/)
+    expect(readdirSync(dataDir).sort()).toEqual([
+      'former-temporal.db',
+      'former-temporal.db.log',
+      'former-temporal.db.open-runs.txt',
+    ])
+    expect(readFileSync(join(dataDir, 'former-temporal.db')).equals(former)).toBe(true)
+    expect(readFileSync(join(dataDir, 'former-temporal.db.open-runs.txt'), 'utf8').trim().split('\n')).toEqual(OPEN)
+
+    setAsideFormerTemporal(dataDir, (text) => said.push(text))
+    expect(said).toHaveLength(8)
+  })
+
+  test('one that cannot be read is set aside too, and a second one beside the first', () => {
+    const dataDir = dataFolder('broken')
+    const said: string[] = []
+    for (const text of ['no database', 'nor this']) {
+      writeFileSync(join(dataDir, 'temporal.db'), text)
+      setAsideFormerTemporal(dataDir, (line) => said.push(line))
+    }
+    expect(readdirSync(dataDir).sort()).toEqual(['former-temporal-2.db', 'former-temporal.db'])
+    expect(said.filter((line) => line.includes('could not be read (file is not a database)'))).toHaveLength(2)
+  })
+
+  test('`up` on its data folder says so and works', async () => {
+    const dataDir = dataFolder('upgraded')
+    writeFileSync(join(dataDir, 'temporal.db'), former)
+    const env = { QUORATE_DATA_DIR: dataDir }
+    const up = await quorate(['up'], { env })
+    await quorate(['down'], { env })
+    expect(up.exit).toBe(0)
+    for (const id of OPEN) expect(up.stderr).toContain(id)
+    expect(existsSync(join(dataDir, 'former-temporal.db'))).toBe(true)
+    const reset = await quorate(['reset', '--yes', '--json'], { env })
+    expect(JSON.parse(reset.stdout).kept).toEqual([])
+  })
+})
+
+describe('an embedded Temporal that dies', () => {
+  test('ends what works with it, doctor says what happened, and the next `up` starts it again on its state', async () => {
+    const env = { QUORATE_DATA_DIR: join(folder, 'died') }
+    const { pid } = JSON.parse((await quorate(['up', '--json'], { env })).stdout)
+    const temporal = JSON.parse(readFileSync(join(folder, 'died/temporal.json'), 'utf8')).pid
+    process.kill(temporal, 'SIGKILL')
+    while (isAlive(pid)) await delay(50)
+
+    const doctor = await quorate(['doctor'], { env })
+    expect(doctor.exit).toBe(1)
+    expect(doctor.stdout).toMatch(/✗ Temporal +the embedded server died at \S+: it ended with SIGKILL\n.*`quorate up`/)
+    expect(readFileSync(join(folder, 'died/background.log'), 'utf8')).toContain('the embedded Temporal server died')
+
+    const again = await quorate(['up'], { env })
+    expect(again.exit).toBe(0)
+    expect(again.stderr).toMatch(/the embedded server died at .* \(it ended with SIGKILL\); starting it again/)
+    const well = await quorate(['doctor', '--json'], { env })
+    await quorate(['down'], { env })
+    expect(JSON.parse(well.stdout).findings[1]).toMatchObject({ check: 'Temporal', state: 'good' })
+  })
+
+  test('one that outlived its background process is stopped before another one starts', async () => {
+    const env = { QUORATE_DATA_DIR: join(folder, 'outlived') }
+    const { pid } = JSON.parse((await quorate(['up', '--json'], { env })).stdout)
+    const note = () => JSON.parse(readFileSync(join(folder, 'outlived/temporal.json'), 'utf8')).pid as number
+    const first = note()
+    process.kill(pid, 'SIGKILL')
+    while (isAlive(pid)) await delay(50)
+    expect(isAlive(first)).toBe(true)
+    expect((await quorate(['up'], { env })).exit).toBe(0)
+    expect(isAlive(first)).toBe(false)
+    const second = note()
+    await quorate(['down'], { env })
+    expect(isAlive(second)).toBe(false)
+  })
+})
+
+describe('an embedded Temporal that does not start', () => {
+  test('`up` says what it said and where its log is, and nothing stays behind', async () => {
+    const dataDir = join(folder, 'fails')
+    const bin = join(folder, 'bin')
+    mkdirSync(bin)
+    writeFileSync(
+      join(bin, 'temporal-server'),
+      '#!/bin/sh\necho "sql schema version compatibility check failed"\nexit 1\n',
+    )
+    chmodSync(join(bin, 'temporal-server'), 0o755)
+    const env = { QUORATE_DATA_DIR: dataDir, PATH: [bin, process.env['PATH']].join(delimiter) }
+    const up = await quorate(['up'], { env })
+    expect(up.exit).toBe(1)
+    expect(up.stderr).toContain('error worker/temporal-failed: the embedded Temporal server did not come up')
+    expect(up.stderr).toContain('sql schema version compatibility check failed')
+    expect(up.stderr).toContain(join(dataDir, 'temporal/server.log'))
+    expect(JSON.parse((await quorate(['down', '--json'], { env })).stdout)).toEqual({ stopped: false })
+    const reset = await quorate(['reset', '--yes', '--json'], { env })
+    expect([reset.exit, JSON.parse(reset.stdout).kept]).toEqual([0, []])
+  })
+})
