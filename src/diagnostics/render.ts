@@ -45,21 +45,28 @@ function place({ source, start }: Span): string {
   return `${printable(source.path)}:${line}:${column}`
 }
 
+/** Characters of a line that are shown: a mistake in a line of a million characters must not print a million. */
+const WIDEST = 200
+/** How many of them stand before what is marked where the line is longer. */
+const BEFORE = 60
+
 /** The first line of a span with a row of carets below what is marked. Tabs are shown as they are, below as above. */
 function excerpt({ source, start, end }: Span): string {
   const lineStart = source.text.lastIndexOf('\n', start - 1) + 1
   const lineBreak = source.text.indexOf('\n', start)
   const lineEnd = lineBreak < 0 ? source.text.length : lineBreak
-  const line = source.text.slice(lineStart, lineEnd).replace(/\r$/, '')
+  const from = lineEnd - lineStart > WIDEST ? Math.max(lineStart, start - BEFORE) : lineStart
+  const to = Math.min(lineEnd, from + WIDEST)
+  const line = source.text.slice(from, to).replace(/\r$/, '')
   if (line.trim() === '') return ''
+  const [head, tail] = [from > lineStart ? '…' : '', to < lineEnd ? '…' : '']
   const number = String(positionAt(source, start).line)
   // Measured as shown: an escaped control character is wider than it was.
-  const indent = [...printableLine(source.text.slice(lineStart, start))].map((c) => (c === '\t' ? '\t' : ' ')).join('')
-  const marked = Math.max(
-    1,
-    [...printableLine(source.text.slice(start, Math.min(end, lineStart + line.length)))].length,
-  )
-  return `${number.padStart(4)} │ ${printableLine(line)}\n${' '.repeat(4)} │ ${indent}${'^'.repeat(marked)}\n`
+  const indent = [...head, ...printableLine(source.text.slice(from, start))]
+    .map((c) => (c === '\t' ? '\t' : ' '))
+    .join('')
+  const marked = Math.max(1, [...printableLine(source.text.slice(start, Math.min(end, from + line.length)))].length)
+  return `${number.padStart(4)} │ ${head}${printableLine(line)}${tail}\n${' '.repeat(4)} │ ${indent}${'^'.repeat(marked)}\n`
 }
 
 /** A line of a source with its tabs. */

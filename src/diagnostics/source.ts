@@ -28,14 +28,35 @@ export function spanAt(source: Source, start: number, end: number = start): Span
   return { source, start: from, end: Math.max(from, Math.min(end, source.text.length)) }
 }
 
+interface Found extends Position {
+  readonly offset: number
+}
+
+/** The place that was found last in each source: places are mostly asked for in their order, and files may be long. */
+const lastFound = new WeakMap<Source, Found>()
+
 /** Finds the line and column of an offset. */
 export function positionAt(source: Source, offset: number): Position {
-  const before = source.text.slice(0, offset)
-  const lineStart = before.lastIndexOf('\n') + 1
-  let line = 1
-  for (let i = before.indexOf('\n'); i >= 0; i = before.indexOf('\n', i + 1)) line++
-  return { line, column: [...before.slice(lineStart)].length + 1 }
+  const { text } = source
+  const end = Math.min(offset, text.length)
+  const known = lastFound.get(source)
+  let { offset: at, line, column } = known && known.offset <= end ? known : { offset: 0, line: 1, column: 1 }
+  for (; at < end; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === LINE_BREAK) {
+      line++
+      column = 1
+    } else if (!(isSecondHalf(unit) && isFirstHalf(text.charCodeAt(at - 1)))) column++
+  }
+  lastFound.set(source, { offset: at, line, column })
+  return { line, column }
 }
+
+const LINE_BREAK = 0x0a
+
+/** The halves of characters beyond 16 bits. */
+const isFirstHalf = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
+const isSecondHalf = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
 /** The JSON form of a span: path, 1-based line and column of its start and end. */
 export function toSpanJson(span: Span): {

@@ -35,6 +35,19 @@ describe('places', () => {
     })
   }
 
+  test('place: asked for in any order, it is what counting from the start comes to', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '\n', '\r\n', '😀', '\ud83d', '\ude00'), maxLength: 60 })
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(100), { minLength: 1, maxLength: 8 }), (written, offsets) => {
+        const one = createSource('a', written)
+        for (const offset of offsets) {
+          const lines = written.slice(0, offset).split('\n')
+          expect(positionAt(one, offset)).toEqual({ line: lines.length, column: [...lines.at(-1)!].length + 1 })
+        }
+      }),
+    )
+  })
+
   test('place: a span never leaves its text and never ends before it starts', () => {
     fc.assert(
       fc.property(fc.string(), fc.integer(), fc.integer(), (text, a, b) => {

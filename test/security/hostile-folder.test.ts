@@ -156,3 +156,16 @@ describe('hostile folder: aliases of YAML', () => {
     expect([exit, stdout]).toEqual([0, 'definitions is valid: 4 resources\n'])
   })
 })
+
+describe('hostile folder: what its mistakes print', () => {
+  test('hostile folder: a line of thousands of mistakes prints a stretch of itself for each', async () => {
+    const keys = Array.from({ length: 2_000 }, (_, index) => `unknown-${index}: 1`).join(', ')
+    const root = repository({ 'definitions/b.yaml': `{ ${keys} }\n` })
+    const { exit, stdout, stderr } = await quorate(COMMANDS.validate, { cwd: root })
+    const lines = (stdout + stderr).split('\n')
+    expect(lines.filter((line) => line.includes('definitions/unknown-key')).length).toBe(2_000)
+    expect(lines.filter((line) => line.length > 500).map((line) => line.slice(0, 60))).toEqual([])
+    expect(lines.find((line) => line.includes('│ …') && line.includes(', unknown-1000:'))).toMatch(/…$/)
+    expect(exit).toBe(1)
+  })
+})
