@@ -6,7 +6,7 @@
 
 export { localCodes } from './codes.ts'
 export { type Exposure, exposureOf } from './exposure.ts'
-export { type Refusal, readPrivate, tightenPrivate, writePrivate } from './private-file.ts'
+export { createPrivate, readPrivate, tightenPrivate, writePrivate } from './private-file.ts'
 export { assertPrivateFolder, ensurePrivateFolder } from './private-folder.ts'
 export { askPrivately, listenPrivately, type PrivateListener } from './private-socket.ts'
 export { explainSystemError } from './system-error.ts'

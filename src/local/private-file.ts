@@ -85,6 +85,12 @@ export function writePrivate(path: string, text: string): void {
   syncFolder(dirname(path))
 }
 
+/** Creates a private file and makes it durable. Never overwrites: throws `EEXIST`. */
+export function createPrivate(path: string, text: string): void {
+  writeNew(path, text)
+  syncFolder(dirname(path))
+}
+
 function writeNew(path: string, text: string): void {
   const file = openSync(path, 'wx', OWNER_ONLY)
   try {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { newUuid, type RandomBytes } from '../crypto/index.ts'
+import { createPrivate, readPrivate, writePrivate } from '../local/index.ts'
 import { type Logger, Secret } from '../telemetry/index.ts'
 import { ServiceError } from './error.ts'
-import { readIfThere, writeWhole } from './files.ts'
 import type { Sealing } from './sealing.ts'
 import { prepareRelayers, type RelayerAddresses } from './sends/relayers.ts'
 import { createKeyPair, createServiceKeys, readServiceKeys } from './service-keys.ts'
@@ -14,6 +14,9 @@ import {
   SETTING_OF_FIRST_ORGANIZATION,
   type Transaction,
 } from './store/index.ts'
+
+/** In a data folder: what somebody needs to use it. */
+export const BOOTSTRAP_FILE = 'bootstrap.json'
 
 /** What somebody needs to use a new installation; `bootstrap.json` holds it (design: the service). */
 export interface Bootstrap {
@@ -46,7 +49,7 @@ export interface BootstrapTools {
 }
 
 /** Names of what the database itself remembers of the first organization. */
-const SETTINGS = {
+export const SETTINGS = {
   organizationId: SETTING_OF_FIRST_ORGANIZATION,
   rootUserId: 'first-user-id',
   apiPublicKey: 'first-api-public-key',
@@ -61,8 +64,8 @@ export async function isEmpty(database: Database): Promise<boolean> {
 
 /**
  * Makes the first organization, its root user and key, and the service's keys, in an empty database. The private key is
- * on disk before the database says that there is an organization: a crash in between leaves a file that the next start
- * replaces, never an organization that nobody can enter.
+ * on disk before the database says that there is an organization: a crash in between leaves a key of nobody, never an
+ * organization that nobody can enter. INVARIANT: a file that is there is never overwritten; its key cannot be had back.
  */
 export async function createFirstOrganization(
   dataDir: string,
@@ -86,14 +89,13 @@ export async function createFirstOrganization(
     )
     await createServiceKeys(tx, { ...tools, now })
     for (const [fact, name] of Object.entries(SETTINGS)) await insertSetting(tx, name, facts[fact as keyof Facts])
-    write(dataDir, { ...facts, apiPrivateKey: new Secret(privateKey) })
+    createPrivate(join(dataDir, BOOTSTRAP_FILE), toText({ ...facts, apiPrivateKey: new Secret(privateKey) }))
   })
 }
 
 /**
- * Reads what the installation is and writes `bootstrap.json` anew for the address it listens on now. A file that was
- * removed comes back without the private key, which nobody else has. Throws `service/data-folder-damaged`,
- * `service/seal-broken`.
+ * Reads what the installation is and brings `bootstrap.json` up to the address it listens on now; the private key in it stays
+ * as it was read. Throws `service/data-folder-damaged`, `service/seal-broken`.
  */
 export async function refreshBootstrap(dataDir: string, tools: BootstrapTools, baseUrl: string): Promise<Bootstrap> {
   const relayers = await prepareRelayers(tools)
@@ -101,7 +103,8 @@ export async function refreshBootstrap(dataDir: string, tools: BootstrapTools, b
     facts: await readFacts(tx),
     keys: await readServiceKeys(tx, tools.sealing),
   }))
-  const apiPrivateKey = readPrivateKey(dataDir, facts, tools.logger)
+  const before = readBootstrapFile(dataDir, facts)
+  const { apiPrivateKey } = before
   const bootstrap: Bootstrap = {
     baseUrl,
     ...facts,
@@ -111,7 +114,8 @@ export async function refreshBootstrap(dataDir: string, tools: BootstrapTools, b
     tlsFetcherPublicKey: keys['tls-fetcher'],
     relayers,
   }
-  write(dataDir, bootstrap)
+  const text = toText(bootstrap)
+  if (text !== before.text) writePrivate(join(dataDir, BOOTSTRAP_FILE), text)
   return bootstrap
 }
 
@@ -124,24 +128,28 @@ async function readFacts(tx: Transaction): Promise<Facts> {
   }
 }
 
-function readPrivateKey(dataDir: string, facts: Facts, logger: Logger): Secret | undefined {
-  const path = join(dataDir, 'bootstrap.json')
-  const text = readIfThere(path)
-  if (text === undefined) {
-    logger.warn('bootstrap.json is missing and is written again without the private key', { path })
-    return undefined
-  }
+/**
+ * Reads the `bootstrap.json` of an installation: its text, and the private key unless somebody took it out. Throws
+ * `service/data-folder-damaged` when it is missing, no JSON, or another installation's, and `local/exposed`.
+ */
+export function readBootstrapFile(
+  dataDir: string,
+  facts: Pick<Facts, 'organizationId' | 'apiPublicKey'>,
+): { readonly text: string; readonly apiPrivateKey?: Secret } {
+  const path = join(dataDir, BOOTSTRAP_FILE)
+  const text = readPrivate(path)
+  if (text === undefined) throw damaged(path, 'is missing')
   const file = parse(path, text)
   if (file['organizationId'] !== facts.organizationId || file['apiPublicKey'] !== facts.apiPublicKey) {
     throw damaged(path, 'belongs to another installation')
   }
   const key = file['apiPrivateKey']
-  return typeof key === 'string' ? new Secret(key) : undefined
+  return { text, ...(typeof key === 'string' ? { apiPrivateKey: new Secret(key) } : {}) }
 }
 
 function parse(path: string, text: string): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    return Object(JSON.parse(text)) as Record<string, unknown>
   } catch {
     throw damaged(path, 'is no JSON')
   }
@@ -149,13 +157,13 @@ function parse(path: string, text: string): Readonly<Record<string, unknown>> {
 
 function damaged(path: string, how: string): ServiceError {
   return new ServiceError('service/data-folder-damaged', `\`${path}\` ${how}`, {
-    facts: { path },
-    next: 'put the right file back, or remove it: it is then written again without the private key',
+    facts: { path, written: 'nothing' },
+    next: 'put the right file back from a backup, or the database that belongs to it',
   })
 }
 
-function write(dataDir: string, bootstrap: Partial<Bootstrap>): void {
+function toText(bootstrap: Partial<Bootstrap>): string {
   const { apiPrivateKey, ...rest } = bootstrap
   const file = apiPrivateKey ? { ...rest, apiPrivateKey: apiPrivateKey.reveal() } : rest
-  writeWhole(join(dataDir, 'bootstrap.json'), `${JSON.stringify(file, null, 2)}\n`)
+  return `${JSON.stringify(file, null, 2)}\n`
 }

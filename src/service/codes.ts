@@ -12,9 +12,13 @@ export const SERVICE_CODES = {
     summary: 'A file in the data folder does not say what this service wrote there.',
     solve: 'Restore the named file from a backup of the same folder.',
   },
+  'service/data-folder-incomplete': {
+    summary: 'The data folder lacks a part of what it had: its database, its master key or its `bootstrap.json`.',
+    solve: 'Mount the volume that it stands on, or put it back from a backup or a snapshot; nothing was written.',
+  },
   'service/master-key-exposed': {
-    summary: 'The file of the master key can be read by others than its owner.',
-    solve: 'Take the rights of group and others away: `chmod 600 <file>`.',
+    summary: 'Others than its owner could read or replace the file of the master key.',
+    solve: 'Run the command that the message names; if others could read the key, make a new installation.',
   },
   'service/master-key-invalid': {
     summary: 'The master key is not 32 bytes long.',

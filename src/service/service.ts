@@ -1,13 +1,15 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
+import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
 import { createDecoder } from '../protocol/index.ts'
 import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } from './bootstrap.ts'
+import { beginFirstStart, checkDataFolder, endFirstStart } from './data-folder.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
-import { checkMasterKey, DATABASE_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
+import { checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
 import { handlers } from './handlers/index.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './http/limits.ts'
 import { apiPaths, createHttpServer } from './http/server.ts'
@@ -85,13 +87,24 @@ export interface Service {
 
 /**
  * Opens a data folder and serves it. Throws `service/data-folder-in-use`, `service/master-key-…`,
- * `service/seal-broken`, `service/data-folder-damaged`, `service/store-unavailable`, and Node's own error when the port
- * cannot be had.
+ * `service/seal-broken`, `service/data-folder-damaged`, `service/data-folder-incomplete`, and `local/…` for what the system
+ * refuses: the folder, the disk, the port.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
+  try {
+    return await openFolder(options)
+  } catch (error) {
+    throw explainSystemError(error, { doing: `the service on \`${options.dataDir}\` did not start` })
+  }
+}
+
+async function openFolder(options: ServiceOptions): Promise<Service> {
   const { dataDir, host = '127.0.0.1', port = 0 } = options
   const { randomBytes = createPooledRandomBytes(), logger = silentLogger } = options
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  ensurePrivateFolder(dataDir)
+  const givenKey = options.masterKey && checkMasterKey(options.masterKey)
+  // Before the lock, whose file nothing of a folder that is refused should get; where it is there, somebody may be at work.
+  if (!existsSync(join(dataDir, 'lock.db'))) checkDataFolder(dataDir, givenKey)
   const lock = await lockFolder(dataDir)
   const closers: (() => Promise<void> | void)[] = [() => lock.release()]
   const drainMs = options.limits?.drainMs ?? EDGE_LIMITS.drainMs
@@ -104,12 +117,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   try {
     const operator = openOperator(options, logger)
     const clock = operator?.clock ?? options.clock ?? Date.now
+    const first = checkDataFolder(dataDir, givenKey) === 'new'
+    if (first) beginFirstStart(dataDir)
     const database = openDatabase(createDatabaseFile(dataDir), { now: clock() })
     closers.push(() => database.close())
     const empty = await isEmpty(database)
-    const masterKey = options.masterKey
-      ? checkMasterKey(options.masterKey)
-      : readMasterKey(join(dataDir, 'master.key'), empty ? randomBytes : undefined)
+    lock.assertHeld()
+    const masterKey = givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE), first ? randomBytes : undefined)
     const tools = { database, sealing: createSealing(masterKey, randomBytes), clock, randomBytes, logger }
     if (empty) {
       await createFirstOrganization(dataDir, tools, {
@@ -118,6 +132,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         keyName: options.keyName ?? 'root',
       })
     }
+    endFirstStart(dataDir)
     const chains = createChains(options.chains ?? {})
     const webhookRules = readWebhookRules(options)
     const webhookUrls = createWebhookUrlRules(webhookRules)
@@ -204,7 +219,7 @@ function readWebhookRules({ resolveHost = createResolveHost(), allowedWebhookHos
 /** The file is made here so that no other user may read it, nor the files that SQLite puts beside it. */
 function createDatabaseFile(dataDir: string): string {
   const path = join(dataDir, DATABASE_FILE)
-  closeSync(openSync(path, 'a', OWNER_ONLY))
+  if (!existsSync(path)) closeSync(openSync(path, 'a', OWNER_ONLY))
   return path
 }
 

@@ -1,17 +1,10 @@
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { chmodSync, closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { ensurePrivateFolder, readPrivate, writePrivate } from '../local/index.ts'
+import { BOOTSTRAP_FILE } from './bootstrap.ts'
+import { endFirstStart } from './data-folder.ts'
 import { ServiceError } from './error.ts'
-import { DATABASE_FILE, OPERATOR_FILE, OWNER_ONLY, readIfThere, writeWhole } from './files.ts'
+import { DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY } from './files.ts'
 import { lockFolder } from './lock.ts'
 import {
   type DatabaseFacts,
@@ -27,7 +20,7 @@ import {
  * What a snapshot holds besides the database. The master key is among it, or nothing sealed could be opened: whoever
  * reads a snapshot has the wallets.
  */
-const FILES = ['master.key', 'bootstrap.json', OPERATOR_FILE] as const
+const FILES = [MASTER_KEY_FILE, BOOTSTRAP_FILE, OPERATOR_FILE] as const
 
 /**
  * Writes a data folder into a file that its owner alone may read, whether its service runs or not; what was
@@ -46,7 +39,7 @@ export async function saveSnapshot(dataDir: string, file: string): Promise<Datab
   }
   const texts = new Map<string, string>()
   for (const name of FILES) {
-    const text = readIfThere(join(dataDir, name))
+    const text = readPrivate(join(dataDir, name))
     if (text !== undefined) texts.set(name, text)
   }
   const beside = `${file}.new`
@@ -89,7 +82,7 @@ export function readWebhooksGivenUp(dataDir: string): GivenUpWebhooks | undefine
  */
 export async function restoreSnapshot(dataDir: string, file: string): Promise<DatabaseFacts> {
   const facts = readSnapshot(file)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  ensurePrivateFolder(dataDir)
   const lock = await lockFolder(dataDir)
   const path = join(dataDir, DATABASE_FILE)
   const beside = `${path}.new`
@@ -101,9 +94,10 @@ export async function restoreSnapshot(dataDir: string, file: string): Promise<Da
     for (const name of FILES) {
       const text = texts.get(name)
       if (text === undefined) rmSync(join(dataDir, name), { force: true })
-      else writeWhole(join(dataDir, name), text)
+      else writePrivate(join(dataDir, name), text)
     }
     putInPlace(beside, path)
+    endFirstStart(dataDir)
     return facts
   } finally {
     rmSync(beside, { force: true })

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { p256PublicKey } from '../../src/crypto/index.ts'
 import { createService, type Service, ServiceError } from '../../src/service/index.ts'
-import { type Logger, Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
 import { startTestService } from './harness.ts'
 import { startProcess, startRefused } from './process.ts'
 import { createSmallDisk } from './small-disk.ts'
@@ -67,17 +68,24 @@ describe('service: the data folder', () => {
     expect(readBootstrap()['baseUrl']).toBe(url)
   })
 
-  test('service: bootstrap.json may be taken away; it comes back without the private key and with a warning', async () => {
+  test('service: the private key may be taken out of bootstrap.json, which stays without it', async () => {
     const first = (await start()).bootstrap
     await stop()
-    unlinkSync(path('bootstrap.json'))
-    const warnings: string[] = []
-    const logger: Logger = { ...silentLogger, warn: (message) => void warnings.push(message) }
-    const { bootstrap } = await start({ logger })
+    const { apiPrivateKey: _, ...kept } = readBootstrap()
+    writeFileSync(path('bootstrap.json'), JSON.stringify(kept))
+    const { bootstrap } = await start()
     expect(bootstrap.organizationId).toBe(first.organizationId)
     expect(bootstrap.apiPrivateKey).toBeUndefined()
     expect(readBootstrap()).not.toHaveProperty('apiPrivateKey')
-    expect(warnings).toEqual(['bootstrap.json is missing and is written again without the private key'])
+  })
+
+  test('service: a removed bootstrap.json is refused, and what is said to write lets the service start', async () => {
+    const first = (await start()).bootstrap
+    await stop()
+    unlinkSync(path('bootstrap.json'))
+    const { next } = (await start().catch((reason: unknown) => reason)) as ServiceError
+    execFileSync('sh', ['-c', /`(\(umask .*\))`/.exec(next!)![1]!])
+    expect((await start()).bootstrap.organizationId).toBe(first.organizationId)
   })
 
   test.each([
@@ -89,7 +97,7 @@ describe('service: the data folder', () => {
     {
       name: 'a master key that is missing',
       spoil: () => unlinkSync(path('master.key')),
-      code: 'service/master-key-invalid',
+      code: 'service/data-folder-incomplete',
     },
     {
       name: 'a master key of another folder',

@@ -14,7 +14,7 @@ export interface SmallDisk {
 /** Mounts a tmpfs. @default size '1m' */
 export function createSmallDisk(size = '1m'): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-disk-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder])
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tmpfs', folder])
   return {
     folder,
     grow: () => void execFileSync('mount', ['-o', 'remount,size=32m', folder]),

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
+import { readPrivate, writePrivate } from '../../local/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
-import { readIfThere, writeWhole } from '../files.ts'
 import { createFaults, FAULT_STATUSES, type Fault, type Faults, matches, type NewFault } from './faults.ts'
 
 /** What an operator may ask of a service that runs. Every request is answered with the state after it. */
@@ -51,7 +51,7 @@ export function createOperator(options: {
   let { aheadMs, faults: initial } = readKept(file)
   const keep = () => {
     if (aheadMs === 0 && faults.list().length === 0) return rmSync(file, { force: true })
-    writeWhole(file, `${JSON.stringify({ aheadMs, faults: faults.list() } satisfies Kept, null, 2)}\n`)
+    writePrivate(file, `${JSON.stringify({ aheadMs, faults: faults.list() } satisfies Kept, null, 2)}\n`)
   }
   const faults = createFaults(initial, keep)
   const clock = () => options.clock() + aheadMs
@@ -92,12 +92,12 @@ export function createOperator(options: {
 
 /** Says what an operator left behind in a folder that is served without an operator's control: it is not in force. */
 export function warnOfKept(file: string, logger: Logger): void {
-  if (readIfThere(file) === undefined) return
+  if (readPrivate(file) === undefined) return
   logger.warn('a moved clock or faults are kept in this folder and are not in force', { file })
 }
 
 function readKept(file: string): Kept {
-  const text = readIfThere(file)
+  const text = readPrivate(file)
   if (text === undefined) return { aheadMs: 0, faults: [] }
   try {
     return JSON.parse(text) as Kept

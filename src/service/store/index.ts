@@ -39,6 +39,7 @@ export {
   readSetting,
   SETTING_OF_FIRST_ORGANIZATION,
 } from './installation.ts'
+export { type Peeked, peekDatabase } from './peek.ts'
 export { listPolicies } from './policies.ts'
 export { withSavepoint } from './savepoint.ts'
 export type * from './schema.ts'
