@@ -25,6 +25,9 @@ const DYNAMIC_CONFIG: DynamicConfig = {
   'history.transferProcessorMaxPollRPS': 2000,
   'history.timerProcessorMaxPollRPS': 2000,
   'history.transferProcessorMaxPollHostRPS': 5000,
+  // For one user on one machine: its lists are not held up at ten a second, and its cache takes less memory.
+  'frontend.namespaceRPS.visibility': 100,
+  'history.hostLevelCacheMaxSize': 8096,
   // INVARIANT: without it the membership ports speak in clear with whoever connects, and let it join.
   'system.enableRingpopTLS': true,
 }

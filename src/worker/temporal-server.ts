@@ -56,7 +56,7 @@ export function temporalServerTls(folder: string): TemporalTls {
 }
 
 const RETENTION_DAYS = 30
-const UP_MS = 30_000
+const UP_MS = 60_000
 const STOP_MS = 10_000
 /** Another program may take a port between its choice and its use. */
 const ATTEMPTS = 3
