@@ -12,7 +12,15 @@ import { importDefinitions } from '../../src/import/index.ts'
 import { readActual } from '../../src/live/index.ts'
 import { type Lock, makePlan, movedSince, type Plan } from '../../src/plan/index.ts'
 import { queries } from '../../src/protocol/index.ts'
-import { type Actual, type Desired, KINDS, type KindName, type Resource } from '../../src/resources/index.ts'
+import {
+  type Actual,
+  type Address,
+  type Desired,
+  KINDS,
+  type KindName,
+  parentOf,
+  type Resource,
+} from '../../src/resources/index.ts'
 import { environmentOf, quorate, readAll, testFolder, writeFiles } from '../cli/harness.ts'
 import { loadFiles, memoryFolder } from '../definitions/harness.ts'
 import { type Fault, type Passing, startBetween } from '../faults/between.ts'
@@ -292,22 +300,37 @@ describe('bad read: definitions', () => {
 })
 
 describe('bad read: kinds that definitions do not mention', () => {
-  test('whichever it is, what lives of it is unmanaged and stays', async () => {
-    const { desired, lock } = await definitionsOf(whole.actual)
+  test('whichever it is, what lives of it and was never managed here is unmanaged and stays', async () => {
+    const all = await definitionsOf(whole.actual)
     for (const kind of KINDS) {
-      const { plan, diagnostics } = makePlan({ ...input, desired: without(kind, desired), actual: whole.actual, lock })
+      const desired = without(kind, all.desired)
+      const lock = lockOf(desired, all.lock)
+      const { plan, diagnostics } = makePlan({ ...input, desired, actual: whole.actual, lock })
       expect([kind, plan.changes, diagnostics]).toEqual([kind, [], []])
     }
     const { plan } = makePlan({
       ...input,
-      desired: { ...desired, manageAll: new Set(), resources: [] },
+      desired: { ...all.desired, manageAll: new Set(), resources: [] },
       actual: whole.actual,
-      lock,
+      lock: {},
     })
     expect(plan.changes).toEqual([])
     const lives = new Set(whole.actual.resources.map(({ kind }) => kind))
     expect(new Set(plan.unmanaged.map(({ kind }) => kind)).size).toBeGreaterThan(8)
     expect(lives.size).toBeGreaterThan(13)
+  })
+
+  test('whichever it is, what was managed here and is defined no more has a row or goes with one that has', async () => {
+    const { desired: all, lock } = await definitionsOf(whole.actual)
+    for (const kind of KINDS) {
+      const desired = without(kind, all)
+      const { plan } = makePlan({ ...input, desired, actual: whole.actual, lock })
+      const rows = new Set(plan.changes.map(({ address }) => address))
+      const isSaid = (address: Address): boolean =>
+        rows.has(address) || (parentOf(address) !== undefined && isSaid(parentOf(address)!))
+      const gone = all.resources.filter(({ address }) => !desired.resources.some((one) => one.address === address))
+      expect([kind, gone.filter(({ address }) => !isSaid(address))]).toEqual([kind, []])
+    }
   })
 })
 
@@ -331,8 +354,16 @@ async function definitionsOf(actual: Actual): Promise<{ readonly desired: Desire
   const unsaid = new Set(imported.leftOut.map(({ address }) => address.match(/^\w+/)?.[0]))
   return {
     desired: { ...desired!, manageAll: new Set(KINDS.filter((kind) => !unsaid.has(kind))) },
-    lock: imported.lock,
+    lock: lockOf(desired!, imported.lock),
   }
+}
+
+/** The rows of what is defined: nothing else was ever managed here. */
+function lockOf({ resources }: Desired, lock: Lock): Lock {
+  const declared = new Set(resources.map(({ address }) => address))
+  const kept = (rows: Lock[string]) =>
+    Object.fromEntries(Object.entries(rows).filter(([address]) => declared.has(address)))
+  return Object.fromEntries(Object.entries(lock).map(([id, rows]) => [id, kept(rows)]))
 }
 
 /** Definitions that say nothing of a kind, nor of what is inside its things or names them. */
