@@ -71,6 +71,8 @@ export interface ServiceOptions {
   readonly chains?: ChainsSettings
   /** How many requests a second are taken. @default as many as come */
   readonly rates?: RatesSettings
+  /** Denied requests of one user that are kept of one day, for whoever asks what was decided; others are counted. @default 100 */
+  readonly keptDenialsADay?: number | undefined
   /** What strangers may cost before anything is known of them. @default generous bounds */
   readonly limits?: Partial<EdgeLimits>
 }
@@ -150,7 +152,16 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
     const sender = createSender({ ...tools, outbox }, chains.all)
     closers.push(() => sender.close())
     const rates = createRates(options.rates ?? {})
-    const engine = createEngine({ ...tools, outside, rates, oidc, handlers, queryHandlers, decoder: createDecoder() })
+    const engine = createEngine({
+      ...tools,
+      outside,
+      rates,
+      oidc,
+      handlers,
+      queryHandlers,
+      decoder: createDecoder(),
+      keptDenialsADay: options.keptDenialsADay,
+    })
     const { trustedProxies = [] } = options
     const faults = operator?.faults
     const http = await createHttpServer({

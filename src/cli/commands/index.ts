@@ -357,6 +357,10 @@ export const commands: readonly CommandRow[] = [
         meaning: 'how long a shutdown takes at most, whatever connections do (default: 10000)',
       },
       {
+        flags: '--keep-denials <count>',
+        meaning: 'denied requests of one user that are kept of one day; others are only counted (default: 100)',
+      },
+      {
         flags: '--trusted-proxy <address>',
         meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
         repeatable: true,

@@ -26,6 +26,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     chains,
     rates: readRates(options['rate']),
     limits: readLimits(options),
+    keptDenialsADay: readKeptDenials(options['keepDenials']),
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
@@ -71,6 +72,13 @@ function announce(
 /** Every use of an option that may be repeated. */
 function listOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
+}
+
+function readKeptDenials(text: unknown): number | undefined {
+  if (text === undefined || /^\d{1,6}$/.test(String(text))) return text === undefined ? undefined : Number(text)
+  throw new QuorateError('cli/usage', `expected --keep-denials to be a whole number, got \`${text}\``, {
+    next: 'correct --keep-denials',
+  })
 }
 
 function readPort(text: unknown): number {

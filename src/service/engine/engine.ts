@@ -27,6 +27,7 @@ import type { ActivityRecordRow, Database } from '../store/index.ts'
 import { toWireActivity } from './activity-wire.ts'
 import { authenticate, type Proof } from './authentication.ts'
 import { resolveCaller } from './caller.ts'
+import { KEPT_DENIALS_A_DAY } from './denials.ts'
 import { examine } from './examination.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { createHandlerContext } from './handler-context.ts'
@@ -50,6 +51,8 @@ export interface EngineOptions {
   readonly oidc: OidcVerifier
   readonly outside: Outside
   readonly rates: Rates
+  /** Denied requests of one user that are kept of one day. @default 100 */
+  readonly keptDenialsADay?: number | undefined
   readonly clock: () => number
   readonly randomBytes: RandomBytes
   readonly logger: Logger
@@ -86,7 +89,7 @@ export function createEngine(options: EngineOptions): Engine {
         const work = createWork()
         const { activity, votes, caller, denial } = await submit(tools, tx, request, { now, work })
         if (denial) return denial
-        const [view] = await viewActivities(tools, tx, [activity], { caller, now, work, votes })
+        const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
         const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
         // Only what was asked in the other spelling is touched: names that people chose come back as they were sent.
         return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)
@@ -138,6 +141,7 @@ function createTools(options: EngineOptions): EngineTools {
     randomBytes,
     logger,
     rates,
+    keptDenialsADay: options.keptDenialsADay ?? KEPT_DENIALS_A_DAY,
     prepareCase,
     openCase(tx, activity, submitterId, { now, work }) {
       const row = findActivity(activity.type)?.row

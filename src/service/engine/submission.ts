@@ -15,6 +15,7 @@ import {
   type VoteRow,
 } from '../store/index.ts'
 import { type Caller, resolveCaller } from './caller.ts'
+import { admitDenial, keptIntent, keptMessage } from './denials.ts'
 import { execute, failureOf } from './execution.ts'
 import { denialOf } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
@@ -27,11 +28,12 @@ import type { Work } from './work.ts'
 
 /** What became of a submit, and for whom. */
 export interface Submitted {
-  readonly activity: ActivityRecordRow
+  /** Absent where the request was denied and is only counted. */
+  readonly activity?: ActivityRecordRow
   /** The activity's votes, where they are known. */
   readonly votes?: readonly VoteRow[] | undefined
   readonly caller: Caller
-  /** What the caller is answered instead of the activity, once that is kept. */
+  /** What the caller is answered instead of the activity. */
   readonly denial?: ApiError | undefined
 }
 
@@ -81,18 +83,25 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
   const denial = denialOf(decision)
   const allowed = decision.outcome === 'OUTCOME_ALLOW'
   const id = newTimeOrderedUuid(now, tools.randomBytes)
+  const failure = denial && JSON.stringify(failureOf(denial))
+  if (failure !== undefined) {
+    const { organizationId, userId } = caller
+    const { fingerprint } = request
+    const denied = { organizationId, userId, now, mostADay: tools.keptDenialsADay, request: { fingerprint, failure } }
+    if (!(await admitDenial(tx, denied))) return { denial }
+  }
   const became: ActivityUpdate = allowed
     ? await execute(item, id, { ...tools, recheck: false })
-    : denial
-      ? { status: 'ACTIVITY_STATUS_FAILED', failure: JSON.stringify(failureOf(denial)), updated_at: now }
-      : { status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }
+    : failure === undefined
+      ? { status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }
+      : { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }
   // Written once, as it has become: the transaction is one, so nobody could have seen it before.
   const activity = await insertActivity(tx, {
     id,
     organization_id: caller.organizationId,
     type: request.row.type,
     fingerprint: denial ? keptApart(request.fingerprint, id) : request.fingerprint,
-    intent: JSON.stringify(request.intent),
+    intent: denial ? keptIntent(request.intent) : JSON.stringify(request.intent),
     result: null,
     failure: null,
     timestamp_ms: request.timestampMs,
@@ -101,7 +110,9 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     created_at: now,
     ...became,
   })
+  const message = denial ? keptMessage(request.message, request.fingerprint) : request.message
   const vote = await recordVote(tools, tx, activity, voter, {
+    message,
     selection: 'VOTE_SELECTION_APPROVED',
     castAt: now,
     decision,

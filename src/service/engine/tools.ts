@@ -14,6 +14,8 @@ export interface EngineTools extends ViewTools {
   readonly randomBytes: RandomBytes
   readonly logger: Logger
   readonly rates: Rates
+  /** Denied requests of one user that are kept of one day. */
+  readonly keptDenialsADay: number
   /** Puts together a new activity's case. Throws `ApiError` (code 12) for a type that is not carried out. */
   readonly prepareCase: (
     tx: Transaction,

@@ -21,6 +21,7 @@ import {
 } from '../store/index.ts'
 import { type Ballot, countBallots, hasLapsed } from './ballots.ts'
 import type { Caller } from './caller.ts'
+import { admitDenial } from './denials.ts'
 import { execute } from './execution.ts'
 import { type Case, denialOf, type Judgement, withBallot } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
@@ -104,7 +105,10 @@ async function approve(
   // A denied vote is no vote: it leaves the activity waiting as it was, and only what was decided is kept.
   const denial = denialOf(decision)
   if (denial) {
-    await recordEvaluation(tools, tx, activity, { voteId: newUuid(tools.randomBytes), decidedAt: now, decision })
+    const { organization_id: organizationId } = activity
+    const denied = { organizationId, userId: ballot.userId, now, mostADay: tools.keptDenialsADay }
+    if (await admitDenial(tx, denied))
+      await recordEvaluation(tools, tx, activity, { voteId: newUuid(tools.randomBytes), decidedAt: now, decision })
     return { activity, denial }
   }
   const windowOpenedAt = hasLapsed(activity, now) ? now : activity.window_opened_at
@@ -150,7 +154,13 @@ export async function recordVote(
   tx: Transaction,
   activity: ActivityRecordRow,
   { caller, request }: Voter,
-  vote: { readonly selection: Selection; readonly castAt: number; readonly decision?: Judgement },
+  vote: {
+    readonly selection: Selection
+    readonly castAt: number
+    readonly decision?: Judgement
+    /** @default the bytes that were stamped */
+    readonly message?: string
+  },
 ): Promise<VoteRow> {
   const row = await insertVote(tx, {
     id: newUuid(tools.randomBytes),
@@ -160,7 +170,7 @@ export async function recordVote(
     credential_id: caller.credential.id,
     credential: JSON.stringify(caller.credential),
     selection: vote.selection,
-    message: request.message,
+    message: vote.message ?? request.message,
     ...caller.signed,
     created_at: vote.castAt,
   })

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
+import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { listsOfActivities } from './migrations/lists-of-activities.ts'
@@ -133,6 +134,7 @@ const MIGRATIONS: readonly Migration[] = [
   solanaSends,
   webhookDeliveries,
   listsOfActivities,
+  denials,
 ]
 
 /**

@@ -33,6 +33,7 @@ export interface Schema {
   activities: ActivityRecordRow
   votes: VoteRow
   policy_evaluations: PolicyEvaluationRow
+  denials: DenialsRow
   policy_versions: PolicyVersionRow
   policy_sets: PolicySetRow
   service_keys: ServiceKeyRow
@@ -505,4 +506,14 @@ export interface GasUsageRow {
   micro_usd: number
   /** When the send was accepted: the moment that places it in the window. */
   created_at: number
+}
+
+/** Denied requests of a user on one day since the epoch. */
+export interface DenialsRow {
+  readonly organization_id: string
+  readonly user_id: string
+  readonly day: number
+  readonly kept: number
+  /** Repetitions, and what was more than is kept of a day. */
+  readonly not_kept: number
 }

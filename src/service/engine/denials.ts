@@ -1,0 +1,72 @@
+/**
+ * What is kept of a request that was denied (facts: U-denied-surface): who asked for what, and what was decided. Premise:
+ * whoever may not do anything may still send as much as it wants, so that what is kept of one request is bounded, a
+ * repetition is only counted, and of the others of one user and day so many are kept; the first ones, or whoever wants its
+ * traces gone would write over them.
+ */
+import type { Json, JsonObject } from '../../protocol/index.ts'
+import { countDenial, countKeptDenials, hasKeptDenial } from '../store/denials.ts'
+import type { Transaction } from '../store/index.ts'
+
+/** Denied requests of one user that are kept of one day. */
+export const KEPT_DENIALS_A_DAY = 100
+
+/** Of an intent, and of what was stamped: more than any ordinary request has. */
+const MOST_BYTES = 4_096
+
+const DAY_MS = 86_400_000
+
+/** Counts a denied request, and says whether it is to be kept. */
+export async function admitDenial(
+  tx: Transaction,
+  denied: {
+    readonly organizationId: string
+    readonly userId: string
+    readonly now: number
+    readonly mostADay: number
+    /** The bytes and what was decided about them, where the request began an activity. */
+    readonly request?: { readonly fingerprint: string; readonly failure: string }
+  },
+): Promise<boolean> {
+  const { organizationId, userId, now, mostADay, request } = denied
+  const day = { organizationId, userId, day: Math.floor(now / DAY_MS) }
+  const isKept =
+    (await countKeptDenials(tx, day)) < mostADay &&
+    !(request && (await hasKeptDenial(tx, { organizationId, userId, ...request })))
+  await countDenial(tx, day, isKept)
+  return isKept
+}
+
+/** What is kept of the bytes of a denied request: themselves, or their digest where they are many. */
+export function keptMessage(message: string, fingerprint: string): string {
+  const bytes = Buffer.byteLength(message)
+  return bytes <= MOST_BYTES
+    ? message
+    : `${fingerprint} is the digest of ${bytes} bytes, which were denied and are not kept`
+}
+
+/** How much of a long text and of a long list is kept, less and less until it fits. */
+const CUTS = [
+  { characters: 256, entries: 16 },
+  { characters: 64, entries: 4 },
+  { characters: 64, entries: 1 },
+  { characters: 8, entries: 1 },
+  { characters: 8, entries: 0 },
+] as const
+
+/** An intent as it is kept: with long texts and lists cut where it is large. */
+export function keptIntent(intent: JsonObject): string {
+  let text = JSON.stringify(intent)
+  for (const cut of CUTS) {
+    if (Buffer.byteLength(text) <= MOST_BYTES) return text
+    text = JSON.stringify(shorten(intent, cut))
+  }
+  return Buffer.byteLength(text) <= MOST_BYTES ? text : '{}'
+}
+
+function shorten(value: Json, cut: (typeof CUTS)[number]): Json {
+  if (typeof value === 'string') return value.length > cut.characters ? `${value.slice(0, cut.characters)}…` : value
+  if (Array.isArray(value)) return value.slice(0, cut.entries).map((entry) => shorten(entry, cut))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shorten(member, cut)]))
+}
