@@ -24,7 +24,7 @@ export interface ApplyActivities {
   checkPlanFresh(input: RunOfPlan): Promise<Freshness>
   /** Records that a run applies the plan, before anything is submitted. */
   spendPlan(input: RunOfPlan): Promise<void>
-  /** Finds a pending activity that asks for the same, or makes the body and stores it before anything is sent. */
+  /** Finds an activity that asks for the same and waits, or was rejected for good, or makes the body and stores it before anything is sent. */
   prepareRequest(input: Step & { readonly timestampMs: number }): Promise<Prepared>
   /** Sends the stored bytes; a repetition is answered with the same activity. */
   submitRequest(input: Step): Promise<ActivityState>
@@ -106,9 +106,11 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
       const one = await open(step)
       const { asked, records, client } = one
       const own = await records.activityId()
-      const pending = own === undefined ? await findByIntent(client, asked.type, asked.parameters) : await readOwn(one)
+      const { askAgain } = one.plan
+      const pending =
+        own === undefined ? await findByIntent(client, asked.type, asked.parameters, askAgain) : await readOwn(one)
       if (pending) {
-        logger.info('an equal activity is pending', { activityId: pending.id, type: asked.type })
+        logger.info('an equal activity is there', { activityId: pending.id, type: asked.type, status: pending.status })
         return { kind: 'found', activity: await take(pending, one, client.publicKey) }
       }
       const before = (await records.body()) ?? (await inherited(one))

@@ -8,7 +8,7 @@ export const applyCodes = {
   },
   'apply/rejected': {
     summary: 'somebody who may vote rejected the activity; that is final',
-    solve: 'ask them why; then plan and apply again, which submits a new activity',
+    solve: 'ask them why; `quorate apply --ask-again` submits it as a new activity',
     exit: EXIT.partial,
   },
   'apply/skipped': {

@@ -1,25 +1,137 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { canonicalJson } from '../src/encoding/index.ts'
-import { findActivity, isJsonObject, type Json, type Wire } from '../src/protocol/index.ts'
+import { type Batch, digestOf, fillParameters, type Plan } from '../src/plan/index.ts'
+import { type ActivityType, findActivity, isJsonObject, type Json, type Wire } from '../src/protocol/index.ts'
+import { referencesOf, type Value } from '../src/resources/index.ts'
 import type { Asked } from './body.ts'
-import { readOpenActivities } from './open-activities.ts'
+import { OPEN, readActivities } from './open-activities.ts'
+import { readVotes } from './votes.ts'
+import { toUnixMs } from './wire-time.ts'
 
 /**
- * Finds an open activity that asks for the same thing: same type, equal intent. An earlier run that was cut off, or
- * another member of the organization, may have submitted it; voting on it beats making a twin.
+ * Finds the activity that decides about a request before it is made: an open one of the same type and equal intent, which an
+ * earlier run that was cut off, or another member, may have submitted (voting on it beats making a twin); otherwise the newest
+ * one that was rejected, if that still holds. `except` are rejected ones that somebody wants asked again.
  */
 export async function findByIntent(
   client: QueryClient,
   type: string,
   parameters: Json,
+  except: readonly string[] = [],
 ): Promise<Wire.Activity | undefined> {
+  const key = keyOf(type, parameters)
+  if (!key) return undefined
+  const found = await findDeciding(client, [key])
+  return found.find(({ id, status }) => status !== REJECTED || !except.includes(id))
+}
+
+const REJECTED = 'ACTIVITY_STATUS_REJECTED'
+/** How many completed activities of one type are looked through for one that outlived a rejection; past that it holds. */
+const MOST_COMPLETED = 1000
+
+/** What makes two requests the same: type and intent. */
+interface IntentKey {
+  readonly type: ActivityType
+  readonly intentKey: string
+  readonly text: string
+}
+
+function keyOf(type: string, parameters: Json): IntentKey | undefined {
   const row = findActivity(type)?.row
-  if (!row) return undefined
-  const wanted = intentText(parameters)
-  for await (const activity of readOpenActivities(client, [row.type])) {
-    if (intentText(memberOf(activity.intent, row.intentKey)) === wanted) return activity
+  return row && { type: row.type, intentKey: row.intentKey, text: intentText(parameters) }
+}
+
+function isSame({ type, intent }: Wire.Activity, key: IntentKey): boolean {
+  return type === key.type && intentText(memberOf(intent, key.intentKey)) === key.text
+}
+
+/** Of each request, the open activity that asks for it; where there is none, rejected ones that hold, newest first. */
+async function findDeciding(client: QueryClient, keys: readonly IntentKey[]): Promise<readonly Wire.Activity[]> {
+  const byType = Map.groupBy(keys, ({ type }) => type)
+  const open = new Map<IntentKey, Wire.Activity>()
+  const rejected = new Map<IntentKey, Wire.Activity[]>()
+  for await (const activity of readActivities(client, { types: [...byType.keys()], statuses: [...OPEN, REJECTED] })) {
+    for (const key of byType.get(activity.type as ActivityType) ?? []) {
+      if (!isSame(activity, key)) continue
+      if (activity.status !== REJECTED) open.set(key, open.get(key) ?? activity)
+      else if (rejectedAt(activity) !== undefined) rejected.set(key, [...(rejected.get(key) ?? []), activity])
+    }
+    if (open.size === keys.length) break
   }
-  return undefined
+  const found: Wire.Activity[] = []
+  for (const key of keys) {
+    const [waits, refused] = [open.get(key), rejected.get(key)]
+    if (waits) found.push(waits)
+    else if (refused) found.push(...(await outliving(client, key, refused)))
+  }
+  return found
+}
+
+/** When somebody voted an activity down; undefined for one that nobody did. */
+function rejectedAt({ votes }: Wire.Activity): number | undefined {
+  const times = votes
+    .filter(({ selection }) => selection === 'VOTE_SELECTION_REJECTED')
+    .map((one) => toUnixMs(one.createdAt))
+  return times.length === 0 ? undefined : Math.max(...times)
+}
+
+/** Rejections that hold: no activity of equal intent has completed since. */
+async function outliving(
+  client: QueryClient,
+  key: IntentKey,
+  rejected: readonly Wire.Activity[],
+): Promise<readonly Wire.Activity[]> {
+  const completed = { types: [key.type], statuses: ['ACTIVITY_STATUS_COMPLETED'] as const, most: MOST_COMPLETED }
+  let last = Number.NEGATIVE_INFINITY
+  for await (const one of readActivities(client, completed)) {
+    if (isSame(one, key)) last = Math.max(last, toUnixMs(one.updatedAt))
+  }
+  return rejected.filter((one) => rejectedAt(one)! > last)
+}
+
+/**
+ * Says in the forecast of each batch that it was rejected before, where it was and that holds: applying it would ask the same
+ * people the same thing. With `askAgain` the plan records which rejections it disregards; one that is newer holds.
+ */
+export async function withRejections(
+  client: QueryClient,
+  plan: Plan,
+  { askAgain }: { readonly askAgain: boolean },
+): Promise<Plan> {
+  const keys = new Map<IntentKey, number>()
+  for (const { index, type, parameters } of plan.batches) {
+    const key = allKnown(parameters, plan.ids) ? keyOf(type, fillParameters(parameters, plan.ids)) : undefined
+    if (key) keys.set(key, index)
+  }
+  if (keys.size === 0) return plan
+  const found = (await findDeciding(client, [...keys.keys()])).filter(({ status }) => status === REJECTED)
+  if (found.length === 0) return plan
+  if (askAgain) {
+    // What a saved plan says of the rejection is no forecast any more.
+    const batches = plan.batches.map(({ forecast, ...batch }): Batch => {
+      return forecast === undefined || forecast.outcome === 'rejected' ? batch : { ...batch, forecast }
+    })
+    const asked: Plan = { ...plan, batches, askAgain: found.map(({ id }) => id).toSorted() }
+    return { ...asked, digest: digestOf(asked) }
+  }
+  const disregarded = plan.askAgain ?? []
+  const batches = plan.batches.map((batch): Batch => {
+    const [key] = [...keys].find(([, index]) => index === batch.index) ?? []
+    const activity = key && found.find((one) => isSame(one, key) && !disregarded.includes(one.id))
+    if (!activity) return batch
+    const by = readVotes(activity, '', 0).rejectedBy
+    return {
+      ...batch,
+      forecast: { outcome: 'rejected', by, at: new Date(rejectedAt(activity)!).toISOString(), activityId: activity.id },
+    }
+  })
+  const marked: Plan = { ...plan, batches }
+  return { ...marked, digest: digestOf(marked) }
+}
+
+/** Whether no earlier batch has to bring an id first: what is made by this plan was in no request before. */
+function allKnown(parameters: Value, ids: Plan['ids']): boolean {
+  return referencesOf(parameters).every((address) => Object.hasOwn(ids, address))
 }
 
 /** Whether an activity asks for just this: same organization and type, equal intent. */

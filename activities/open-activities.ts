@@ -1,22 +1,36 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { PAGE_LIMIT, readPages } from '../src/live/index.ts'
-import type { ActivityType, Wire } from '../src/protocol/index.ts'
+import type { ActivityStatus, ActivityType, Wire } from '../src/protocol/index.ts'
 
 /** Statuses in which an activity can still come to something (facts: protocol §7). */
-const OPEN = [
+export const OPEN = [
   'ACTIVITY_STATUS_CONSENSUS_NEEDED',
   'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',
   'ACTIVITY_STATUS_PENDING',
   'ACTIVITY_STATUS_CREATED',
-] as const
+] as const satisfies readonly ActivityStatus[]
+
+/** Reads the open activities of some types, newest first, all pages of them. */
+export function readOpenActivities(client: QueryClient, types: readonly ActivityType[]): AsyncGenerator<Wire.Activity> {
+  return readActivities(client, { types, statuses: OPEN })
+}
 
 /**
- * Reads the open activities of some types, newest first, all pages of them. A page that failed, repeats or is no page is
- * an error, never "there is none" (lessons: a bad read taken as empty).
+ * Reads the activities of some types and statuses, newest first, to the end or to the bound. A page that failed, repeats
+ * or is no page is an error, never "there is none" (lessons: a bad read taken as empty).
  */
-export async function* readOpenActivities(
+export async function* readActivities(
   client: QueryClient,
-  types: readonly ActivityType[],
+  {
+    types,
+    statuses,
+    most = Number.POSITIVE_INFINITY,
+  }: {
+    readonly types: readonly ActivityType[]
+    readonly statuses: readonly ActivityStatus[]
+    /** How many are read at most. @default all */
+    readonly most?: number
+  },
 ): AsyncGenerator<Wire.Activity> {
   const pages = readPages({
     query: 'list_activities',
@@ -25,10 +39,15 @@ export async function* readOpenActivities(
     mayBeShort: true,
     ask: (before) =>
       client.query('list_activities', {
-        filterByStatus: [...OPEN],
+        filterByStatus: [...statuses],
         filterByType: [...types],
         paginationOptions: { limit: String(PAGE_LIMIT), ...(before === undefined ? {} : { before }) },
       }),
   })
-  for await (const page of pages) yield* page as unknown as readonly Wire.Activity[]
+  let read = 0
+  for await (const page of pages) {
+    yield* page as unknown as readonly Wire.Activity[]
+    read += page.length
+    if (read >= most) return
+  }
 }

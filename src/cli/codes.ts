@@ -129,6 +129,11 @@ export const cliCodes = {
     solve:
       'apply with the key of somebody who may, or add a policy that allows it; give a new user who would have no way in a credential, or set the login feature of their contact',
   },
+  'cli/rejected': {
+    summary: 'somebody who may vote rejected an activity of equal intent, so nothing was submitted',
+    solve:
+      'ask them why and change the definitions; or give --ask-again, which asks once more as a new activity. A rejection holds on every machine until an activity of equal intent completes',
+  },
   'cli/exists': {
     summary: 'a file that would be written exists already',
     solve: 'choose another folder, or remove the file',

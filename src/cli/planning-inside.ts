@@ -26,6 +26,7 @@ import {
   type SubOrganization,
 } from '../resources/index.ts'
 import { keyInside, type Place } from './connect.ts'
+import { withRejectionsInside } from './rejections.ts'
 
 /** Sub-organizations that are read at the same time; their parent's rate holds for all of them together. */
 const AT_ONCE = 4
@@ -40,6 +41,8 @@ export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'
   readonly creators: ReadonlyMap<string, Creator>
   readonly place: Pick<Place, 'subOrganizationKeys'>
   readonly client: QueryClient
+  /** What was rejected is asked once more. @default false */
+  readonly askAgain?: boolean
 }
 
 export interface PlannedInside {
@@ -150,7 +153,8 @@ async function planOne(input: ParentInput, sub: SubOrganization): Promise<Planne
   }
   const { plan: made, diagnostics, lock } = planWithForecast(within)
   // What it holds goes with it.
-  const plan = isTombstone ? sealed({ ...made, unmanaged: [] }) : made
+  const whole = isTombstone ? sealed({ ...made, unmanaged: [] }) : made
+  const plan = await withRejectionsInside(input.client, whole, { askAgain: input.askAgain ?? false })
   const nextRows = lock[actual.organizationId]
   return { plan, diagnostics, ...(live && nextRows && !isTombstone ? { lock: { id: live.id!, rows: nextRows } } : {}) }
 }

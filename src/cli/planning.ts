@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { relative, sep } from 'node:path'
+import { withRejections } from '../../activities/index.ts'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type LoadedDefinitions, type LoadOptions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
@@ -10,6 +11,7 @@ import type { Actual, Desired } from '../resources/index.ts'
 import type { CommandInput } from './command.ts'
 import type { Place } from './connect.ts'
 import { planInside, wantedOf, withoutTombstones } from './planning-inside.ts'
+import { asksAgain } from './rejections.ts'
 import { parseVars, readValues } from './values.ts'
 import { showDiagnostics } from './views/diagnostics.ts'
 import { showReading } from './views/reading.ts'
@@ -109,10 +111,12 @@ async function planRead(
     creators,
     place,
     client,
+    askAgain: asksAgain(input),
   })
   if (!showDiagnostics(input, [...own.diagnostics, ...within.diagnostics])) return undefined
   const { requestsPerSecond: perSecond } = input.settings
-  const plan = withInside(own.plan, within.plans, {
+  const asked = await withRejections(client, own.plan, { askAgain: asksAgain(input) })
+  const plan = withInside(asked, within.plans, {
     reads: client.queries,
     ...(perSecond === undefined ? {} : { perSecond }),
   })

@@ -23,6 +23,8 @@ export interface Plan {
   /** Addresses of the lock that no definition has and nothing answers to any more: the next lock is without them. */
   readonly gone?: readonly Address[]
   readonly guards: readonly Guard[]
+  /** Ids of rejected activities whose intents are asked again, as somebody has told with `--ask-again`. */
+  readonly askAgain?: readonly string[]
   /** Who gains or loses which power; absent when it was not computed. */
   readonly access?: readonly AccessChange[]
   /** What making the plan has cost in requests, and what applying it will at least. */
@@ -176,6 +178,15 @@ export type Forecast =
   /** `next` says what to do, and `address` what it is about, where another key would change nothing. */
   | { readonly outcome: 'denied'; readonly reason: string; readonly address?: Address; readonly next?: string }
   | { readonly outcome: 'depends'; readonly reason: string }
+  /** Somebody rejected an activity of equal intent, and none has completed since: nothing is asked again by itself. */
+  | {
+      readonly outcome: 'rejected'
+      /** Names of those who did. */
+      readonly by: readonly string[]
+      /** ISO 8601. */
+      readonly at: string
+      readonly activityId: string
+    }
 
 /** The guards, in the order in which they are shown. Each has a bypass of its own; none lets all of them pass. */
 export const GUARDS = [

@@ -25,7 +25,17 @@ export {
 } from './document.ts'
 export { checkFresh, kindsOf, liveDigest, movedSince, subOrganizationsOf } from './fresh.ts'
 export { type Creator, type Creators, type Identified, identify } from './identify.ts'
-export { allPlans, appliedPlans, foresee, hasChanges, isStandIn, settle, withInside, withoutInside } from './inside.ts'
+export {
+  allPlans,
+  appliedPlans,
+  digestInside,
+  foresee,
+  hasChanges,
+  isStandIn,
+  settle,
+  withInside,
+  withoutInside,
+} from './inside.ts'
 export { extendLock, type Lock, type LockPlaces, type LockRow } from './lock.ts'
 export { makePlan, type PlanInput } from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'
@@ -43,4 +53,4 @@ export {
   type PlanOutline,
   readyBatches,
 } from './walk.ts'
-export { approvalRounds, renderApprovers, renderForecast, summarize } from './words.ts'
+export { approvalRounds, rejectionText, renderApprovers, renderForecast, summarize } from './words.ts'

@@ -149,7 +149,7 @@ function renderBatches(batches: readonly Batch[], paint: Paint): readonly string
 }
 
 function styleOf({ outcome }: Forecast): 'dim' | 'removed' | 'warning' {
-  return outcome === 'completes' ? 'dim' : outcome === 'denied' ? 'removed' : 'warning'
+  return outcome === 'completes' ? 'dim' : outcome === 'denied' || outcome === 'rejected' ? 'removed' : 'warning'
 }
 
 function renderAccess(access: readonly AccessChange[], paint: Paint): string {

@@ -27,10 +27,11 @@ function summarizeOwn(plan: Plan): string {
   }
   const outcomes = (outcome: Forecast['outcome']) =>
     batches.filter(({ forecast }) => forecast?.outcome === outcome).length
-  const [waiting, denied] = [outcomes('waits'), outcomes('denied')]
+  const [waiting, denied, rejected] = [outcomes('waits'), outcomes('denied'), outcomes('rejected')]
   const parts = [`${count(changes.length, 'change', 'changes')} in ${count(batches.length, 'activity', 'activities')}`]
   if (waiting > 0) parts.push(`${waiting} ${waiting === 1 ? 'needs' : 'need'} another approver`)
   if (denied > 0) parts.push(`${denied} would be denied`)
+  if (rejected > 0) parts.push(`${rejected} ${rejected === 1 ? 'was' : 'were'} rejected before`)
   const refused = plan.guards.filter(({ allowed }) => !allowed).length
   if (refused > 0) parts.push(`refused by ${count(refused, 'guard', 'guards')}`)
   return parts.join(', ')
@@ -65,9 +66,16 @@ export function renderForecast(forecast: Forecast): string {
       return `denied: ${printable(forecast.reason)}`
     case 'depends':
       return `depends: ${printable(forecast.reason)}`
+    case 'rejected':
+      return `${rejectionText(forecast)}; not asked again`
     default:
       return forecast satisfies never
   }
+}
+
+/** `rejected by carol on 2026-11-22T10:00:00.000Z`. */
+export function rejectionText({ by, at }: Extract<Forecast, { readonly outcome: 'rejected' }>): string {
+  return `rejected by ${by.map((name) => printable(name)).join(' and ')} on ${at}`
 }
 
 /** Who must approve what waits: the smallest sets of people, in one where they are `any 1 of bob, carol`. */

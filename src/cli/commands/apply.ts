@@ -16,10 +16,11 @@ import { writePrivate } from '../files.ts'
 import { jsonText } from '../io.ts'
 import { looking } from '../looking.ts'
 import { planFolder, saveLock } from '../planning.ts'
+import { withRejectionsAnywhere } from '../rejections.ts'
 import { line } from '../screen.ts'
 import { withApplies } from '../temporal.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
-import { assertAllowed, assertPermitted, showPlan } from '../views/plan.ts'
+import { assertAllowed, assertNotRejected, assertPermitted, showPlan } from '../views/plan.ts'
 import { createProgressView, exitOf, renderResult, renderWaiting } from '../views/progress.ts'
 import { readText } from './show.ts'
 
@@ -48,10 +49,13 @@ async function applySaved(
   path: string,
   events: EventStream | undefined,
 ): Promise<ExitCode> {
-  const plan = savedPlan(place, path)
-  await assertSameUser(place, plan)
+  const saved = savedPlan(place, path)
+  await assertSameUser(place, saved)
+  // Somebody may have rejected it since it was made, or the run that carries it out may not have heard of that yet.
+  const plan = await withRejectionsAnywhere(input, reader(place), saved)
   events?.planned(plan)
   assertAllowed(plan)
+  assertNotRejected(plan)
   assertPermitted(plan)
   await assertFreshInside(reader(place), plan, input)
   const exit = await carryOut(input, place, plan, events)
@@ -105,6 +109,7 @@ async function applyFolder(
   events?.planned(plan)
   if (talks) showPlan(input, plan)
   assertAllowed(plan)
+  assertNotRejected(plan)
   assertPermitted(plan)
   const begun = hasWork(plan)
   if (begun) await confirm(input, plan)

@@ -19,6 +19,10 @@ const guards: readonly OptionRow[] = [
   },
 ]
 
+const askAgain: OptionRow = {
+  flags: '--ask-again',
+  meaning: 'ask once more, as a new activity, for what somebody rejected',
+}
 const jsonInto: OptionRow = { flags: '--json-into <file>', meaning: 'write the data as JSON into a file as well' }
 const markdown: OptionRow = {
   flags: '--markdown <file>',
@@ -124,6 +128,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       ...values,
       ...guards,
+      askAgain,
       {
         flags: '--as <user>',
         meaning: 'say what would come of it if this user applied it (default: the user of the key in use)',
@@ -147,6 +152,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       ...values,
       ...guards,
+      askAgain,
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       { flags: '--detach', meaning: 'start it and return at once; follow it with `quorate status`' },
       { flags: '--events', meaning: 'print one JSON event a line as it goes; the first names the version' },

@@ -4,7 +4,7 @@ import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { writePrivate } from '../files.ts'
 import { planFolder } from '../planning.ts'
-import { assertAllowed, presentPlan } from '../views/plan.ts'
+import { assertAllowed, assertNotRejected, presentPlan } from '../views/plan.ts'
 
 /** Plans a folder of definitions; submits nothing: its client has no way to. */
 export async function plan(input: CommandInput): Promise<ExitCode> {
@@ -15,5 +15,6 @@ export async function plan(input: CommandInput): Promise<ExitCode> {
   presentPlan(input, planned.plan)
   if (typeof options['out'] === 'string') writePrivate(options['out'], writePlan(planned.plan))
   assertAllowed(planned.plan)
+  assertNotRejected(planned.plan)
   return options['detailedExitcode'] && hasChanges(planned.plan) ? EXIT.changes : EXIT.done
 }

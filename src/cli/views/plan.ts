@@ -1,5 +1,12 @@
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
-import { appliedPlans, type Plan, renderPlanMarkdown, renderPlanText, writePlan } from '../../plan/index.ts'
+import {
+  appliedPlans,
+  type Plan,
+  rejectionText,
+  renderPlanMarkdown,
+  renderPlanText,
+  writePlan,
+} from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
 
@@ -36,6 +43,19 @@ export function assertAllowed(plan: Plan): void {
     next: `change the definitions, or let it pass with ${[...new Set(stopped.map(({ bypass }) => bypass))].join(' ')}`,
     exit: EXIT.refused,
   })
+}
+
+/** Throws `cli/rejected` when an activity of equal intent was rejected: nobody is asked the same again by a machine. */
+export function assertNotRejected(plan: Plan): void {
+  for (const one of appliedPlans(plan)) {
+    for (const { forecast, summary, type } of one.batches) {
+      if (forecast?.outcome !== 'rejected') continue
+      throw new QuorateError('cli/rejected', `${whereIn(plan, one)}${summary} was ${rejectionText(forecast)}`, {
+        facts: { activity: `${type} ${forecast.activityId}`, submitted: 'nothing' },
+        next: 'ask them why and change the definitions, or give --ask-again to ask once more as a new activity',
+      })
+    }
+  }
 }
 
 /** Throws `cli/denied` when an activity of the plan would be refused: better nothing than half. */
