@@ -1,5 +1,5 @@
 import { readSettings, takeEnvironment } from '../config/index.ts'
-import { EXIT, QuorateError, renderError, toErrorJson } from '../diagnostics/index.ts'
+import { EXIT, QuorateError, renderError, toErrorJson, withoutKeys } from '../diagnostics/index.ts'
 import type { CommandInput } from './command.ts'
 import { commands } from './commands/index.ts'
 import { createIo, type Io, writeJson } from './io.ts'
@@ -25,8 +25,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     assertNode()
     const said: string[] = []
     const say = (text: string) => {
-      said.push(text)
-      io.say(text)
+      const shown = withoutKeys(text)
+      said.push(shown)
+      io.say(shown)
     }
     const invocation = readCommandLine(argv, { version, style: io.style, out: io.out, say })
     if (typeof invocation === 'number') {
@@ -37,7 +38,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { row, args, options, flags } = invocation
     json = options['json'] === true
     const settings = readSettings(environment, flags)
-    if (row.opening) io.say(line`${row.opening(args, settings)}\n`)
+    if (row.opening) io.say(line`${withoutKeys(row.opening(args, settings))}\n`)
     const run = await row.load()
     process.exitCode = await run({ settings, environment, io, args, options, json, commands })
   } catch (error) {

@@ -43,9 +43,13 @@ export function parseVars(options: readonly string[]): Readonly<Record<string, s
     options.map((text) => {
       const at = text.indexOf('=')
       if (at < 1) {
-        throw new QuorateError('cli/usage', `expected --var name=value, got \`${text}\``, {
-          next: 'write --var name=value',
-        })
+        throw new QuorateError(
+          'cli/usage',
+          `expected --var name=value, got ${text.length} characters without a name and \`=\``,
+          {
+            next: 'write --var name=value',
+          },
+        )
       }
       return [text.slice(0, at), text.slice(at + 1)]
     }),

@@ -139,7 +139,11 @@ function keysOf(path?: string, command?: string, value?: string): KeyReference[]
 function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash) {
-    throw invalid('baseUrl', 'an http or https URL without user, query or fragment', text)
+    // What stands in a URL beside host and path may be a password.
+    const shown = url
+      ? `${url.protocol}//${url.host}${url.pathname}`
+      : text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*/s, '')
+    throw invalid('baseUrl', 'an http or https URL without user, query or fragment', shown)
   }
   return url.href.replace(/\/$/, '')
 }

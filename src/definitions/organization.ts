@@ -18,7 +18,10 @@ export function readOrganization(
   const id = single('id', files, diagnostics)
   const idText = textOf(id?.value)
   if (idText !== undefined && !UUID.test(idText) && !missing(id)) {
-    const message = `expected \`id\` to be a UUID, got \`${idText}\``
+    const span = id!.value.span
+    // The value of a variable is not repeated: it may be another than was meant.
+    const isOutside = span.source.text.slice(span.start, span.end).includes('${')
+    const message = `expected \`id\` to be a UUID, got ${isOutside ? `${idText.length} characters that are none` : `\`${idText}\``}`
     const help = 'write the id that the API shows, or `${env.…}` with a variable that holds it'
     diagnostics.push(diagnostic('definitions/bad-id', message, id!.value.span, { help }))
   }

@@ -1,3 +1,4 @@
+import { withoutQuotedKeys } from './key-material.ts'
 import type { Span } from './source.ts'
 
 export type Severity = 'error' | 'warning' | 'info'
@@ -32,7 +33,15 @@ export function diagnostic(
   } = {},
 ): Diagnostic {
   const { severity = 'error', related = [], help } = more
-  return { code, severity, message, span, related, ...(help === undefined ? {} : { help }) }
+  const shown = withoutQuotedKeys
+  return {
+    code,
+    severity,
+    message: shown(message),
+    span,
+    related: related.map((one) => ({ ...one, message: shown(one.message) })),
+    ...(help === undefined ? {} : { help: shown(help) }),
+  }
 }
 
 /** Whether any of them is an error. */

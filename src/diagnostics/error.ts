@@ -1,4 +1,5 @@
 import { EXIT, type ExitCode } from './codes.ts'
+import { withoutKeys, withoutQuotedKeys } from './key-material.ts'
 
 export interface QuorateErrorOptions {
   /** What was seen, by name; shown as a table. Never a secret. */
@@ -19,12 +20,23 @@ export class QuorateError extends Error {
   readonly exit: ExitCode
 
   constructor(code: `${string}/${string}`, message: string, options: QuorateErrorOptions = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    // Texts of plans and applies name digests of ours, which look like keys and are none.
+    const shown = /^(?:plan|apply)\//.test(code) ? (text: string) => text : withoutQuotedKeys
+    super(shown(message), options.cause === undefined ? {} : { cause: options.cause })
     this.code = code
-    this.facts = options.facts ?? {}
-    if (options.next !== undefined) this.next = options.next
+    this.facts = Object.fromEntries(
+      Object.entries(options.facts ?? {}).map(([name, value]) => [name, hideIn(name, value)]),
+    )
+    if (options.next !== undefined) this.next = shown(options.next)
     this.exit = options.exit ?? EXIT.error
   }
+}
+
+/** Facts that repeat what somebody gave; the others are ours, digests among them. */
+function hideIn(name: string, value: string | number | boolean | undefined) {
+  return typeof value === 'string' && /^(?:file|folder|given|argument|value|got)$/.test(name)
+    ? withoutKeys(value)
+    : value
 }
 
 /** The JSON form of an error, from which its text is made as well. A foreign error gets the code `internal/unexpected`. */
@@ -43,6 +55,6 @@ export function toErrorJson(error: unknown): {
       ...(error.next === undefined ? {} : { next: error.next }),
     }
   }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = withoutKeys(error instanceof Error ? error.message : String(error))
   return { code: 'internal/unexpected', message, facts: {}, next: 'report this with the command you ran' }
 }

@@ -6,6 +6,7 @@
 export { type CodeRow, type Codes, EXIT, type ExitCode } from './codes.ts'
 export { type Diagnostic, diagnostic, hasErrors, type Related, type Severity, sortDiagnostics } from './diagnostic.ts'
 export { QuorateError, type QuorateErrorOptions, toErrorJson } from './error.ts'
+export { findKeyMaterial, withoutKeys } from './key-material.ts'
 export { markdownCode, markdownText } from './markdown.ts'
 export { printable, printableDeep, printableJson, printableLines } from './printable.ts'
 export { renderDiagnostics, renderError } from './render.ts'

@@ -1,7 +1,8 @@
 import type { Diagnostic } from './diagnostic.ts'
 import { toErrorJson } from './error.ts'
+import { blankKeys } from './key-material.ts'
 import { printable } from './printable.ts'
-import { positionAt, type Span } from './source.ts'
+import { positionAt, type Source, type Span } from './source.ts'
 
 /** Styles of the parts of a rendered fault; the identity by default, terminal colours in the CLI. */
 export interface FaultStyles {
@@ -15,7 +16,14 @@ export interface FaultStyles {
  * places, help. Ends with a line break when there is anything.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], styles: FaultStyles = {}): string {
-  return diagnostics.map((one) => renderDiagnostic(one, styles)).join('\n')
+  // A key is blanked in the whole file, for one in PEM has many lines.
+  const blanked = new Map<Source, Source>()
+  const blank = (span: Span): Span => {
+    const { source } = span
+    if (!blanked.has(source)) blanked.set(source, { ...source, text: blankKeys(source.text) })
+    return { ...span, source: blanked.get(source)! }
+  }
+  return diagnostics.map((one) => renderDiagnostic({ ...one, span: blank(one.span) }, styles)).join('\n')
 }
 
 function renderDiagnostic(fault: Diagnostic, styles: FaultStyles): string {

@@ -38,6 +38,18 @@ function checkKey({ fields: { curve, publicKey } }: Resource): readonly FieldPro
         : 'bytes that are no point of the curve'
   if (seen === undefined) return []
   const message = `expected ${digits} hex digits of a compressed ${curve} public key, got ${seen}`
+  const isPrivate = digits === 66 && /^[0-9a-fA-F]{64}$/.test(publicKey)
+  if (isPrivate) {
+    const help = 'if it is one, it is no secret any more: make a new key pair, and write its public key here'
+    return [
+      {
+        field: 'publicKey',
+        code: 'resources/bad-public-key',
+        message: `${message}: it looks like a private key, 64 hex characters; not shown`,
+        help,
+      },
+    ]
+  }
   const other = publicKey.length === 130 ? 'write the compressed form, which starts with 02 or 03' : undefined
   return [{ field: 'publicKey', code: 'resources/bad-public-key', message, ...(other ? { help: other } : {}) }]
 }

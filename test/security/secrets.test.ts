@@ -2,8 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { KEY_VARIABLE, settingRows } from '../../src/config/index.ts'
-import { renderDiagnostics } from '../../src/diagnostics/index.ts'
+import { findKeyMaterial, renderDiagnostics, withoutKeys } from '../../src/diagnostics/index.ts'
 import { parse } from '../../src/policy/index.ts'
+import { quorate, testFolder, writeFiles } from '../cli/harness.ts'
 import { loadFiles, ORGANIZATION_ID } from '../definitions/harness.ts'
 
 const HEAD = 'organization: acme\nid: ${env.ORG}\n'
@@ -98,6 +99,55 @@ describe('secrets: variables of the environment in definitions', () => {
       const { diagnostics } = await loadWith(name, true)
       expect([name, diagnostics.map(({ code }) => code)]).toEqual([name, []])
     }
+  })
+})
+
+describe('secrets: key material in an input', () => {
+  const KEY = SECRET
+  const pem =
+    '-----BEGIN PRIVATE KEY-----\n  MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n  -----END PRIVATE KEY-----'
+  const at = ['--base-url', 'http://127.0.0.1:1', '--organization-id', ORGANIZATION_ID]
+  const lines: readonly (readonly string[])[] = [
+    [`--${KEY}`],
+    ['validate', KEY],
+    ['validate', 'd', '--json'],
+    ['plan', 'd', '--var', KEY, ...at],
+    ['plan', 'd', '--base-url', `https://u:${KEY}@h.test/`],
+    ['plan', 'd', '--organization-id', KEY],
+    ['plan', 'd', '--key-file', KEY, ...at],
+    ['show', KEY, '--json'],
+    ['activities', '--limit', KEY, ...at],
+    ['policy', 'lint', 'd'],
+  ]
+  const files = {
+    'd/a.yaml': `organization: acme\nid: ${ORGANIZATION_ID}\nusers:\n  alice: { apiKeys: { k: { curve: P256, publicKey: ${KEY} } }, emial: x }\nwallets: { "${KEY}": { acounts: [] } }\naddressBook: { bob: "0x${KEY}" }\npolicies: { p: { effect: alow, condition: "wallet.id = '${KEY}'" } }\nnotes: |\n  ${pem}\n`,
+  }
+  for (const args of lines) {
+    test(`it is shown by nothing: quorate ${args.join(' ').replaceAll(KEY, 'KEY')}`, async () => {
+      const cwd = writeFiles(testFolder(), files)
+      const { exit, stdout, stderr } = await quorate(args, { cwd, env: { GITHUB_ACTIONS: 'true' } })
+      expect(exit).not.toBe(0)
+      expect((stdout + stderr).toLowerCase().replaceAll(KEY, 'KEY')).not.toContain('KEY')
+    })
+  }
+
+  test('a private key as a public key is called what it looks like', async () => {
+    const text = `${HEAD}users: { alice: { apiKeys: { k: { curve: P256, publicKey: ${KEY} } } } }\n`
+    const { diagnostics } = await loadFiles({ 'a.yaml': text })
+    expect(renderDiagnostics(diagnostics)).toContain('it looks like a private key, 64 hex characters; not shown')
+    expect(renderDiagnostics(diagnostics)).not.toContain(KEY)
+    expect(JSON.stringify(diagnostics.map(({ message, help }) => [message, help]))).not.toContain(KEY)
+  })
+
+  test.each([
+    ['PEM', `a ${pem} b`],
+    ['wallet import format', 'a 5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ b'],
+    ['wallet import format, compressed', 'a KwdMAjGmerYanjeui5SHS7JkmpZvVipYvB2LJGU1ZxJwYvP98617 b'],
+    ['an extended key', `a xprv${'9s21ZrQH143K'.padEnd(107, '3')} b`],
+    ['a JSON Web Key', `{"kty":"EC","d":"${'a'.repeat(43)}"}`],
+  ])('%s is recognised', (_, text) => {
+    expect(withoutKeys(text)).toContain('not shown')
+    expect(findKeyMaterial(text)).toBeDefined()
   })
 })
 
