@@ -72,6 +72,16 @@ export const applyCodes = {
     solve: 'look who can write to the plan store (docs/trust.md)',
     exit: EXIT.refused,
   },
+  'apply/answer-refused': {
+    summary: 'somebody without the key of the payloads answered a step; it is no answer, and the step is done again',
+    solve: 'look who polls the task queue of the organization at Temporal (docs/trust.md); the apply goes on by itself',
+    retryable: true,
+  },
+  'apply/start-refused': {
+    summary: 'a workflow was started by somebody without the key of the payloads; it ended at once',
+    solve: 'apply or send again; look who can reach Temporal (docs/trust.md)',
+    exit: EXIT.refused,
+  },
   'apply/outcome-refused': {
     summary: 'a workflow told of a plan or send what was never read from the API; it is not kept',
     solve: 'apply the plan again; look who can reach Temporal (docs/trust.md)',

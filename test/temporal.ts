@@ -17,6 +17,7 @@ import {
   type TemporalConnections,
   type TemporalServer,
 } from '../src/worker/index.ts'
+import { testSeal } from './test-seal.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -39,7 +40,7 @@ export default function setup(project: TestProject) {
 
 /** Connects to the run's Temporal server, which the first caller starts. Close the connections after the tests. */
 export async function connectTestTemporal(): Promise<TemporalConnections> {
-  return connectTemporal(await testTemporal())
+  return connectTemporal(await testTemporal(), testSeal)
 }
 
 /** What tells a command of the run's Temporal server. */

@@ -15,6 +15,7 @@ import {
   createApiKeyStamper,
   type KeyReference,
   type LoadedKey,
+  loadKeyText,
   loadPrivateKey,
   type SignatureScheme,
 } from '../stamp/index.ts'
@@ -72,8 +73,10 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
 /** What the background process must know to work as the settings say; the key goes to it over a pipe, once. */
 export async function backgroundStart(settings: Settings, place?: Place): Promise<BackgroundStart> {
   const { dataDir, requestsPerSecond, subOrganizationKeys } = settings
+  const payloadKey = settings.payloadKey && (await loadKeyText(settings.payloadKey)).text.reveal()
   const common = {
     dataDir,
+    ...(payloadKey === undefined ? {} : { payloadKey }),
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
   }

@@ -1,4 +1,10 @@
-import { atTemporal, connectTemporal, type TemporalConnections, type TemporalSettings } from '../worker/index.ts'
+import {
+  atTemporal,
+  connectTemporal,
+  loadPayloadSeal,
+  type TemporalConnections,
+  type TemporalSettings,
+} from '../worker/index.ts'
 import type { ApplyPlace } from './applying.ts'
 import { taskQueueOf } from './applying.ts'
 import { findBackground } from './background/control.ts'
@@ -20,12 +26,13 @@ export async function findTemporalServer(
   place: Place,
 ): Promise<TemporalConnections> {
   const named = namedTemporal(environment)
-  if (named) return connectTemporal(named)
+  const seal = await loadPayloadSeal(settings.dataDir, settings.payloadKey)
+  if (named) return connectTemporal(named, seal)
   const status = await ensureBackground(await backgroundStart(settings, place), {
     publicKey: place.key.publicKey,
     announce: (text) => io.say(line`${text}\n`),
   })
-  return connectTemporal(temporalOf(status, settings))
+  return connectTemporal(temporalOf(status, settings), seal)
 }
 
 /** The Temporal server of a command where one runs: nothing is brought up for it. */
@@ -34,9 +41,10 @@ export async function findRunningTemporal({
   environment,
 }: Pick<CommandInput, 'settings' | 'environment'>): Promise<TemporalConnections | undefined> {
   const named = namedTemporal(environment)
-  if (named) return connectTemporal(named)
+  const seal = () => loadPayloadSeal(settings.dataDir, settings.payloadKey)
+  if (named) return connectTemporal(named, await seal())
   const running = await findBackground(settings.dataDir)
-  return running && connectTemporal(temporalOf(running, settings))
+  return running && connectTemporal(temporalOf(running, settings), await seal())
 }
 
 /** The Temporal server that a background process works at. */

@@ -17,6 +17,8 @@ export interface Settings {
   readonly subOrganizationKeys?: string
   /** Most requests a second that this process sends; absent: no limit, until the API refuses one. */
   readonly requestsPerSecond?: number
+  /** Where the key is that payloads at Temporal are sealed with; absent: the data folder's own. */
+  readonly payloadKey?: KeyReference
   /** How requests are stamped; absent: the plain scheme of the key's curve. */
   readonly stampScheme?: SignatureScheme
 }
@@ -60,6 +62,19 @@ export const settingRows = {
     argument: '<command>',
     meaning: 'command that prints the API private key',
   },
+  payloadKeyFile: {
+    environment: 'QUORATE_PAYLOAD_KEY_FILE',
+    flag: '--payload-key-file',
+    argument: '<file>',
+    meaning:
+      'file with the key that seals what Temporal holds, readable by you alone (default: payload.key in the data folder)',
+  },
+  payloadKeyCommand: {
+    environment: 'QUORATE_PAYLOAD_KEY_COMMAND',
+    flag: '--payload-key-command',
+    argument: '<command>',
+    meaning: 'command that prints the key that seals what Temporal holds',
+  },
   subOrganizationKeys: {
     environment: 'QUORATE_SUB_ORGANIZATION_KEYS',
     flag: '--sub-organization-keys',
@@ -84,6 +99,8 @@ export const settingRows = {
 
 /** The private key itself may come in this variable; never on a command line, where every process can read it. */
 export const KEY_VARIABLE = 'QUORATE_API_KEY'
+/** The same for the key that payloads at Temporal are sealed with. */
+export const PAYLOAD_KEY_VARIABLE = 'QUORATE_PAYLOAD_KEY'
 
 export type SettingFlags = { readonly [Name in keyof typeof settingRows]?: string | undefined }
 type Environment = Readonly<Record<string, string | undefined>>
@@ -97,12 +114,14 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
   const requestsPerSecond = pick('requestsPerSecond')
   const stampScheme = pick('stampScheme')
   const subOrganizationKeys = pick('subOrganizationKeys')
-  const key = readKey(environment, flags)
+  const key = readKey(environment, flags, apiKey)
+  const payloadKey = readKey(environment, flags, sealingKey)
   return {
     dataDir: resolve(pick('dataDir') ?? '.quorate'),
     ...(baseUrl === undefined ? {} : { baseUrl: checkUrl(baseUrl) }),
     ...(organizationId === undefined ? {} : { organizationId: checkUuid(organizationId) }),
     ...(key === undefined ? {} : { key }),
+    ...(payloadKey === undefined ? {} : { payloadKey }),
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys: resolve(subOrganizationKeys) }),
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond: checkRate(requestsPerSecond) }),
     ...(stampScheme === undefined ? {} : { stampScheme: checkScheme(stampScheme) }),
@@ -110,29 +129,49 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
 }
 
 /** One key or none: a flag replaces the variables, and two of either kind are a mistake that could sign as the wrong user. */
-function readKey(environment: Environment, flags: SettingFlags): KeyReference | undefined {
-  const fromFlags = keysOf(flags.keyFile, flags.keyCommand, undefined)
-  const { keyFile, keyCommand } = settingRows
+function readKey(
+  environment: Environment,
+  flags: SettingFlags,
+  { file, command, variable, what }: KeyNames,
+): KeyReference | undefined {
+  const fromFlags = keysOf(variable, flags[file], flags[command], undefined)
+  const { [file]: keyFile, [command]: keyCommand } = settingRows
   const fromEnvironment = keysOf(
+    variable,
     environment[keyFile.environment],
     environment[keyCommand.environment],
-    environment[KEY_VARIABLE],
+    environment[variable],
   )
   const keys = fromFlags.length > 0 ? fromFlags : fromEnvironment
   if (keys.length > 1) {
-    throw new QuorateError('config/several-keys', `expected one API key, got ${keys.length}`, {
+    throw new QuorateError('config/several-keys', `expected one ${what}, got ${keys.length}`, {
       facts: { given: keys.map(({ kind }) => kind).join(', ') },
-      next: `keep one of ${keyFile.environment}, ${keyCommand.environment}, ${KEY_VARIABLE} (or one flag) and unset the others`,
+      next: `keep one of ${keyFile.environment}, ${keyCommand.environment}, ${variable} (or one flag) and unset the others`,
     })
   }
   return keys[0]
 }
 
-function keysOf(path?: string, command?: string, value?: string): KeyReference[] {
+interface KeyNames {
+  readonly file: 'keyFile' | 'payloadKeyFile'
+  readonly command: 'keyCommand' | 'payloadKeyCommand'
+  readonly variable: string
+  readonly what: string
+}
+
+const apiKey: KeyNames = { file: 'keyFile', command: 'keyCommand', variable: KEY_VARIABLE, what: 'API key' }
+const sealingKey: KeyNames = {
+  file: 'payloadKeyFile',
+  command: 'payloadKeyCommand',
+  variable: PAYLOAD_KEY_VARIABLE,
+  what: 'payload key',
+}
+
+function keysOf(name: string, path?: string, command?: string, value?: string): KeyReference[] {
   const keys: KeyReference[] = []
   if (path) keys.push({ kind: 'file', path: resolve(path) })
   if (command) keys.push({ kind: 'command', command })
-  if (value) keys.push({ kind: 'value', value: new Secret(value), name: KEY_VARIABLE })
+  if (value) keys.push({ kind: 'value', value: new Secret(value), name })
   return keys
 }
 

@@ -1,4 +1,4 @@
-import type { Secret } from '../telemetry/index.ts'
+import { Secret } from '../telemetry/index.ts'
 import { runKeyCommand } from './key-command.ts'
 import { keyUnreadable } from './key-errors.ts'
 import { readKeyFile } from './key-file.ts'
@@ -22,17 +22,29 @@ export interface LoadKeyOptions {
  * `stamp/key-exposed`, `stamp/key-malformed`, `stamp/key-mismatch`, `stamp/key-command-failed`.
  */
 export async function loadPrivateKey(reference: KeyReference, options: LoadKeyOptions = {}): Promise<LoadedKey> {
-  const { effectiveUser = process.geteuid?.(), timeoutMs = 30_000 } = options
+  const { text, where } = await loadKeyText(reference, options)
+  return parseKeyText(text.reveal(), where)
+}
+
+/** Loads the text of any key, with the words for where it was. Throws as `loadPrivateKey` does where it cannot be read. */
+export async function loadKeyText(
+  reference: KeyReference,
+  { effectiveUser = process.geteuid?.(), timeoutMs = 30_000 }: LoadKeyOptions = {},
+): Promise<{ readonly text: Secret; readonly where: string }> {
   switch (reference.kind) {
-    case 'file':
-      return parseKeyText(await readKeyFile(reference.path, effectiveUser), `key file \`${reference.path}\``)
-    case 'value': {
-      const text = reference.value.reveal()
-      if (text.trim() === '') throw keyUnreadable(`\`${reference.name}\``, 'it is empty', 'set it to a private key')
-      return parseKeyText(text, `the value of \`${reference.name}\``)
+    case 'file': {
+      const text = new Secret(await readKeyFile(reference.path, effectiveUser))
+      return { text, where: `key file \`${reference.path}\`` }
     }
-    case 'command':
-      return parseKeyText(await runKeyCommand(reference.command, { timeoutMs }), 'the output of the key command')
+    case 'value': {
+      const { value: text, name } = reference
+      if (text.reveal().trim() === '') throw keyUnreadable(`\`${name}\``, 'it is empty', 'set it to a private key')
+      return { text, where: `the value of \`${name}\`` }
+    }
+    case 'command': {
+      const text = new Secret(await runKeyCommand(reference.command, { timeoutMs }))
+      return { text, where: 'the output of the key command' }
+    }
     default:
       return reference satisfies never
   }

@@ -13,4 +13,13 @@ export const workerCodes = {
     summary: 'the embedded Temporal server did not come up',
     solve: 'read the log that the message names; its state file may be in use by another process',
   },
+  'worker/payload-refused': {
+    summary: 'what Temporal handed out was not sealed with a key of this data folder',
+    solve:
+      'give client and workers the same payload key (docs/trust.md); if it is the same, a stranger answers at Temporal: look who can reach it',
+  },
+  'worker/payload-key-unusable': {
+    summary: 'the key that payloads are sealed with is not one',
+    solve: 'give 64 hex digits, one key a line, the newest first',
+  },
 } as const satisfies Codes

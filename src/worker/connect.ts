@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { Client, Connection, isGrpcServiceError, type TLSConfig } from '@temporalio/client'
+import type { DataConverter } from '@temporalio/common'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import type { NativeConnection } from '@temporalio/worker'
 import type { TemporalTls } from './certificate-files.ts'
+import { clientGuard } from './client-guard.ts'
 import { WorkerError } from './error.ts'
+import { failureConverter, payloadConverter } from './payload-converter.ts'
+import type { PayloadSeal } from './payload-seal.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -22,6 +26,8 @@ export interface TemporalSettings {
 export interface TemporalConnections {
   readonly address: string
   readonly namespace: string
+  /** What the client seals payloads with, and a worker must too. */
+  readonly seal: PayloadSeal
   readonly client: Client
   /** Opened at first use: commands that only start or ask workflows do not need it. */
   openForWorker(): Promise<NativeConnection>
@@ -32,9 +38,9 @@ const CONNECT_MS = 5_000
 
 /**
  * Connects to Temporal. TLS, API key and namespace come from `@temporalio/envconfig` (profile files and `TEMPORAL_…`
- * variables) unless an address is given. Throws `worker/temporal-unreachable`.
+ * variables) unless an address is given. What goes there is sealed, and what comes back must be. Throws `worker/temporal-unreachable`.
  */
-export async function connectTemporal(settings: TemporalSettings): Promise<TemporalConnections> {
+export async function connectTemporal(settings: TemporalSettings, seal: PayloadSeal): Promise<TemporalConnections> {
   const configured = settings.address === undefined ? readProfile(settings.environment ?? {}) : undefined
   const options = configured?.connectionOptions ?? (settings.tls ? { tls: tlsOptions(settings.tls) } : {})
   const address = settings.address ?? options.address ?? 'localhost:7233'
@@ -60,7 +66,15 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
   return {
     address,
     namespace,
-    client: new Client({ connection, namespace }),
+    seal,
+    client: new Client({
+      connection,
+      namespace,
+      // A host's name is nobody's business who reads a history.
+      identity: 'quorate',
+      dataConverter: { payloadConverter, failureConverter, payloadCodecs: [seal.codec] } as DataConverter,
+      interceptors: { workflow: [clientGuard] },
+    }),
     async openForWorker() {
       const worker = await import('@temporalio/worker')
       const native = await attempt(worker.NativeConnection.connect({ ...options, address }))

@@ -17,6 +17,8 @@ export {
   TEMPORAL_VERSION,
 } from './find-temporal.ts'
 export { routeTemporalLogs } from './logs.ts'
+export { loadPayloadSeal } from './payload-key.ts'
+export { createPayloadSeal, type PayloadSeal } from './payload-seal.ts'
 export { SERVER_FILES } from './server-config.ts'
 export {
   startTemporalServer,
@@ -24,4 +26,11 @@ export {
   type TemporalServerOptions,
   temporalServerTls,
 } from './temporal-server.ts'
-export { bundleWorkflows, createWorker, TASK_QUEUE, type WorkerOptions, workflowsPath } from './worker.ts'
+export {
+  bundleWorkflows,
+  createDataConverter,
+  createWorker,
+  TASK_QUEUE,
+  type WorkerOptions,
+  workflowsPath,
+} from './worker.ts'

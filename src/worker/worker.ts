@@ -1,12 +1,17 @@
 import { fileURLToPath } from 'node:url'
+import type { DataConverter } from '@temporalio/common'
 import type { NativeConnection, Worker, WorkflowBundle } from '@temporalio/worker'
 import type { Activities } from '../../activities/index.ts'
 import { createHeartbeat } from './heartbeat.ts'
+import type { PayloadSeal } from './payload-seal.ts'
+import { wrapResult } from './wrap-result.ts'
 
 export interface WorkerOptions {
   readonly connection: NativeConnection
   readonly taskQueue: string
   readonly activities: Activities
+  /** What payloads are sealed with; what was not is refused. */
+  readonly seal: PayloadSeal
   /** @default 'default' */
   readonly namespace?: string
   /** Made before by `bundleWorkflows`, to save a second. @default bundled here */
@@ -18,31 +23,48 @@ export interface WorkerOptions {
 /** The task queue of everything that quorate runs. */
 export const TASK_QUEUE = 'quorate'
 
-/** The folder of workflows: beside the sources as `.ts`, beside the built files as `.js`. */
-export const workflowsPath = fileURLToPath(
-  new URL(`../../workflows/index${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
-)
+/** A file by its path from this folder: `.ts` beside the sources, `.js` beside the built files. */
+function fileOf(path: string): string {
+  return fileURLToPath(new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url))
+}
+
+/** The folder of workflows. */
+export const workflowsPath = fileOf('../../workflows/index')
 
 /** Bundles the workflows. Fails when one of them reaches a Node built-in: workflows decide, they do no I/O. */
 export async function bundleWorkflows(path: string = workflowsPath): Promise<WorkflowBundle> {
   const { bundleWorkflowCode } = await import('@temporalio/worker')
-  return bundleWorkflowCode({ workflowsPath: path, logger: quiet })
+  return bundleWorkflowCode({
+    workflowsPath: path,
+    workflowInterceptorModules: [fileOf('../../workflows/interceptors')],
+    payloadConverterPath: fileOf('../../workflows/payload-converter'),
+    failureConverterPath: fileOf('../../workflows/failure-converter'),
+    logger: quiet,
+  })
 }
 
 /** Makes a worker; `run()` works until `shutdown()`. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const { connection, taskQueue, activities, namespace = 'default', maxCachedWorkflows } = options
+  const { connection, taskQueue, activities, seal, namespace = 'default', maxCachedWorkflows } = options
   const { Worker: TemporalWorker } = await import('@temporalio/worker')
   return TemporalWorker.create({
     connection,
     namespace,
     taskQueue,
     activities,
+    identity: 'quorate',
+    dataConverter: createDataConverter(seal),
     workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
-    interceptors: { activity: [(context) => ({ inbound: createHeartbeat(context) })] },
+    interceptors: { activity: [(context) => ({ inbound: createHeartbeat(context) }), () => ({ inbound: wrapResult })] },
     shutdownGraceTime: '10s',
     ...(maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows }),
   })
+}
+
+/** How payloads are read and sealed outside of workflows: by a worker, and where histories are replayed. */
+export function createDataConverter({ codec }: PayloadSeal): DataConverter {
+  const path = fileOf('./payload-converter')
+  return { payloadConverterPath: path, failureConverterPath: path, payloadCodecs: [codec] }
 }
 
 const silent = () => {}

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { loadPayloadSeal } from '../../src/worker/index.ts'
+import { openHistory } from '../open-history.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { connectTestTemporal, testTemporalEnvironment } from '../temporal.ts'
 import { countActivities, environmentOf, keyFile, quorate, readAll, testFolder, writeFiles } from './harness.ts'
@@ -149,7 +151,8 @@ describe('apply: secrets', () => {
     const connections = await connectTestTemporal()
     onTestFinished(() => connections.close())
     const history = await connections.client.workflow.getHandle(`apply/${service.organizationId}`).fetchHistory()
-    const payloads = decodePayloads(JSON.parse(JSON.stringify(history)))
+    const seal = await loadPayloadSeal(join(folder, 'data'))
+    const payloads = await openHistory(history, `apply/${service.organizationId}`, seal)
     const artefacts = [
       ...outputs.flatMap(({ stdout, stderr }) => [stdout, stderr]),
       ...readAll(join(folder, 'data')).map(({ text }) => text),
@@ -166,10 +169,3 @@ describe('apply: secrets', () => {
     for (const form of forms) expect(artefacts.filter((text) => text.includes(form))).toEqual([])
   })
 })
-
-/** A history's JSON with every payload's bytes, which it shows as base64, decoded: a plain search would find nothing. */
-function decodePayloads(value: unknown): string {
-  return JSON.stringify(value, (name, member) =>
-    name === 'data' && typeof member === 'string' ? Buffer.from(member, 'base64').toString('latin1') : member,
-  )
-}

@@ -12,6 +12,7 @@ import { silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
 import type { TestClient } from '../service/harness.ts'
+import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../workflows/harness.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
 import { type Between, type Meddle, startBetween } from './between.ts'
@@ -62,6 +63,7 @@ export async function createApplying(
   }
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
+    seal: testSeal,
     taskQueue,
     activities: { ...usual, prepareRequest },
     workflowBundle: await testBundle(),

@@ -17,6 +17,7 @@ import { type Anvil, type AnvilOptions, startAnvil } from '../service/sends/anvi
 import { SEPOLIA } from '../service/sends/status.ts'
 import { startUnreliableServer } from '../service/sends/unreliable-server.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { testSeal } from '../test-seal.ts'
 import { batchOf } from '../workflows/send-stage.ts'
 import { kill } from './field.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
@@ -127,7 +128,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
     const store = createPlanStore(storeFolder)
     const batch = batchOf(Array.from({ length: sends }, (_, row) => orderOf(row)))
     await store.batches.put(batch)
-    const temporal = await connectTemporal(server)
+    const temporal = await connectTemporal(server, testSeal)
     closers.push(() => temporal.close())
     await assertWorker(temporal.client, settings.taskQueue, count * STARTING_MS)
     const handle = await temporal.client.workflow.start<typeof sendBatch>('sendBatch', {

@@ -17,6 +17,7 @@ import type { apply } from '../../workflows/index.ts'
 import { type Between, type Meddle, startBetween } from '../faults/between.ts'
 import { countByIntent } from '../faults/count.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
+import { testSeal } from '../test-seal.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
@@ -72,7 +73,7 @@ export async function openField({ temporal: server, batches, naive = false, medd
   const plan = makePlanOf({ organizationId, baseUrl: between.url, userId, publicKey: root.publicKey }, batches)
   const store = createPlanStore(storeFolder)
   await store.putPlan(plan)
-  const temporal = await connectTemporal(server)
+  const temporal = await connectTemporal(server, testSeal)
   const handle = await temporal.client.workflow.start<typeof apply>('apply', {
     workflowId: `apply/${organizationId}`,
     taskQueue: settings.taskQueue,

@@ -6,6 +6,7 @@ import { createFolderTurns, createRate, createSubmitClient, type SubmitClient } 
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { connectTemporal, createWorker, routeTemporalLogs, type TemporalSettings } from '../../src/worker/index.ts'
+import { testSeal } from '../test-seal.ts'
 
 export interface WorkerProcessSettings {
   readonly temporal: TemporalSettings
@@ -44,9 +45,10 @@ const naive: SubmitClient = {
   },
 }
 
-const temporal = await connectTemporal(settings.temporal)
+const temporal = await connectTemporal(settings.temporal, testSeal)
 const worker = await createWorker({
   connection: await temporal.openForWorker(),
+  seal: testSeal,
   taskQueue: settings.taskQueue,
   activities: createActivities({
     clientFor: () => (settings.naive ? naive : client),

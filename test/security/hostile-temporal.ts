@@ -29,7 +29,15 @@ export interface ForgedEnd {
 
 /** Takes a connection that somebody else opened: certificates are no defence against whoever holds one. */
 export function strangerAt({ client: { connection }, namespace }: TemporalConnections): Stranger {
-  const client = new Client({ connection, namespace })
+  return strangerWith(new Client({ connection, namespace }))
+}
+
+/** The same with the key of the payloads, which an insider or a thief may have. */
+export function insiderAt({ client }: TemporalConnections): Stranger {
+  return strangerWith(client)
+}
+
+function strangerWith(client: Client): Stranger {
   return {
     client,
     async forge(type, { workflowId, taskQueue, input, patienceMs = 15_000 }) {

@@ -1,15 +1,19 @@
-/** Whoever reaches Temporal can neither make the worker sign what no plan or send recorded, nor learn anything. */
+/**
+ * Whoever reaches Temporal can neither make the worker sign what no plan or send recorded, nor learn anything. What is forged
+ * here is sealed with the right key, as an insider's would be: the steps themselves refuse it. Without the key nothing of it
+ * comes so far (`sealed-payloads.test.ts`).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type SendOrder, sendIdOf } from '../../activities/index.ts'
 import type { Batch } from '../../src/plan/index.ts'
-import { type Stranger, strangerAt } from './hostile-temporal.ts'
+import { insiderAt, type Stranger } from './hostile-temporal.ts'
 import { openTrustStage, type TrustStage } from './trust-stage.ts'
 
 let stage: TrustStage
 let stranger: Stranger
 beforeAll(async () => {
   stage = await openTrustStage()
-  stranger = strangerAt(stage.temporal)
+  stranger = insiderAt(stage.temporal)
 })
 afterAll(() => stage.close())
 

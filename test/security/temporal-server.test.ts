@@ -10,6 +10,7 @@ import { embeddedTemporalTls } from '../../src/cli/background/embedded-temporal.
 import { makeCertificates } from '../../src/worker/certificates.ts'
 import { connectTemporal, type TemporalConnections } from '../../src/worker/index.ts'
 import { quorate, testFolder } from '../cli/harness.ts'
+import { testSeal } from '../test-seal.ts'
 import { type Listener, listenersOf } from './listeners.ts'
 import { noOtherUser, runAsOtherUser } from './other-user.ts'
 
@@ -39,7 +40,7 @@ let grpcPort: number
 beforeAll(async () => {
   const up = await quorate(['up', '--json'], { env })
   const { pid, temporalAddress } = JSON.parse(up.stdout) as { pid: number; temporalAddress: string }
-  temporal = await connectTemporal({ address: temporalAddress, tls })
+  temporal = await connectTemporal({ address: temporalAddress, tls }, testSeal)
   await temporal.client.workflow.start('anything', { workflowId: 'kept', taskQueue: 'nobody' })
   listeners = linux ? listenersOf(pid) : []
   ports = listeners.filter(({ program }) => program.startsWith('temporal')).map(({ port }) => port)

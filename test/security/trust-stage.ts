@@ -14,6 +14,7 @@ import type { apply } from '../../workflows/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 import { connectTestTemporal } from '../temporal.ts'
+import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../workflows/harness.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
 
@@ -38,7 +39,8 @@ export interface TrustStage {
   read(activityId: string): Promise<Wire.Activity>
   count(type: ActivityType): Promise<number>
   stopWorker(): Promise<void>
-  startWorker(): Promise<void>
+  /** `steps: false` leaves every step to whoever else polls the queue. */
+  startWorker(options?: { readonly steps: boolean }): Promise<void>
   close(): Promise<void>
 }
 
@@ -99,11 +101,12 @@ export async function openTrustStage(): Promise<TrustStage> {
       const paginationOptions = { limit: '100' }
       return (await root.query('list_activities', { filterByType: [type], paginationOptions })).activities.length
     },
-    async startWorker() {
+    async startWorker({ steps } = { steps: true }) {
       const worker = await createWorker({
         connection: await temporal.openForWorker(),
+        seal: testSeal,
         taskQueue,
-        activities,
+        activities: steps ? activities : ({} as Activities),
         workflowBundle,
         maxCachedWorkflows: 0,
       })

@@ -12,6 +12,7 @@ import {
   type TemporalServer,
 } from '../../src/worker/index.ts'
 import { testTemporal, testTemporalEnvironment } from '../temporal.ts'
+import { testSeal } from '../test-seal.ts'
 
 let folder = ''
 let binary = ''
@@ -27,14 +28,14 @@ const announce = () => {}
 async function restarted(name: string, end: (server: TemporalServer) => Promise<void>) {
   const state = join(folder, name)
   const first = await startTemporalServer({ binary, folder: state, announce })
-  const before = await connectTemporal(first)
+  const before = await connectTemporal(first, testSeal)
   await before.client.workflow.start('anything', { workflowId: 'kept', taskQueue: 'nobody' })
   await end(first)
   await before.close()
   expect(() => process.kill(first.pid, 0)).toThrow()
 
   const second = await startTemporalServer({ binary, folder: state, retentionDays: 9, announce })
-  const after = await connectTemporal(second)
+  const after = await connectTemporal(second, testSeal)
   const { status, runId } = await after.client.workflow.getHandle('kept').describe()
   const { config } = await after.client.workflowService.describeNamespace({ namespace: 'default' })
   await after.close()
@@ -104,7 +105,7 @@ describe('embedded temporal server', () => {
   })
 
   test('no server at the address is an error that names it', async () => {
-    await expect(connectTemporal({ address: '127.0.0.1:1' })).rejects.toMatchObject({
+    await expect(connectTemporal({ address: '127.0.0.1:1' }, testSeal)).rejects.toMatchObject({
       code: 'worker/temporal-unreachable',
       message: 'no Temporal server answers at `127.0.0.1:1`',
     })
@@ -143,11 +144,11 @@ describe('a temporal server that wants client certificates', () => {
   }
 
   test('lets in a client with the certificate of its folder', async () => {
-    await isLetIn(await connectTemporal(await testTemporal()))
+    await isLetIn(await connectTemporal(await testTemporal(), testSeal))
   })
 
   test('lets in who has it from the variables of the environment', async () => {
-    await isLetIn(await connectTemporal({ environment: await testTemporalEnvironment() }))
+    await isLetIn(await connectTemporal({ environment: await testTemporalEnvironment() }, testSeal))
   })
 
   test('lets in who has it from a profile of a configuration file', async () => {
@@ -159,12 +160,12 @@ describe('a temporal server that wants client certificates', () => {
         `client_key_path = "${tls.key}"\nserver_ca_cert_path = "${tls.authority}"\nserver_name = "localhost"\n`,
     )
     const environment = { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'treasury' }
-    await isLetIn(await connectTemporal({ environment }))
+    await isLetIn(await connectTemporal({ environment }, testSeal))
   })
 
   test('refuses who has none, and the error says what to give', async () => {
     const { address } = await testTemporal()
-    await expect(connectTemporal({ environment: { TEMPORAL_ADDRESS: address } })).rejects.toMatchObject({
+    await expect(connectTemporal({ environment: { TEMPORAL_ADDRESS: address } }, testSeal)).rejects.toMatchObject({
       code: 'worker/temporal-unreachable',
       message: `what listens at \`${address}\` does not take this client as one of Temporal's`,
       facts: { tls: 'none' },

@@ -11,12 +11,14 @@ import { silentLogger } from '../../src/telemetry/index.ts'
 import {
   bundleWorkflows,
   connectTemporal,
+  createDataConverter,
   createWorker,
   routeTemporalLogs,
   type TemporalSettings,
 } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
 import { testTemporal } from '../temporal.ts'
+import { testSeal } from '../test-seal.ts'
 import { type History, historyToText } from './history-json.ts'
 import { smallActivities } from './small-activities.ts'
 import { type SmallApi, startSmallApi } from './small-api.ts'
@@ -62,7 +64,7 @@ export async function createStage(
   const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
   const store = createPlanStore(storeFolder)
   const taskQueue = `test-${organizationId}`
-  const temporal = await connectTemporal(options.temporal ?? (await testTemporal()))
+  const temporal = await connectTemporal(options.temporal ?? (await testTemporal()), testSeal)
   const bundle = await testBundle()
   const usual = smallActivities(store, {
     baseUrl: api.baseUrl,
@@ -76,6 +78,7 @@ export async function createStage(
       ? undefined
       : await createWorker({
           connection: await temporal.openForWorker(),
+          seal: testSeal,
           taskQueue,
           activities,
           workflowBundle: bundle,
@@ -113,7 +116,11 @@ export async function createStage(
         async ended(record) {
           const result = await handle.result()
           const kept = await history()
-          await Worker.runReplayHistory({ workflowBundle: bundle }, kept, handle.workflowId)
+          await Worker.runReplayHistory(
+            { workflowBundle: bundle, dataConverter: createDataConverter(testSeal) },
+            kept,
+            handle.workflowId,
+          )
           if (record && process.env.QUORATE_RECORD_HISTORIES) {
             writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(kept))
           }

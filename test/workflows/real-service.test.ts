@@ -11,10 +11,11 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
+import { openHistory } from '../open-history.ts'
 import { startTestService, type TestClient, type TestService } from '../service/harness.ts'
 import { connectTestTemporal } from '../temporal.ts'
+import { testSeal } from '../test-seal.ts'
 import { testBundle } from './harness.ts'
-import { historyToText } from './history-json.ts'
 import { makePlanOf } from './made-plan.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-real-'))
@@ -33,6 +34,7 @@ beforeAll(async () => {
   const clientFor = () => createSubmitClient({ baseUrl: service.url, organizationId, stamper })
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
+    seal: testSeal,
     taskQueue: organizationId,
     activities: createActivities({ clientFor, planStore: store, clock: Date.now, logger: silentLogger }),
     workflowBundle: await testBundle(),
@@ -144,8 +146,8 @@ test('real service: ids travel, the raised quorum makes the next batch wait, a s
   expect(plan.batches.map(({ type }) => count(type))).toEqual([1, 1, 2, 1])
 
   // Neither the acting key nor a stamp is in the history.
-  const history = historyToText(await handle.fetchHistory())
-  const clear = history.replace(/"data": "([^"]*)"/g, (_, data: string) => Buffer.from(data, 'base64').toString())
+  const history = await handle.fetchHistory()
+  const clear = await openHistory(history, handle.workflowId, testSeal)
   expect(clear).toContain('ACTIVITY_TYPE_CREATE_USER_TAG')
   expect(clear.toLowerCase()).not.toContain(service.root.privateKey.toLowerCase())
   expect(clear).not.toMatch(/SIGNATURE_SCHEME|X-Stamp/)

@@ -19,6 +19,7 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import {
   connectTemporal,
+  createDataConverter,
   createWorker,
   type TemporalConnections,
   type TemporalSettings,
@@ -28,6 +29,7 @@ import { startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { testSeal } from '../test-seal.ts'
 import { testBundle } from './harness.ts'
 import { historyToText } from './history-json.ts'
 
@@ -78,7 +80,7 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
     senders.push((await makeWallet(service.root, ETHEREUM)).accounts[0]!.address)
     await anvil.fund(senders[sender]!, 100)
   }
-  const temporal = await connectTemporal(server)
+  const temporal = await connectTemporal(server, testSeal)
   const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
   let rate = createRate()
   const client = createSubmitClient({
@@ -90,6 +92,7 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
   const workflowBundle = await testBundle()
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
+    seal: testSeal,
     taskQueue: organizationId,
     activities: createActivities({
       clientFor: () => client,
@@ -105,7 +108,11 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
 
   const keepHistory = async (handle: Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>, record?: string) => {
     const history = await handle.fetchHistory()
-    await Worker.runReplayHistory({ workflowBundle }, history, handle.workflowId)
+    await Worker.runReplayHistory(
+      { workflowBundle, dataConverter: createDataConverter(testSeal) },
+      history,
+      handle.workflowId,
+    )
     if (record && process.env['QUORATE_RECORD_HISTORIES']) {
       writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(history))
     }

@@ -16,7 +16,7 @@ import { createSubmitClient } from '../../src/client/index.ts'
 import { encodeHex } from '../../src/encoding/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
-import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
+import { createDataConverter, createWorker, type TemporalConnections } from '../../src/worker/index.ts'
 import type { send } from '../../workflows/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
@@ -26,6 +26,7 @@ import { SEPOLIA } from '../service/sends/status.ts'
 import { startUnreliableServer, type UnreliableServer } from '../service/sends/unreliable-server.ts'
 import { ETHEREUM, makeWallet, SOLANA } from '../service/signing/keys.ts'
 import { connectTestTemporal } from '../temporal.ts'
+import { testSeal } from '../test-seal.ts'
 import { testBundle } from './harness.ts'
 import { historyToText } from './history-json.ts'
 
@@ -68,6 +69,7 @@ beforeAll(async () => {
   const clientFor = () => createSubmitClient({ baseUrl: api.url, organizationId, stamper })
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
+    seal: testSeal,
     taskQueue: organizationId,
     activities: createActivities({ clientFor, planStore: store, clock: Date.now, logger: silentLogger }),
     workflowBundle: await testBundle(),
@@ -128,7 +130,11 @@ async function start(sendId: string, run = '') {
 async function ended(handle: Awaited<ReturnType<typeof begin>>, record?: string): Promise<SendProgress> {
   const result = await handle.result()
   const history = await handle.fetchHistory()
-  await Worker.runReplayHistory({ workflowBundle: await testBundle() }, history, handle.workflowId)
+  await Worker.runReplayHistory(
+    { workflowBundle: await testBundle(), dataConverter: createDataConverter(testSeal) },
+    history,
+    handle.workflowId,
+  )
   if (record && process.env.QUORATE_RECORD_HISTORIES) {
     writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(history))
   }

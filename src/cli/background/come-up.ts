@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../../activities/index.ts'
 import { createService, type Service } from '../../service/index.ts'
+import type { KeyReference } from '../../stamp/index.ts'
 import { type Logger, Secret } from '../../telemetry/index.ts'
-import { connectTemporal, createWorker, routeTemporalLogs } from '../../worker/index.ts'
+import { connectTemporal, createWorker, loadPayloadSeal, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
@@ -52,7 +53,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
   const { subOrganizationKeys } = start
   const place = { baseUrl, organizationId, key, rate: rateOf(start, organizationId), subOrganizationKeys }
   signal.throwIfAborted()
-  const temporal = await connectTemporal(named ?? embedded!)
+  const temporal = await connectTemporal(named ?? embedded!, await loadPayloadSeal(dataDir, payloadKeyOf(start)))
   closers.push(() => temporal.close())
   signal.throwIfAborted()
   const taskQueue = taskQueueOf(organizationId)
@@ -60,6 +61,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
     connection: await temporal.openForWorker(),
     namespace: temporal.namespace,
     taskQueue,
+    seal: temporal.seal,
     activities: createActivities({
       clientFor: createClients(place, start),
       sendClientFor: createSendClients(place, start),
@@ -131,4 +133,10 @@ async function allOrNone<A, B>(
   signal.throwIfAborted()
   if (first.status === 'rejected' || second.status === 'rejected') throw reason
   return [first.value, second.value]
+}
+
+function payloadKeyOf({ payloadKey }: BackgroundStart): KeyReference | undefined {
+  return payloadKey === undefined
+    ? undefined
+    : { kind: 'value', value: new Secret(payloadKey), name: 'the payload key given' }
 }

@@ -40,6 +40,8 @@ export interface BackgroundStart {
   /** The private key with its curve, when the parent was given one. */
   readonly privateKey?: string
   readonly stampScheme?: SignatureScheme
+  /** What payloads at Temporal are sealed with, when the parent was given it. @default the data folder's own */
+  readonly payloadKey?: string
   readonly rootUserName?: string
   readonly organizationName?: string
   readonly requestsPerSecond?: number

@@ -22,6 +22,7 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
     connection: await temporal.openForWorker(),
     namespace: temporal.namespace,
     taskQueue,
+    seal: temporal.seal,
     activities: createActivities({
       clientFor: createClients(place, settings),
       sendClientFor: createSendClients(place, settings),

@@ -1,0 +1,50 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { link, mkdir, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type KeyReference, loadKeyText } from '../stamp/index.ts'
+import { Secret } from '../telemetry/index.ts'
+import { WorkerError } from './error.ts'
+import { createPayloadSeal, type PayloadKeys, type PayloadSeal } from './payload-seal.ts'
+
+/** Where the key of a data folder stands. */
+export const payloadKeyFile = (dataDir: string) => join(dataDir, 'payload.key')
+
+/**
+ * Loads what payloads at Temporal are sealed with: from where the settings say, or from the data folder, which gets a key of 32
+ * random bytes at its first use (mode 0600). Whoever has it is believed by the workers of the folder. Throws
+ * `worker/payload-key-unusable`, and what reading a key file throws (`stamp/…`).
+ */
+export async function loadPayloadSeal(dataDir: string, reference?: KeyReference): Promise<PayloadSeal> {
+  const path = payloadKeyFile(dataDir)
+  if (reference === undefined && !existsSync(path)) await makeOnce(path)
+  const { text, where } = await loadKeyText(reference ?? { kind: 'file', path })
+  return createPayloadSeal(parseKeys(text.reveal(), where))
+}
+
+/** One key a line; the first seals, and the others open what was sealed before it was changed. */
+function parseKeys(text: string, where: string): PayloadKeys {
+  const [first, ...older] = text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim().toLowerCase()]))
+  if (first === undefined || ![first, ...older].every((line) => /^[0-9a-f]{64}$/.test(line))) {
+    throw new WorkerError('worker/payload-key-unusable', `${where} is not a list of payload keys`)
+  }
+  return [new Secret(first), ...older.map((line) => new Secret(line))]
+}
+
+/** Makes the file unless it is there: of many processes that begin at once, one makes it, and it is never half there. */
+async function makeOnce(path: string): Promise<void> {
+  const folder = join(path, '..')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const temporary = `${path}.${randomUUID()}.new`
+  const file = await open(temporary, 'wx', 0o600)
+  try {
+    await file.writeFile(`${randomBytes(32).toString('hex')}\n`)
+    await file.sync()
+    await link(temporary, path)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  } finally {
+    await file.close()
+    await unlink(temporary)
+  }
+}
