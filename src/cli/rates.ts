@@ -7,8 +7,35 @@ const NAMES: ReadonlyMap<string, keyof RatesSettings> = new Map([
   ['sends', 'sends'],
 ])
 
-/** Reads how many requests a second the service takes, from each `--rate NAME=COUNT`. @default none. Throws `cli/usage`. */
-export function readRates(given: unknown): RatesSettings {
+/** The published rates (facts: protocol §11): by plan only that of a source differs. */
+const PROFILES: ReadonlyMap<string, RatesSettings> = new Map(
+  Object.entries({ free: 1, pro: 3, enterprise: 60 }).map(([plan, source]) => [
+    plan,
+    { source, subOrganization: 10, sends: 10 },
+  ]),
+)
+
+/**
+ * Reads how many requests a second the service takes: those of `--rate-profile`, and over them each `--rate NAME=COUNT`.
+ * @default none. Throws `cli/usage`.
+ */
+export function readRates(given: unknown, profile?: unknown): RatesSettings {
+  return { ...readProfile(profile), ...readEach(given) }
+}
+
+function readProfile(name: unknown): RatesSettings {
+  const rates = name === undefined ? {} : PROFILES.get(String(name))
+  if (rates) return rates
+  throw new QuorateError(
+    'cli/usage',
+    `expected --rate-profile to be one of ${[...PROFILES.keys()].join(', ')}, got \`${name}\``,
+    {
+      next: 'correct --rate-profile',
+    },
+  )
+}
+
+function readEach(given: unknown): RatesSettings {
   const texts = Array.isArray(given) ? given.map(String) : []
   return Object.fromEntries(
     texts.map((text) => {

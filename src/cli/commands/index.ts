@@ -348,6 +348,10 @@ export const commands: readonly CommandRow[] = [
         repeatable: true,
       },
       {
+        flags: '--rate-profile <plan>',
+        meaning: 'the published rates of `free`, `pro` or `enterprise`; each --rate goes over them (default: none)',
+      },
+      {
         flags: '--rate <name=count>',
         meaning: 'requests a second of a `source`, a `sub-organization`, or of all `sends`; may be repeated',
         repeatable: true,

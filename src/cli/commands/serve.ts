@@ -24,7 +24,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     dataDir,
     port: readPort(options['port']),
     chains,
-    rates: readRates(options['rate']),
+    rates: readRates(options['rate'], options['rateProfile']),
     limits: readLimits(options),
     keptDenialsADay: readKeptDenials(options['keepDenials']),
     operator: listensToOperator(input.environment) || options['operator'] === true,
