@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { link, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { QuorateError } from '../src/diagnostics/index.ts'
+import { ensurePrivateFolder, exposureOf } from '../src/local/index.ts'
 import { ApplyError } from './error.ts'
 
 /** Digests become file names, so anything that is not one is refused: it could name a path. */
@@ -35,7 +38,7 @@ export async function claim(path: string, text: string): Promise<void> {
 }
 
 async function writeTemporary(path: string, text: string): Promise<string> {
-  await mkdir(join(path, '..'), { recursive: true, mode: 0o700 })
+  ensurePrivateFolder(join(path, '..'))
   const temporary = `${path}.${randomUUID()}.new`
   const file = await open(temporary, 'wx', 0o600)
   try {
@@ -72,11 +75,17 @@ export async function remove(path: string): Promise<void> {
   })
 }
 
-/** Reads a file; undefined when there is none. */
+/** Reads a file that must be its owner's alone; undefined when there is none. */
 export async function read(path: string): Promise<string | undefined> {
   return guarded(path, async () => {
     try {
-      return await readFile(path, 'utf8')
+      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+      try {
+        refuseExposed(path, await file.stat())
+        return await file.readFile('utf8')
+      } finally {
+        await file.close()
+      }
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined
       throw error
@@ -103,12 +112,26 @@ export async function versionOf(path: string): Promise<string | undefined> {
   })
 }
 
+function refuseExposed(path: string, stats: Stats): void {
+  const exposure = exposureOf(path, stats, { mayBeLinked: true })
+  if (!exposure) return
+  throw new ApplyError('apply/store-failed', `refusing \`${path}\` of the plan store: ${exposure.reason}`, {
+    next: exposure.next,
+  })
+}
+
 async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new ApplyError('apply/store-failed', `cannot use \`${path}\` of the plan store: ${reason}`, { cause: error })
+    if (error instanceof ApplyError) throw error
+    const told = error instanceof QuorateError ? error : undefined
+    const code = told?.facts['system'] ?? (error instanceof Error && 'code' in error ? error.code : String(error))
+    const reason = told ? `${told.message} (${code})` : String(code)
+    throw new ApplyError('apply/store-failed', `cannot use \`${path}\` of the plan store: ${reason}`, {
+      ...(told?.next === undefined ? {} : { next: told.next }),
+      cause: error,
+    })
   }
 }
 

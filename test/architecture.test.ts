@@ -40,7 +40,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   // The toolkit: reads, plans, applies.
   resources: ['policy', 'chain', 'encoding', 'protocol', 'diagnostics', 'webhook'],
   definitions: ['resources', 'policy', 'chain', 'protocol', 'diagnostics', 'encoding', 'crypto'],
-  client: ['protocol', 'stamp', 'crypto', 'encoding', 'telemetry', 'diagnostics'],
+  client: ['protocol', 'stamp', 'crypto', 'encoding', 'telemetry', 'diagnostics', 'local'],
   live: ['resources', 'client', 'protocol', 'diagnostics'],
   plan: ['resources', 'protocol', 'diagnostics', 'encoding', 'crypto'],
   analysis: ['plan', 'policy', 'resources', 'protocol'],

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateP256KeyPair } from '../crypto/index.ts'
+import { ensurePrivateFolder } from '../local/index.ts'
 import { loadPrivateKey, writePrivateKey } from '../stamp/index.ts'
 import { Secret } from '../telemetry/index.ts'
 
@@ -17,7 +18,7 @@ export async function demoKey(dataDir: string, name: string): Promise<DemoKey> {
   const folder = join(dataDir, 'keys')
   const file = join(folder, `${name}.json`)
   if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    ensurePrivateFolder(folder)
     const { privateKey, publicKey } = generateP256KeyPair()
     await writePrivateKey(file, { privateKey: new Secret(privateKey), publicKey })
   }

@@ -64,8 +64,14 @@ export function createIo(environment: Readonly<Record<string, string | undefined
       if (!terminal) return false
       const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input: process.stdin, output: process.stderr })
+      // Ctrl-C rejects, and at the end of the input nothing answers: neither is a yes.
+      const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
       try {
-        return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `)).trim())
+        const answer = await Promise.race([lines.question(`${printable(question)} [y/N] `), ended])
+        return /^y(es)?$/i.test(answer.trim())
+      } catch (error) {
+        if (error instanceof Error && error.name === 'AbortError') return false
+        throw error
       } finally {
         lines.close()
       }

@@ -1,5 +1,6 @@
 import { readSettings, takeEnvironment } from '../config/index.ts'
 import { EXIT, QuorateError, renderError, toErrorJson, withoutKeys } from '../diagnostics/index.ts'
+import { explainSystemError } from '../local/index.ts'
 import type { CommandInput } from './command.ts'
 import { commands } from './commands/index.ts'
 import { createIo, type Io, writeJson } from './io.ts'
@@ -41,7 +42,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (row.opening) io.say(line`${withoutKeys(row.opening(args, settings))}\n`)
     const run = await row.load()
     process.exitCode = await run({ settings, environment, io, args, options, json, commands })
-  } catch (error) {
+  } catch (thrown) {
+    const error = explainSystemError(thrown)
     // What is on stdout is one document: after a plan, why it is refused is talk.
     report(error, { io, json: json && !hasData, environment })
     process.exitCode = error instanceof QuorateError ? error.exit : EXIT.error

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
+import { ensurePrivateFolder } from '../local/index.ts'
 import { jsonText } from './io.ts'
 
 /**
@@ -30,7 +31,7 @@ export function readValues(dataDir: string): Values {
 export function writeValues(dataDir: string, more: Values): Values {
   const old = readValues(dataDir)
   const values = { env: { ...old.env, ...more.env }, vars: { ...old.vars, ...more.vars } }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  ensurePrivateFolder(dataDir)
   const temporary = `${file(dataDir)}.${process.pid}`
   writeFileSync(temporary, jsonText(values), { mode: 0o600 })
   renameSync(temporary, file(dataDir))

@@ -2,8 +2,9 @@
  * Turns that processes share. Time is cut into slots, one a request; whoever makes a slot's file first has it. Nobody holds
  * a lock, so nobody's end leaves one: a process that dies loses the one slot that it waited for.
  */
-import { mkdir, open, readdir, unlink } from 'node:fs/promises'
+import { open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ensurePrivateFolder } from '../local/index.ts'
 import { systemTiming, type Timing } from './timing.ts'
 
 export interface Turns {
@@ -64,7 +65,11 @@ export function createFolderTurns(folder: string, timing: Timing = systemTiming)
 }
 
 async function tidy(folder: string, oldest: number): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => {})
+  try {
+    ensurePrivateFolder(folder)
+  } catch {
+    // Where it cannot be made, nobody can take turns.
+  }
   const names = await readdir(folder).catch(() => [])
   const old = names.filter((name) => Number(name) < oldest)
   await Promise.all(old.map((name) => unlink(join(folder, name)).catch(() => {})))

@@ -18,6 +18,8 @@ export interface ExposureOptions {
   readonly effectiveUser?: number | undefined
   /** Whether others may read it, as they may a log. @default false */
   readonly mayBeRead?: boolean
+  /** Whether it may have other names, as a file has while it is claimed by a link. @default false */
+  readonly mayBeLinked?: boolean
 }
 
 /**
@@ -27,7 +29,7 @@ export interface ExposureOptions {
 export function exposureOf(
   path: string,
   stats: Pick<Stats, 'uid' | 'mode' | 'nlink' | 'isDirectory' | 'isSymbolicLink'>,
-  { effectiveUser = process.geteuid?.(), mayBeRead = false }: ExposureOptions = {},
+  { effectiveUser = process.geteuid?.(), mayBeRead = false, mayBeLinked = false }: ExposureOptions = {},
 ): Exposure | undefined {
   const folder = stats.isDirectory()
   if (stats.isSymbolicLink()) {
@@ -52,7 +54,7 @@ export function exposureOf(
     const reason = `${seen}, so others than its owner may use it`
     return { reason, next: `close it: \`chmod 600 ${path}\`; if others could read it, make a new key` }
   }
-  if (nlink > 1) {
+  if (nlink > 1 && !mayBeLinked) {
     const reason = `it has ${nlink} names (hard links), and who has another name of it keeps it`
     return { reason, next: `make it a file of its own: \`cp -p ${path} ${path}.own && mv ${path}.own ${path}\`` }
   }

@@ -25,19 +25,20 @@ export function ensurePrivateFolder(folder: string): void {
 export function assertPrivateFolder(folder: string): boolean {
   const itself = lstatSync(folder, { throwIfNoEntry: false })
   if (!itself) return false
-  // A link that this user made may lead to another disk; anybody else's may lead anywhere.
-  const byLink = itself.isSymbolicLink()
-  const exposure =
-    byLink && itself.uid !== (process.geteuid?.() ?? itself.uid)
-      ? { reason: `it is a symbolic link of user ${itself.uid}`, next: `remove the link: \`rm ${folder}\`` }
-      : exposureOf(folder, byLink ? statSync(folder) : itself)
-  if (exposure) throw exposed(folder, exposure)
-  if (!statSync(folder).isDirectory()) {
+  const stats = statSync(folder)
+  if (!stats.isDirectory()) {
     throw new QuorateError('local/no-folder', `\`${folder}\` is no folder`, {
       facts: { path: folder },
       next: 'name another folder, or move the file away',
     })
   }
+  // A link that this user made may lead to another disk; anybody else's may lead anywhere.
+  const byLink = itself.isSymbolicLink()
+  const exposure =
+    byLink && itself.uid !== (process.geteuid?.() ?? itself.uid)
+      ? { reason: `it is a symbolic link of user ${itself.uid}`, next: `remove the link: \`rm ${folder}\`` }
+      : exposureOf(folder, stats)
+  if (exposure) throw exposed(folder, exposure)
   return true
 }
 
