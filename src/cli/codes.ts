@@ -5,6 +5,10 @@ export const cliCodes = {
     summary: 'the command line is not one that quorate knows',
     solve: 'run `quorate --help` or `quorate COMMAND --help`',
   },
+  'cli/key-in-file': {
+    summary: 'a plan, a report or a definition that would be written holds a private key',
+    solve: 'take the key out where it comes from, and make a new one in its place; nothing was written',
+  },
   'cli/no-definitions': {
     summary: 'no folder of definitions was named or found',
     solve: 'name the folder, or make one with `quorate init`',

@@ -1,16 +1,20 @@
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { QuorateError } from '../diagnostics/index.ts'
+import { findKeyMaterial, QuorateError } from '../diagnostics/index.ts'
+import { holdsLoadedKey } from '../telemetry/index.ts'
 
-/** Writes a file in place, as its owner set it up. Throws `cli/unwritable`. */
+/** Writes a file in place, as its owner set it up. Throws `cli/unwritable`, and `cli/key-in-file` for key material. */
 export function writeText(path: string, text: string): void {
+  assertNoKeys(path, text)
   attempt(path, () => writeFileSync(path, text))
 }
 
 /**
  * Writes a file that its owner alone may read, whole or not at all: a plan is read by others while it is written, and one
- * that was there may have been open to everybody. What is no file, such as a pipe, is written to. Throws `cli/unwritable`.
+ * that was there may have been open to everybody. What is no file, such as a pipe, is written to. Throws `cli/unwritable`,
+ * and `cli/key-in-file` for key material.
  */
 export function writePrivate(path: string, text: string): void {
+  assertNoKeys(path, text)
   attempt(path, () => {
     const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
     if (!isFile) return writeFileSync(path, text)
@@ -23,6 +27,20 @@ export function writePrivate(path: string, text: string): void {
       throw cause
     }
   })
+}
+
+/** Plans, reports and definitions are uploaded, committed and shown: none of them may hold a private key. */
+function assertNoKeys(path: string, text: string): void {
+  const seen = holdsLoadedKey(text) ? 'the private key in use' : findKeyMaterial(text)?.name
+  if (seen === undefined) return
+  throw new QuorateError(
+    'cli/key-in-file',
+    `what would stand in \`${path}\` holds ${seen}; not shown, and not written`,
+    {
+      facts: { file: path, written: 'nothing' },
+      next: 'find where it comes from (notes, names, values of variables, what is live), take it out there, and make a new key in its place',
+    },
+  )
 }
 
 function attempt(path: string, write: () => void): void {

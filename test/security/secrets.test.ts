@@ -1,9 +1,13 @@
 /** Secrets never travel: not from the environment into definitions, and no value from outside changes what a policy is made of. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { writePrivate, writeText } from '../../src/cli/files.ts'
 import { KEY_VARIABLE, settingRows } from '../../src/config/index.ts'
-import { findKeyMaterial, renderDiagnostics, withoutKeys } from '../../src/diagnostics/index.ts'
+import { findKeyMaterial, type QuorateError, renderDiagnostics, withoutKeys } from '../../src/diagnostics/index.ts'
 import { parse } from '../../src/policy/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
 import { quorate, testFolder, writeFiles } from '../cli/harness.ts'
 import { loadFiles, ORGANIZATION_ID } from '../definitions/harness.ts'
 
@@ -232,3 +236,42 @@ describe('secrets: values in policies', () => {
     expect(renderDiagnostics(diagnostics)).not.toContain('hushhush')
   })
 })
+
+describe('secrets: files that are written', () => {
+  const hex = 'c0ffee00c0ffee11c0ffee22c0ffee33c0ffee44c0ffee55c0ffee66c0ffee77'
+  new Secret(hex)
+  const key = Buffer.from(hex, 'hex')
+  const der = Buffer.concat([Buffer.from('30770201010420', 'hex'), key, Buffer.from('a00a06082a8648ce3d030107', 'hex')])
+  test.each([
+    ['hex', hex],
+    ['hex in capitals', `0x${hex.toUpperCase()}`],
+    ['base64', key.toString('base64')],
+    ['base64url', key.toString('base64url')],
+    ['base64 after other letters', `abc${key.toString('base64')}`],
+    ['PEM', `-----BEGIN EC KEY-----\n${der.toString('base64').replace(/(.{40})/g, '$1\n')}\n-----END EC KEY-----`],
+    ['PEM in JSON', JSON.stringify(der.toString('base64').replace(/(.{40})/g, '$1\n'))],
+  ])('a key in use is found in a plan as %s, nothing is written and it is not shown', (_, text) => {
+    const path = join(testFolder(), 'plan.json')
+    for (const write of [writeText, writePrivate]) {
+      const error = thrownBy(() => write(path, `{ "notes": "${text}" }\n`))
+      expect(error).toMatchObject({ code: 'cli/key-in-file' })
+      expect(JSON.stringify([error.message, error.facts]).toLowerCase()).not.toContain(hex)
+    }
+    expect(existsSync(path)).toBe(false)
+  })
+
+  test('digests and public keys are written as they are', () => {
+    const path = join(testFolder(), 'plan.json')
+    writePrivate(path, `${'ab'.repeat(32)} 02${'cd'.repeat(32)}\n`)
+    expect(existsSync(path)).toBe(true)
+  })
+})
+
+function thrownBy(work: () => void): QuorateError {
+  try {
+    work()
+  } catch (error) {
+    return error as QuorateError
+  }
+  throw new Error('nothing was thrown')
+}
