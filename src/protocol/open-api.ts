@@ -1,4 +1,4 @@
-import { activities, type ProxyRow, proxyEndpoints, type QueryRow, queries } from './catalogue.ts'
+import { activities, type QueryRow, queries } from './catalogue.ts'
 import { TURNKEY_ERROR_CODES } from './grpc.ts'
 import type { Json, JsonObject } from './json.ts'
 import { parseSchema, schemaNames } from './schema.ts'
@@ -13,18 +13,17 @@ const answers = (name: string): JsonObject => ({
 /** Checks that OpenAPI has a word for; the others stay as `x-checks`. */
 const formats: Readonly<Record<string, string>> = { uuid: 'uuid', uuid4: 'uuid', email: 'email' }
 
-/** Builds the OpenAPI 3.1 document of both interfaces from the catalogue and the schemas. */
+/** Builds the OpenAPI 3.1 document of what is served: the signed-activity API, from the catalogue and the schemas. */
 export function openApiDocument(): JsonObject {
   const submits = Map.groupBy(Object.values(activities), ({ path }) => path)
   const paths = [
     ...[...submits].map(([path, rows]) => [path, { post: submitOperation(rows) }]),
     ...Object.values(queries).map((row) => [row.path, { post: queryOperation(row) }]),
-    ...Object.values(proxyEndpoints).map((row) => [row.path, { post: proxyOperation(row) }]),
   ]
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Signed-activity API and authentication proxy',
+      title: 'Signed-activity API',
       version: '1',
       description:
         'Every mutation is an activity: a signed request whose parameters hold its intent. Reads are queries.',
@@ -35,7 +34,6 @@ export function openApiDocument(): JsonObject {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
         passkey: { type: 'apiKey', in: 'header', name: 'X-Stamp-Webauthn' },
         attested: { type: 'apiKey', in: 'header', name: 'X-Stamp-Attested' },
-        proxyConfig: { type: 'apiKey', in: 'header', name: 'X-Auth-Proxy-Config-Id' },
       },
       schemas: {
         Refusal: refusalSchema,
@@ -84,16 +82,6 @@ function queryOperation({ name, request, response }: QueryRow): JsonObject {
     operationId: name,
     tags: ['query'],
     security: stamps,
-    requestBody: { required: true, ...content(ref(request)) },
-    responses: answers(response),
-  }
-}
-
-function proxyOperation({ name, request, response }: ProxyRow): JsonObject {
-  return {
-    operationId: `proxy_${name}`,
-    tags: ['auth proxy'],
-    security: [{ proxyConfig: [] }],
     requestBody: { required: true, ...content(ref(request)) },
     responses: answers(response),
   }
