@@ -108,6 +108,7 @@ describe('reset', () => {
       [`plans/send-bodies/${'0'.repeat(64)}-0`]: 'x',
       [`turns/${randomUUID()}/1234567`]: '',
       'lock.pid': '1',
+      'payload.key': 'x',
     })
     const args = ['reset', '--data-dir', dataDir]
     const busy = await quorate([...args, '--yes'])
@@ -117,7 +118,7 @@ describe('reset', () => {
     const before = all()
     const unasked = await quorate(args)
     expect(unasked.stderr).toMatch(
-      /This deletes from .*: keys\/ \(1 file\), lock\.pid, plans\/ \(2 files\), service\/ \(\d files\), turns\/ \(1 file\), values\.json\./,
+      /This deletes from .*: keys\/ \(1 file\), lock\.pid, payload\.key, plans\/ \(2 files\), service\/ \(\d files\), turns\/ \(1 file\), values\.json\./,
     )
     expect(unasked.stderr).toContain('error cli/not-confirmed')
     expect([busy.exit, unasked.exit]).toEqual([1, 1])

@@ -11,7 +11,7 @@ import { line } from '../screen.ts'
 /** Every file that quorate itself writes into a data folder; anything else in it stays. */
 const OWN = [
   /^service\/(quorate\.db|lock\.db)(-wal|-shm|-journal|\.new)?$/,
-  /^service\/(lock\.pid|(master\.key|bootstrap\.json|operator\.json)(\.new)?)$/,
+  /^service\/(lock\.pid|first-start|(master\.key|bootstrap\.json|operator\.json)(\.new)?)$/,
   /^temporal\/(state\.db(-wal|-shm)?|server\.log|config\/(quorate|dynamic)\.yaml|certificates(\.new)?\/[a-z]+\.(pem|key))$/,
   /^temporal\.json$/,
   /^(former-)?temporal(-\d+)?\.db(-wal|-shm|\.log|\.open-runs\.txt)?$/,
@@ -22,7 +22,7 @@ const OWN = [
   // An organization whose processes take turns, and a slot of time.
   /^turns\/[0-9a-f-]{36}\/\d+$/,
   /^keys\/[^/]+\.json$/,
-  /^(values\.json|quorate\.lock\.yaml|background\.log)$/,
+  /^(values\.json|quorate\.lock\.yaml|background\.log|payload\.key)$/,
 ]
 
 /** Folders that are deleted once they are empty. */
