@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { QuorateError } from '../diagnostics/index.ts'
 import { exposureOf } from '../local/index.ts'
 import { keyExposed, keyUnreadable } from './key-errors.ts'
@@ -17,7 +18,12 @@ export async function readKeyFile(path: string, effectiveUser: number | undefine
   const where = `key file \`${path}\``
   const file = await openKeyFile(path, where)
   try {
-    const stats = await file.stat()
+    let stats = await file.stat()
+    if (stats.nlink > 1) {
+      // One that is being made has a second name for a moment: it gets its own by a link, so that it is never half there.
+      await delay(100)
+      stats = await file.stat()
+    }
     if (!stats.isFile()) throw keyUnreadable(where, 'it is not an ordinary file', 'name the file that holds the key')
     const exposure = exposureOf(path, stats, { effectiveUser })
     if (exposure) throw keyExposed(where, exposure.reason, exposure.next)
