@@ -27,6 +27,7 @@ import { createSealing } from './sealing.ts'
 import { type ChainsSettings, createChains } from './sends/chains.ts'
 import { createSender, type Sender } from './sends/sender.ts'
 import { openDatabase } from './store/index.ts'
+import { createWorkPool } from './work/pool.ts'
 
 export interface ServiceOptions {
   /** Made when it does not exist; this process alone may use it while the service runs. */
@@ -152,9 +153,12 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
     const sender = createSender({ ...tools, outbox }, chains.all)
     closers.push(() => sender.close())
     const rates = createRates(options.rates ?? {})
+    const pool = createWorkPool()
+    closers.push(() => pool.close())
     const engine = createEngine({
       ...tools,
       outside,
+      pool,
       rates,
       oidc,
       handlers,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { REQUEST_LIMITS } from '../../src/protocol/index.ts'
-import { startTestService, type TestService } from '../service/harness.ts'
+import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -219,5 +219,88 @@ describe('one request: what it is answered with', () => {
     expect(statuses).toEqual([200, 200, 200, 400])
     const approved = await service.client(keys[4]!.privateKey).approve(first.fingerprint)
     expect(approved.votes).toHaveLength(5)
+  })
+})
+
+describe('one request: what is dear in it is done beside everybody else', () => {
+  let own: TestService
+  beforeAll(async () => {
+    own = await startTestService()
+  })
+  afterAll(() => own.close())
+
+  /** How often somebody else was answered before this was. */
+  async function answeredMeanwhile<T>(work: Promise<T>): Promise<{ readonly value: T; readonly others: number }> {
+    let others = 0
+    let isOver = false
+    const value = work.finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      await (await fetch(`${own.url}/healthz`)).text()
+      if (!isOver) others++
+    }
+    return { value: await value, others }
+  }
+
+  test('one request: three hundred accounts, and others are answered meanwhile', async () => {
+    const walletName = 'deep'
+    const { value, others } = await answeredMeanwhile(
+      own.root.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName, accounts: accounts(300) }),
+    )
+    const { walletId, addresses } = value.result.createWalletResult!
+    expect(new Set(addresses).size).toBe(300)
+    expect(others).toBeGreaterThan(10)
+    // They are those of the wallet that is kept, once, and sign.
+    const [again] = (
+      await own.root.submit('ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS', {
+        walletId,
+        accounts: accounts(300).slice(299),
+        persist: false,
+      })
+    ).result.createWalletAccountsResult!.addresses
+    expect(again).toBe(addresses[299])
+    const [one, many] = [
+      await own.root.submit('ACTIVITY_TYPE_SIGN_RAW_PAYLOADS', {
+        signWith: addresses[7],
+        ...raw,
+        payloads: payloads(1),
+      }),
+      await own.root.submit('ACTIVITY_TYPE_SIGN_RAW_PAYLOADS', {
+        signWith: addresses[7],
+        ...raw,
+        payloads: payloads(300),
+      }),
+    ].map(({ result }) => result.signRawPayloadsResult!.signatures!)
+    expect(many).toHaveLength(300)
+    expect(many![0]).toEqual(one![0])
+    expect(new Set(many!.map(({ r }) => r)).size).toBe(300)
+  })
+
+  test('one request: three hundred signatures, and others are answered meanwhile', async () => {
+    const made = await own.root.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'signs', accounts: accounts(1) })
+    const signWith = made.result.createWalletResult!.addresses[0]!
+    const { value, others } = await answeredMeanwhile(
+      own.root.submit('ACTIVITY_TYPE_SIGN_RAW_PAYLOADS', { signWith, ...raw, payloads: payloads(300) }),
+    )
+    expect(value.result.signRawPayloadsResult!.signatures).toHaveLength(300)
+    expect(others).toBeGreaterThan(5)
+  })
+
+  test('one request: one that nobody allows costs none of it', async () => {
+    const { client } = await createTestUser(own, 'nobody')
+    const { path, text } = own.body('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'w', accounts: accounts(300) })
+    expect((await client.raw(path, text)).status).toBe(403)
+    const { wallets } = await own.root.query('list_wallets', {})
+    expect(wallets.map(({ walletName }) => walletName).sort()).toEqual(['deep', 'signs'])
+  })
+
+  test('one request: sent twice at once, it is carried out once', async () => {
+    const body = own.body('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'twice', accounts: accounts(200, 5) })
+    const [one, two] = await Promise.all([own.root.send(body), own.root.send(body)])
+    expect(two.id).toBe(one.id)
+    expect(two.result).toEqual(one.result)
+    const { wallets } = await own.root.query('list_wallets', {})
+    expect(wallets.filter(({ walletName }) => walletName === 'twice')).toHaveLength(1)
   })
 })

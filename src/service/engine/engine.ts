@@ -24,6 +24,7 @@ import type { OidcVerifier } from '../oidc/verifier.ts'
 import type { Rates } from '../rates.ts'
 import type { Sealing } from '../sealing.ts'
 import type { ActivityRecordRow, Database } from '../store/index.ts'
+import type { WorkPool } from '../work/pool.ts'
 import { toWireActivity } from './activity-wire.ts'
 import { authenticate, type Proof } from './authentication.ts'
 import { resolveCaller } from './caller.ts'
@@ -40,7 +41,7 @@ import { checkSource } from './source-address.ts'
 import { submit } from './submission.ts'
 import type { EngineTools } from './tools.ts'
 import { viewActivities } from './view.ts'
-import { createWork } from './work.ts'
+import { type Work, withWork } from './work.ts'
 
 export interface EngineOptions {
   readonly database: Database
@@ -56,6 +57,7 @@ export interface EngineOptions {
   readonly clock: () => number
   readonly randomBytes: RandomBytes
   readonly logger: Logger
+  readonly pool: WorkPool
 }
 
 /** One request as it came: the bytes are those that were stamped. */
@@ -84,16 +86,17 @@ export function createEngine(options: EngineOptions): Engine {
       await examine(options, request, (tx) =>
         resolveCaller(tx, request.proof, request.organizationId, { reach: 'submit', now: clock() }),
       )
-      const answer = await database.write(async (tx) => {
-        const now = clock()
-        const work = createWork()
-        const { activity, votes, caller, denial } = await submit(tools, tx, request, { now, work })
-        if (denial) return denial
-        const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
-        const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
-        // Only what was asked in the other spelling is touched: names that people chose come back as they were sent.
-        return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)
-      })
+      const attempt = (work: Work) =>
+        database.write(async (tx) => {
+          const now = clock()
+          const { activity, votes, caller, denial } = await submit(tools, tx, request, { now, work })
+          if (denial) return denial
+          const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
+          const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
+          // Only what was asked in the other spelling is touched: names that people chose come back as they were sent.
+          return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)
+        })
+      const answer = await withWork(options.pool, attempt)
       if (answer instanceof ApiError) throw answer
       return answer
     },
@@ -102,27 +105,28 @@ export function createEngine(options: EngineOptions): Engine {
       const { name, organizationId, request, proof } = form
       const identityOf = await verifyIdentities(options, raw, form, request)
       const handler = options.queryHandlers[name]
-      const answer = await database.read(async (tx) => {
-        const now = clock()
-        const work = createWork()
-        const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now })
-        await checkSource(tx, caller, raw.source)
-        await options.rates.countCaller(tx, { organizationId: caller.organizationId, path: raw.path })
-        if (typeof handler !== 'function') throw apiError('notImplemented', `query ${name} (${handler.notExecuted})`)
-        const context = {
-          tx,
-          organizationId: caller.organizationId,
-          caller: { userId: caller.userId, organizationId: caller.homeId },
-          now,
-          identityOf,
-          chains: options.outside.chains,
-          viewActivities: async (activities: readonly ActivityRecordRow[]) => {
-            const views = await viewActivities(tools, tx, activities, { caller, now, work })
-            return views.map((view) => toWireActivity(view, { nestedCopy: false }))
-          },
-        }
-        return handler(context, request)
-      })
+      const attempt = (work: Work) =>
+        database.read(async (tx) => {
+          const now = clock()
+          const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now })
+          await checkSource(tx, caller, raw.source)
+          await options.rates.countCaller(tx, { organizationId: caller.organizationId, path: raw.path })
+          if (typeof handler !== 'function') throw apiError('notImplemented', `query ${name} (${handler.notExecuted})`)
+          const context = {
+            tx,
+            organizationId: caller.organizationId,
+            caller: { userId: caller.userId, organizationId: caller.homeId },
+            now,
+            identityOf,
+            chains: options.outside.chains,
+            viewActivities: async (activities: readonly ActivityRecordRow[]) => {
+              const views = await viewActivities(tools, tx, activities, { caller, now, work })
+              return views.map((view) => toWireActivity(view, { nestedCopy: false }))
+            },
+          }
+          return handler(context, request)
+        })
+      const answer = await withWork(options.pool, attempt)
       return typeof answer === 'function' ? answer() : answer
     },
   }

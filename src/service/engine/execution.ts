@@ -4,6 +4,7 @@ import { ApiError, apiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
 import type { Case } from './judgement.ts'
+import { NotPrepared } from './work.ts'
 
 /**
  * Carries out an allowed activity inside the request's transaction and says what came of it, for its row. What fails
@@ -24,7 +25,7 @@ export async function execute(
     })
     return { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(result), updated_at: now }
   } catch (error) {
-    if (error instanceof StoreUnavailable) throw error
+    if (error instanceof StoreUnavailable || error instanceof NotPrepared) throw error
     const failure = toFailure(error, { activityId, type: item.row.type }, options)
     return { status: 'ACTIVITY_STATUS_FAILED', failure: JSON.stringify(failure), updated_at: now }
   }

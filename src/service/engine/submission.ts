@@ -47,7 +47,7 @@ export async function submit(
   const reach = RESOLVED_BELOW.has(request.row.family) ? 'submit-below' : 'submit'
   const caller = await resolveCaller(tx, request.proof, request.organizationId, { reach, now })
   await checkSource(tx, caller, request.source)
-  await tools.rates.countCaller(tx, { organizationId: caller.organizationId, path: request.row.path })
+  if (work.isFirst) await tools.rates.countCaller(tx, { organizationId: caller.organizationId, path: request.row.path })
   const voter = { caller, request, now, work }
   const became = await take(tools, tx, voter)
   // Bytes that were denied may be sent once more with their stamp.

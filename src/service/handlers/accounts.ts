@@ -1,16 +1,15 @@
-import { checkAccount, normalizePath } from '../../chain/index.ts'
-import { encodeHex } from '../../encoding/index.ts'
+import { type AccountSpec, checkAccount, normalizePath } from '../../chain/index.ts'
 import { apiError, REQUEST_LIMITS, type Wire } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/handler.ts'
 import { accountKeyPlace } from '../signing/sealed-places.ts'
-import { openStoredWallet } from '../signing/signer.ts'
+import { openStoredMnemonic } from '../signing/signer.ts'
 import { insertAccountKeys } from '../store/wallet-account-keys.ts'
 import { insertWalletAccounts, listAccountsOfWallet } from '../store/wallet-accounts.ts'
 
 /** Throws the API's literal text for the first account that cannot be derived, or that the request names twice. */
 export function checkAccounts(accounts: readonly Wire.WalletAccountParams[]): void {
   const seen = new Set<string>()
-  const levels = accounts.reduce((sum, { path }) => sum + path.split('/').length - 1, 0)
+  const levels = levelsOf(accounts)
   if (levels > REQUEST_LIMITS.pathLevels) {
     const most = `its paths must have at most ${REQUEST_LIMITS.pathLevels} levels together, got ${levels}`
     throw apiError('invalidField', 'accounts', most)
@@ -45,31 +44,43 @@ export async function addAccounts(
 ): Promise<string[]> {
   if (accounts.length === 0) return []
   const { tx, organizationId, now } = context
-  const wallet = await openStoredWallet(context, walletId)
+  const secret = await openStoredMnemonic(context, walletId)
+  const weight = levelsOf(accounts) + accounts.length
+  const derived = context.work.run('deriveAccounts', { secret, input: accounts.map(toSpec), weight })
   try {
-    if (!options.persist) return accounts.map((account) => wallet.derive(account).address)
-    const derived = accounts.map((account) => ({ id: context.newId(), account, key: wallet.deriveKey(account) }))
-    const rows = derived.map(({ id, account, key }) => ({
-      id,
+    if (!options.persist) return derived.accounts.map(({ address }) => address)
+    const rows = accounts.map((account, at) => ({
+      id: context.newId(),
       wallet_id: walletId,
       curve: account.curve,
       path_format: account.pathFormat,
       // Kept in its normal form: two spellings of one path are one account.
       path: normalizePath(account.path),
       address_format: account.addressFormat,
-      address: key.address,
-      public_key: encodeHex(key.publicKey),
+      address: derived.accounts[at]!.address,
+      public_key: derived.accounts[at]!.publicKey,
       name: account.name || null,
       created_at: now,
       updated_at: now,
     }))
-    const keys = derived.map(({ id, key }) => ({ account_id: id, ...sealKey(context, id, key.privateKey) }))
+    const keys = rows.map(({ id }, at) => {
+      const privateKey = derived.privateKeys.slice(32 * at, 32 * (at + 1))
+      return { account_id: id, ...sealKey(context, id, privateKey) }
+    })
     await insertWalletAccounts(tx, organizationId, rows)
     await insertAccountKeys(tx, keys)
     return rows.map(({ address }) => address)
   } finally {
-    wallet.close()
+    derived.privateKeys.fill(0)
   }
+}
+
+function levelsOf(accounts: readonly Wire.WalletAccountParams[]): number {
+  return accounts.reduce((sum, { path }) => sum + path.split('/').length - 1, 0)
+}
+
+function toSpec({ curve, path, addressFormat }: Wire.WalletAccountParams): AccountSpec {
+  return { curve, path, addressFormat }
 }
 
 /** Seals the key of an account by itself: signing then takes neither the words nor a derivation. */

@@ -1,8 +1,7 @@
-import { payloadBytes, readPayloadFacts, type SigningKey, signBytes } from '../../chain/index.ts'
-import { encodeHex } from '../../encoding/index.ts'
+import { payloadBytes, readPayloadFacts } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { orRefuse } from '../signing/refusals.ts'
-import { findSigner, signerFacts, withSigningKey } from '../signing/signer.ts'
+import { findSigner, openKey, signerFacts } from '../signing/signer.ts'
 import { type HandlerRows, mapIntent, mapResult, type TypedHandler } from './table.ts'
 
 /** All or nothing, in order (facts: chain §5). What typed data and authorizations say is judged payload by payload. */
@@ -19,10 +18,12 @@ const signPayloads: TypedHandler<Wire.SignRawPayloadsIntent, Wire.SignRawPayload
   },
   async execute(context, intent) {
     const signer = await findSigner(context, intent.signWith)
-    const signatures = await withSigningKey(context, signer, (key) =>
-      intent.payloads.map((payload) => sign(key, { ...intent, payload })),
-    )
-    return { signatures }
+    const { privateKey: secret, ...key } = await openKey(context, signer)
+    const { encoding, hashFunction } = intent
+    const payloads = intent.payloads.map((payload) => ({ payload, encoding, hashFunction }))
+    return {
+      signatures: context.work.run('signPayloads', { secret, input: { key, payloads }, weight: payloads.length }),
+    }
   },
 }
 
@@ -43,9 +44,3 @@ export const signRawPayloadHandlers = {
   ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2: signPayload,
   ACTIVITY_TYPE_SIGN_RAW_PAYLOADS: signPayloads,
 } satisfies HandlerRows
-
-/** 64 hex digits each, and the recovery id in two (facts: chain §5). */
-function sign(key: SigningKey, payload: Parameters<typeof payloadBytes>[0]): Wire.SignRawPayloadResult {
-  const { r, s, recovery } = signBytes(key, payloadBytes(payload, key.curve))
-  return { r: encodeHex(r), s: encodeHex(s), v: recovery.toString(16).padStart(2, '0') }
-}

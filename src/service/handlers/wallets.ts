@@ -15,7 +15,9 @@ const createWallet: TypedHandler<Wire.CreateWalletIntent, Wire.CreateWalletResul
     await checkNewWallet(context, accounts)
   },
   async execute(context, { walletName, accounts, mnemonicLength }) {
-    const mnemonic = createMnemonic(wordCountOf(mnemonicLength)!, context.randomBytes)
+    const mnemonic = context.work.once('mnemonic', () =>
+      createMnemonic(wordCountOf(mnemonicLength)!, context.randomBytes),
+    )
     return addWallet(context, { walletName, mnemonic, accounts, imported: false })
   },
 }

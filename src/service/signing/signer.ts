@@ -132,7 +132,8 @@ export function namedKey({ curve, publicKey, address, addressFormat }: Signer): 
   }
 }
 
-async function openKey(context: KeyContext, signer: Signer): Promise<SigningKey> {
+/** Opens the key; wipe it. */
+export async function openKey(context: KeyContext, signer: Signer): Promise<SigningKey> {
   if (signer.kind === 'private-key') {
     const sealed = await readSealedPrivateKey(context.tx, context.organizationId, signer.key.id)
     return { ...namedKey(signer), privateKey: context.unseal(sealed, privateKeyPlace(signer.key.id)) }
@@ -148,9 +149,14 @@ async function openKey(context: KeyContext, signer: Signer): Promise<SigningKey>
   }
 }
 
+/** Opens the words of a wallet of the organization; wipe them. */
+export async function openStoredMnemonic({ tx, organizationId, unseal }: KeyContext, walletId: string) {
+  return unseal(await readSealedMnemonic(tx, organizationId, walletId), mnemonicPlace(walletId))
+}
+
 /** Opens a wallet of the organization; close it. */
-export async function openStoredWallet({ tx, organizationId, unseal }: KeyContext, walletId: string) {
-  const mnemonic = unseal(await readSealedMnemonic(tx, organizationId, walletId), mnemonicPlace(walletId))
+export async function openStoredWallet(context: KeyContext, walletId: string) {
+  const mnemonic = await openStoredMnemonic(context, walletId)
   try {
     return openWallet(decodeUtf8(mnemonic))
   } finally {

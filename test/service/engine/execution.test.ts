@@ -28,6 +28,7 @@ import {
   readSetting,
   StoreUnavailable,
 } from '../../../src/service/store/index.ts'
+import { createWorkPool } from '../../../src/service/work/pool.ts'
 import { Secret, silentLogger } from '../../../src/telemetry/index.ts'
 
 const TYPE: ActivityType = 'ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME'
@@ -64,6 +65,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     return (await handler.execute?.(context, intent)) ?? {}
   }
   const engine = createEngine({
+    pool: createWorkPool(),
     database,
     handlers: { ...handlers, [TYPE]: { ...handler, execute } },
     queryHandlers,
