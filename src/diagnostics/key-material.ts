@@ -2,7 +2,7 @@
  * Key material in texts. Whoever types a private key where a public one, a name or a URL belongs must not find it in an error,
  * a log or an editor afterwards: what looks like one is said to be seen, and not shown.
  */
-import { createHash } from 'node:crypto'
+import { sha256 } from '@noble/hashes/sha2.js'
 
 interface Form {
   /** e.g. `a PEM private key`. */
@@ -72,8 +72,9 @@ function hasChecksum(text: string): boolean {
   let number = 0n
   for (const c of text) number = number * 58n + BigInt(BASE58.indexOf(c))
   const hex = number.toString(16)
-  const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
+  // No Node built-in: workflows reach this file.
+  const pairs = (hex.length % 2 === 0 ? hex : `0${hex}`).match(/../g) ?? []
+  const bytes = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16))
   const [body, sum] = [bytes.subarray(0, -4), bytes.subarray(-4)]
-  const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest()
-  return [0x80, 0xef].includes(body[0] ?? 0) && sha256(sha256(body)).subarray(0, 4).equals(sum)
+  return [0x80, 0xef].includes(body[0] ?? 0) && sha256(sha256(body)).subarray(0, 4).join() === sum.join()
 }
