@@ -153,7 +153,9 @@ describe('what is shown', () => {
 
   test('secrets: the value of an environment variable is in no diagnostic', async () => {
     const { diagnostics } = await loadFiles(
-      { 'a.yaml': `${HEAD}variables: [KEY]\nusers: { alice: { apiKeys: { k: { curve: P256, publicKey: "\${env.KEY}" } } } }\n` },
+      {
+        'a.yaml': `${HEAD}variables: [KEY]\nusers: { alice: { apiKeys: { k: { curve: P256, publicKey: "\${env.KEY}" } } } }\n`,
+      },
       { env: { ORG: ORGANIZATION_ID, KEY: 'hush-hush' }, vars: {} },
     )
     expect(diagnostics.map(({ code }) => code)).toEqual(['resources/bad-public-key'])

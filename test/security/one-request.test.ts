@@ -115,7 +115,7 @@ describe('one request: what it may ask for', () => {
   })
 
   test.each([
-    ['levels', '{"a":'.repeat(65) + '1' + '}'.repeat(65), 'nesting is deeper than 64'],
+    ['levels', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`, 'nesting is deeper than 64'],
     ['levels that are never closed', '['.repeat(500_000), 'nesting is deeper than 64'],
     ['values', `[${'0,'.repeat(500_000)}0]`, 'more than 100000 values'],
     ['members', `{${Array.from({ length: 100_001 }, (_, at) => `"${at}":0`).join()}}`, 'more than 100000 values'],
