@@ -49,8 +49,9 @@ export function openDatabase(path: string, options: { readonly now: number }): D
     writable.close()
     throw fromSqliteError(error)
   }
+  const readable = open(path, true)
   const writer = new Kysely<Schema>({ dialect: createSqliteDialect(writable, 'begin immediate') })
-  const reader = new Kysely<Schema>({ dialect: createSqliteDialect(open(path, true), 'begin') })
+  const reader = new Kysely<Schema>({ dialect: createSqliteDialect(readable, 'begin') })
   let waiting: Waiting[] = []
   let rounds: Promise<void> | undefined
   let closed = false
@@ -84,6 +85,8 @@ export function openDatabase(path: string, options: { readonly now: number }): D
       await rounds
       await reader.destroy()
       await writer.destroy()
+      // Kysely leaves one open that nobody has used: whoever takes the folder next would find it in use.
+      for (const connection of [readable, writable]) if (connection.isOpen) connection.close()
     },
   }
 }
