@@ -33,7 +33,7 @@ describe('edge: connections', () => {
     expect([answer!.status, isApiRefusal(answer!)]).toEqual([429, true])
     const other = await connectTo(service, '127.0.0.2')
     other.write(post('{}'))
-    expect((await other.answers(1))[0]!.status).toBe(400)
+    expect((await other.answers(1))[0]!.status).toBe(401)
   })
 
   test('edge: those of all sources are bounded, and room comes back when they go', async () => {
@@ -47,7 +47,7 @@ describe('edge: connections', () => {
       const next = await connectTo(service)
       next.write(post('{}', ['Connection: close']))
       const [again] = readAnswers(await next.ended)
-      if (again?.status === 400) break
+      if (again?.status === 401) break
     }
   })
 
@@ -56,7 +56,7 @@ describe('edge: connections', () => {
     for (let i = 0; i < 5; i++) await connectTo(service)
     const sixth = await connectTo(service)
     sixth.write(post('{}'))
-    expect((await sixth.answers(1))[0]!.status).toBe(400)
+    expect((await sixth.answers(1))[0]!.status).toBe(401)
   })
 
   test.each([
@@ -105,7 +105,7 @@ describe('edge: bodies', () => {
     expect([answers[0]!.status, isApiRefusal(answers[0]!)]).toEqual([429, true])
     const other = await connectTo(service, '127.0.0.2')
     other.write(post('{}'))
-    expect((await other.answers(1))[0]!.status).toBe(400)
+    expect((await other.answers(1))[0]!.status).toBe(401)
     const theirs = await Promise.all(Array.from({ length: 6 }, (_, i) => connectTo(service, `127.0.0.${10 + i}`)))
     for (const connection of theirs) connection.write(half)
     const [full] = await Promise.race(theirs.map((connection) => connection.answers(1)))
@@ -217,10 +217,10 @@ describe('edge: heads', () => {
   test('edge: many requests in one piece are answered in their order', async () => {
     const service = await shared()
     const connection = await connectTo(service)
-    const kinds = Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? 404 : i % 3 === 1 ? 400 : 200))
+    const kinds = Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? 404 : i % 3 === 1 ? 401 : 200))
     const texts = {
       404: post('{}').replace(WHOAMI, '/nothing'),
-      400: post('{}'),
+      401: post('{}'),
       200: 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
     }
     connection.write(kinds.map((kind) => texts[kind as 200]).join(''))

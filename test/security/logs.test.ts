@@ -35,7 +35,7 @@ async function serve(stderr: number | 'pipe', args: readonly string[] = []) {
         for (let i = 0; i < times / 20; i++) {
           const response = await fetch(`${baseUrl}/public/v1/query/whoami`, { method: 'POST', body: '{}' })
           await response.text()
-          if (response.status === 400) answered += 1
+          if (response.status === 401) answered += 1
         }
       }
       await Promise.all(Array.from({ length: 20 }, one))
