@@ -35,12 +35,15 @@ describe('document', () => {
     expect(() => readPlan(JSON.stringify(forged))).toThrow(expect.objectContaining({ code: 'plan/edited' }))
   })
 
-  test('the digest covers every member but the time', () => {
+  test('the digest covers every member but the time and how many reads it took', () => {
     for (const member of Object.keys(plan).filter((name) => name !== 'createdAt' && name !== 'digest')) {
       const { [member as 'ids']: _left, ...rest } = plan
       expect(digestOf(rest as Plan), member).not.toBe(plan.digest)
     }
     expect(digestOf({ ...plan, createdAt: '2000-01-01T00:00:00Z' })).toBe(plan.digest)
+    const counted = (reads: number, submits: number) => digestOf({ ...plan, requests: { reads, submits } })
+    expect(counted(12, 1)).toBe(counted(13, 1))
+    expect(counted(12, 1)).not.toBe(counted(12, 2))
   })
 
   const foreign: readonly { name: string; text: string; message: string }[] = [
