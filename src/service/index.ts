@@ -17,6 +17,7 @@ export {
   type OperatorState,
 } from './operator/index.ts'
 export type { RatesSettings } from './rates.ts'
+export type { DiskWatermark } from './readiness.ts'
 export type { ChainsSettings } from './sends/chains.ts'
 export { createService, type Service, type ServiceOptions } from './service.ts'
 export { readFolder, readSnapshot, readWebhooksGivenUp, restoreSnapshot, saveSnapshot } from './snapshot.ts'

@@ -23,6 +23,7 @@ import { createOutbox } from './outbox/outbox.ts'
 import { prepareWebhookKeys } from './outbox/signing-keys.ts'
 import { queryHandlers } from './queries/index.ts'
 import { createRates, type RatesSettings } from './rates.ts'
+import { createReadiness, DISK_WATERMARK, type DiskWatermark } from './readiness.ts'
 import { createSealing } from './sealing.ts'
 import { type ChainsSettings, createChains } from './sends/chains.ts'
 import { createSender, type Sender } from './sends/sender.ts'
@@ -76,6 +77,8 @@ export interface ServiceOptions {
   readonly keptDenialsADay?: number | undefined
   /** What strangers may cost before anything is known of them. @default generous bounds */
   readonly limits?: Partial<EdgeLimits>
+  /** Free space of the data folder's disk below which submits are refused, before it is full. @default 64 MiB */
+  readonly diskWatermark?: DiskWatermark | undefined
 }
 
 /** A service that answers. */
@@ -178,6 +181,7 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
       webhookKeys: webhookKeys.published,
       sourceRate: rates.source,
       limits: options.limits,
+      readiness: createReadiness({ database, dataDir, watermark: options.diskWatermark ?? DISK_WATERMARK, logger }),
     })
     // What comes after it in closing has a share of the time too.
     closers.push(() => http.close(drainMs * 0.8))

@@ -171,7 +171,7 @@ describe('service: one process a folder', () => {
 describe.skipIf(process.getuid?.() !== 0)('service: full disk (needs root for a small tmpfs)', () => {
   test('service: on a full disk submits are answered 503 and leave nothing, queries go on, and room brings all back', async () => {
     const disk = createSmallDisk('2m')
-    const service = await startTestService({ dataDir: disk.folder })
+    const service = await startTestService({ dataDir: disk.folder, diskWatermark: { bytes: 0 } })
     try {
       const policy = (i: number) =>
         service.body('ACTIVITY_TYPE_CREATE_POLICY_V3', {

@@ -371,6 +371,10 @@ export const commands: readonly CommandRow[] = [
         meaning: 'denied requests of one user that are kept of one day; others are only counted (default: 100)',
       },
       {
+        flags: '--disk-watermark <bytes|percent>',
+        meaning: 'free space of the data folder’s disk below which submits are refused, as 503 (default: 67108864)',
+      },
+      {
         flags: '--trusted-proxy <address>',
         meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
         repeatable: true,

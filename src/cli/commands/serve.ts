@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { type ChainsSettings, createService, type Service } from '../../service/index.ts'
+import { type ChainsSettings, createService, type DiskWatermark, type Service } from '../../service/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
@@ -27,6 +27,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     rates: readRates(options['rate'], options['rateProfile']),
     limits: readLimits(options),
     keptDenialsADay: readKeptDenials(options['keepDenials']),
+    diskWatermark: readWatermark(options['diskWatermark']),
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
@@ -78,6 +79,16 @@ function readKeptDenials(text: unknown): number | undefined {
   if (text === undefined || /^\d{1,6}$/.test(String(text))) return text === undefined ? undefined : Number(text)
   throw new QuorateError('cli/usage', `expected --keep-denials to be a whole number, got \`${text}\``, {
     next: 'correct --keep-denials',
+  })
+}
+
+function readWatermark(text: unknown): DiskWatermark | undefined {
+  if (text === undefined) return undefined
+  const [, count, percent] = /^(\d{1,15})(%?)$/.exec(String(text)) ?? []
+  if (count !== undefined && !percent) return { bytes: Number(count) }
+  if (count !== undefined && Number(count) <= 100) return { percent: Number(count) }
+  throw new QuorateError('cli/usage', `expected --disk-watermark to be bytes or a share such as 5%, got \`${text}\``, {
+    next: 'correct --disk-watermark',
   })
 }
 

@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Faults } from '../operator/faults.ts'
 import { KEYS_ARE_KEPT_S } from '../outbox/signing-keys.ts'
 import type { Rate } from '../rates.ts'
+import type { Readiness } from '../readiness.ts'
 import { sendJson, toApiError } from './answer.ts'
 import { addEdge } from './edge.ts'
 import { addFaults } from './faults.ts'
@@ -50,6 +51,7 @@ export interface HttpOptions {
   readonly sourceRate?: Rate | undefined
   /** What strangers may cost. */
   readonly limits?: Partial<EdgeLimits> | undefined
+  readonly readiness: Readiness
 }
 
 /** The HTTP server and how it ends. */
@@ -61,7 +63,7 @@ export interface HttpServer {
 
 /** Creates the HTTP server of the public API; the catalogue gives its routes. It does not listen yet. */
 export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
-  const { engine, logger, randomBytes, clock, faults, sourceRate } = options
+  const { engine, logger, randomBytes, clock, faults, sourceRate, readiness } = options
   const limits = { ...EDGE_LIMITS, ...options.limits }
   const server = fastify({
     // Anybody can write the header of a proxy: unless one is named, the socket alone says where a request comes from.
@@ -108,6 +110,13 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   if (sourceRate) addSourceRate(server, sourceRate)
 
   server.get('/healthz', (_request, reply) => sendJson(reply, 200, { status: 'ok' }))
+  // A service that ends takes no connection any more: whoever asks then is told by that.
+  server.get('/readyz', async (_request, reply) => {
+    const reasons = await readiness.reasons()
+    const ready = reasons.length === 0
+    reply.header('cache-control', 'no-store')
+    return sendJson(reply, ready ? 200 : 503, ready ? { status: 'ready' } : { status: 'not ready', reasons })
+  })
   let description: JsonObject | undefined
   server.get('/openapi.json', (_request, reply) => {
     description ??= openApiDocument()
@@ -117,7 +126,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     sendJson(reply.header('cache-control', CACHE_OF_KEYS), 200, options.webhookKeys()),
   )
   for (const path of submitPaths()) {
-    server.post(path, async (request, reply) => sendJson(reply, 200, await engine.submit(toRaw(request))))
+    server.post(path, async (request, reply) => {
+      readiness.checkSubmit()
+      return sendJson(reply, 200, await engine.submit(toRaw(request)))
+    })
   }
   for (const { path } of Object.values(queries)) {
     server.post(path, async (request, reply) => sendJson(reply, 200, await engine.query(toRaw(request))))

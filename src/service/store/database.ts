@@ -20,6 +20,8 @@ export interface Database {
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Runs `work` on one consistent, read-only view of what has been committed. */
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** The last round that ended, by `performance.now()`: a fault of the machine undoes the whole of one. */
+  lastRound(): { readonly at: number; readonly failed: boolean } | undefined
   /** Lets the waiting work finish, then closes. */
   close(): Promise<void>
 }
@@ -55,6 +57,7 @@ export function openDatabase(path: string, options: { readonly now: number }): D
   let waiting: Waiting[] = []
   let rounds: Promise<void> | undefined
   let closed = false
+  let last: ReturnType<Database['lastRound']>
 
   async function runRounds(): Promise<void> {
     while (waiting.length > 0) {
@@ -63,6 +66,7 @@ export function openDatabase(path: string, options: { readonly now: number }): D
       const round = waiting.slice(0, MAX_ROUND)
       waiting = waiting.slice(MAX_ROUND)
       const answers = await runRound(writer, round)
+      last = { at: performance.now(), failed: answers === undefined }
       for (const answer of answers ?? []) answer()
     }
     rounds = undefined
@@ -80,6 +84,7 @@ export function openDatabase(path: string, options: { readonly now: number }): D
       if (closed) throw new StoreUnavailable('it is closing')
       return reader.transaction().execute(work)
     },
+    lastRound: () => last,
     async close(): Promise<void> {
       closed = true
       await rounds

@@ -38,6 +38,7 @@ export {
   listServiceKeys,
   readSetting,
   SETTING_OF_FIRST_ORGANIZATION,
+  writeSetting,
 } from './installation.ts'
 export { type Peeked, peekDatabase } from './peek.ts'
 export { listPolicies } from './policies.ts'

@@ -15,6 +15,15 @@ export async function insertSetting(tx: Transaction, name: string, value: string
   await tx.insertInto('settings').values({ name, value }).execute()
 }
 
+/** Writes a fact about this installation over what it was. */
+export async function writeSetting(tx: Transaction, name: string, value: string): Promise<void> {
+  await tx
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+}
+
 /** Reads the service's own key pairs, the private halves sealed. */
 export async function listServiceKeys(tx: Transaction): Promise<ServiceKeyRow[]> {
   return tx.selectFrom('service_keys').selectAll().orderBy('name').execute()
