@@ -19,7 +19,7 @@ export interface MutualCertificates {
   readonly client: KeyWithCertificate
 }
 
-/** Certificates are made at every start, so this only has to be longer than one server runs. */
+/** Certificates are kept across starts, and a start makes them anew when less than a year is left. */
 const VALID_MS = 10 * 365 * 24 * 3_600_000
 /** For a clock that is set back after the certificates were made. */
 const EARLIER_MS = 24 * 3_600_000
