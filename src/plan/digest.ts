@@ -9,7 +9,8 @@ import type { LivePart, Plan } from './document.ts'
  */
 export function digestOf(plan: Plan): string {
   const { createdAt: _createdAt, folder: _folder, digest: _digest, subOrganizations: _inside, requests, ...rest } = plan
-  const { reads: _reads, ...toCome } = requests ?? {}
+  if (requests === undefined) return digestJson(rest)
+  const { reads: _reads, ...toCome } = requests
   return digestJson({ ...rest, requests: toCome })
 }
 
