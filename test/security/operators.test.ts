@@ -5,9 +5,12 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ServiceOptions } from '../../src/service/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
 import { quorate, testFolder } from '../cli/harness.ts'
-import { startTestService, type TestService } from '../service/harness.ts'
+import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { createSmallDisk, type SmallDisk } from '../service/small-disk.ts'
+import { open } from './raw.ts'
 
 const WHOAMI = '/public/v1/query/whoami'
 
@@ -105,6 +108,135 @@ describe('operators: readiness', () => {
   })
 })
 
+/** A service and the lines that it logged of requests, by level. */
+async function startLogged(options: Partial<ServiceOptions> = {}) {
+  const lines: Readonly<Record<string, unknown>>[] = []
+  const all: string[] = []
+  const noteAs = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+    all.push(JSON.stringify({ message, fields }))
+    if (message === 'request') lines.push({ level, ...fields })
+  }
+  const logger = { debug: noteAs('debug'), info: noteAs('info'), warn: noteAs('warn'), error: noteAs('error') }
+  const service = await start({ ...options, logger })
+  /** The next line of a request; it comes when the connection has taken the answer. */
+  const next = async () => {
+    await expect.poll(() => lines.length).toBeGreaterThan(0)
+    return lines.shift()!
+  }
+  return { service, lines, next, text: () => all.join('\n') }
+}
+
+describe('operators: request lines', () => {
+  test('operators: a line says who asked what of which organization, from where, and what became of it', async () => {
+    const { service, next } = await startLogged()
+    const { organizationId, rootUserId: userId } = service
+    const { path, text } = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'mine', userIds: [] })
+    const answer = await service.root.raw(path, text)
+    const { id: activityId } = answer.body['activity'] as { id: string }
+    const common = { level: 'info', method: 'POST', source: '127.0.0.1', ms: expect.any(Number) }
+    expect(await next()).toEqual({
+      ...common,
+      requestId: answer.headers.get('x-request-id'),
+      route: '/public/v1/submit/create_user_tag',
+      status: 200,
+      organizationId,
+      userId,
+      activityId,
+      activityStatus: 'ACTIVITY_STATUS_COMPLETED',
+    })
+    const asked = await service.root.raw(WHOAMI, JSON.stringify({ organizationId }))
+    const requestId = asked.headers.get('x-request-id')
+    expect(await next()).toEqual({ ...common, requestId, route: WHOAMI, status: 200, organizationId, userId })
+  })
+
+  test('operators: a refusal has its code and reason, who is known, and the activity that is kept of it', async () => {
+    const { service, next } = await startLogged()
+    const mallory = await createTestUser(service, 'mallory')
+    await next()
+    const { path, text } = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'hers', userIds: [] })
+    expect((await mallory.client.raw(path, text)).status).toBe(403)
+    expect(await next()).toMatchObject({
+      status: 403,
+      code: 7,
+      reason: 'REQUEST_NOT_AUTHORIZED',
+      organizationId: service.organizationId,
+      userId: mallory.userId,
+      activityId: expect.any(String),
+      activityStatus: 'ACTIVITY_STATUS_FAILED',
+    })
+    // The same bytes are only counted.
+    expect((await mallory.client.raw(path, text)).status).toBe(403)
+    const counted = await next()
+    expect(counted).toMatchObject({ status: 403, userId: mallory.userId })
+    expect(counted).not.toHaveProperty('activityId')
+    // Nobody is named whose stamp it is not.
+    const claimed = JSON.stringify({ organizationId: service.organizationId })
+    await fetch(`${service.url}${WHOAMI}`, { method: 'POST', body: claimed })
+    const stranger = await next()
+    expect(stranger).toMatchObject({ status: 401, code: 16, reason: expect.stringMatching(/^\w+$/) })
+    expect(stranger).not.toHaveProperty('organizationId')
+    expect(stranger).not.toHaveProperty('userId')
+  })
+
+  test('operators: what no route takes is told shortened, without its query string, and what Fastify refuses too', async () => {
+    const { service, next, text } = await startLogged()
+    await fetch(`${service.url}/${'long'.repeat(500)}?secret=planted`, { method: 'POST', body: '{"a":"planted"}' })
+    const unknown = await next()
+    expect(unknown).toMatchObject({ status: 404, code: 5, method: 'POST' })
+    expect(unknown).not.toHaveProperty('route')
+    expect(String(unknown['path'])).toHaveLength(200)
+    await fetch(`${service.url}/%zz`)
+    expect(await next()).toMatchObject({ status: 404, path: '/%zz', source: '127.0.0.1' })
+    await fetch(`${service.url}/healthz`)
+    expect(await next()).toMatchObject({ level: 'debug', status: 200, route: '/healthz' })
+    expect(text()).not.toContain('planted')
+  })
+
+  test('operators: a source that is no address is unknown, whatever a proxy passes on', async () => {
+    const { service, next } = await startLogged({ trustedProxies: ['127.0.0.1'] })
+    for (const [forwarded, source] of [
+      ['192.0.2.7', '192.0.2.7'],
+      ['2001:db8::7', '2001:db8::7'],
+      ['\u00e9[31m planted', 'unknown'],
+      ['x'.repeat(4_000), 'unknown'],
+    ] as const) {
+      await fetch(`${service.url}/nothing`, { headers: { 'x-forwarded-for': forwarded } })
+      expect(await next()).toMatchObject({ status: 404, source })
+    }
+  })
+
+  test('operators: a submit whose client does not wait for the answer has its line, with what became of it', async () => {
+    const asked = Promise.withResolvers<void>()
+    const found = Promise.withResolvers<readonly string[]>()
+    const resolveHost = () => {
+      asked.resolve()
+      return found.promise
+    }
+    const { service, lines } = await startLogged({ resolveHost })
+    const url = 'https://slow.test/'
+    const { path, text } = service.body('ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', { url, name: 'w' })
+    const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+    const { name, value } = await stamper.stamp(Buffer.from(text))
+    const connection = await open(service.url)
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${name}: ${value}\r\nContent-Length: ${text.length}\r\n\r\n`
+    connection.write(head + text)
+    await asked.promise
+    connection.socket.destroy()
+    await connection.ended
+    // By then the service has seen that the connection is gone.
+    await ready(service.url)
+    const ofSubmit = () => lines.find(({ route }) => route === path)
+    expect(ofSubmit()).toBeUndefined()
+    found.resolve(['1.1.1.1'])
+    await expect.poll(ofSubmit).toMatchObject({
+      status: 200,
+      cut: true,
+      source: '127.0.0.1',
+      activityStatus: 'ACTIVITY_STATUS_COMPLETED',
+    })
+  })
+})
+
 describe.skipIf(process.getuid?.() !== 0)('operators: a small disk (needs root for a tmpfs)', () => {
   function smallDisk(): SmallDisk {
     const disk = createSmallDisk('16m')
@@ -133,12 +265,18 @@ describe.skipIf(process.getuid?.() !== 0)('operators: a small disk (needs root f
 
   test('operators: a store that cannot be written is not ready while nobody submits, and is again with room', async () => {
     const disk = smallDisk()
-    const service = await start({ dataDir: join(disk.folder, 'data'), diskWatermark: { bytes: 0 } })
+    const { service, lines } = await startLogged({ dataDir: join(disk.folder, 'data'), diskWatermark: { bytes: 0 } })
     fill(disk, 0)
+    lines.length = 0
     await expect
       .poll(() => ready(service.url), { timeout: 20_000, interval: 500 })
       .toEqual({ status: 503, reasons: ['store-not-writable'] })
     expect((await ask(service)).submit).toBe(503)
+    // What was not committed is told of by nobody.
+    const isSubmit = ({ route }: Readonly<Record<string, unknown>>) => String(route).includes('/submit/')
+    await expect.poll(() => lines.find(isSubmit)).toMatchObject({ status: 503, reason: 'Unavailable' })
+    expect(lines.find(isSubmit)).toMatchObject({ userId: service.rootUserId })
+    expect(lines.find(isSubmit)).not.toHaveProperty('activityId')
     rmSync(join(disk.folder, 'filling'))
     await expect.poll(() => ready(service.url), { timeout: 20_000, interval: 500 }).toEqual({ status: 200 })
     expect(await ask(service)).toEqual({ submit: 200, query: 200 })

@@ -34,11 +34,12 @@ import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { createHandlerContext } from './handler-context.ts'
 import { findTokens, type IdentityOf, identityOfRecorded, verifyTokens } from './identities.ts'
 import { createJudge } from './judgement.ts'
+import { type Known, noteActivity, noteCaller } from './known.ts'
 import { createPolicySource } from './policy-cache.ts'
 import type { QueryHandler } from './query.ts'
 import type { QueryRequest, SubmitRequest } from './request.ts'
 import { checkSource } from './source-address.ts'
-import { submit } from './submission.ts'
+import { type Submitted, submit } from './submission.ts'
 import type { EngineTools } from './tools.ts'
 import { viewActivities } from './view.ts'
 import { type Work, withWork } from './work.ts'
@@ -67,6 +68,8 @@ export interface RawRequest {
   readonly body: Uint8Array
   /** The address that it came from, where that is known. */
   readonly source?: string | undefined
+  /** Where what becomes known of it is noted. */
+  readonly known?: Known
 }
 
 /** Answers submits and queries. Both throw `ApiError`, or `StoreUnavailable` when nothing could be done or read. */
@@ -83,13 +86,16 @@ export function createEngine(options: EngineOptions): Engine {
     async submit(raw) {
       const form = await readSubmit(decoder, raw)
       const request = { ...form, identityOf: await verifyIdentities(options, raw, form, form.intent) }
-      await examine(options, request, (tx) =>
-        resolveCaller(tx, request.proof, request.organizationId, { reach: 'submit', now: clock() }),
+      const { proof, organizationId, known } = request
+      await examine(options, request, async (tx) =>
+        noteCaller(known, await resolveCaller(tx, proof, organizationId, { reach: 'submit', now: clock() })),
       )
+      let became: Submitted | undefined
       const attempt = (work: Work) =>
         database.write(async (tx) => {
           const now = clock()
-          const { activity, votes, caller, denial } = await submit(tools, tx, request, { now, work })
+          became = await submit(tools, tx, request, { now, work })
+          const { activity, votes, caller, denial } = became
           if (denial) return denial
           const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
           const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
@@ -97,6 +103,7 @@ export function createEngine(options: EngineOptions): Engine {
           return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)
         })
       const answer = await withWork(options.pool, attempt)
+      noteActivity(known, became?.activity)
       if (answer instanceof ApiError) throw answer
       return answer
     },
@@ -109,6 +116,7 @@ export function createEngine(options: EngineOptions): Engine {
         database.read(async (tx) => {
           const now = clock()
           const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now })
+          if (raw.known) noteCaller(raw.known, caller)
           await checkSource(tx, caller, raw.source)
           await options.rates.countCaller(tx, { organizationId: caller.organizationId, path: raw.path })
           if (typeof handler !== 'function') throw apiError('notImplemented', `query ${name} (${handler.notExecuted})`)
@@ -165,7 +173,7 @@ function createTools(options: EngineOptions): EngineTools {
 /** Verifies the OIDC tokens of a request, if it has any, for a caller who may ask from where the request came. */
 async function verifyIdentities(
   { database, oidc, clock }: EngineOptions,
-  { source }: RawRequest,
+  { source, known = {} }: RawRequest,
   { organizationId, proof }: { readonly organizationId: string; readonly proof: Proof },
   request: JsonObject,
 ): Promise<IdentityOf> {
@@ -173,7 +181,7 @@ async function verifyIdentities(
   if (tokens.length > 0) {
     await database.read(async (tx) => {
       const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now: clock() })
-      await checkSource(tx, caller, source)
+      await checkSource(tx, noteCaller(known, caller), source)
     })
   }
   return verifyTokens(oidc, tokens)
@@ -183,7 +191,8 @@ async function verifyIdentities(
 type Form<Request> = Omit<Request, 'identityOf'>
 
 /** The stamp first: nobody's body is read before it is known that its stamp signs it. Nothing here touches the store. */
-async function readSubmit(decoder: Decoder, { path, headers, body, source }: RawRequest): Promise<Form<SubmitRequest>> {
+async function readSubmit(decoder: Decoder, raw: RawRequest): Promise<Form<SubmitRequest>> {
+  const { path, headers, body, source, known = {} } = raw
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
   const proof = await authenticate(headers, body)
   const envelope = decoder.envelope(parseJson(body), path)
@@ -198,6 +207,7 @@ async function readSubmit(decoder: Decoder, { path, headers, body, source }: Raw
     message: decodeUtf8(body),
     fingerprint: fingerprintOf(body),
     source,
+    known,
     proof,
   }
 }

@@ -1,6 +1,7 @@
 import type { ActivityRow, JsonObject, QueryName, Spelling } from '../../protocol/index.ts'
 import type { Proof } from './authentication.ts'
 import type { IdentityOf } from './identities.ts'
+import type { Known } from './known.ts'
 
 /** A submit whose form has been checked and whose stamp signs its bytes. Whose stamp it is is not known yet. */
 export interface SubmitRequest {
@@ -18,6 +19,7 @@ export interface SubmitRequest {
   readonly fingerprint: string
   /** The address that it came from, where that is known. */
   readonly source: string | undefined
+  readonly known: Known
   readonly proof: Proof
   readonly identityOf: IdentityOf
 }

@@ -18,6 +18,7 @@ import { type Caller, resolveCaller } from './caller.ts'
 import { admitDenial, keptIntent, keptMessage } from './denials.ts'
 import { execute, failureOf } from './execution.ts'
 import { denialOf } from './judgement.ts'
+import { noteCaller } from './known.ts'
 import { checkLiveness } from './liveness.ts'
 import { RESOLVED_BELOW } from './readings.ts'
 import type { SubmitRequest } from './request.ts'
@@ -45,7 +46,10 @@ export async function submit(
   { now, work }: { readonly now: number; readonly work: Work },
 ): Promise<Submitted> {
   const reach = RESOLVED_BELOW.has(request.row.family) ? 'submit-below' : 'submit'
-  const caller = await resolveCaller(tx, request.proof, request.organizationId, { reach, now })
+  const caller = noteCaller(
+    request.known,
+    await resolveCaller(tx, request.proof, request.organizationId, { reach, now }),
+  )
   await checkSource(tx, caller, request.source)
   if (work.isFirst) await tools.rates.countCaller(tx, { organizationId: caller.organizationId, path: request.row.path })
   const voter = { caller, request, now, work }

@@ -13,6 +13,7 @@ import { addEdge } from './edge.ts'
 import { addFaults } from './faults.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
 import { addSourceRate } from './rates.ts'
+import { addRequestLines, type RequestLines } from './request-lines.ts'
 
 /**
  * How long a client may take, beside the limits. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
@@ -79,8 +80,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     return503OnClosing: false,
     genReqId: () => newUuid(randomBytes),
     clientErrorHandler: (error, socket) => edge.refuseConnection(error, socket),
-    frameworkErrors: (error, request, reply) => answerError(options, error, request, reply),
+    frameworkErrors: (error, request, reply) => answerError(tools, error, request, reply),
   })
+  const lines = addRequestLines(server, { logger, pathOf })
+  const tools = { logger, randomBytes, lines }
   const edge = addEdge(server, { limits, trustedProxies: options.trustedProxies, pathOf })
   // Any body is bytes: what was signed must reach the engine unread, whatever type it says it has, if it says one.
   server.removeAllContentTypeParsers()
@@ -91,13 +94,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   // A client whose request was refused as too old compares its clock with this one.
   server.addHook('onSend', async (_request, reply) => void reply.header('date', new Date(clock()).toUTCString()))
   if (faults) addFaults(server, { faults, pathOf, logger })
-  server.addHook('onResponse', async (request, reply) => {
-    const { id: requestId, method } = request
-    const path = pathOf(request)
-    logger.info('request', { requestId, method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) })
-  })
-  server.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
-  server.setNotFoundHandler((request, reply) => answerError(options, edge.refuseRoute(request, reply), request, reply))
+  server.setErrorHandler((error, request, reply) => answerError(tools, error, request, reply))
+  server.setNotFoundHandler((request, reply) => answerError(tools, edge.refuseRoute(request, reply), request, reply))
   await server.register(cors, {
     origin: '*',
     methods: ['GET', 'POST'],
@@ -128,11 +126,11 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   for (const path of submitPaths()) {
     server.post(path, async (request, reply) => {
       readiness.checkSubmit()
-      return sendJson(reply, 200, await engine.submit(toRaw(request)))
+      return sendJson(reply, 200, await engine.submit(toRaw(request, lines)))
     })
   }
   for (const { path } of Object.values(queries)) {
-    server.post(path, async (request, reply) => sendJson(reply, 200, await engine.query(toRaw(request))))
+    server.post(path, async (request, reply) => sendJson(reply, 200, await engine.query(toRaw(request, lines))))
   }
   return { server, close: edge.close }
 }
@@ -149,9 +147,15 @@ function submitPaths(): readonly string[] {
   return [...new Set(spelled)].map((operation) => `/public/v1/submit/${operation}`)
 }
 
-function toRaw(request: FastifyRequest) {
+function toRaw(request: FastifyRequest, lines: RequestLines) {
   const body = request.body instanceof Uint8Array ? request.body : new Uint8Array()
-  return { path: pathOf(request), headers: request.headers, body, source: request.ip || undefined }
+  return {
+    path: pathOf(request),
+    headers: request.headers,
+    body,
+    source: request.ip || undefined,
+    known: lines.knownOf(request),
+  }
 }
 
 /** The path alone: a query string is no part of any route. */
@@ -160,14 +164,14 @@ function pathOf(request: FastifyRequest): string {
 }
 
 function answerError(
-  { logger, randomBytes }: HttpOptions,
+  { logger, randomBytes, lines }: Pick<HttpOptions, 'logger' | 'randomBytes'> & { readonly lines: RequestLines },
   error: unknown,
   request: FastifyRequest,
   reply: Parameters<typeof sendJson>[0],
 ) {
   const refusal = toApiError(error, { requestId: request.id, path: pathOf(request) }, { logger, randomBytes })
   reply.headers({ 'x-request-id': request.id, 'access-control-allow-origin': '*' })
-  logger.debug('refused', { requestId: request.id, code: refusal.grpc, reason: refusal.turnkeyErrorCode })
+  lines.refuse(request, reply, refusal)
   // What still comes of such a request is not waited for.
   if (refusal.httpStatus === 408) reply.header('connection', 'close')
   if (refusal.turnkeyErrorCode === 'RATE_LIMIT_EXCEEDED') reply.header('retry-after', '1')

@@ -153,8 +153,8 @@ describe('http', () => {
     await bare('/public/v1/query/whoami', whoami(), stamp)
     const said = lines.filter(({ message }) => message === 'request').map(({ fields }) => fields)
     expect(said).toMatchObject([
-      { method: 'POST', path: '/public/v1/submit/create_user_tag', status: 200, requestId: expect.any(String) },
-      { method: 'POST', path: '/public/v1/query/whoami', status: 200 },
+      { method: 'POST', route: '/public/v1/submit/create_user_tag', status: 200, requestId: expect.any(String) },
+      { method: 'POST', route: '/public/v1/query/whoami', status: 200 },
     ])
     const text = JSON.stringify(lines)
     expect(text).not.toContain('planted-name')

@@ -1,0 +1,26 @@
+import type { ActivityRecordRow } from '../store/index.ts'
+import type { Caller } from './caller.ts'
+
+/** What becomes known of a request while it is worked on, for whoever runs the service. Nothing that is only claimed. */
+export interface Known {
+  /** Where the request runs, and whose stamp it has. */
+  organizationId?: string
+  userId?: string
+  /** What it began or voted on, once that is on disk. */
+  activityId?: string
+  activityStatus?: string
+}
+
+/** Notes the caller, also of a request that is refused later, and gives it back. */
+export function noteCaller(known: Known, caller: Caller): Caller {
+  known.organizationId = caller.organizationId
+  known.userId = caller.userId
+  return caller
+}
+
+/** Notes the activity; to be called after the commit. */
+export function noteActivity(known: Known, activity: ActivityRecordRow | undefined): void {
+  if (!activity) return
+  known.activityId = activity.id
+  known.activityStatus = activity.status
+}
