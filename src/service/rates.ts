@@ -21,10 +21,14 @@ export interface Rate {
   readonly limit: number
   /** Counts one request. Says how many more may follow at once; undefined when this is one too many. */
   take(key: string): number | undefined
+  /** How many were too many. */
+  refused(): number
 }
 
 /** The rates of one service. */
 export interface Rates {
+  /** How many requests each rate has refused. */
+  refused(): Readonly<Record<'source' | 'sub-organization' | 'sends', number>>
   readonly source: Rate | undefined
   /** Counts a request of a known caller. Throws the API's refusal. */
   countCaller(tx: Transaction, request: { readonly organizationId: string; readonly path: string }): Promise<void>
@@ -43,6 +47,11 @@ export function createRates(settings: RatesSettings, clock: () => number = () =>
   const [source, subOrganization, sends] = [settings.source, settings.subOrganization, settings.sends].map(rateOf)
   return {
     source,
+    refused: () => ({
+      source: source?.refused() ?? 0,
+      'sub-organization': subOrganization?.refused() ?? 0,
+      sends: sends?.refused() ?? 0,
+    }),
     async countCaller(tx, { organizationId, path }) {
       if (sends && SENDS.has(path)) refuseTooMany(sends.take(''))
       if (!subOrganization) return
@@ -64,8 +73,10 @@ const FULL_AFTER_MS = 1_000
 function createRate(limit: number, clock: () => number): Rate {
   // In the order of their last use: those that are full again are the first.
   const buckets = new Map<string, { readonly tokens: number; readonly at: number }>()
+  let refused = 0
   return {
     limit,
+    refused: () => refused,
     take(key) {
       const now = clock()
       const { tokens: before, at } = buckets.get(key) ?? { tokens: limit, at: now }
@@ -76,7 +87,9 @@ function createRate(limit: number, clock: () => number): Rate {
         buckets.delete(other)
       }
       buckets.set(key, { tokens: tokens < 1 ? tokens : tokens - 1, at: now })
-      return tokens < 1 ? undefined : Math.floor(tokens - 1)
+      if (tokens >= 1) return Math.floor(tokens - 1)
+      refused += 1
+      return undefined
     },
   }
 }

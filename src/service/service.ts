@@ -14,6 +14,8 @@ import { handlers } from './handlers/index.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './http/limits.ts'
 import { apiPaths, createHttpServer } from './http/server.ts'
 import { lockFolder } from './lock.ts'
+import { listenForMetrics } from './metrics/listener.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { createResolveHost, type ResolveHost } from './network/resolve-host.ts'
 import { createWebhookUrlRules } from './network/webhook-url.ts'
 import { createDocumentFetch } from './oidc/fetch-document.ts'
@@ -79,11 +81,17 @@ export interface ServiceOptions {
   readonly limits?: Partial<EdgeLimits>
   /** Free space of the data folder's disk below which submits are refused, before it is full. @default 64 MiB */
   readonly diskWatermark?: DiskWatermark | undefined
+  /** The port on 127.0.0.1 that metrics are served at, 0 for any free one. @default none: they are not taken */
+  readonly metricsPort?: number | undefined
+  /** How many lines of the log were lost, where somebody counts them. */
+  readonly logLinesLost?: () => number
 }
 
 /** A service that answers. */
 export interface Service {
   readonly url: string
+  /** Where metrics are, if they are taken. */
+  readonly metricsUrl?: string
   readonly bootstrap: Bootstrap
   /** What an operator has changed; absent where none is listened to. */
   readonly operator?: () => OperatorState
@@ -125,7 +133,9 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
     const clock = operator?.clock ?? options.clock ?? Date.now
     const first = checkDataFolder(dataDir, givenKey) === 'new'
     if (first) beginFirstStart(dataDir)
-    const database = openDatabase(createDatabaseFile(dataDir), { now: clock() })
+    const metrics = await openMetrics(options)
+    if (metrics) closers.push(() => metrics.close())
+    const database = openDatabase(createDatabaseFile(dataDir), { now: clock(), onRound: metrics?.onRound })
     closers.push(() => database.close())
     const empty = await isEmpty(database)
     lock.assertHeld()
@@ -181,6 +191,7 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
       webhookKeys: webhookKeys.published,
       sourceRate: rates.source,
       limits: options.limits,
+      onRequestEnd: metrics?.onRequest,
       readiness: createReadiness({ database, dataDir, watermark: options.diskWatermark ?? DISK_WATERMARK, logger }),
     })
     // What comes after it in closing has a share of the time too.
@@ -189,14 +200,38 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
       const socket = await listenForOperator(dataDir, operator)
       closers.push(() => socket.close())
     }
+    metrics?.read({
+      connections: http.connections.count,
+      connectionsRefused: http.connections.refused,
+      requestsHeld: http.inFlight.count,
+      bytesHeld: http.inFlight.heldBytes,
+      writesWaiting: database.waiting,
+      jobs: () => ({ waiting: pool.waiting(), running: pool.running(), done: pool.done() }),
+      deliveries: outbox.outcomes,
+      rateRefusals: rates.refused,
+      logLinesLost: options.logLinesLost ?? (() => 0),
+    })
+    const metricsListener = metrics && (await listenForMetrics(metrics, options.metricsPort!))
+    if (metricsListener) closers.push(() => metricsListener.close())
     const url = await listen(http.server, host, port)
     const bootstrap = await refreshBootstrap(dataDir, tools, url)
     logger.info('serving', { url, dataDir, organizationId: bootstrap.organizationId })
-    return { url, bootstrap, close: closeAll, ...(operator ? { operator: operator.state } : {}) }
+    return {
+      url,
+      bootstrap,
+      close: closeAll,
+      ...(metricsListener ? { metricsUrl: metricsListener.url } : {}),
+      ...(operator ? { operator: operator.state } : {}),
+    }
   } catch (error) {
     await closeAll()
     throw error
   }
+}
+
+/** Nobody pays for what is not asked for, its library included. */
+async function openMetrics({ metricsPort }: ServiceOptions): Promise<Metrics | undefined> {
+  return metricsPort === undefined ? undefined : (await import('./metrics/metrics.ts')).createMetrics()
 }
 
 /** Waits for work, but no longer than so many ms: what is not over then goes on unwatched. */

@@ -1,7 +1,7 @@
 /** Whoever runs a service sees whether it can do its work, and what it does. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ServiceOptions } from '../../src/service/index.ts'
@@ -53,7 +53,7 @@ async function serve(args: readonly string[]) {
     await exit
   })
   const [line] = (await Promise.race([once(child.stdout, 'data'), exit])) as [Buffer]
-  return JSON.parse(String(line)) as { readonly baseUrl: string }
+  return JSON.parse(String(line)) as { readonly baseUrl: string; readonly metricsUrl?: string }
 }
 
 describe('operators: readiness', () => {
@@ -234,6 +234,100 @@ describe('operators: request lines', () => {
       source: '127.0.0.1',
       activityStatus: 'ACTIVITY_STATUS_COMPLETED',
     })
+  })
+})
+
+/** What is read at a service's metrics: the text, and a number by its name and labels, 0 where there is none. */
+async function readMetrics(url: string) {
+  const response = await fetch(url)
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ])
+  const text = await response.text()
+  const numbers = new Map(
+    text
+      .split('\n')
+      .filter((line) => line && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
+  return { text, number: (name: string) => numbers.get(name) ?? 0 }
+}
+
+describe('operators: metrics', () => {
+  test('operators: metrics count what was done and refused, and name no organization, user or path', async () => {
+    const service = await start({ metricsPort: 0, rates: { sends: 1, source: 50 }, logLinesLost: () => 7 })
+    const url = service.service.metricsUrl!
+    const mallory = await createTestUser(service, 'mallory')
+    const { path, text: body } = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'hers', userIds: [] })
+    for (let i = 0; i < 3; i++) expect((await mallory.client.raw(path, body)).status).toBe(403)
+    expect(await ask(service)).toEqual({ submit: 200, query: 200 })
+    await fetch(`${service.url}/planted-path`)
+    const codes = await Promise.all(
+      Array.from(
+        { length: 60 },
+        async () => (await fetch(`${service.url}${WHOAMI}`, { method: 'POST', body: '{}' })).status,
+      ),
+    )
+    const refused = codes.filter((status) => status === 429).length
+    expect(refused).toBeGreaterThan(0)
+    const limited = 'quorate_requests_total{route="query/whoami",status="429",reason="RATE_LIMIT_EXCEEDED"}'
+    await expect.poll(async () => (await readMetrics(url)).number(limited)).toBe(refused)
+    const { text, number } = await readMetrics(url)
+    const tag = 'route="submit/create_user_tag"'
+    expect(number(`quorate_requests_total{${tag},status="200",reason=""}`)).toBe(1)
+    expect(number(`quorate_requests_total{${tag},status="403",reason="REQUEST_NOT_AUTHORIZED"}`)).toBe(3)
+    expect(number(`quorate_request_duration_seconds_count{${tag}}`)).toBe(4)
+    expect(number('quorate_requests_total{route="none",status="404",reason="NotFound"}')).toBe(1)
+    expect(number('quorate_denials_total{outcome="kept"}')).toBe(1)
+    expect(number('quorate_denials_total{outcome="counted"}')).toBe(2)
+    expect(number('quorate_rate_refusals_total{rate="source"}')).toBe(refused)
+    expect(number('quorate_log_lines_lost_total')).toBe(7)
+    expect(number('quorate_store_round_writes_sum')).toBeGreaterThanOrEqual(5)
+    expect(number('quorate_store_round_seconds_count')).toBe(number('quorate_store_round_writes_count'))
+    expect(number('quorate_connections')).toBeGreaterThan(0)
+    for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'process_start_time_seconds']) {
+      expect(number(name)).toBeGreaterThan(0)
+    }
+    for (const secret of [service.organizationId, service.rootUserId, mallory.userId, 'planted', '/public/']) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  test('operators: metrics are off unless a port is given, and never at the port of tenants', async () => {
+    const without = await start()
+    expect(without.service.metricsUrl).toBeUndefined()
+    expect((await fetch(`${without.url}/metrics`)).status).toBe(404)
+    const service = await start({ metricsPort: 0 })
+    expect((await fetch(`${service.url}/metrics`)).status).toBe(404)
+    const { port, hostname, origin } = new URL(service.service.metricsUrl!)
+    expect(hostname).toBe('127.0.0.1')
+    expect((await fetch(`${origin}/healthz`)).status).toBe(404)
+    expect((await fetch(`${origin}/metrics`, { method: 'POST', body: 'x' })).status).toBe(405)
+    // A page whose name was made to lead here asks for its own name.
+    const connection = await open(`http://127.0.0.1:${port}`)
+    connection.write('GET /metrics HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n')
+    expect(await connection.ended).toMatch(/^HTTP\/1.1 421 /)
+    await service.service.close()
+    await expect(fetch(service.service.metricsUrl!)).rejects.toThrow('fetch failed')
+  })
+
+  test('operators: the CLI says where metrics are, and they stand in the documents as they are', async () => {
+    const { metricsUrl } = await serve(['--metrics-port', '0'])
+    const { text } = await readMetrics(metricsUrl!)
+    const helps = [...text.matchAll(/^# HELP (\w+) (.+)\n# TYPE \w+ (\w+)$/gm)]
+    expect(helps.length).toBeGreaterThan(15)
+    const rows = helps.map(([, name, help, type]) => `| \`${name}\` | ${type} | ${help} |`)
+    const written = readFileSync(join(import.meta.dirname, '../../docs/reliability.md'), 'utf8')
+    expect([...written.matchAll(/^\| `(?:quorate|process)_.*$/gm)].map(([row]) => row).sort()).toEqual(rows.sort())
+  })
+
+  test('operators: two services of one process count apart', async () => {
+    const [one, other] = [await start({ metricsPort: 0 }), await start({ metricsPort: 0 })]
+    await ask(one)
+    const whoami = 'quorate_requests_total{route="query/whoami",status="200",reason=""}'
+    await expect.poll(async () => (await readMetrics(one.service.metricsUrl!)).number(whoami)).toBe(1)
+    expect((await readMetrics(other.service.metricsUrl!)).number(whoami)).toBe(0)
   })
 })
 

@@ -375,6 +375,10 @@ export const commands: readonly CommandRow[] = [
         meaning: 'free space of the data folder’s disk below which submits are refused, as 503 (default: 67108864)',
       },
       {
+        flags: '--metrics-port <port>',
+        meaning: 'serve metrics for Prometheus at this port of 127.0.0.1, 0 for a free one (default: none are taken)',
+      },
+      {
         flags: '--trusted-proxy <address>',
         meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
         repeatable: true,

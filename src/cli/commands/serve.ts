@@ -22,11 +22,13 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   const log = createLog(options['logFile'] === undefined ? undefined : String(options['logFile']))
   const service = await createService({
     dataDir,
-    port: readPort(options['port']),
+    port: readPort(options['port'], '--port') ?? 0,
     chains,
     rates: readRates(options['rate'], options['rateProfile']),
     limits: readLimits(options),
     keptDenialsADay: readKeptDenials(options['keepDenials']),
+    metricsPort: readPort(options['metricsPort'], '--metrics-port'),
+    logLinesLost: log.sink.lost,
     diskWatermark: readWatermark(options['diskWatermark']),
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
@@ -54,13 +56,15 @@ function announce(
   service: Service,
   { io, json, dataDir, chains }: Pick<CommandInput, 'io' | 'json'> & { dataDir: string; chains: ChainsSettings },
 ): void {
+  const metrics = service.metricsUrl === undefined ? {} : { metricsUrl: service.metricsUrl }
   const { apiPrivateKey: _, ...ready } = service.bootstrap
-  if (json) writeJsonLine(io, { ready: true, pid: process.pid, folder: dataDir, ...ready })
+  if (json) writeJsonLine(io, { ready: true, pid: process.pid, folder: dataDir, ...ready, ...metrics })
   else {
     io.say(
       line`The service answers at ${service.url}, organization ${ready.organizationId}.\n` +
         line`Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
     )
+    if (metrics.metricsUrl) io.say(line`Its metrics are at ${metrics.metricsUrl}, for this machine alone.\n`)
     const served = new Set<string | undefined>(Object.keys(chains).map(namespaceOf))
     for (const [namespace, address] of Object.entries(ready.relayers)) {
       if (served.has(namespace))
@@ -92,11 +96,11 @@ function readWatermark(text: unknown): DiskWatermark | undefined {
   })
 }
 
-function readPort(text: unknown): number {
-  if (text === undefined) return 0
+function readPort(text: unknown, name: string): number | undefined {
+  if (text === undefined) return undefined
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port < 65_536) return port
-  throw new QuorateError('cli/usage', `expected --port to be a number from 0 to 65535, got \`${text}\``, {
-    next: 'correct --port',
+  throw new QuorateError('cli/usage', `expected ${name} to be a number from 0 to 65535, got \`${text}\``, {
+    next: `correct ${name}`,
   })
 }

@@ -34,7 +34,7 @@ import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { createHandlerContext } from './handler-context.ts'
 import { findTokens, type IdentityOf, identityOfRecorded, verifyTokens } from './identities.ts'
 import { createJudge } from './judgement.ts'
-import { type Known, noteActivity, noteCaller } from './known.ts'
+import { type Known, noteCaller, noteOutcome } from './known.ts'
 import { createPolicySource } from './policy-cache.ts'
 import type { QueryHandler } from './query.ts'
 import type { QueryRequest, SubmitRequest } from './request.ts'
@@ -103,7 +103,7 @@ export function createEngine(options: EngineOptions): Engine {
           return request.spelling === 'spark' ? answer : (respell(answer, request.spelling) as JsonObject)
         })
       const answer = await withWork(options.pool, attempt)
-      noteActivity(known, became?.activity)
+      if (became) noteOutcome(known, became)
       if (answer instanceof ApiError) throw answer
       return answer
     },

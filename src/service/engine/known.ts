@@ -9,6 +9,8 @@ export interface Known {
   /** What it began or voted on, once that is on disk. */
   activityId?: string
   activityStatus?: string
+  /** Whether a request that was denied is kept, or only counted. */
+  denial?: 'kept' | 'counted'
 }
 
 /** Notes the caller, also of a request that is refused later, and gives it back. */
@@ -18,8 +20,12 @@ export function noteCaller(known: Known, caller: Caller): Caller {
   return caller
 }
 
-/** Notes the activity; to be called after the commit. */
-export function noteActivity(known: Known, activity: ActivityRecordRow | undefined): void {
+/** Notes what became of a submit; to be called after the commit. */
+export function noteOutcome(
+  known: Known,
+  { activity, denialIs }: { readonly activity?: ActivityRecordRow; readonly denialIs?: Known['denial'] },
+): void {
+  if (denialIs) known.denial = denialIs
   if (!activity) return
   known.activityId = activity.id
   known.activityStatus = activity.status

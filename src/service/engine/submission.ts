@@ -36,6 +36,8 @@ export interface Submitted {
   readonly caller: Caller
   /** What the caller is answered instead of the activity. */
   readonly denial?: ApiError | undefined
+  /** Whether the denial is kept for whoever asks, or only counted. */
+  readonly denialIs?: 'kept' | 'counted'
 }
 
 /** Takes one submit. Throws `ApiError`; then nothing of it is left. A denial comes back: what was decided is kept. */
@@ -92,7 +94,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     const { organizationId, userId } = caller
     const { fingerprint } = request
     const denied = { organizationId, userId, now, mostADay: tools.keptDenialsADay, request: { fingerprint, failure } }
-    if (!(await admitDenial(tx, denied))) return { denial }
+    if (!(await admitDenial(tx, denied))) return { denial, denialIs: 'counted' }
   }
   const became: ActivityUpdate = allowed
     ? await execute(item, id, { ...tools, recheck: false })
@@ -121,5 +123,5 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     castAt: now,
     decision,
   })
-  return { denial, activity, votes: [vote] }
+  return { denial, activity, votes: [vote], ...(denial && { denialIs: 'kept' as const }) }
 }

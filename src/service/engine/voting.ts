@@ -45,6 +45,8 @@ export interface Voted {
   readonly activity: ActivityRecordRow
   /** What the voter is answered instead of the activity: with this vote it would be denied, so the vote does not count. */
   readonly denial?: ApiError
+  /** Whether what was decided is kept, or only counted. */
+  readonly denialIs?: 'kept' | 'counted'
 }
 
 /** Takes `approve_activity` or `reject_activity` and returns the activity that was voted on. Throws `ApiError`. */
@@ -107,9 +109,10 @@ async function approve(
   if (denial) {
     const { organization_id: organizationId } = activity
     const denied = { organizationId, userId: ballot.userId, now, mostADay: tools.keptDenialsADay }
-    if (await admitDenial(tx, denied))
+    const isKept = await admitDenial(tx, denied)
+    if (isKept)
       await recordEvaluation(tools, tx, activity, { voteId: newUuid(tools.randomBytes), decidedAt: now, decision })
-    return { activity, denial }
+    return { activity, denial, denialIs: isKept ? 'kept' : 'counted' }
   }
   const windowOpenedAt = hasLapsed(activity, now) ? now : activity.window_opened_at
   await recordVote(tools, tx, activity, voter, {

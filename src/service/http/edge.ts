@@ -6,8 +6,8 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, apiError } from '../../protocol/index.ts'
 import { sourceOf } from '../network/source.ts'
-import { guardConnections } from './connections.ts'
-import { createInFlight } from './in-flight.ts'
+import { type Connections, guardConnections } from './connections.ts'
+import { createInFlight, type InFlight } from './in-flight.ts'
 import type { EdgeLimits } from './limits.ts'
 import { refusalOfConnection, refuseSocket } from './raw-refusal.ts'
 
@@ -18,6 +18,8 @@ export interface Edge {
   refuseRoute(request: FastifyRequest, reply: FastifyReply): ApiError
   /** Answers bytes that are no HTTP request, or that did not come in time. */
   refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void
+  readonly connections: Pick<Connections, 'count' | 'refused'>
+  readonly inFlight: Pick<InFlight, 'count' | 'heldBytes'>
   /** Finishes what has begun, refuses what comes, and ends every connection in so many ms. */
   close(ms: number): Promise<void>
 }
@@ -68,6 +70,8 @@ export function addEdge(
   })
 
   return {
+    connections,
+    inFlight,
     readBody: inFlight.readBody,
     refuseRoute,
     refuseConnection(error, socket) {

@@ -52,7 +52,15 @@ const NAMES_OF_CODES = new Map<number, string>(Object.entries(GRPC).map(([name, 
 /** Writes a line for every request of a server. To be called before anything else can refuse one. */
 export function addRequestLines(
   server: FastifyInstance,
-  { logger, pathOf }: { readonly logger: Logger; readonly pathOf: (request: FastifyRequest) => string },
+  {
+    logger,
+    pathOf,
+    onEnd,
+  }: {
+    readonly logger: Logger
+    readonly pathOf: (request: FastifyRequest) => string
+    readonly onEnd?: ((end: RequestEnd) => void) | undefined
+  },
 ): RequestLines {
   const entries = new WeakMap<FastifyRequest, Entry>()
 
@@ -89,6 +97,7 @@ export function addRequestLines(
       ...(refusal && { code: refusal.grpc, reason: reasonOf(refusal) }),
       ...(!reply.raw.writableFinished && { cut: true }),
     }
+    onEnd?.(end)
     if (PROBES.has(route) && end.status === 200) logger.debug('request', { ...end })
     else logger.info('request', { ...end })
   }

@@ -9,11 +9,11 @@ import { KEYS_ARE_KEPT_S } from '../outbox/signing-keys.ts'
 import type { Rate } from '../rates.ts'
 import type { Readiness } from '../readiness.ts'
 import { sendJson, toApiError } from './answer.ts'
-import { addEdge } from './edge.ts'
+import { addEdge, type Edge } from './edge.ts'
 import { addFaults } from './faults.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
 import { addSourceRate } from './rates.ts'
-import { addRequestLines, type RequestLines } from './request-lines.ts'
+import { addRequestLines, type RequestEnd, type RequestLines } from './request-lines.ts'
 
 /**
  * How long a client may take, beside the limits. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
@@ -53,10 +53,12 @@ export interface HttpOptions {
   /** What strangers may cost. */
   readonly limits?: Partial<EdgeLimits> | undefined
   readonly readiness: Readiness
+  /** Told of every request that is over. */
+  readonly onRequestEnd?: ((end: RequestEnd) => void) | undefined
 }
 
 /** The HTTP server and how it ends. */
-export interface HttpServer {
+export interface HttpServer extends Pick<Edge, 'connections' | 'inFlight'> {
   readonly server: FastifyInstance
   /** Finishes what has begun, refuses what comes, and ends every connection in so many ms. */
   close(ms: number): Promise<void>
@@ -82,7 +84,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     clientErrorHandler: (error, socket) => edge.refuseConnection(error, socket),
     frameworkErrors: (error, request, reply) => answerError(tools, error, request, reply),
   })
-  const lines = addRequestLines(server, { logger, pathOf })
+  const lines = addRequestLines(server, { logger, pathOf, onEnd: options.onRequestEnd })
   const tools = { logger, randomBytes, lines }
   const edge = addEdge(server, { limits, trustedProxies: options.trustedProxies, pathOf })
   // Any body is bytes: what was signed must reach the engine unread, whatever type it says it has, if it says one.
@@ -132,7 +134,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   for (const { path } of Object.values(queries)) {
     server.post(path, async (request, reply) => sendJson(reply, 200, await engine.query(toRaw(request, lines))))
   }
-  return { server, close: edge.close }
+  const { connections, inFlight, close } = edge
+  return { server, connections, inFlight, close }
 }
 
 /** Every path that requests with a stamp are sent to. */

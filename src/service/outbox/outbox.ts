@@ -29,6 +29,8 @@ export interface Outbox {
   ): Promise<void>
   /** Looks for new events at once. */
   wake(): void
+  /** How many attempts have ended in which way since the start. */
+  outcomes(): Readonly<Record<'delivered' | 'to be tried again' | 'given up', number>>
   /** Lets attempts that are under way finish for a moment, then breaks them off: they are made again at the next start. */
   close(): Promise<void>
 }
@@ -72,6 +74,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
   const lanes = new Map<string, Set<string>>()
   const running = new Set<Promise<void>>()
   const closing = new AbortController()
+  const outcomes = { delivered: 0, 'to be tried again': 0, 'given up': 0 }
   const loop = startLoop(() => turn().catch(waitAfterFault))
 
   /** Begins what is due, and says when to look again. */
@@ -133,6 +136,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
     const { event_id, organization_id, endpoint_id, event_type } = delivery
     if (verdict.kind === 'delivered') {
       await database.write((tx) => deleteWebhookDelivery(tx, event_id))
+      outcomes.delivered += 1
       return logger.info('webhook delivered', { ...said, status: verdict.status })
     }
     const { reason, isFinal } = verdict
@@ -142,6 +146,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
     if (pauseMs !== undefined) {
       const next_attempt_at = now + pauseMs
       await database.write((tx) => postponeWebhookDelivery(tx, { event_id, attempts, next_attempt_at }))
+      outcomes['to be tried again'] += 1
       return logger.info('webhook failed and is tried again', { ...said, reason, pauseMs })
     }
     const failure = { event_id, organization_id, endpoint_id, event_type, host, attempts, reason, failed_at: now }
@@ -149,6 +154,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
       // It may have been dropped meanwhile, with its endpoint.
       if (await deleteWebhookDelivery(tx, event_id)) await insertWebhookFailure(tx, failure)
     })
+    outcomes['given up'] += 1
     logger.warn('webhook given up', { ...said, reason })
   }
 
@@ -160,6 +166,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
   return {
     record: (tx, eventType, changed) => recordEvent(tx, eventType, changed, () => newUuid(randomBytes)),
     wake: loop.wake,
+    outcomes: () => ({ ...outcomes }),
     async close() {
       await loop.close()
       const patience = setTimeout(() => closing.abort(), CLOSING_TAKES_MS)

@@ -22,8 +22,17 @@ export interface Database {
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** The last round that ended, by `performance.now()`: a fault of the machine undoes the whole of one. */
   lastRound(): { readonly at: number; readonly failed: boolean } | undefined
+  /** Writes that wait for a round. */
+  waiting(): number
   /** Lets the waiting work finish, then closes. */
   close(): Promise<void>
+}
+
+/** A round that ended. */
+export interface Round {
+  readonly writes: number
+  readonly ms: number
+  readonly failed: boolean
 }
 
 interface Waiting {
@@ -39,7 +48,10 @@ const CHECKPOINT_PAGES = 4_000
 const MAX_ROUND = 128
 
 /** Opens (or makes) the database file and brings it to the newest schema. Throws `StoreUnavailable`. */
-export function openDatabase(path: string, options: { readonly now: number }): Database {
+export function openDatabase(
+  path: string,
+  options: { readonly now: number; readonly onRound?: ((round: Round) => void) | undefined },
+): Database {
   const writable = open(path, false)
   try {
     // Only FULL makes a commit survive power loss (sqlite.org/pragma.html#pragma_synchronous).
@@ -65,8 +77,10 @@ export function openDatabase(path: string, options: { readonly now: number }): D
       await new Promise((resolve) => setImmediate(resolve))
       const round = waiting.slice(0, MAX_ROUND)
       waiting = waiting.slice(MAX_ROUND)
+      const begun = performance.now()
       const answers = await runRound(writer, round)
       last = { at: performance.now(), failed: answers === undefined }
+      options.onRound?.({ writes: round.length, ms: last.at - begun, failed: last.failed })
       for (const answer of answers ?? []) answer()
     }
     rounds = undefined
@@ -85,6 +99,7 @@ export function openDatabase(path: string, options: { readonly now: number }): D
       return reader.transaction().execute(work)
     },
     lastRound: () => last,
+    waiting: () => waiting.length,
     async close(): Promise<void> {
       closed = true
       await rounds

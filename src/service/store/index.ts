@@ -27,7 +27,7 @@ export {
   lockOrganization,
   type OrganizationPlace,
 } from './credentials.ts'
-export { type Database, openDatabase } from './database.ts'
+export { type Database, openDatabase, type Round } from './database.ts'
 export { STORE_CODES, StoreUnavailable } from './error.ts'
 export {
   deleteServiceKey,

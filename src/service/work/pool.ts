@@ -9,6 +9,9 @@ export interface WorkPool {
   run<Name extends JobName>(name: Name, secret: Uint8Array, input: JobInput<Name>): Promise<JobResult<Name>>
   /** Jobs done so far. */
   readonly done: () => number
+  /** Jobs that wait for a thread, and that one works on. */
+  readonly waiting: () => number
+  readonly running: () => number
   /** Ends the threads; what they were doing fails. */
   close(): Promise<void>
 }
@@ -81,6 +84,8 @@ export function createWorkPool({ size = Math.max(1, Math.min(2, availableParalle
       })
     },
     done: () => done,
+    waiting: () => waiting.length,
+    running: () => busy.size,
     async close() {
       closed = true
       for (const { message, reject } of waiting.splice(0)) {

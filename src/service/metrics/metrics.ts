@@ -1,0 +1,174 @@
+/**
+ * What a service counts, for Prometheus. Premise: whoever reads it need not be trusted with who the tenants are, and no
+ * request makes a label of its own: labels are routes of the catalogue, statuses, reasons and names from this code.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { RequestEnd } from '../http/request-lines.ts'
+import type { Round } from '../store/index.ts'
+
+/** What is counted where it happens, and read when somebody asks. */
+export interface Counted {
+  readonly connections: () => number
+  readonly connectionsRefused: () => number
+  readonly requestsHeld: () => number
+  readonly bytesHeld: () => number
+  readonly writesWaiting: () => number
+  readonly jobs: () => { readonly waiting: number; readonly running: number; readonly done: number }
+  /** By outcome. */
+  readonly deliveries: () => Readonly<Record<string, number>>
+  /** By rate. */
+  readonly rateRefusals: () => Readonly<Record<string, number>>
+  readonly logLinesLost: () => number
+}
+
+export interface Metrics {
+  readonly onRequest: (end: RequestEnd) => void
+  readonly onRound: (round: Round) => void
+  /** Begins to read what is counted elsewhere. */
+  read(counted: Counted): void
+  /** Everything, in the text format of Prometheus. */
+  text(): Promise<{ readonly type: string; readonly text: string }>
+  close(): void
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+/** The delays of the event loop are measured by a timer of so many ms. */
+const RESOLUTION_MS = 10
+
+/** Creates the metrics of one service. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  loop.enable()
+
+  function counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) {
+    return new Counter({ name, help, labelNames, registers })
+  }
+  function histogram<Label extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: readonly Label[] = [],
+  ) {
+    return new Histogram({ name, help, buckets, labelNames, registers })
+  }
+  /** A count that stands elsewhere: one number, or one for each value of a label. */
+  function read(
+    kind: typeof Counter | typeof Gauge,
+    name: string,
+    help: string,
+    count: () => number | Labelled,
+    label?: string,
+  ) {
+    new kind({
+      name,
+      help,
+      registers,
+      labelNames: label === undefined ? [] : [label],
+      collect() {
+        const now = count()
+        this.reset()
+        if (typeof now === 'number') this.inc(now)
+        else for (const [value, times] of Object.entries(now)) this.inc({ [label!]: value }, times)
+      },
+    })
+  }
+
+  const requests = counter('quorate_requests_total', 'Requests that are over, by route, status and reason of refusal', [
+    'route',
+    'status',
+    'reason',
+  ])
+  const durations = histogram('quorate_request_duration_seconds', 'How long requests took, by route', SECONDS, [
+    'route',
+  ])
+  const denials = counter('quorate_denials_total', 'Denied requests that were kept, or only counted', ['outcome'])
+  const roundWrites = histogram(
+    'quorate_store_round_writes',
+    'Writes of one round, which are on disk with one commit',
+    [1, 2, 4, 8, 16, 32, 64, 128],
+  )
+  const roundSeconds = histogram('quorate_store_round_seconds', 'How long a round took, its commit included', SECONDS)
+  const roundFailures = counter('quorate_store_round_failures_total', 'Rounds that a fault of the machine undid')
+  read(
+    Gauge,
+    'quorate_event_loop_delay_seconds',
+    'Delay of the event loop since the last reading, by quantile',
+    () => {
+      const at = (percent: number) => Math.max(0, loop.percentile(percent) / 1e9 - RESOLUTION_MS / 1e3)
+      const delays = { '0.5': at(50), '0.99': at(99), '1': at(100) }
+      loop.reset()
+      return delays
+    },
+    'quantile',
+  )
+  read(Counter, 'process_cpu_seconds_total', 'Processor time of the process', () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+  read(Gauge, 'process_resident_memory_bytes', 'Memory of the process', () => process.memoryUsage.rss())
+  read(
+    Gauge,
+    'process_start_time_seconds',
+    'When the process started, since the epoch',
+    () => performance.timeOrigin / 1e3,
+  )
+
+  return {
+    onRequest({ route = 'none', status, reason = '', ms, denial }) {
+      const name = nameOf(route)
+      requests.inc({ route: name, status, reason })
+      durations.observe({ route: name }, ms / 1e3)
+      if (denial) denials.inc({ outcome: denial })
+    },
+    onRound({ writes, ms, failed }) {
+      roundWrites.observe(writes)
+      roundSeconds.observe(ms / 1e3)
+      if (failed) roundFailures.inc()
+    },
+    read(counted) {
+      read(Gauge, 'quorate_store_writes_waiting', 'Writes that wait for a round', counted.writesWaiting)
+      read(Gauge, 'quorate_connections', 'Connections that are open', counted.connections)
+      read(
+        Counter,
+        'quorate_connections_refused_total',
+        'Connections that were refused as one too many',
+        counted.connectionsRefused,
+      )
+      read(Gauge, 'quorate_requests_in_flight', 'Requests whose answer has not been taken', counted.requestsHeld)
+      read(Gauge, 'quorate_in_flight_bytes', 'Bytes of requests and answers that are held', counted.bytesHeld)
+      read(Counter, 'quorate_rate_refusals_total', 'Requests that were refused, by rate', counted.rateRefusals, 'rate')
+      read(
+        Gauge,
+        'quorate_jobs',
+        'Dear parts of requests, waiting and running in threads',
+        () => {
+          const { waiting, running } = counted.jobs()
+          return { waiting, running }
+        },
+        'state',
+      )
+      read(Counter, 'quorate_jobs_done_total', 'Dear parts of requests done in threads', () => counted.jobs().done)
+      read(
+        Counter,
+        'quorate_webhook_attempts_total',
+        'Attempts to deliver a webhook, by outcome',
+        counted.deliveries,
+        'outcome',
+      )
+      read(Counter, 'quorate_log_lines_lost_total', 'Log lines that could not be written', counted.logLinesLost)
+    },
+    text: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+    close: () => loop.disable(),
+  }
+}
+
+type Labelled = Readonly<Record<string, number>>
+
+/** Routes are told as the catalogue names them; the star is what browsers ask first. */
+function nameOf(route: string): string {
+  return route === '*' ? 'preflight' : route.replace(/^\/(public\/v1\/)?/, '')
+}
