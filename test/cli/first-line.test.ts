@@ -64,7 +64,7 @@ describe('the first line', () => {
   ])('cli: `quorate $args` says something before it loads what it works with', async ({ args, text }) => {
     const beginning = await beginningOf(args)
     expect(beginning.text).toContain(text)
-    expect(beginning.needs).toEqual(['cli', 'commander', 'config', 'diagnostics', 'telemetry'])
+    expect(beginning.needs).toEqual(['cli', 'commander', 'config', 'diagnostics', 'local', 'telemetry'])
     expect(beginning.modules).toBeLessThan(60)
   })
 })

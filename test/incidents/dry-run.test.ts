@@ -86,7 +86,7 @@ describe('dry run: by type', () => {
         /\b(submitter|createClients|createSubmitClient)\(/.test(readFileSync(join(folder, name), 'utf8')),
       )
     expect(makers.sort()).toEqual([
-      'cli/background/process.ts',
+      'cli/background/come-up.ts',
       'cli/commands/up.ts',
       'cli/commands/vote.ts',
       'cli/commands/worker.ts',

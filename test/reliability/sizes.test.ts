@@ -7,8 +7,10 @@ import type { TemporalConnections } from '../../src/worker/index.ts'
 import { loadFiles } from '../definitions/harness.ts'
 import { type Applying, createApplying } from '../faults/applying.ts'
 import { impatientClient } from '../faults/impatient.ts'
+import { openHistory } from '../open-history.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { connectTestTemporal } from '../temporal.ts'
+import { testSeal } from '../test-seal.ts'
 import { historyToText } from '../workflows/history-json.ts'
 import { line } from './figures.ts'
 
@@ -39,7 +41,8 @@ test('sizes: 100 users and 100 policies are applied in a history that is small i
   expect((await run.ended()).state).toBe('done')
   const [{ users }, { policies }] = [await root.query('list_users'), await root.query('list_policies')]
   expect([users.length, policies.length]).toEqual([100, 100])
-  const text = historyToText(await run.handle.fetchHistory())
+  const recorded = await run.handle.fetchHistory()
+  const text = historyToText(recorded)
   const history = JSON.parse(text) as { readonly events: readonly unknown[] }
   const payloads = payloadsOf(history)
   const figures = {
@@ -55,10 +58,11 @@ test('sizes: 100 users and 100 policies are applied in a history that is small i
   expect(figures.historyBytes).toBeLessThanOrEqual(MOST_HISTORY)
   // The plan is not in it, nor is what could act.
   expect(figures.largestPayload).toBeLessThan(figures.planBytes / 4)
-  const clear = payloads.map((payload) => payload.toString('latin1')).join('\n')
-  expect(clear).toContain(plan.digest)
+  expect(payloads.map((payload) => payload.toString('latin1')).join('\n')).not.toContain(plan.digest)
+  const opened = await openHistory(recorded, run.handle.workflowId, testSeal)
+  expect(opened).toContain(plan.digest)
   for (const canary of [root.privateKey, root.privateKey.toUpperCase(), 'SIGNATURE_SCHEME', 'approvers.any']) {
-    expect(clear).not.toContain(canary)
+    expect(opened).not.toContain(canary)
   }
 }, 240_000)
 
