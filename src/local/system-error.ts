@@ -56,7 +56,7 @@ const LISTEN_FAULTS: Readonly<Record<string, Fault>> = {
   EADDRINUSE: {
     code: 'local/address-in-use',
     says: 'another process listens there already',
-    next: 'end that process, or name another port with --port (0 takes a free one)',
+    next: 'end that process, or name another port with --port or --metrics-port (0 takes a free one)',
   },
   EACCES: {
     code: 'local/address-denied',

@@ -322,6 +322,27 @@ describe('operators: metrics', () => {
     expect([...written.matchAll(/^\| `(?:quorate|process)_.*$/gm)].map(([row]) => row).sort()).toEqual(rows.sort())
   })
 
+  test('operators: metrics count connections that are one too many, open ones, and dear parts of requests', async () => {
+    const service = await start({ metricsPort: 0, limits: { connections: 3 } })
+    const held = await Promise.all(Array.from({ length: 8 }, () => open(service.url)))
+    onTestFinished(() => {
+      for (const { socket } of held) socket.destroy()
+    })
+    const url = service.service.metricsUrl!
+    await expect.poll(async () => (await readMetrics(url)).number('quorate_connections_refused_total')).toBe(5)
+    expect((await readMetrics(url)).number('quorate_connections')).toBe(3)
+    for (const { socket } of held) socket.destroy()
+    await expect.poll(async () => (await readMetrics(url)).number('quorate_connections')).toBe(0)
+    const accounts = Array.from({ length: 60 }, (_, i) => ({
+      curve: 'CURVE_SECP256K1',
+      pathFormat: 'PATH_FORMAT_BIP32',
+      path: `m/44'/60'/0'/0/${i}`,
+      addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+    }))
+    await service.root.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'many', accounts })
+    expect((await readMetrics(url)).number('quorate_jobs_done_total')).toBeGreaterThan(0)
+  })
+
   test('operators: two services of one process count apart', async () => {
     const [one, other] = [await start({ metricsPort: 0 }), await start({ metricsPort: 0 })]
     await ask(one)
@@ -359,13 +380,19 @@ describe.skipIf(process.getuid?.() !== 0)('operators: a small disk (needs root f
 
   test('operators: a store that cannot be written is not ready while nobody submits, and is again with room', async () => {
     const disk = smallDisk()
-    const { service, lines } = await startLogged({ dataDir: join(disk.folder, 'data'), diskWatermark: { bytes: 0 } })
+    const { service, lines } = await startLogged({
+      dataDir: join(disk.folder, 'data'),
+      diskWatermark: { bytes: 0 },
+      metricsPort: 0,
+    })
     fill(disk, 0)
     lines.length = 0
     await expect
       .poll(() => ready(service.url), { timeout: 20_000, interval: 500 })
       .toEqual({ status: 503, reasons: ['store-not-writable'] })
     expect((await ask(service)).submit).toBe(503)
+    const failures = (await readMetrics(service.service.metricsUrl!)).number('quorate_store_round_failures_total')
+    expect(failures).toBeGreaterThan(0)
     // What was not committed is told of by nobody.
     const isSubmit = ({ route }: Readonly<Record<string, unknown>>) => String(route).includes('/submit/')
     await expect.poll(() => lines.find(isSubmit)).toMatchObject({ status: 503, reason: 'Unavailable' })

@@ -43,6 +43,7 @@ async function open(reply?: (received: Received, times: number) => Reply, option
     clock,
     logger,
     rotateWebhookKey: false,
+    metricsPort: 0,
   }
   const service = await startTestService(settings)
   closers.push(() => service.close())
@@ -128,6 +129,18 @@ describe('deliveries', () => {
     expect(once.map((path) => countOf(received, path))).toEqual(once.map(() => 1))
     expect(again.map((path) => countOf(received, path))).toEqual(again.map(() => 1 + RETRIES))
     expect(hits.received).toEqual([])
+    const metrics = await (await fetch(service.service.metricsUrl!)).text()
+    const attemptsBy = Object.fromEntries(
+      [...metrics.matchAll(/^quorate_webhook_attempts_total\{outcome="(.+)"\} (\d+)$/gm)].map(([, by, n]) => [
+        by,
+        Number(n),
+      ]),
+    )
+    expect(attemptsBy).toEqual({
+      delivered: 2,
+      'to be tried again': again.length * RETRIES,
+      'given up': once.length - 2 + again.length,
+    })
 
     const attempts = received.filter(({ path }) => path === '/500')
     const distinct = (of: (attempt: Received) => unknown) => new Set(attempts.map(of)).size
