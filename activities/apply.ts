@@ -32,11 +32,11 @@ export interface ApplyActivities {
   pollActivity(input: Step): Promise<ActivityState>
   /** Approves the batch's activity as the acting user: again after its votes lapsed, or first when somebody else submitted it. */
   castVote(input: Step & { readonly timestampMs: number }): Promise<ActivityState>
-  /** Keeps what came of the plan, for whoever applies it again, and ends the run. */
+  /** Keeps what came of the plan, for a later apply of it, and ends the run. */
   recordOutcome(input: { readonly run: string; readonly outcome: ApplyProgress }): Promise<void>
 }
 
-/** How long the API takes a body that it does not know (facts: protocol §5). */
+/** How long the API takes a body that it does not know. */
 const TAKEN_MS = 60 * 60 * 1000
 
 export function createApplyActivities(deps: ActivityDependencies): ApplyActivities {
@@ -78,7 +78,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
       const plan = await planStore.getPlan(run.planDigest)
       await runs.assertOpen(run)
       const earlier = await planStore.getOutcome(plan)
-      // Even when the world has come back to what it was: whoever applies a plan twice wants what it says once.
+      // Even when the world has come back to what it was: a plan that is applied twice does what it says once.
       if (earlier && isSpent(earlier)) {
         await runs.end(run)
         return { fresh: false, earlier }
@@ -87,7 +87,7 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
         await assertFresh(plan, deps)
       } catch (error) {
         if (!(error instanceof QuorateError) || error.code !== 'plan/stale') throw error
-        // Or whoever kept the start of this run could begin it again when the world has come back.
+        // Or an attacker who kept the start of this run could begin it again when the world has come back.
         await runs.end(run)
         const { code, message, next = 'plan again' } = error
         return earlier ? { fresh: false, earlier } : { fresh: false, error: { code, message, next } }

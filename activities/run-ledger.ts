@@ -3,7 +3,7 @@
  *
  * A run is let in by `quorate apply`, which makes a token for it. It may begin once the organization was found to be as the plan
  * was made for, and it is over when it says so or when a later run of the same plan begins. Of each batch it is kept which
- * bytes were made, which activity they became, and which ids that brought. Whoever starts, resets or forges a workflow has none
+ * bytes were made, which activity they became, and which ids that brought. An attacker who starts, resets or forges a workflow has none
  * of this: a token that nobody let in, that is over, or that belongs to another plan opens nothing.
  */
 import { randomBytes } from 'node:crypto'
@@ -32,7 +32,7 @@ export interface RunLedger {
   begin(run: RunOfPlan): Promise<string>
   /** What is kept of a batch. Throws `apply/run-refused` unless this is the run that carries the plan out. */
   batch(run: RunOfPlan, index: number): Promise<BatchRecords>
-  /** Nothing more is done for this run, whoever asks. */
+  /** From now on every step of this run is refused. */
   end(run: RunOfPlan): Promise<void>
 }
 
@@ -152,7 +152,7 @@ function createBatchRecords(folder: string, name: string, before: string | undef
   }
 }
 
-/** The name of a run in the plan store: whoever reads it cannot act as the run. */
+/** The name of a run in the plan store: a reader of the store cannot act as the run. */
 function idOf(run: unknown): string | undefined {
   return typeof run === 'string' && run !== '' ? encodeHex(sha256(encodeUtf8(run))) : undefined
 }

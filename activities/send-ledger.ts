@@ -18,7 +18,7 @@ export interface SendLedger {
   /** The order that a reference has; a stopped one leaves it free. */
   findOrder(sendId: string): Promise<SendOrder | undefined>
   /**
-   * Enters the body of a send, and returns the one that it has: whoever begins a send again, with whatever clock, sends the
+   * Enters the body of a send, and returns the one that it has: a second begin of the send, with whatever clock, sends the
    * bytes that were sent. Another is made only after the API refused the one before as too old (`refuseBody`).
    * Undefined when the bytes are another send's, ordered alike in the same millisecond: make others. Throws
    * `apply/send-stopped`.

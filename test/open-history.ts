@@ -1,7 +1,7 @@
 import type { Payload } from '@temporalio/common'
 import type { PayloadSeal } from '../src/worker/index.ts'
 
-/** What the payloads of a history say, one a line, to whoever has the key. Of a payload that it does not open, nothing. */
+/** What the payloads of a history say, one a line, to a holder of the key. Of a payload that it does not open, nothing. */
 export async function openHistory(
   history: unknown,
   workflowId: string,

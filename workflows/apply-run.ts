@@ -32,7 +32,7 @@ interface Begun {
   readonly carried?: CarriedRun
 }
 
-/** The state of one apply: which batches may begin, how each stands, and what to tell whoever asks. */
+/** The state of one apply: which batches may begin, how each stands, and what a query is answered. */
 export class ApplyRun {
   /** What each step shows to the plan store. */
   readonly token: { readonly planDigest: string; readonly run: string }

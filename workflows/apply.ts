@@ -136,7 +136,7 @@ async function vote(run: ApplyRun, index: number): Promise<void> {
   }
 }
 
-/** Keeps the result for whoever applies the plan again, and ends the run. It is a service, not a condition. */
+/** Keeps the result for a later apply of the plan, and ends the run. It is a service, not a condition. */
 async function keepOutcome(run: ApplyRun): Promise<ApplyProgress> {
   const outcome = run.progress()
   const isOfBefore = run.token.run === ''

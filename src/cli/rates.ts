@@ -7,7 +7,7 @@ const NAMES: ReadonlyMap<string, keyof RatesSettings> = new Map([
   ['sends', 'sends'],
 ])
 
-/** The published rates (facts: protocol §11): by plan only that of a source differs. */
+/** The published rates: by plan only that of a source differs. */
 const PROFILES: ReadonlyMap<string, RatesSettings> = new Map(
   Object.entries({ free: 1, pro: 3, enterprise: 60 }).map(([plan, source]) => [
     plan,

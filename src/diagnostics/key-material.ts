@@ -1,5 +1,5 @@
 /**
- * Key material in texts. Whoever types a private key where a public one, a name or a URL belongs must not find it in an error,
+ * Key material in texts. A person who types a private key where a public one, a name or a URL belongs must not find it in an error,
  * a log or an editor afterwards: what looks like one is said to be seen, and not shown.
  */
 

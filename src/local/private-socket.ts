@@ -28,7 +28,7 @@ const LONGEST_PATH = 103
 const LONGEST_LINE = 1024 * 1024
 const PATIENCE_MS = 5_000
 
-/** What the listener leaves for whoever may read its folder. */
+/** What the listener leaves for its owner's other processes. */
 interface Note {
   readonly socket: string
   /** Hex, 32 bytes. */
@@ -42,7 +42,7 @@ export interface PrivateListener {
 
 type Word = Readonly<Record<'nonce' | 'proof' | 'text', string | undefined>>
 
-/** Listens in a folder under a name until closed. Whoever calls this holds the folder's lock, so no other listens there. */
+/** Listens in a folder under a name until closed. The caller holds the folder's lock, so no other listens there. */
 export async function listenPrivately(
   folder: string,
   name: string,
@@ -61,7 +61,7 @@ export async function listenPrivately(
   })
   try {
     await listen(server, note.socket)
-    // Whoever finds the note finds somebody who listens.
+    // A process that finds the note finds the listener ready.
     writePrivate(file, JSON.stringify(note))
   } catch (error) {
     server.close()
@@ -82,7 +82,7 @@ export async function listenPrivately(
 }
 
 /**
- * Asks whoever listens in a folder under a name; undefined when nobody does. Throws `local/exposed` where others could have
+ * Asks the listener of a folder and name; undefined when there is none. Throws `local/exposed` where others could have
  * put something there, and `local/not-proved` for who listens without the secret of the folder.
  */
 export async function askPrivately(folder: string, name: string, request: string): Promise<string | undefined> {

@@ -34,7 +34,7 @@ const tooManyFiles: Fault = {
   next: 'raise the limit with `ulimit -n 4096`, or end what holds so many open',
 }
 
-/** What the system says (errno(3)), as it concerns whoever starts something. */
+/** What the system says (errno(3)), in the words of a person who starts something. */
 const SYSTEM_FAULTS: Readonly<Record<string, Fault>> = {
   ENOSPC: diskFull,
   EDQUOT: { ...diskFull, says: 'the quota of this user is used up' },

@@ -1,6 +1,6 @@
 /**
  * Removal: what the lock says was managed here, is live, and is in no definition any more. Taking a definition out of Git
- * takes the thing away (design: "Removal"): it is deleted like anything under `manage: all`, or, where a deletion destroys
+ * takes the thing away: it is deleted like anything under `manage: all`, or, where a deletion destroys
  * keys or people, stays *undecided* until a definition says `delete: true` or `forget:` names it. What `forget:` names is
  * handed back: it stays live and the lock loses its row.
  */

@@ -71,7 +71,7 @@ async function assertNotServed(folder: string): Promise<void> {
   }
 }
 
-/** Takes the database exclusively for a moment. What is wrong with it otherwise is said by whoever opens it. */
+/** Takes the database exclusively for a moment. What is wrong with it otherwise is said when it is opened for use. */
 function takeWhole(path: string): void {
   const database = new DatabaseSync(path, { timeout: 0 })
   try {

@@ -75,7 +75,7 @@ export interface ServiceOptions {
   readonly chains?: ChainsSettings
   /** How many requests a second are taken. @default as many as come */
   readonly rates?: RatesSettings
-  /** Denied requests of one user that are kept of one day, for whoever asks what was decided; others are counted. @default 100 */
+  /** Denied requests of one user that are kept of one day, to be read later; others are counted. @default 100 */
   readonly keptDenialsADay?: number | undefined
   /** What strangers may cost before anything is known of them. @default generous bounds */
   readonly limits?: Partial<EdgeLimits>

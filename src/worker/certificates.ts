@@ -4,7 +4,7 @@
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-/** PEM texts: whoever holds `key` is who `certificate` says. */
+/** PEM texts: the holder of `key` is who `certificate` says. */
 export interface KeyWithCertificate {
   readonly certificate: string
   readonly key: string
@@ -127,7 +127,7 @@ function extension(identifier: readonly number[], value: Buffer): Buffer {
   return sequence(der(OBJECT_IDENTIFIER, identifier), der(OCTET_STRING, value))
 }
 
-/** An extension that must be understood: whoever does not know it refuses the certificate. */
+/** An extension that must be understood: a reader that does not know it refuses the certificate. */
 function critical(identifier: readonly number[], value: Buffer): Buffer {
   return sequence(der(OBJECT_IDENTIFIER, identifier), der(BOOLEAN, [0xff]), der(OCTET_STRING, value))
 }

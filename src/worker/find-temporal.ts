@@ -1,6 +1,6 @@
 /**
  * Finds the Temporal server's binary for the embedded server, in this order: the PATH, the cache folder, a build from
- * source into the cache folder. Whoever has TEMPORAL_ADDRESS set needs none of it. Nothing is downloaded ready-made: no
+ * source into the cache folder. None of it is needed where TEMPORAL_ADDRESS is set. Nothing is downloaded ready-made: no
  * digest of a released archive is published where it could be checked, and what nobody checked is not run.
  */
 import { spawn } from 'node:child_process'
@@ -83,7 +83,7 @@ async function inCache(cache: string): Promise<Attempt> {
   for (const path of [cache, binary]) {
     const { uid, mode } = await stat(path)
     const [own, root] = [process.getuid?.() ?? uid, 0]
-    // Whoever could have replaced it would run as this user, with the keys of its data folders.
+    // A user who could replace it would have it run as this user, with the keys of its data folders.
     if ((uid !== own && uid !== root) || mode & 0o022) return { failed: `${path} can be written by another user` }
   }
   return { binary }

@@ -12,7 +12,7 @@ export const payloadKeyFile = (dataDir: string) => join(dataDir, 'payload.key')
 
 /**
  * Loads what payloads at Temporal are sealed with: from where the settings say, or from the data folder, which gets a key of 32
- * random bytes at its first use (mode 0600). Whoever has it is believed by the workers of the folder. Throws
+ * random bytes at its first use (mode 0600). Its holder is believed by the workers of the folder. Throws
  * `worker/payload-key-unusable`, and what reading a key file throws (`stamp/…`).
  */
 export async function loadPayloadSeal(dataDir: string, reference?: KeyReference): Promise<PayloadSeal> {

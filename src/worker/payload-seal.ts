@@ -1,6 +1,6 @@
 /**
  * Seals what goes to Temporal: AES-256-GCM (NIST SP 800-38D) under a key of the data folder, with the place that a payload is for
- * as additional data (namespace, workflow id and, for steps, the id of the step). Whoever reaches Temporal reads nothing of a
+ * as additional data (namespace, workflow id and, for steps, the id of the step). An attacker who reaches Temporal reads nothing of a
  * payload, makes none, and cannot hand in one place's at another.
  *
  * A sealed payload's `data` is a nonce of 12 random bytes, the ciphertext and a tag of 16 bytes; its `metadata` names the encoding

@@ -28,7 +28,7 @@ const DYNAMIC_CONFIG: DynamicConfig = {
   // For one user on one machine: its lists are not held up at ten a second, and its cache takes less memory.
   'frontend.namespaceRPS.visibility': 100,
   'history.hostLevelCacheMaxSize': 8096,
-  // INVARIANT: without it the membership ports speak in clear with whoever connects, and let it join.
+  // INVARIANT: without it the membership ports speak in clear with every process that connects, and let it join.
   'system.enableRingpopTLS': true,
 }
 

@@ -64,7 +64,7 @@ const PORT_TAKEN = 'address already in use'
 
 /**
  * Starts the Temporal server on the loopback interface and waits until it answers. On each of its ports it speaks only
- * with who has a certificate of its folder. It is not bound to this process: whoever starts it stops it. Throws
+ * with holders of a certificate of its folder. It is not bound to this process: the caller stops it. Throws
  * `worker/temporal-failed`, or the signal's reason; then the server has ended.
  */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {

@@ -1,4 +1,4 @@
-/** Whoever may do nothing can still send as much as it wants: what is kept of that is bounded, and counted. */
+/** A user without rights can still send as much as it wants: what is kept of that is bounded, and counted. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'

@@ -27,7 +27,7 @@ export interface ForgedEnd {
   readonly status: string
 }
 
-/** Takes a connection that somebody else opened: certificates are no defence against whoever holds one. */
+/** Takes a connection that somebody else opened: certificates are no defence against a holder of one. */
 export function strangerAt({ client: { connection }, namespace }: TemporalConnections): Stranger {
   return strangerWith(new Client({ connection, namespace }))
 }

@@ -1,4 +1,4 @@
-/** Whoever runs a service sees whether it can do its work, and what it does. */
+/** The operator of a service sees whether it can do its work, and what it does. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Local sockets: who else lives on this machine neither answers for us nor stops us (findings: squatted names). */
+/** Local sockets: who else lives on this machine neither answers for us nor stops us. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {

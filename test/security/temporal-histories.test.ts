@@ -1,5 +1,5 @@
 /**
- * Whoever reaches Temporal can neither make the worker sign what no plan or send recorded, nor learn anything. What is forged
+ * An attacker who reaches Temporal can neither make the worker sign what no plan or send recorded, nor learn anything. What is forged
  * here is sealed with the right key, as an insider's would be: the steps themselves refuse it. Without the key nothing of it
  * comes so far (`sealed-payloads.test.ts`).
  */

@@ -39,7 +39,7 @@ export interface TrustStage {
   read(activityId: string): Promise<Wire.Activity>
   count(type: ActivityType): Promise<number>
   stopWorker(): Promise<void>
-  /** `steps: false` leaves every step to whoever else polls the queue. */
+  /** `steps: false` leaves every step to another worker of the queue. */
   startWorker(options?: { readonly steps: boolean }): Promise<void>
   close(): Promise<void>
 }

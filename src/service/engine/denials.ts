@@ -1,7 +1,7 @@
 /**
- * What is kept of a request that was denied (facts: U-denied-surface): who asked for what, and what was decided. Premise:
- * whoever may not do anything may still send as much as it wants, so that what is kept of one request is bounded, a
- * repetition is only counted, and of the others of one user and day so many are kept; the first ones, or whoever wants its
+ * What is kept of a request that was denied: who asked for what, and what was decided. Premise:
+ * a user without any right may still send as much as it wants, so that what is kept of one request is bounded, a
+ * repetition is only counted, and of the others of one user and day so many are kept; the first ones, or an attacker who wants its
  * traces gone would write over them.
  */
 import type { Json, JsonObject } from '../../protocol/index.ts'

@@ -1,7 +1,7 @@
 import type { ActivityRecordRow } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 
-/** What becomes known of a request while it is worked on, for whoever runs the service. Nothing that is only claimed. */
+/** What becomes known of a request while it is worked on, for the service's operator. Nothing that is only claimed. */
 export interface Known {
   /** Where the request runs, and whose stamp it has. */
   organizationId?: string

@@ -36,7 +36,7 @@ export interface Submitted {
   readonly caller: Caller
   /** What the caller is answered instead of the activity. */
   readonly denial?: ApiError | undefined
-  /** Whether the denial is kept for whoever asks, or only counted. */
+  /** Whether the denial is kept, to be read later, or only counted. */
   readonly denialIs?: 'kept' | 'counted'
 }
 

@@ -2,7 +2,7 @@
  * What one request may cost, and what has been done for it so far.
  *
  * Dear parts of a request are done beside the main thread and outside of its transaction, and only once it is decided that
- * they are wanted: whoever needs such a part asks for it with all that it rests on. If it is not there, the transaction is
+ * they are wanted: a handler that needs such a part asks for it with all that it rests on. If it is not there, the transaction is
  * undone, the part is made, and everything is done again from the start: caller, votes, policies, decision. INVARIANT: a
  * part is found again by the bytes that it was made from alone, so that what has changed meanwhile is made anew.
  */
@@ -20,7 +20,7 @@ export interface Work {
   readonly isFirst: boolean
   /** Makes something once, however often the request is done again: a secret that everything else rests on. */
   once<T>(key: string, make: () => T): T
-  /** The outcome of a job; the secret is wiped. Throws `NotPrepared`, which must reach whoever does the work. */
+  /** The outcome of a job; the secret is wiped. Throws `NotPrepared`, which must reach `withWork`. */
   run<Name extends JobName>(name: Name, job: Job<Name>): JobResult<Name>
 }
 
@@ -94,7 +94,7 @@ function workOver(made: Map<string, unknown>, parts: Map<string, object>, isFirs
       if (part === undefined) throw new NotPrepared(key, (pool) => pool.run(name, secret, input))
       secret.fill(0)
       if (part instanceof Error) throw part
-      // A copy, for whoever asked to wipe: the request may be done once more.
+      // A copy, because the caller wipes its own: the request may be done once more.
       return (
         'privateKeys' in part ? { ...part, privateKeys: (part.privateKeys as Uint8Array).slice() } : part
       ) as never

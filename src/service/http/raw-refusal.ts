@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ApiError, apiError } from '../../protocol/index.ts'
 
-/** The whole media type, without a charset: one published client compares it as text (facts: protocol §1). */
+/** The whole media type, without a charset: one published client compares it as text. */
 export const JSON_TYPE = 'application/json'
 
 /** How long a client that was refused may take to read that, and how many such clients are waited for. */

@@ -110,7 +110,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   if (sourceRate) addSourceRate(server, sourceRate)
 
   server.get('/healthz', (_request, reply) => sendJson(reply, 200, { status: 'ok' }))
-  // A service that ends takes no connection any more: whoever asks then is told by that.
+  // A service that ends takes no connection any more: a client learns it from the refused connection.
   server.get('/readyz', async (_request, reply) => {
     const reasons = await readiness.reasons()
     const ready = reasons.length === 0

@@ -10,7 +10,7 @@ export interface MetricsListener {
 /** A page of another site may have its name lead to this machine: then its browser asks for that name. */
 const OWN_NAME = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 
-/** Whoever reads metrics is one or two programs, and quick. */
+/** Metrics are read by one or two programs, quickly. */
 const MOST_CONNECTIONS = 16
 const TAKES_MS = 5_000
 

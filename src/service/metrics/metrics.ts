@@ -1,5 +1,5 @@
 /**
- * What a service counts, for Prometheus. Premise: whoever reads it need not be trusted with who the tenants are, and no
+ * What a service counts, for Prometheus. Premise: a reader of metrics need not be trusted with who the tenants are, and no
  * request makes a label of its own: labels are routes of the catalogue, statuses, reasons and names from this code.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'

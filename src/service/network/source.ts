@@ -2,7 +2,7 @@ import { parseAddress, parseBlock, printBlock } from './address.ts'
 
 /**
  * Names the source that an address counts for: an IPv4 address by itself, an IPv6 address by its block of 64 bits, which is
- * what one customer is given (RFC 6177): whoever has one has all of its addresses.
+ * what one customer is given (RFC 6177): a customer with one address has all of the block.
  */
 export function sourceOf(address: string | undefined): string {
   const parsed = parseAddress(address ?? '')

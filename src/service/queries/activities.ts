@@ -10,7 +10,7 @@ export const getActivity: QueryHandler = async (context, request) => {
   return { activity: activity! }
 }
 
-/** `list_activities`: newest first, as many as one answer has room for; `before` and `after` are ids of activities (facts: protocol §10). */
+/** `list_activities`: newest first, as many as one answer has room for; `before` and `after` are ids of activities. */
 export const listActivities: QueryHandler = async (context, request) => {
   const { filterByStatus = [], filterByType = [], paginationOptions } = request as unknown as Wire.GetActivitiesRequest
   const { limit, before, after } = readPagination(paginationOptions)
@@ -48,7 +48,7 @@ async function readActivity(context: QueryContext, id: string): Promise<Activity
   return activity
 }
 
-/** Unstated: an unknown cursor is refused (facts: protocol §10). */
+/** Unstated: an unknown cursor is refused. */
 async function readCursor(context: QueryContext, id: string): Promise<number> {
   const activity = await findActivityById(context.tx, context.organizationId, id)
   if (!activity) throw apiError('unknownCursor', id)

@@ -105,7 +105,7 @@ export function openDatabase(
       await rounds
       await reader.destroy()
       await writer.destroy()
-      // Kysely leaves one open that nobody has used: whoever takes the folder next would find it in use.
+      // Kysely leaves one open that nobody has used: the next process to take the folder would find it in use.
       for (const connection of [readable, writable]) if (connection.isOpen) connection.close()
     },
   }

@@ -49,7 +49,7 @@ export const jobs = {
     }
   },
 
-  /** The secret is a private key. `v` is the recovery id in two hex digits (facts: chain §5). */
+  /** The secret is a private key. `v` is the recovery id in two hex digits. */
   signPayloads(secret: Uint8Array, { key, payloads }: PayloadsToSign): readonly WireSignature[] {
     return payloads.map((payload) => {
       const { r, s, recovery } = signBytes({ ...key, privateKey: secret }, payloadBytes(payload, key.curve))

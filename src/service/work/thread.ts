@@ -3,7 +3,7 @@ import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { type JobInput, type JobName, jobs, toFault } from './jobs.ts'
 
-/** On Linux a priority is that of the thread alone: where there are few cores, whoever answers goes first. */
+/** On Linux a priority is that of the thread alone: where there are few cores, the thread that answers goes first. */
 if (process.platform === 'linux') setPriority(0, 5)
 
 export interface JobMessage<Name extends JobName = JobName> {
