@@ -97,11 +97,14 @@ function forOpenApi(value: Json): Json {
       // The names of our own refusals mean nothing to a reader of the document.
       if (keyword === 'x-refused') return []
       if (keyword !== 'x-checks') return [[keyword, forOpenApi(one)]]
-      const format = String(one)
-        .split(',')
-        .map((tag) => formats[tag])
-        .find((word) => word !== undefined)
-      return [['x-checks', one], ...(format === undefined ? [] : [['format', format] as [string, Json]])]
+      const tags = String(one).split(',')
+      const format = tags.map((tag) => formats[tag]).find((word) => word !== undefined)
+      if (format === undefined) return [['x-checks', one]]
+      // Where the check may be left out, an empty text says that there is none.
+      const said: [string, Json] = tags.includes('omitempty')
+        ? ['anyOf', [{ format }, { const: '' }]]
+        : ['format', format]
+      return [['x-checks', one], said]
     }),
   )
 }

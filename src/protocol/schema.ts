@@ -3,11 +3,13 @@ import { schemaTexts } from './generated/schemas.gen.ts'
 /** The part of JSON Schema that the generated schemas use. */
 export interface Schema {
   readonly $ref?: string
-  readonly type?: 'object' | 'array' | 'string' | 'boolean' | 'integer'
+  readonly type?: 'object' | 'array' | 'string' | 'boolean' | 'integer' | 'null'
   readonly enum?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
+  /** A value or null, in answers alone. */
+  readonly anyOf?: readonly Schema[]
   readonly additionalProperties?: Schema
   readonly minimum?: number
   readonly maximum?: number
@@ -43,6 +45,7 @@ export function closureOf(name: string): Readonly<Record<string, Schema>> {
   const walk = (schema: Schema): void => {
     if (schema.$ref !== undefined) visit(refName(schema.$ref))
     if (schema.items) walk(schema.items)
+    for (const one of schema.anyOf ?? []) walk(one)
     for (const property of Object.values(schema.properties ?? {})) walk(property)
   }
   const visit = (message: string): void => {

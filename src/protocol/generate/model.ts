@@ -17,6 +17,8 @@ export interface Field {
   readonly checks?: string
   /** May be left out although it is not marked so; it then counts as empty. */
   readonly emptyWhenAbsent: boolean
+  /** Answered as null where there is none. */
+  readonly nullWhenAbsent: boolean
   /** Which literal refusals a fault in it has. */
   readonly refused?: { readonly invalid?: string; readonly missing?: string }
 }
@@ -74,6 +76,7 @@ type RawType = { readonly [field: string]: string } | { readonly enum: readonly 
 type RawTypes = Readonly<Record<string, RawType>>
 interface Readings {
   readonly emptyWhenAbsent: Readonly<Record<string, string>>
+  readonly nullWhenAbsent: Readonly<Record<string, string>>
   readonly checks: Readonly<Record<string, { readonly checks: string }>>
   readonly refusals: Readonly<Record<string, { readonly invalid?: string; readonly missing?: string }>>
   /** Words that an enum, or a field that lists its own, has here and not in the published schema. */
@@ -138,6 +141,7 @@ export function readModel(): Model {
         ...parse([text, ...(readings.addedWords[place]?.words ?? [])].join('|')),
         optional,
         emptyWhenAbsent: place in readings.emptyWhenAbsent,
+        nullWhenAbsent: place in readings.nullWhenAbsent,
         ...(tags === undefined ? {} : { checks: tags }),
         ...(refused === undefined ? {} : { refused }),
       }
@@ -145,7 +149,9 @@ export function readModel(): Model {
     return [{ name, fields, inRequest: inRequest.has(name) }]
   })
 
-  for (const place of [readings.emptyWhenAbsent, readings.checks, readings.refusals].flatMap(Object.keys))
+  for (const place of [readings.emptyWhenAbsent, readings.nullWhenAbsent, readings.checks, readings.refusals].flatMap(
+    Object.keys,
+  ))
     if (!used.has(place)) throw new Error(`a reading names ${place}, which is no field`)
   for (const name of Object.keys(readings.addedWords))
     if (!enums.has(name) && !used.has(name)) throw new Error(`${name} is neither an enum nor a field`)

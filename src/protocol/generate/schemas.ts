@@ -42,7 +42,8 @@ function propertyOf(field: Field, model: Model, inRequest: boolean): Schema {
   const one = valueSchema(field.type)
   const isMessage = field.type.kind === 'named' && !model.enums.has(field.type.name)
   const withItems = items.length === 0 || isMessage ? one : { ...one, 'x-checks': items.join(',') }
-  const value: Schema = field.repeated ? { type: 'array', items: withItems } : one
+  const present: Schema = field.repeated ? { type: 'array', items: withItems } : one
+  const value: Schema = field.nullWhenAbsent ? { anyOf: [present, { type: 'null' }] } : present
   return {
     ...value,
     ...(own.length === 0 ? {} : { 'x-checks': own.join(',') }),
