@@ -1,17 +1,16 @@
 /** Two verbs: `startApply` begins an apply of a small plan; `ended` awaits its result, keeps its history and replays it. */
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { WorkflowHandle } from '@temporalio/client'
-import { Worker, type WorkflowBundle } from '@temporalio/worker'
+import type { WorkflowBundle } from '@temporalio/worker'
 import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 import {
   bundleWorkflows,
   connectTemporal,
-  createDataConverter,
   createWorker,
   routeTemporalLogs,
   type TemporalSettings,
@@ -19,7 +18,8 @@ import {
 import type { apply } from '../../workflows/index.ts'
 import { testTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
-import { type History, historyToText } from './history-json.ts'
+import type { History } from './history-json.ts'
+import { replayHistory } from './recorded.ts'
 import { smallActivities } from './small-activities.ts'
 import { type SmallApi, startSmallApi } from './small-api.ts'
 import { makeTagPlan, type TagBatch } from './tag-plan.ts'
@@ -115,15 +115,7 @@ export async function createStage(
         },
         async ended(record) {
           const result = await handle.result()
-          const kept = await history()
-          await Worker.runReplayHistory(
-            { workflowBundle: bundle, dataConverter: createDataConverter(testSeal) },
-            kept,
-            handle.workflowId,
-          )
-          if (record && process.env.QUORATE_RECORD_HISTORIES) {
-            writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(kept))
-          }
+          await replayHistory(handle, bundle, record)
           return result
         },
       }

@@ -1,6 +1,6 @@
 /**
  * Recorded histories replay against today's workflows, a workflow that went wrong is refused, and no history shows a
- * secret. Record anew with QUORATE_RECORD_HISTORIES=1 after a change that no running workflow can notice.
+ * secret. Those of before payloads were sealed stay as they are.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { bundleWorkflows } from '../../src/worker/index.ts'
 import { patches } from '../../workflows/patches.ts'
 import { testBundle } from './harness.ts'
 import { historyFromText } from './history-json.ts'
+import { readSealed, replaySealed, sealedHistories } from './recorded.ts'
 import { PLANTED_SECRET } from './small-activities.ts'
 
 const folder = join(import.meta.dirname, 'histories')
@@ -55,6 +56,26 @@ describe('replay: recorded histories', () => {
       expect(date).toMatch(/^\d{4}-\d\d-\d\d$/)
       expect(why).not.toBe('')
     }
+  })
+})
+
+describe('replay: sealed histories', () => {
+  test('every path worth keeping is there', () => {
+    const wanted = ['approved', 'rejected', 'cancelled', 'retried', 'sent', 'send-rejected', 'batch', 'batch-stopped']
+    expect(sealedHistories()).toEqual(expect.arrayContaining(wanted.map((name) => `${name}.json`)))
+  })
+
+  test.each(sealedHistories())('%s replays for the workflow that it is of, and tells nothing', async (name) => {
+    const { history, workflowId } = readSealed(name)
+    await replaySealed(history, workflowId, await testBundle())
+    const text = decoded(JSON.parse(read(join('sealed', name))))
+    expect(text).not.toMatch(/planDigest|userTagName|"reference|sha256:/)
+  })
+
+  test('one that is handed in for another workflow is refused', async () => {
+    const { history } = readSealed('approved.json')
+    const replay = replaySealed(history, 'apply/another', await testBundle())
+    await expect(replay).rejects.toThrow(/nondeterminism|determinism/i)
   })
 })
 

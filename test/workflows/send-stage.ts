@@ -1,10 +1,9 @@
 /** Sends with nothing between them that is a double: a real node, the real service, Temporal, and a worker. */
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { WorkflowHandle } from '@temporalio/client'
-import { Worker } from '@temporalio/worker'
 import {
   createActivities,
   createPlanStore,
@@ -19,7 +18,6 @@ import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import {
   connectTemporal,
-  createDataConverter,
   createWorker,
   type TemporalConnections,
   type TemporalSettings,
@@ -31,7 +29,7 @@ import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from './harness.ts'
-import { historyToText } from './history-json.ts'
+import { replayHistory } from './recorded.ts'
 
 export const RECEIVER = '0x00000000000000000000000000000000000000b0'
 /** Reverts, whatever it is called with. */
@@ -106,17 +104,8 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
   })
   const running = worker.run()
 
-  const keepHistory = async (handle: Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>, record?: string) => {
-    const history = await handle.fetchHistory()
-    await Worker.runReplayHistory(
-      { workflowBundle, dataConverter: createDataConverter(testSeal) },
-      history,
-      handle.workflowId,
-    )
-    if (record && process.env['QUORATE_RECORD_HISTORIES']) {
-      writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(history))
-    }
-  }
+  const keepHistory = (handle: Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>, record?: string) =>
+    replayHistory(handle, workflowBundle, record)
 
   return {
     service,

@@ -1,8 +1,7 @@
 /** The send workflow, the real client, the real service and a real node: nothing between them is a double. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Worker } from '@temporalio/worker'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createActivities,
@@ -16,7 +15,7 @@ import { createSubmitClient } from '../../src/client/index.ts'
 import { encodeHex } from '../../src/encoding/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
-import { createDataConverter, createWorker, type TemporalConnections } from '../../src/worker/index.ts'
+import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
 import type { send } from '../../workflows/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
@@ -28,7 +27,7 @@ import { ETHEREUM, makeWallet, SOLANA } from '../service/signing/keys.ts'
 import { connectTestTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from './harness.ts'
-import { historyToText } from './history-json.ts'
+import { replayHistory } from './recorded.ts'
 
 const DEVNET = normalizeCaip2('solana:devnet')
 const RECEIVER = '0x00000000000000000000000000000000000000b0'
@@ -129,15 +128,7 @@ async function start(sendId: string, run = '') {
 /** Awaits the end; the history must replay. `record` keeps it under that name when histories are recorded. */
 async function ended(handle: Awaited<ReturnType<typeof begin>>, record?: string): Promise<SendProgress> {
   const result = await handle.result()
-  const history = await handle.fetchHistory()
-  await Worker.runReplayHistory(
-    { workflowBundle: await testBundle(), dataConverter: createDataConverter(testSeal) },
-    history,
-    handle.workflowId,
-  )
-  if (record && process.env.QUORATE_RECORD_HISTORIES) {
-    writeFileSync(join(import.meta.dirname, 'histories', `${record}.json`), historyToText(history))
-  }
+  await replayHistory(handle, await testBundle(), record)
   return result
 }
 
