@@ -94,18 +94,17 @@ function ownEnvironment(home: string, more: Readonly<Record<string, string>>): R
   return { PATH: process.env['PATH'] ?? '', HOME: home, TMPDIR: tmpdir(), ...more }
 }
 
+/** Runs Node.js as the other user to its end. */
+function tryAsOther(home: string, args: readonly string[]) {
+  const env = ownEnvironment(home, {})
+  return spawnSync(process.execPath, args, { uid: otherUid, gid: otherUid, cwd: home, env, encoding: 'utf8' })
+}
+
 function whyNot(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can run a script as another user'
   const home = otherUserHome()
   try {
-    const options = {
-      uid: otherUid,
-      gid: otherUid,
-      cwd: home,
-      env: ownEnvironment(home, {}),
-      encoding: 'utf8',
-    } as const
-    const { stdout, error } = spawnSync(process.execPath, ['-p', 'process.getuid()'], options)
+    const { stdout, error } = tryAsOther(home, ['-p', 'process.getuid()'])
     if (stdout?.trim() === String(otherUid)) return undefined
     return `another user cannot run ${process.execPath} in ${home}: ${error?.message ?? 'it failed'}`
   } finally {
@@ -119,14 +118,7 @@ function whyNoQuorate(): string | undefined {
     const script = join(home, 'script.mjs')
     writeFileSync(script, quorateScript)
     chownSync(script, otherUid, otherUid)
-    const options = {
-      uid: otherUid,
-      gid: otherUid,
-      cwd: home,
-      env: ownEnvironment(home, {}),
-      encoding: 'utf8',
-    } as const
-    const { status, stderr } = spawnSync(process.execPath, [script, '--version'], options)
+    const { status, stderr } = tryAsOther(home, [script, '--version'])
     return status === 0 ? undefined : `another user cannot run these sources: ${stderr}`
   } finally {
     rmSync(home, { recursive: true, force: true })

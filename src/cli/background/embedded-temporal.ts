@@ -12,6 +12,7 @@ import {
   temporalServerTls,
 } from '../../worker/index.ts'
 import { hasFormerTemporal, setAsideFormerTemporal } from './former-temporal.ts'
+import { isAlive } from './is-alive.ts'
 
 interface Options {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -128,15 +129,6 @@ function read(dataDir: string): Note | undefined {
 
 function write(dataDir: string, note: Note): void {
   writeFileSync(noteOf(dataDir), JSON.stringify(note), { mode: 0o600 })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** As servers of the former version did: without TLS. */

@@ -1,5 +1,6 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { askBackground, pidOf } from '../background/control.ts'
+import { isAlive } from '../background/is-alive.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
@@ -22,13 +23,4 @@ export async function down({ settings, io, json }: CommandInput): Promise<ExitCo
 /** Resolves when no process has this id any more. */
 async function ended(pid: number): Promise<void> {
   while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 50))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
