@@ -13,7 +13,8 @@
  *
  * The order is the decision: each line is reached only when none above it has settled the request.
  */
-import { type ActivityRow, activityRow } from '../protocol/catalogue.ts'
+import { activityRow } from '../protocol/catalogue.ts'
+import type { ActivityRow } from '../protocol/index.ts'
 import { type CompiledPolicy, holds } from './compiled-policy.ts'
 import { type Budget, createBudget, createFrame, Frame, isUsedUp } from './frame.ts'
 import { evaluateEach, type PolicyIndex } from './index-of-policies.ts'

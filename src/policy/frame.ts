@@ -1,4 +1,5 @@
-import { type ActivityRow, activityRow } from '../protocol/catalogue.ts'
+import { activityRow } from '../protocol/catalogue.ts'
+import type { ActivityRow } from '../protocol/index.ts'
 import type { RootName } from './environment.ts'
 import { limits } from './limits.ts'
 import type { PolicyContext } from './model.ts'

@@ -10,7 +10,6 @@ export {
   permissionDenied,
 } from './api-error.ts'
 export {
-  type ActivityRow,
   activities,
   activityActions,
   activityKinds,
@@ -18,9 +17,7 @@ export {
   findActivitiesByPath,
   findActivity,
   findQueryByPath,
-  type ProxyRow,
   proxyEndpoints,
-  type QueryRow,
   queries,
 } from './catalogue.ts'
 export { createDecoder, type Decoder, type Envelope } from './decoder.ts'
@@ -58,6 +55,7 @@ export {
 export { openApiDocument } from './open-api.ts'
 export { parseJson } from './parse-json.ts'
 export { type RefusalName, refusals } from './refusals.ts'
+export type { ActivityRow, ProxyRow, QueryRow } from './rows.ts'
 export { respell, respellText, type Spelling } from './spelling.ts'
 export { ACTIVITY_STATUSES, type ActivityStatus, isTerminal, isWaiting } from './status.ts'
 export { fromTimestamp, toTimestamp } from './time.ts'

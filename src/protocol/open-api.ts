@@ -1,6 +1,7 @@
-import { activities, type QueryRow, queries } from './catalogue.ts'
+import { activities, queries } from './catalogue.ts'
 import { TURNKEY_ERROR_CODES } from './grpc.ts'
 import type { Json, JsonObject } from './json.ts'
+import type { QueryRow } from './rows.ts'
 import { parseSchema, schemaNames } from './schema.ts'
 
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })

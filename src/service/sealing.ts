@@ -1,7 +1,13 @@
 import { type RandomBytes, seal, unseal } from '../crypto/index.ts'
 import type { Secret } from '../telemetry/index.ts'
-import type { SealedPlace } from './engine/handler.ts'
 import { ServiceError } from './error.ts'
+
+/** Where a sealed value stands; part of the seal, so that sealed values cannot be swapped between rows. */
+export interface SealedPlace {
+  readonly table: string
+  readonly id: string
+  readonly column: string
+}
 
 /** Seals bytes for one place and opens them there, and nowhere else. */
 export interface Sealing {

@@ -1,4 +1,5 @@
-import { type ActivityRow, activities, activityRow } from '../../protocol/catalogue.ts'
+import { activities, activityRow } from '../../protocol/catalogue.ts'
+import type { ActivityRow } from '../../protocol/index.ts'
 import { findingAt, nodesOf, textComparison } from './clauses.ts'
 import type { Finding, Rule } from './rule.ts'
 

@@ -3,7 +3,8 @@
  * alone: which roots are defined, and the words for the activity (facts: policy-language §4, §13, §14; U-root-def). In a
  * world a condition is true, false, an error, or open: it depends on the request.
  */
-import { type ActivityRow, activities } from '../../protocol/catalogue.ts'
+import { activities } from '../../protocol/catalogue.ts'
+import type { ActivityRow } from '../../protocol/index.ts'
 import { paramNames } from '../activity-params.ts'
 import type { Expression } from '../ast.ts'
 import { foldActivityName } from '../load.ts'

@@ -76,7 +76,7 @@ export function renderCatalogue(model: Model): { readonly names: string; readonl
   ]
   const rows = [
     head,
-    "import type { ActivityRow, ProxyRow, QueryRow } from '../catalogue.ts'\n",
+    "import type { ActivityRow, ProxyRow, QueryRow } from '../rows.ts'\n",
     '// The rows are JSON texts: every command loads them, and object literals of this size are slow to load.\n',
     `export const activityRows: readonly ActivityRow[] = [\n${lines(activities)}].map((row) => JSON.parse(row))\n`,
     `export const queryRows: readonly QueryRow[] = [\n${lines(queries)}].map((row) => JSON.parse(row))\n`,

@@ -1,6 +1,6 @@
 // Generated from src/protocol/data by src/protocol/generate.ts. Do not edit.
 
-import type { ActivityRow, ProxyRow, QueryRow } from '../catalogue.ts'
+import type { ActivityRow, ProxyRow, QueryRow } from '../rows.ts'
 
 // The rows are JSON texts: every command loads them, and object literals of this size are slow to load.
 

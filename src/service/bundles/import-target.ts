@@ -5,7 +5,8 @@
 import { CryptoError, hpkeOpen, uncompressP256 } from '../../crypto/index.ts'
 import { decodeHex, isHex } from '../../encoding/index.ts'
 import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
-import type { HandlerContext, SealedPlace } from '../engine/handler.ts'
+import type { HandlerContext } from '../engine/handler.ts'
+import type { SealedPlace } from '../sealing.ts'
 import { createKeyPair } from '../service-keys.ts'
 import {
   deleteImportTarget,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
 import type { CheckWebhookUrl } from '../network/webhook-url.ts'
+import type { SealedPlace } from '../sealing.ts'
 import type { Chains } from '../sends/chains.ts'
 import type { Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
@@ -32,13 +33,6 @@ export interface HandlerContext {
 /** What a handler may use once it is decided that the activity is carried out. */
 export interface ExecutionContext extends HandlerContext {
   readonly activityId: string
-}
-
-/** Where a sealed value stands; part of the seal, so that sealed values cannot be swapped between rows. */
-export interface SealedPlace {
-  readonly table: string
-  readonly id: string
-  readonly column: string
 }
 
 /** What may be asked of the world outside of the store, before a transaction is open. */

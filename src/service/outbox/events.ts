@@ -1,19 +1,10 @@
-import type { JsonObject } from '../../protocol/index.ts'
 import type { WebhookEventType } from '../../webhook/index.ts'
 import type { Transaction, WebhookDeliveryRow } from '../store/index.ts'
 import { insertWebhookDelivery } from '../store/webhook-deliveries.ts'
 import { listWebhookEndpoints } from '../store/webhook-endpoints.ts'
 import { toWireWebhookEndpoint } from '../wire/webhook-endpoints.ts'
+import type { WebhookEvent } from './event.ts'
 import { produceSendStatus } from './send-status.ts'
-
-/** What endpoints are told of one change. */
-export interface WebhookEvent {
-  /** Whose endpoints. */
-  readonly organizationId: string
-  readonly body: JsonObject
-  /** When it happened: milliseconds since the epoch. */
-  readonly at: number
-}
 
 /** Makes the event of a change, out of what has changed. */
 type Producer = (tx: Transaction, changed: never) => Promise<WebhookEvent>

@@ -3,7 +3,7 @@ import { encodeHex } from '../../encoding/index.ts'
 import type { JsonObject, Wire } from '../../protocol/index.ts'
 import type { SendRow, Transaction } from '../store/index.ts'
 import { findBillingOrganization } from '../store/organizations.ts'
-import type { WebhookEvent } from './events.ts'
+import type { WebhookEvent } from './event.ts'
 
 /** Tells the billing organization of the status that a send has come to (facts: webhooks §5.3). */
 export async function produceSendStatus(tx: Transaction, send: SendRow): Promise<WebhookEvent> {

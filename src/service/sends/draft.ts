@@ -3,41 +3,14 @@
  * an authorization holds for one nonce of the account (EIP-7702), and executions are counted: what would move either is
  * not sent at the same time.
  */
-import { type Authorization, signAuthorization } from '../../chain/index.ts'
-import type { Wire } from '../../protocol/index.ts'
+import { signAuthorization } from '../../chain/index.ts'
 import type { SendRow } from '../store/schema.ts'
 import { listSigned } from '../store/sends.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
-import type { EthereumCall } from './ethereum.ts'
+import type { Draft, NoDraft, OnTheWay, Place } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { draftExecution } from './execution.ts'
 import { readSendRequest, type SendRequest } from './request.ts'
-
-export interface Draft {
-  readonly call: EthereumCall
-  readonly authorization?: Authorization
-  /** What the account does in an execution, whose own call is the gas station's. */
-  readonly executes?: readonly EthereumCall[]
-}
-
-/** Why there is no draft: there never will be, or something else must be included first (`Handover`). */
-export type NoDraft = { readonly failure: Wire.TxError } | 'later' | 'waits'
-
-/** Where a draft will stand. */
-export interface Place {
-  readonly chainId: bigint
-  readonly nonce: number
-}
-
-/** What is on its way for an account. */
-export interface OnTheWay {
-  /** It has transactions of its own. */
-  readonly sends: boolean
-  /** Somebody else's transaction authorizes for it. */
-  readonly authorizes: boolean
-  /** Its code is used, or changed. */
-  readonly delegates: boolean
-}
 
 const NOBODY = `0x${'0'.repeat(40)}`
 

@@ -1,7 +1,7 @@
 import { encodeExecution, executionDigest, signAuthorization, signBytes } from '../../chain/index.ts'
 import type { SendRow } from '../store/schema.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
-import type { Draft, NoDraft, OnTheWay, Place } from './draft.ts'
+import type { Draft, NoDraft, OnTheWay, Place } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
 import { EXECUTION_LASTS_S, executionDomain, executionNonce, isDelegated, missingContract } from './gas-station.ts'

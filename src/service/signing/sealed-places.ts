@@ -1,4 +1,4 @@
-import type { SealedPlace } from '../engine/handler.ts'
+import type { SealedPlace } from '../sealing.ts'
 
 /** Where a wallet's mnemonic stands sealed. */
 export function mnemonicPlace(walletId: string): SealedPlace {

@@ -1,0 +1,30 @@
+/** What a send becomes on the chain before gas and fees are known, as a draft: the shapes that its makers share. */
+import type { Authorization } from '../../chain/index.ts'
+import type { Wire } from '../../protocol/index.ts'
+import type { EthereumCall } from './ethereum.ts'
+
+export interface Draft {
+  readonly call: EthereumCall
+  readonly authorization?: Authorization
+  /** What the account does in an execution, whose own call is the gas station's. */
+  readonly executes?: readonly EthereumCall[]
+}
+
+/** Why there is no draft: there never will be, or something else must be included first (`Handover`). */
+export type NoDraft = { readonly failure: Wire.TxError } | 'later' | 'waits'
+
+/** Where a draft will stand. */
+export interface Place {
+  readonly chainId: bigint
+  readonly nonce: number
+}
+
+/** What is on its way for an account. */
+export interface OnTheWay {
+  /** It has transactions of its own. */
+  readonly sends: boolean
+  /** Somebody else's transaction authorizes for it. */
+  readonly authorizes: boolean
+  /** Its code is used, or changed. */
+  readonly delegates: boolean
+}
