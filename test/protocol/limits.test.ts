@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fingerprintOf, readPagination, resourceLimits } from '../../src/protocol/index.ts'
 
@@ -28,6 +30,17 @@ test('limits: a sub-organization has fewer tags and no sub-organizations, and is
   expect(differs.sort()).toEqual(['subOrganizations', 'tags'])
   expect([subOrganization.subOrganizations, subOrganization.tags, parent.tags]).toEqual([0, 10, 100])
   expect([parent.wallets, parent.privateKeys, parent.users, parent.policies]).toEqual([100, 1000, 100, 100])
+})
+
+test('limits: the page about them has every resource, with its numbers', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/protocol/limits.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (.+) \| (.+) \|$/gm)].map(([, name, ...most]) => [name, most])
+  const { parent, subOrganization } = resourceLimits
+  const shown = (most: number) => (most === Number.POSITIVE_INFINITY ? 'any number' : String(most))
+  const names = Object.keys(parent) as (keyof typeof parent)[]
+  expect(Object.fromEntries(rows)).toEqual(
+    Object.fromEntries(names.map((name) => [name, [shown(parent[name]), shown(subOrganization[name])]])),
+  )
 })
 
 test('fingerprint: is the hash of the bytes as they were sent (facts: protocol §18)', () => {

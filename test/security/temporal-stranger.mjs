@@ -91,7 +91,7 @@ const WEB_PAGE =
   `POST /api/v1/namespaces/default/workflows/stranger HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://evil.example\r\n` +
   `Content-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
 
-/** TChannel's init request, version 2: what a member says first (uber/tchannel, docs/protocol.md). */
+/** TChannel's init request, version 2: what a member says first (the protocol of uber/tchannel). */
 function gossip() {
   const pairs = { host_port: '127.0.0.1:1', process_name: 'stranger', tchannel_language: 'go' }
   const text = (value) => Buffer.concat([Buffer.from([0, value.length]), Buffer.from(value)])
