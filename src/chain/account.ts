@@ -12,7 +12,7 @@ export interface AccountSpec {
 /** The one format of paths that the API has. */
 const PATH_FORMAT = 'PATH_FORMAT_BIP32'
 
-/** Whether an account can be derived: the API's literal text if not (facts: protocol §9, chain §1), else nothing. */
+/** Whether an account can be derived: the API's literal text if not (docs/protocol/keys.md#accounts), else nothing. */
 export function checkAccount(account: AccountSpec & { readonly pathFormat: string }): string | undefined {
   if (account.pathFormat !== PATH_FORMAT) return 'invalid path format'
   return checkDerivation(account)

@@ -25,7 +25,10 @@ export interface AddressFormatRow {
   readonly write: AddressWriter
   /** The namespace of the chain (CAIP-2), where the API names one. */
   readonly caip2Prefix?: string
-  /** The path that the published SDKs expand the format to; `i` stands for the account's index (facts: chain §3). */
+  /**
+   * The path that the published SDKs expand the format to; `i` stands for the account's index
+   * (docs/protocol/keys.md#default-paths).
+   */
   readonly defaultPath?: string
 }
 
@@ -51,7 +54,7 @@ const BITCOIN_SCRIPTS = {
 } as const
 type BitcoinFormat = `ADDRESS_FORMAT_BITCOIN_${keyof typeof BITCOIN_NETWORKS}_${keyof typeof BITCOIN_SCRIPTS}`
 
-/** The formats of addresses by their word on the wire (facts: chain §2). */
+/** The formats of addresses by their word on the wire (docs/protocol/keys.md#address-formats). */
 export const addressFormats = {
   ADDRESS_FORMAT_UNCOMPRESSED: { name: 'uncompressed', curves: ANY, write: uncompressed },
   ADDRESS_FORMAT_COMPRESSED: { name: 'compressed', curves: ANY, write: compressed },

@@ -5,7 +5,7 @@ import { friendlyTonAddress } from './ton-address.ts'
 /**
  * Gives every form that addresses are written in here which a text may mean: the text itself; Ethereum's in any case (the
  * vendor says that case does not count, users that it does), other hex and bech32 in lower case; TON's bounceable and raw
- * forms (facts: chain §2, §5).
+ * forms (docs/protocol/signing.md#what-signwith-names).
  */
 export function addressSpellings(text: string): readonly string[] {
   const spellings = new Set([text, text.toLowerCase()])

@@ -14,7 +14,7 @@ export interface PublicKey {
   readonly bytes: Uint8Array
 }
 
-/** Writes a public key as an address (facts: chain §2). */
+/** Writes a public key as an address (docs/protocol/keys.md#address-formats). */
 export type AddressWriter = (key: PublicKey) => string
 
 export const compressed: AddressWriter = ({ bytes }) => encodeHex(bytes)

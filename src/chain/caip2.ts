@@ -1,4 +1,4 @@
-/** The names that the API has for Solana's clusters (facts: chain §7). */
+/** The names that the API has for Solana's clusters (docs/protocol/sends.md#chains). */
 const SOLANA_CLUSTERS: Readonly<Record<string, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1',

@@ -5,7 +5,7 @@ export interface CurveRow {
   readonly publicKeyLength: number
 }
 
-/** The curves of wallet accounts by their word on the wire (facts: chain §1). */
+/** The curves of wallet accounts by their word on the wire (docs/protocol/keys.md#derivation). */
 export const curves = {
   CURVE_SECP256K1: { name: 'secp256k1', publicKeyLength: 33 },
   CURVE_ED25519: { name: 'ed25519', publicKeyLength: 32 },

@@ -13,7 +13,7 @@ export interface DerivedKey {
 
 type Derive = (seed: Uint8Array, steps: readonly PathStep[]) => DerivedKey
 
-/** How each curve derives a key from a seed (facts: chain §1). */
+/** How each curve derives a key from a seed (docs/protocol/keys.md#derivation). */
 const DERIVATIONS: Record<Curve, Derive> = {
   // BIP-32: hardened and plain steps as written; and SLIP-0010 for nist256p1.
   CURVE_SECP256K1: onEcdsa('secp256k1'),

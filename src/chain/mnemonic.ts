@@ -17,7 +17,7 @@ import { ChainError } from './error.ts'
 export const WORD_COUNTS = [12, 15, 18, 21, 24] as const
 export type WordCount = (typeof WORD_COUNTS)[number]
 
-/** The languages that a mnemonic can be shown in (facts: chain §10); a wallet itself has English words. */
+/** The languages that a mnemonic can be shown in (docs/protocol/keys.md#export); a wallet itself has English words. */
 const languages = {
   MNEMONIC_LANGUAGE_ENGLISH: english,
   MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE: simplifiedChinese,
@@ -41,7 +41,8 @@ export function createMnemonic(wordCount: WordCount, randomBytes: RandomBytes): 
 
 /**
  * Brings a mnemonic that somebody gives into the form that is kept: English words of single blanks, and after a line break
- * the passphrase, if there is one (facts: auth §7.3). Throws `ChainError` for words or a checksum that are wrong.
+ * the passphrase, if there is one (docs/protocol/keys.md#wallets). Throws `ChainError` for words or a checksum that are
+ * wrong.
  */
 export function normalizeMnemonic(text: string): string {
   const [words, passphrase] = split(text)

@@ -11,7 +11,7 @@ export interface PathStep {
 
 /**
  * Parses a BIP-32 path `m/44'/60'/0'/0/0` (a hardened step is marked by `'`, `h` or `H`), or gives `undefined`: no
- * step, more than 255, or one of 2^31 and above (facts: chain §1).
+ * step, more than 255, or one of 2^31 and above (docs/protocol/keys.md#accounts).
  */
 export function parsePath(path: string): readonly PathStep[] | undefined {
   const [root, ...parts] = path.split('/')

@@ -4,7 +4,7 @@ import { type AddressFormat, addressFormatRow, isAddressFormat } from './address
 import type { Curve } from './curves.ts'
 import { ChainError } from './error.ts'
 
-/** A key of its own, in no wallet (facts: chain §4). */
+/** A key of its own, in no wallet (docs/protocol/keys.md#private-keys). */
 export interface StandAloneKey {
   /** 32 bytes. */
   readonly privateKey: Uint8Array

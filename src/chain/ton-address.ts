@@ -27,7 +27,7 @@ const V5_WALLET_ID = 0x8000_0000n ^ BigInt.asUintN(32, -239n)
 const SEQNO: Field = [0n, 32]
 const EMPTY_DICTIONARY: Field = [0n, 1]
 
-/** The wallet contracts (facts: chain §2): workchain 0, default wallet id. */
+/** The wallet contracts (docs/protocol/keys.md#address-formats): workchain 0, default wallet id. */
 const CONTRACTS = {
   v3r2: {
     codeHash: '84dafa449f98a6987789ba232358072bc0f76dc4524002a5d0918b9a75d2d599',

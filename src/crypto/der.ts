@@ -9,7 +9,7 @@ const LONGEST_INTEGER = 33
  * Reads a DER signature `SEQUENCE { r INTEGER, s INTEGER }` of a 256-bit curve as `r ‖ s`, 32 bytes each, or
  * `undefined` if it is none. Tolerant in one thing only: an integer may have redundant leading zeros within 33 bytes,
  * as one published client writes them. Trailing bytes, long-form lengths and negative integers are refused
- * (facts: protocol §3.1).
+ * (docs/protocol/stamps.md#api-key-stamps).
  */
 export function parseDerSignature(der: Uint8Array): Bytes | undefined {
   if (der.length < 2 || der[0] !== SEQUENCE || der[1] !== der.length - 2) return undefined

@@ -1,6 +1,6 @@
 /**
  * HPKE (RFC 9180) as the API's bundles use it: base mode, one message, DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM.
- * Both public keys are authenticated with the message (facts: auth §7.1).
+ * Both public keys are authenticated with the message (RFC 9180; docs/protocol/bundles.md#encryption).
  */
 import { Aes256Gcm, CipherSuite, DhkemP256HkdfSha256, HkdfSha256 } from '@hpke/core'
 import { type Bytes, concatBytes, encodeUtf8 } from '../encoding/index.ts'

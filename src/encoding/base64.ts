@@ -11,7 +11,7 @@ export function encodeBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** Decodes base64 in either alphabet, with or without padding (facts: protocol §3). Throws `EncodingError`. */
+/** Decodes base64 in either alphabet, with or without padding (docs/protocol/stamps.md#headers). Throws `EncodingError`. */
 export function decodeBase64(text: string): Bytes {
   const bare = text.replace(/={0,2}$/, '')
   if (!/^[A-Za-z0-9+/_-]*$/.test(bare) || bare.length % 4 === 1) {

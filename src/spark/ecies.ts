@@ -1,5 +1,5 @@
 /**
- * Encryption to a key of secp256k1, in the form that Spark's operators read (facts: chain §8.3):
+ * Encryption to a key of secp256k1, in the form that Spark's operators read (docs/protocol/spark.md#building-blocks):
  * ephemeral public key, uncompressed (65) ‖ nonce (16) ‖ tag (16) ‖ ciphertext; AES-256-GCM under a key that HKDF-SHA256
  * makes of the ephemeral and the shared point.
  */

@@ -1,5 +1,6 @@
 /**
- * The user's share of a FROST signature (RFC 9591 with the Taproot context that `frost-secp256k1-tr` names; facts: chain §8.2).
+ * The user's share of a FROST signature (RFC 9591 with the Taproot context that `frost-secp256k1-tr` names;
+ * docs/protocol/spark.md#frost-shares).
  *
  * The key of a Spark leaf is a sum: what the operators hold in shares among themselves, and the user's own key. The user
  * therefore always signs, without a Lagrange factor, and the operators' shares carry the Taproot tweak. The signature that

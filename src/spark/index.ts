@@ -1,5 +1,5 @@
 /**
- * Spark (`layer2` in the brief): the part that a wallet's keys play in it. Shares of FROST signatures, the packages with
+ * Spark (docs/protocol/spark.md): the part that a wallet's keys play in it. Shares of FROST signatures, the packages with
  * which operators hand a leaf over, and which key plays which part. Holds no key and speaks to nobody.
  * Relies on noble for the group of secp256k1 and for hashing to it, and on `node:crypto` for encryption.
  */

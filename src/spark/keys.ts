@@ -1,4 +1,4 @@
-/** Which key of a wallet plays which part in Spark (facts: chain §8.1). */
+/** Which key of a wallet plays which part in Spark (docs/protocol/spark.md#keys). */
 import { sha256 } from '../crypto/index.ts'
 import { SparkError } from './error.ts'
 

@@ -1,4 +1,7 @@
-/** The messages that operators are given, as Protocol Buffers (protobuf.dev, "encoding"; fields by facts: chain §8.3). */
+/**
+ * The messages that operators are given, as Protocol Buffers (protobuf.dev, "encoding"; fields by
+ * docs/protocol/spark.md#building-blocks).
+ */
 import { concatBytes, encodeUtf8 } from '../encoding/index.ts'
 
 /** One recipient's share of a tweak, and the commitments to check it against. */

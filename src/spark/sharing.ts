@@ -17,8 +17,9 @@ export interface Sharing {
 }
 
 /**
- * Shares a secret: a polynomial of degree threshold − 1 whose value at 0 is the secret, evaluated at 1, 2, … (facts: chain
- * §8.3). Throws `SparkError` for a threshold that the recipients cannot meet and for the secret 0.
+ * Shares a secret: a polynomial of degree threshold − 1 whose value at 0 is the secret, evaluated at 1, 2, …
+ * (docs/protocol/spark.md#building-blocks). Throws `SparkError` for a threshold that the recipients cannot meet and for
+ * the secret 0.
  */
 export function shareSecret(
   secret: bigint,

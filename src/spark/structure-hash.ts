@@ -1,6 +1,6 @@
 /**
- * The hash of a structure under a tag, unambiguous since every part carries its length (facts: chain §8.3):
- * th = SHA-256(tag list), result = SHA-256(th ‖ th ‖ values).
+ * The hash of a structure under a tag, unambiguous since every part carries its length
+ * (docs/protocol/spark.md#building-blocks): th = SHA-256(tag list), result = SHA-256(th ‖ th ‖ values).
  */
 import { sha256 } from '../crypto/index.ts'
 import { concatBytes, encodeUtf8 } from '../encoding/index.ts'

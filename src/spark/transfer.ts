@@ -1,7 +1,7 @@
 /**
- * Handing leaves over (facts: chain §8.4 to §8.6). The owner's part of a leaf's key changes from an old to a new one; the
- * operators' part must change by the same difference the other way, so that the leaf's whole key stays. The difference is
- * shared among the operators, each share encrypted to its operator.
+ * Handing leaves over (docs/protocol/spark.md#transfers). The owner's part of a leaf's key changes from an old to a new
+ * one; the operators' part must change by the same difference the other way, so that the leaf's whole key stays. The
+ * difference is shared among the operators, each share encrypted to its operator.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { type RandomBytes, sha256 } from '../crypto/index.ts'

@@ -6,7 +6,7 @@ import { readVectors } from '../vectors/read-vectors.ts'
 
 const { secp256k1 } = KEY_CURVES
 
-// facts: protocol §18
+// docs/protocol/stamps.md#test-vectors
 const PRIVATE_KEY = '20fa65df11f24833790ae283fc9a0c215eecbbc589549767977994dc69d05a56'
 const PUBLIC_KEY = '0235a5d602572338e4e6a2fa0b988d5694999ea2914d4da2bb76baa641a7cfbcf6'
 const BODY = encodeUtf8('{"organizationId":"00000000-0000-4000-8000-000000000001"}')

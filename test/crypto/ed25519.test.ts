@@ -7,7 +7,7 @@ import { readVectors } from '../vectors/read-vectors.ts'
 
 const { ed25519 } = KEY_CURVES
 
-// facts: protocol §18
+// docs/protocol/stamps.md#test-vectors
 const SEED = '20fa65df11f24833790ae283fc9a0c215eecbbc589549767977994dc69d05a56'
 const PUBLIC_KEY = '94049caccc796d7a4f3a60b95ad457bcaa5ece09c9f38cbd173adb31eaa23fbe'
 const BODY = encodeUtf8('{"organizationId":"00000000-0000-4000-8000-000000000001"}')

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { CryptoError, createEip191Signer, eip191Digest, KEY_CURVES, verifyEip191 } from '../../src/crypto/index.ts'
 import { concatBytes, decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
 
-// facts: protocol §18
+// docs/protocol/stamps.md#test-vectors
 const PRIVATE_KEY = '20fa65df11f24833790ae283fc9a0c215eecbbc589549767977994dc69d05a56'
 const PUBLIC_KEY = '0235a5d602572338e4e6a2fa0b988d5694999ea2914d4da2bb76baa641a7cfbcf6'
 const BODY = encodeUtf8('{"organizationId":"00000000-0000-4000-8000-000000000001"}')

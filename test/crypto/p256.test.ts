@@ -12,7 +12,7 @@ import {
 import { decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
 import { readVectors } from '../vectors/read-vectors.ts'
 
-// facts: protocol §18
+// docs/protocol/stamps.md#test-vectors
 const PRIVATE_KEY = '20fa65df11f24833790ae283fc9a0c215eecbbc589549767977994dc69d05a56'
 const PUBLIC_KEY = '0264fb511728122da3b7b8a449c79d7a9e3fb847f4cbf0efbc6c82f68ada0ae5eb'
 const BODY = encodeUtf8('{"organizationId":"00000000-0000-4000-8000-000000000001"}')

@@ -13,7 +13,7 @@ import {
   xOf,
 } from '../../src/spark/group.ts'
 
-/** The identifier under which the user signs (facts: chain §8.2). */
+/** The identifier under which the user signs (docs/protocol/spark.md#frost-shares). */
 export const USER_ID = decodeHex('687da64d52a16c6fc792c6fc831ec1afa797a91f77549668a6b5421f12c1ac77')
 
 export const taggedNumber = (tag: string, ...parts: Uint8Array[]) =>

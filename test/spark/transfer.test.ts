@@ -179,7 +179,7 @@ test('encryption: one bit changed anywhere, and it does not open', () => {
   }
 })
 
-/** By facts: chain §8.3, one length and value after the other. */
+/** By docs/protocol/spark.md#building-blocks: one length and value after the other. */
 function signingPayload(packages: readonly { operatorId: string; encryptedPackage: Uint8Array }[]): Uint8Array {
   const part = (bytes: Uint8Array) => {
     const length = Buffer.alloc(8)

@@ -1,6 +1,7 @@
 /**
- * PSBTs of version 0 with the signatures of one key (facts: chain §6; BIP-174, -341, -371). What comes out is not
- * finalized, and inputs of others stay as they were.
+ * PSBTs of version 0 with the signatures of one key (BIP-174, -341, -371;
+ * docs/protocol/signing.md#bitcoin-transactions). What comes out is not finalized, and inputs of others stay as they
+ * were.
  */
 import { OutScript, p2sh, p2tr, p2wpkh, Script, SigHash, type Transaction } from '@scure/btc-signer'
 import { type Bytes, concatBytes, equalBytes } from '../../encoding/index.ts'

@@ -1,4 +1,7 @@
-/** Unsigned Ethereum transactions → signed ones, and fields → unsigned ones (facts: chain §6). */
+/**
+ * Unsigned Ethereum transactions → signed ones, and fields → unsigned ones
+ * (docs/protocol/signing.md#ethereum-transactions).
+ */
 import { keccak256, type SignatureHalves } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, decodeHex } from '../../encoding/index.ts'
 import { typed } from '../transactions/ethereum-envelopes.ts'

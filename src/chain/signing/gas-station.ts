@@ -1,6 +1,6 @@
 /**
- * Delegated executions through a gas station (facts: chain §7): what an account signs so that somebody else may carry out
- * its calls, and the call of the station that does so.
+ * Delegated executions through a gas station (docs/protocol/sends.md#gas-station): what an account signs so that
+ * somebody else may carry out its calls, and the call of the station that does so.
  */
 import { keccak256, type SignatureHalves } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, decodeHex, encodeHex } from '../../encoding/index.ts'

@@ -1,4 +1,4 @@
-/** Raw payloads → the bytes that are signed (facts: chain §5). */
+/** Raw payloads → the bytes that are signed (docs/protocol/signing.md#raw-payloads). */
 import { keccak256, sha256 } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, decodeHex, encodeUtf8, isHex } from '../../encoding/index.ts'
 import type { Curve } from '../curves.ts'

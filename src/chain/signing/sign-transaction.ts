@@ -1,4 +1,7 @@
-/** One row a transaction type: what is signed, by which curve, and how the signed bytes are made (facts: chain §6). */
+/**
+ * One row a transaction type: what is signed, by which curve, and how the signed bytes are made
+ * (docs/protocol/signing.md#transactions).
+ */
 import { sha256 } from '../../crypto/index.ts'
 import { type Bytes, decodeHex, isHex } from '../../encoding/index.ts'
 import type { Curve } from '../curves.ts'

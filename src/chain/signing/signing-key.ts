@@ -1,4 +1,7 @@
-/** Which algorithm signs with a key (facts: chain §5): it follows the address that names the key, not the key alone. */
+/**
+ * Which algorithm signs with a key (docs/protocol/signing.md#algorithms): it follows the address that names the key,
+ * not the key alone.
+ */
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js'
 import { inHalves, type SignatureHalves, signEcdsaDigest, signEd25519, signSchnorrDigest } from '../../crypto/index.ts'
 import type { Curve } from '../curves.ts'

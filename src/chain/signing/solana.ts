@@ -1,4 +1,4 @@
-/** Solana transactions with the signatures of some of their signers (facts: chain §6). */
+/** Solana transactions with the signatures of some of their signers (docs/protocol/signing.md#solana-transactions). */
 import type { SignatureHalves } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, encodeBase58 } from '../../encoding/index.ts'
 import { refuse } from '../transactions/refuse.ts'

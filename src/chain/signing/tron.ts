@@ -4,7 +4,7 @@ import { inOnePiece } from './ethereum.ts'
 
 /**
  * Makes the protobuf `Transaction {1: raw_data, 2: signature}` that nodes broadcast, with v = 27 or 28 as the chain's own
- * tooling writes it (facts: chain §6; the sources leave it open).
+ * tooling writes it (docs/protocol/signing.md#tron-transactions: our reading).
  */
 export function encodeSignedTron(rawData: Uint8Array, signature: SignatureHalves): Bytes {
   return concatBytes(bytesField(1, rawData), bytesField(2, inOnePiece(signature)))

@@ -1,4 +1,7 @@
-/** A call of a contract → `function_name`, `function_signature`, `contract_call_args` (facts: policy-language §7.1). */
+/**
+ * A call of a contract → `function_name`, `function_signature`, `contract_call_args`
+ * (docs/protocol/policies.md#contract-interfaces).
+ */
 import { decodeHex } from '../../encoding/index.ts'
 import { parseAbi } from './abi.ts'
 import { decodeArguments } from './abi-values.ts'

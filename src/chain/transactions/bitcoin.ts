@@ -1,4 +1,4 @@
-/** Bitcoin's PSBT, version 0 (BIP-174) → `bitcoin.tx` (facts: policy-language §5.5, chain §6). */
+/** Bitcoin's PSBT, version 0 (BIP-174) → `bitcoin.tx` (docs/protocol/policies.md#fields). */
 import { Address, OutScript, Transaction } from '@scure/btc-signer'
 import { RawPSBTV0 } from '@scure/btc-signer/psbt.js'
 import { encodeHex } from '../../encoding/index.ts'
@@ -22,7 +22,7 @@ export function readBitcoin(bytes: Uint8Array, { signer, acceptUnaddressed }: Bi
     return { amount, facts: { value: amount, script_pubkey: encodeHex(script), ...addressFacts(script, network) } }
   })
   if (!acceptUnaddressed && outputs.some(({ facts }) => facts.address === '')) {
-    // The API's own text (facts: chain §6).
+    // The API's own text (docs/protocol/signing.md#bitcoin-transactions).
     refuseUnsupported('failed to extract bitcoin address from script with error: UnrecognizedScript')
   }
   const paid = inputs.reduce((sum, input, index) => sum + inputAmount(input, index), 0n)

@@ -3,7 +3,7 @@ import { parseAbi } from './abi.ts'
 import { parseIdl } from './idl.ts'
 import type { SmartContractInterface } from './interfaces.ts'
 
-/** Bytes of an interface (facts: policy-language §7). */
+/** Bytes of an interface (docs/protocol/policies.md#contract-interfaces). */
 export const INTERFACE_MAX_BYTES = 400_000
 
 /** Whether an interface can be used for reading transactions: what is wrong with it if not, else nothing. */

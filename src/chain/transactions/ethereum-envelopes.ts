@@ -1,6 +1,6 @@
 /**
- * The five kinds of Ethereum transaction as they are written (facts: chain §6): EIP-155, -2930, -1559, -4844, -7702.
- * One row a kind with the items of its list in order, and one reader an item.
+ * The five kinds of Ethereum transaction as they are written (docs/protocol/signing.md#ethereum-transactions): EIP-155,
+ * -2930, -1559, -4844, -7702. One row a kind with the items of its list in order, and one reader an item.
  */
 
 import { refuse } from './refuse.ts'
@@ -87,7 +87,10 @@ function checkBlobHashes(item: RlpItem): undefined {
   for (const hash of hashes) rlpFixed(hash, 32, 'blob_versioned_hash')
 }
 
-/** EIP-7702: `[[chain id, address, nonce, y parity, r, s], …]`, not empty; each is signed already (facts: chain §6). */
+/**
+ * EIP-7702: `[[chain id, address, nonce, y parity, r, s], …]`, not empty; each is signed already
+ * (docs/protocol/signing.md#ethereum-transactions).
+ */
 function checkAuthorizations(item: RlpItem): undefined {
   const authorizations = rlpList(item, 'authorization_list')
   if (authorizations.length === 0) refuse('`authorization_list` is empty')

@@ -1,4 +1,4 @@
-/** Ethereum transactions → `eth.tx` (facts: policy-language §5.2, chain §6). A field that the kind lacks is absent. */
+/** Ethereum transactions → `eth.tx` (docs/protocol/policies.md#fields). A field that the kind lacks is absent. */
 import { decodeCall, NO_CALL } from './abi-call.ts'
 import { checkSignature, type EthereumItem, isEmpty, legacy, readItems, typed } from './ethereum-envelopes.ts'
 import type { SmartContractInterface } from './interfaces.ts'

@@ -1,4 +1,4 @@
-/** An instruction by its program's IDL → `parsed_instruction_data` (facts: policy-language §7.2). */
+/** An instruction by its program's IDL → `parsed_instruction_data` (docs/protocol/policies.md#contract-interfaces). */
 import { encodeHex } from '../../encoding/index.ts'
 import { ByteReader } from './byte-reader.ts'
 import type { Idl, IdlInstruction } from './idl.ts'

@@ -1,4 +1,7 @@
-/** An uploaded IDL in Anchor's JSON, of before and after 0.30 → instructions and types (facts: policy-language §7.2). */
+/**
+ * An uploaded IDL in Anchor's JSON, of before and after 0.30 → instructions and types
+ * (docs/protocol/policies.md#contract-interfaces).
+ */
 import { sha256 } from '../../crypto/index.ts'
 import { encodeUtf8 } from '../../encoding/index.ts'
 import { asObject, parseJson } from './abi.ts'
@@ -67,7 +70,10 @@ function parseInstruction(value: unknown, known: ReadonlySet<string>): IdlInstru
   return { name, discriminator: parseDiscriminator(instruction['discriminator'], name), accounts, arguments: args }
 }
 
-/** Without one, the first 8 bytes of SHA-256 of `global:` and the name in snake case (facts: chain §9). */
+/**
+ * Without one, the first 8 bytes of SHA-256 of `global:` and the name in snake case
+ * (docs/protocol/policies.md#contract-interfaces).
+ */
 function parseDiscriminator(value: unknown, name: string): Uint8Array {
   if (value === undefined || value === null) return sha256(encodeUtf8(`global:${snakeCase(name)}`)).subarray(0, 8)
   const bytes = asList(value, `the discriminator of \`${name}\``)

@@ -1,7 +1,10 @@
 import { ChainError } from '../error.ts'
 import { refuse } from './refuse.ts'
 
-/** What a caller uploaded about a contract: an ABI, or an IDL in Anchor's form (facts: policy-language §7, chain §9). */
+/**
+ * What a caller uploaded about a contract: an ABI, or an IDL in Anchor's form
+ * (docs/protocol/policies.md#contract-interfaces).
+ */
 export interface SmartContractInterface {
   readonly address: string
   readonly type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM' | 'SMART_CONTRACT_INTERFACE_TYPE_SOLANA'

@@ -32,7 +32,7 @@ export function member(record: JsonRecord, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** A whole number as payloads write it: a JSON number, or decimal or hex text (facts: chain §5). */
+/** A whole number as payloads write it: a JSON number, or decimal or hex text (docs/protocol/signing.md#raw-payloads). */
 export function wholeNumber(value: unknown, what: string): bigint {
   if (typeof value === 'bigint') return value
   if (typeof value === 'string' && (WHOLE.test(value) || /^0x[0-9a-fA-F]{1,64}$/.test(value))) return BigInt(value)

@@ -5,7 +5,7 @@ import { readTypedData } from './typed-data.ts'
 
 /**
  * Reads what policies may know of a raw payload: typed data and authorizations, which are signed by their encoding. A bare
- * digest or a text exposes nothing (facts: policy-language §4). Throws `ChainError`.
+ * digest or a text exposes nothing (docs/protocol/policies.md#roots). Throws `ChainError`.
  */
 export function readPayloadFacts({ encoding, payload }: { encoding: string; payload: string }): TransactionFacts {
   switch (encoding) {

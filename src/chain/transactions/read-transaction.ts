@@ -1,4 +1,4 @@
-/** The bytes that a request carries → the roots of policies (facts: policy-language §4, §5). */
+/** The bytes that a request carries → the roots of policies (docs/protocol/policies.md#roots). */
 import { decodeHex, isHex } from '../../encoding/index.ts'
 import { isEthereumAddress } from '../address.ts'
 import { readBitcoin } from './bitcoin.ts'
@@ -11,15 +11,15 @@ import { readTron } from './tron.ts'
 
 export interface TransactionRequest {
   readonly type: string
-  /** Hex with or without `0x` (facts: chain §6), or the bytes. */
+  /** Hex with or without `0x` (docs/protocol/signing.md#transactions), or the bytes. */
   readonly unsignedTransaction: string | Uint8Array
   /** Those of the organization, oldest first. */
   readonly interfaces: readonly SmartContractInterface[]
   /** The address that signs: `from` of Ethereum and Tempo, and the network of Bitcoin, which are written nowhere else. */
   readonly signer?: string | undefined
-  /** @default false: what is signed already is refused (facts: chain §6) */
+  /** @default false: what is signed already is refused (docs/protocol/signing.md#transactions) */
   readonly acceptSigned?: boolean
-  /** @default false: a Bitcoin output without an address is refused (facts: chain §6) */
+  /** @default false: a Bitcoin output without an address is refused (docs/protocol/signing.md#bitcoin-transactions) */
   readonly acceptUnaddressed?: boolean
 }
 

@@ -3,12 +3,15 @@ import { ChainError, UnsupportedTransaction } from '../error.ts'
 /** Whatever a reader found, by the names that policies use; values as the policy room's contexts hold them. */
 export type Facts = Readonly<Record<string, unknown>>
 
-/** Refuses a transaction in the API's words (facts: chain §6), with what is wrong behind them. */
+/** Refuses a transaction in the API's words (docs/protocol/signing.md#transactions), with what is wrong behind them. */
 export function refuse(reason: string, cause?: unknown): never {
   throw new ChainError(`failed to parse transaction: ${reason}`, cause === undefined ? undefined : { cause })
 }
 
-/** Refuses a transaction that can be read but not signed; the reason is said alone (facts: chain §6). */
+/**
+ * Refuses a transaction that can be read but not signed; the reason is said alone
+ * (docs/protocol/signing.md#transactions).
+ */
 export function refuseUnsupported(reason: string): never {
   throw new UnsupportedTransaction(reason)
 }

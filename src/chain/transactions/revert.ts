@@ -5,7 +5,7 @@ import { parseAbiErrors } from './abi.ts'
 import { decodeArguments } from './abi-values.ts'
 import { findInterface, type SmartContractInterface, usable } from './interfaces.ts'
 
-/** Why a call has failed, by the one who said it (facts: chain §7, `revertChain`). */
+/** Why a call has failed, by the one who said it (docs/protocol/sends.md#reverts). */
 export type RevertReason =
   | { readonly kind: 'error-string'; readonly message: string }
   | { readonly kind: 'panic'; readonly code: bigint; readonly message: string }

@@ -1,4 +1,7 @@
-/** Send requests → `eth.tx`, `solana.tx` or a batch: their fields come from the request (facts: chain §7, U-ethfields). */
+/**
+ * Send requests → `eth.tx`, `solana.tx` or a batch: their fields come from the request (U-ethfields,
+ * docs/protocol/policies.md#fields).
+ */
 import { type Bytes, decodeBase64, decodeHex, isHex } from '../../encoding/index.ts'
 import { isEthereumAddress } from '../address.ts'
 import { isSolanaAddress } from '../solana-address.ts'
@@ -115,7 +118,7 @@ function solanaFacts(intent: SendIntent, interfaces: readonly SmartContractInter
 
 /**
  * Reads the transaction of a request to send: the documentation says hex, the schema base64, so hex if it is that
- * (facts: chain §7). A `recentBlockhash` is put in where the transaction has none. Throws `ChainError`.
+ * (docs/protocol/sends.md#solana-sends). A `recentBlockhash` is put in where the transaction has none. Throws `ChainError`.
  */
 export function solanaSendBytes({
   unsignedTransaction,
@@ -146,7 +149,7 @@ function receiver({ to, data }: { readonly to?: string | undefined; readonly dat
   return calldata(data) === '0x' ? refuse('there is neither a receiver nor a contract to create') : ''
 }
 
-/** Decimal digits, or hex with `0x` (facts: chain §7). */
+/** Decimal digits, or hex with `0x` (docs/protocol/sends.md#ethereum-sends). */
 function quantity(text: string | undefined, name: string, bits = 256): bigint | undefined {
   if (text === undefined || text === '') return undefined
   if (!/^(?:\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text)) refuse(`expected \`${name}\` to be a whole number`)

@@ -1,7 +1,7 @@
 /**
- * What may be changed of a Solana transaction before it is signed (facts: chain §7): its blockhash, and instructions to the
- * Compute Budget program, which set a limit of compute units and a price for each. A signature covers the whole message:
- * one that somebody has signed must stay as it is.
+ * What may be changed of a Solana transaction before it is signed (docs/protocol/sends.md#solana-sends): its blockhash,
+ * and instructions to the Compute Budget program, which set a limit of compute units and a price for each. A signature
+ * covers the whole message: one that somebody has signed must stay as it is.
  */
 import { KEY_CURVES } from '../../crypto/index.ts'
 import { type Bytes, concatBytes, decodeBase58, encodeBase58, encodeHex } from '../../encoding/index.ts'

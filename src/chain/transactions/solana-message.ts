@@ -45,7 +45,10 @@ export function readSolanaMessage(bytes: Uint8Array): SolanaMessage {
   return readSolanaParts(bytes).content
 }
 
-/** Reads a whole transaction, or a bare message that nobody has signed if the bytes are no transaction (facts: chain §6). */
+/**
+ * Reads a whole transaction, or a bare message that nobody has signed if the bytes are no transaction
+ * (docs/protocol/signing.md#solana-transactions).
+ */
 export function readSolanaParts(bytes: Uint8Array): SolanaParts {
   try {
     return readTransaction(bytes)

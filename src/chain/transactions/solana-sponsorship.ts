@@ -1,8 +1,9 @@
 /**
- * Solana transactions that somebody else pays the fee of, and the rent of new accounts where that is wanted (facts: chain §7).
- * INVARIANT: the payer signs for the fee and for what it puts on signers in advance, nothing else. It stands where no
- * instruction of the transaction as it was asked for can name it: instructions name accounts by their place, lookup tables hold
- * no signers, and a transaction that has the payer among its own accounts is refused.
+ * Solana transactions that somebody else pays the fee of, and the rent of new accounts where that is wanted
+ * (docs/protocol/sends.md#solana-sends). INVARIANT: the payer signs for the fee and for what it puts on signers in
+ * advance, nothing else. It stands where no instruction of the transaction as it was asked for can name it:
+ * instructions name accounts by their place, lookup tables hold no signers, and a transaction that has the payer among
+ * its own accounts is refused.
  */
 import { type Bytes, concatBytes } from '../../encoding/index.ts'
 import { ByteReader } from './byte-reader.ts'

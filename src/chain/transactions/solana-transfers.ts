@@ -1,5 +1,5 @@
 /**
- * The instructions that count as transfers (facts: policy-language §5.3): called directly, of the System Program, of
+ * The instructions that count as transfers (docs/protocol/policies.md#fields): called directly, of the System Program, of
  * Token and of Token-2022. Programs ignore data and accounts behind those that they use, and so do these readers.
  */
 import { ByteReader } from './byte-reader.ts'

@@ -1,4 +1,4 @@
-/** Solana transactions → `solana.tx` (facts: policy-language §5.3). */
+/** Solana transactions → `solana.tx` (docs/protocol/policies.md#fields). */
 import { encodeHex } from '../../encoding/index.ts'
 import { type Idl, parseIdl } from './idl.ts'
 import { decodeInstruction } from './idl-instruction.ts'

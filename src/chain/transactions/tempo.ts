@@ -1,4 +1,4 @@
-/** Tempo's transactions, type 0x76 → `tempo.tx` (facts: policy-language §5.6, chain §6). */
+/** Tempo's transactions, type 0x76 → `tempo.tx` (docs/protocol/policies.md#fields). */
 import { checkAccessList } from './ethereum-envelopes.ts'
 import { type Facts, refuse } from './refuse.ts'
 import {

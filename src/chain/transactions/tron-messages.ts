@@ -50,7 +50,7 @@ export interface ContractRow {
   readonly fields: readonly (readonly [number: number, name: string, value: TronValue])[]
 }
 
-/** The supported contract types by number (facts: policy-language §5.4). */
+/** The supported contract types by number (docs/protocol/policies.md#fields). */
 export const contracts: Readonly<Record<number, ContractRow>> = {
   1: {
     name: 'TransferContract',

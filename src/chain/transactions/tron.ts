@@ -1,4 +1,4 @@
-/** Tron's protobuf `raw_data` → `tron.tx` (facts: policy-language §5.4, chain §6). Bytes read as hex without `0x`. */
+/** Tron's protobuf `raw_data` → `tron.tx` (docs/protocol/policies.md#fields). Bytes read as hex without `0x`. */
 import { decodeUtf8, encodeHex } from '../../encoding/index.ts'
 import { encodeBase58Check } from '../checksum.ts'
 import { type Message, readProtobuf } from './protobuf.ts'

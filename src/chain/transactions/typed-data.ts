@@ -1,5 +1,5 @@
 /**
- * EIP-712 typed data → `eth.eip_712` (facts: policy-language §5.2, chain §5). What policies read is what the signature
+ * EIP-712 typed data → `eth.eip_712` (docs/protocol/policies.md#fields). What policies read is what the signature
  * covers: members that no type declares are not hashed, so they are not facts either, and a declared one must be there.
  */
 import { asRecord, hexText, type JsonRecord, member, wholeNumber } from './payload-json.ts'
@@ -22,7 +22,10 @@ export interface TypedData {
 
 export const DOMAIN = 'EIP712Domain'
 
-/** The members a domain may have, in the order they are hashed in when no type is given (facts: chain §5). */
+/**
+ * The members a domain may have, in the order they are hashed in when no type is given
+ * (docs/protocol/signing.md#raw-payloads).
+ */
 const domainFields = [
   { name: 'name', type: 'string', fact: 'name' },
   { name: 'version', type: 'string', fact: 'version' },
