@@ -1,4 +1,4 @@
-/** Exit codes of every command (stories.md G2). `2` is used only with `--detailed-exitcode`. */
+/** Exit codes of every command. `2` is used only with `--detailed-exitcode`. */
 export const EXIT = {
   done: 0,
   error: 1,

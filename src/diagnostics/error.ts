@@ -11,7 +11,7 @@ export interface QuorateErrorOptions {
   readonly cause?: unknown
 }
 
-/** The base of every error that the toolkit throws for people to read (style.md §6). */
+/** The base of every error that the toolkit throws for people to read. */
 export class QuorateError extends Error {
   override readonly name: string = 'QuorateError'
   readonly code: `${string}/${string}`

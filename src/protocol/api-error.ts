@@ -5,7 +5,7 @@ import { type RefusalName, type RefusalRow, refusals } from './refusals.ts'
 const codeDetail = 'type.googleapis.com/errors.v1.TurnkeyErrorDetail'
 const policyDetail = 'type.googleapis.com/errors.v1.PolicyEnginePermissionError'
 
-/** A refusal as the API says it: thrown by the service, answered as JSON (facts: protocol §9). */
+/** A refusal as the API says it: thrown by the service, answered as JSON (docs/protocol/errors.md#the-error-body). */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly grpc: GrpcCode
@@ -59,7 +59,7 @@ export interface DenialEvaluation {
   readonly outcome: string
 }
 
-/** Makes the refusal of an activity that policies do not allow, with its one detail (facts: protocol §9, Denials). */
+/** Makes the refusal of an activity that policies do not allow, with its one detail (docs/protocol/errors.md#denials). */
 export function permissionDenied(evaluations: readonly DenialEvaluation[]): ApiError {
   const denying = evaluations.filter(({ outcome }) => outcome === 'OUTCOME_DENY_EXPLICIT')
   const message =

@@ -1,6 +1,6 @@
 /**
- * The tags of the published field checks, one row each (facts: protocol §13). `holds` judges a value that has the
- * right JSON type; `rule` completes the sentence "field `x` …".
+ * The tags of the published field checks, one row each (docs/protocol/requests.md#field-checks). `holds` judges a value
+ * that has the right JSON type; `rule` completes the sentence "field `x` …".
  */
 export interface CheckRow {
   readonly rule: (argument: string) => string
@@ -24,7 +24,7 @@ export const checks = {
   uuid: { rule: () => 'must be a UUID', holds: (value) => text(value, (t) => uuid.test(t)) },
   uuid4: {
     rule: () => 'must be a UUID',
-    // Real ids have versions 4, 5 and 7: the version nibble is never checked (facts: protocol §12).
+    // Real ids have versions 4, 5 and 7: the version nibble is never checked (docs/protocol/requests.md#identifiers).
     holds: (value) => text(value, (t) => uuid.test(t)),
   },
   hexadecimal: {

@@ -136,7 +136,7 @@ function textMember(body: JsonObject, name: string): string {
   return value
 }
 
-/** Any UUID will do; the version nibble is never checked (facts: protocol §12). */
+/** Any UUID will do; the version nibble is never checked (docs/protocol/requests.md#identifiers). */
 function checkOrganizationId(id: unknown): void {
   if (typeof id === 'string' && firstFailed('uuid', id, {})) throw apiError('malformedOrganizationId')
 }

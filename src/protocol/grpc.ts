@@ -1,4 +1,4 @@
-/** The gRPC codes that the API uses, with their HTTP status (facts: protocol §9). */
+/** The gRPC codes that the API uses, with their HTTP status (docs/protocol/errors.md#the-error-body). */
 export const GRPC = {
   InvalidArgument: 3,
   NotFound: 5,
@@ -31,7 +31,7 @@ export function httpStatusOf(grpc: GrpcCode): number {
   return httpByGrpc[grpc]
 }
 
-/** Every `turnkeyErrorCode` (facts: protocol §9); `''` where a failure has none. */
+/** Every `turnkeyErrorCode` (docs/protocol/errors.md#the-error-body); `''` where a failure has none. */
 export const TURNKEY_ERROR_CODES = [
   'UNSPECIFIED',
   'INTERNAL',

@@ -1,7 +1,7 @@
 import { apiError } from './api-error.ts'
 import type { Pagination } from './generated/wire.gen.ts'
 
-/** How many of each resource there may be (facts: protocol §14). */
+/** How many of each resource there may be (docs/protocol/limits.md#resources). */
 export interface ResourceLimits {
   readonly subOrganizations: number
   readonly wallets: number
@@ -62,13 +62,13 @@ export const REQUEST_LIMITS = {
   instructions: 1_000,
 } as const
 
-/** How old, and how far ahead, the `timestampMs` of a first submission may be (facts: protocol §5). */
+/** How old, and how far ahead, the `timestampMs` of a first submission may be (docs/protocol/activities.md#liveness). */
 export const LIVENESS = { pastMs: 3_600_000, futureMs: 300_000 } as const
 
-/** How long approvals count from the opening of their window (facts: protocol §7). */
+/** How long approvals count from the opening of their window (docs/protocol/activities.md#the-approval-window). */
 export const APPROVAL_WINDOW_MS = 86_400_000
 
-/** Sizes of a page (facts: protocol §10). */
+/** Sizes of a page (docs/protocol/requests.md#pages-and-filters). */
 export const PAGE = { least: 1, most: 100, default: 10 } as const
 
 /** One page of a list: `before` and `after` are ids of objects, which are not in the page themselves. */

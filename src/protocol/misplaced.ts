@@ -3,7 +3,7 @@ import { apiError } from './api-error.ts'
 import type { JsonObject } from './json.ts'
 import { snakeCase } from './normalize.ts'
 
-/** By message (facts: webhooks §1). */
+/** By message (docs/protocol/webhooks.md#endpoints). */
 const MISPLACED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   CreateWebhookEndpointIntent: { eventTypes: 'subscriptions[].eventType' },
 }

@@ -1,8 +1,8 @@
 /**
- * The leniency of the wire, all of it (facts: protocol §1): a member may have its camelCase or its snake_case name,
- * null means absent, a number may come as text and a 64-bit integer as a number, an unknown member is ignored, and a
- * list that is left out is empty. What comes out has one form, which the checks then judge; a value of the wrong type
- * is left for them to refuse.
+ * The leniency of the wire, all of it (docs/protocol/requests.md#leniency): a member may have its camelCase or its
+ * snake_case name, null means absent, a number may come as text and a 64-bit integer as a number, an unknown member is
+ * ignored, and a list that is left out is empty. What comes out has one form, which the checks then judge; a value of
+ * the wrong type is left for them to refuse.
  */
 import { apiError } from './api-error.ts'
 import { isJsonObject, type Json, type JsonObject } from './json.ts'

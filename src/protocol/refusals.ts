@@ -1,5 +1,5 @@
 /**
- * Every refusal of the API with its literal text (facts: protocol §9, with the readings where it says *Unstated*).
+ * Every refusal of the API with its literal text (docs/protocol/errors.md#texts).
  * Clients match these texts: what stands here is sent as it stands, values in the places of the parameters.
  */
 import type { GrpcCode, TurnkeyErrorCode } from './grpc.ts'

@@ -29,15 +29,15 @@ export interface ActivityRow {
   readonly intent: string
   /**
    * The member of an activity's `result`, and the name of its type. Null for votes, which are answered with the
-   * activity that they vote on (facts: protocol §6).
+   * activity that they vote on (docs/protocol/activities.md#the-answer).
    */
   readonly resultKey: string | null
   readonly result: string | null
-  /** What policies call it (facts: policy-language §14). */
+  /** What policies call it (docs/protocol/policies.md#names-of-activities). */
   readonly kind?: ActivityKind
   readonly resource?: ActivityResource
   readonly action?: ActivityAction
-  /** Only the root quorum may do it; policies are not consulted (facts: policy-language §12). */
+  /** Only the root quorum may do it; policies are not consulted (docs/protocol/policies.md#root-only-activities). */
   readonly rootOnly: boolean
   /** Why kind, resource or action is missing, where one is. */
   readonly gap?: string

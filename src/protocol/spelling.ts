@@ -1,6 +1,6 @@
 /**
- * One product word has two spellings, `spark` and `layer2` (facts: protocol, note at its head). Inside it is always
- * `spark`; this file is the only place that knows the other. What was asked in one spelling is answered in it.
+ * One product word has two spellings, `spark` and `layer2` (docs/protocol/README.md#two-spellings-of-one-word). Inside
+ * it is always `spark`; this file is the only place that knows the other. What was asked in one spelling is answered in it.
  */
 import { activityRows } from './generated/catalogue.gen.ts'
 import { isJsonObject, type Json } from './json.ts'

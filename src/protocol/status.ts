@@ -1,6 +1,6 @@
 /**
  * Activity statuses. Workflows run this file, so it imports nothing. A status that is not known yet is neither
- * terminal nor waiting: values are only ever appended (facts: protocol §16).
+ * terminal nor waiting: values are only ever appended (docs/protocol/requests.md#versions).
  */
 export const ACTIVITY_STATUSES = [
   'ACTIVITY_STATUS_CREATED',
@@ -13,7 +13,7 @@ export const ACTIVITY_STATUSES = [
 ] as const
 export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number]
 
-/** Whether nothing can change the activity any more: completed, failed or rejected (facts: protocol §7). */
+/** Whether nothing can change the activity any more: completed, failed or rejected (docs/protocol/activities.md#statuses). */
 export function isTerminal(status: string): boolean {
   return (
     status === 'ACTIVITY_STATUS_COMPLETED' ||

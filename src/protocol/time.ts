@@ -1,6 +1,9 @@
 import type { Timestamp } from './generated/wire.gen.ts'
 
-/** Writes milliseconds since the epoch in the API's object form; both members are decimal text (facts: protocol §12). */
+/**
+ * Writes milliseconds since the epoch in the API's object form; both members are decimal text
+ * (docs/protocol/requests.md#times-and-numbers).
+ */
 export function toTimestamp(ms: number): Timestamp {
   if (!Number.isSafeInteger(ms) || ms < 0) throw new RangeError(`expected milliseconds since the epoch, got ${ms}`)
   return { seconds: String(Math.floor(ms / 1000)), nanos: String((ms % 1000) * 1_000_000) }

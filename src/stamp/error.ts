@@ -3,7 +3,10 @@ import { QuorateError } from '../diagnostics/index.ts'
 /** Why a request's stamp was not taken. */
 export type StampFault = 'missing' | 'malformed' | 'several' | 'unsupported'
 
-/** Thrown for a request whose stamp cannot be read; `message` is the text that the wire shows (facts: protocol §9). */
+/**
+ * Thrown for a request whose stamp cannot be read; `message` is the text that the wire shows
+ * (docs/protocol/errors.md#texts).
+ */
 export class StampError extends QuorateError {
   override readonly name = 'StampError'
   readonly reason: StampFault

@@ -10,7 +10,7 @@ export interface Stamp {
   readonly scheme: SignatureScheme
   /** Lower-case hex; what the credential is found by. */
   readonly publicKey: string
-  /** Hex, as it was sent: a vote keeps it so (facts: protocol §3.4). */
+  /** Hex, as it was sent: a vote keeps it so (docs/protocol/stamps.md#what-a-vote-keeps). */
   readonly signature: string
 }
 
@@ -24,7 +24,10 @@ export type StampKind = keyof Stamps
 /** Request headers by name, in any case; a header that was sent twice may be a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The headers that prove who the caller is (facts: protocol §3), and the parser of those that this room reads. */
+/**
+ * The headers that prove who the caller is (docs/protocol/stamps.md#headers), and the parser of those that this room
+ * reads.
+ */
 const STAMP_HEADERS = {
   'x-stamp': { kind: 'api-key', shown: 'X-Stamp', plural: 'API key stamps', parse: parseApiKeyStamp },
   'x-stamp-webauthn': {
@@ -85,7 +88,10 @@ export interface DecodedStamp {
   readonly members: Readonly<Record<string, unknown>>
 }
 
-/** Decodes a stamp: what starts with `{` is JSON, anything else base64 of it in either alphabet (facts: protocol §3). */
+/**
+ * Decodes a stamp: what starts with `{` is JSON, anything else base64 of it in either alphabet
+ * (docs/protocol/stamps.md#headers).
+ */
 function decodeStamp(value: string): DecodedStamp {
   try {
     const text = value.startsWith('{') ? value : decodeUtf8(decodeBase64(value))

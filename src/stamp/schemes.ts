@@ -27,7 +27,10 @@ const ED25519_KEY = /^[0-9a-f]{64}$/
 
 const { p256, secp256k1, ed25519 } = KEY_CURVES
 
-/** The schemes of `X-Stamp` (facts: protocol §3.1); the first one of a curve is what its keys use unless told. */
+/**
+ * The schemes of `X-Stamp` (docs/protocol/stamps.md#api-key-stamps); the first one of a curve is what its keys use
+ * unless told.
+ */
 export const SCHEMES = {
   SIGNATURE_SCHEME_TK_API_P256: {
     curve: 'p256',

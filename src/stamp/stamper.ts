@@ -37,8 +37,8 @@ export function createApiKeyStamper(key: StampingKey, options: { readonly scheme
   const signer = openSigner(key.privateKey, scheme)
   requireFit('the stamping key', { given: key.publicKey, own: signer.publicKey })
   const { publicKey } = signer
-  // The member order of the published TypeScript client (facts: protocol §3.1). Written once and straight from text:
-  // a new object and a byte array for each stamp would take a fifteenth of what signing takes.
+  // The member order of the published TypeScript client (docs/protocol/stamps.md#api-key-stamps). Written once and
+  // straight from text: a new object and a byte array for each stamp would take a fifteenth of what signing takes.
   const head = `${JSON.stringify({ publicKey, scheme }).slice(0, -1)},"signature":"`
   // Three bytes at a time are four letters whatever follows, so what is the same each time is encoded once.
   const whole = head.length - (head.length % 3)

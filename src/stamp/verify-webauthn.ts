@@ -9,7 +9,7 @@ export type WebAuthnExpectation = Omit<AssertionExpectation, 'challenge'> & { re
 /**
  * Whether the passkey signed exactly these bytes, or the first fault. Whose passkey it is was looked up before, by
  * `credentialId`. The authenticator was given the 64 lower-case hex digits of SHA-256 of the body, not its 32 bytes
- * (facts: protocol §3.2).
+ * (docs/protocol/stamps.md#passkey-stamps).
  */
 export function verifyWebAuthnStamp(stamp: WebAuthnStamp, expected: WebAuthnExpectation): WebAuthnVerdict {
   const { body, ...rest } = expected

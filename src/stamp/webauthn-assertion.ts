@@ -1,8 +1,8 @@
 /**
  * Verifies an assertion (WebAuthn Level 3 §7.2, from step 11 on). The steps that a ceremony with a user's session would
- * take before are the service's: it finds the credential by its id. Asked as the protocol asks (facts: protocol §3.2):
- * the user must be present and need not be verified, the counter is told and never refused, and origins count only
- * where an organization lists them.
+ * take before are the service's: it finds the credential by its id. Asked as the protocol asks
+ * (docs/protocol/stamps.md#passkey-stamps): the user must be present and need not be verified, the counter is told and
+ * never refused, and origins count only where an organization lists them.
  */
 import { parseCoseKey, sha256 } from '../crypto/index.ts'
 import { concatBytes, decodeUtf8, encodeBase64Url, equalBytes } from '../encoding/index.ts'

@@ -2,7 +2,7 @@ import { type Bytes, decodeBase64, encodeBase64Url } from '../encoding/index.ts'
 import { refusals } from '../protocol/index.ts'
 import { StampError } from './error.ts'
 
-/** A passkey's stamp as read from a request (facts: protocol §3.2): an assertion over the body. */
+/** A passkey's stamp as read from a request (docs/protocol/stamps.md#passkey-stamps): an assertion over the body. */
 export interface WebAuthnStamp {
   readonly kind: 'webauthn'
   /** Base64url without padding, however it was sent; what the credential is found by. */
@@ -11,7 +11,7 @@ export interface WebAuthnStamp {
   /** The very bytes that the signature covers by their hash. */
   readonly clientDataJson: Bytes
   readonly signature: Bytes
-  /** The stamp's JSON as it was sent: a vote keeps it so (facts: protocol §3.4). */
+  /** The stamp's JSON as it was sent: a vote keeps it so (docs/protocol/stamps.md#what-a-vote-keeps). */
   readonly text: string
 }
 

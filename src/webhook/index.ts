@@ -1,7 +1,7 @@
 /**
- * Webhook: which events there are, and how a delivery of one is signed (facts: webhooks §2–§4). It sends nothing and keeps
- * nothing: what is delivered to whom, and again when nobody answers, is the service's own business. Receivers verify with
- * the public clients' helper.
+ * Webhook: which events there are, and how a delivery of one is signed (docs/protocol/webhooks.md). It sends nothing
+ * and keeps nothing: what is delivered to whom, and again when nobody answers, is the service's own business. Receivers
+ * verify with the public clients' helper.
  */
 export { isWebhookEventType, WEBHOOK_EVENTS, type WebhookEventType } from './event-types.ts'
 export { toWebhookJwk, webhookKeyId } from './keys.ts'

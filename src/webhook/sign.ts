@@ -24,8 +24,8 @@ const SIGNATURE_VERSION = 'v1'
 const WEBHOOK_VERSION = '1'
 
 /**
- * Makes the headers of one attempt (facts: webhooks §3, §4). What is signed is `v1.ed25519.<key id>.<timestamp>.<event id>.`
- * and the body; organization and event type are not covered.
+ * Makes the headers of one attempt (docs/protocol/webhooks.md#delivery). What is signed is
+ * `v1.ed25519.<key id>.<timestamp>.<event id>.` and the body; organization and event type are not covered.
  * @param timestampMs of this very attempt: receivers refuse what is some minutes old
  */
 export function signDelivery(

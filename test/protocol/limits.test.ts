@@ -43,7 +43,7 @@ test('limits: the page about them has every resource, with its numbers', () => {
   )
 })
 
-test('fingerprint: is the hash of the bytes as they were sent (facts: protocol §18)', () => {
+test('fingerprint: is the hash of the bytes as they were sent (docs/protocol/stamps.md#test-vectors)', () => {
   const body = '{"organizationId":"00000000-0000-4000-8000-000000000001"}'
   const expected = 'sha256:d2d5c37920bfde68c8b84d52721b7764a99fd88056fd84a97d6a2b02fabab704'
   expect(fingerprintOf(body)).toBe(expected)

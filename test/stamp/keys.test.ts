@@ -9,7 +9,7 @@ import { type KeyReference, type LoadKeyOptions, loadPrivateKey, writePrivateKey
 import { Secret } from '../../src/telemetry/index.ts'
 import { faultOf as faultOfAttempt } from './faults.ts'
 
-// facts: protocol §18
+// docs/protocol/stamps.md#test-vectors
 const PRIVATE_KEY = '20fa65df11f24833790ae283fc9a0c215eecbbc589549767977994dc69d05a56'
 const PUBLIC_KEY = '0264fb511728122da3b7b8a449c79d7a9e3fb847f4cbf0efbc6c82f68ada0ae5eb'
 const SECP256K1_KEY = '0235a5d602572338e4e6a2fa0b988d5694999ea2914d4da2bb76baa641a7cfbcf6'

@@ -10,7 +10,7 @@ import { createApiKeyStamper, readStamp, type SignatureScheme, type Stamp, verif
 import { Secret } from '../../src/telemetry/index.ts'
 import { readDer } from './independent.ts'
 
-// facts: protocol §18
+// docs/protocol/stamps.md#test-vectors
 const PRIVATE_KEY = '20fa65df11f24833790ae283fc9a0c215eecbbc589549767977994dc69d05a56'
 
 /** Bodies as clients send them, with text that takes several bytes a character. */

@@ -5,7 +5,7 @@ import { decodeBase64, decodeHex, decodeUtf8, encodeHex, encodeUtf8 } from '../.
 import { createApiKeyStamper, readStamp, type Stamp, verifyStamp } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 
-// facts: protocol §18
+// docs/protocol/stamps.md#test-vectors
 const PRIVATE_KEY = '20fa65df11f24833790ae283fc9a0c215eecbbc589549767977994dc69d05a56'
 const PUBLIC_KEY = '0264fb511728122da3b7b8a449c79d7a9e3fb847f4cbf0efbc6c82f68ada0ae5eb'
 const BODY = encodeUtf8('{"organizationId":"00000000-0000-4000-8000-000000000001"}')
@@ -52,7 +52,7 @@ describe('make', () => {
   })
 })
 
-/** One key on every curve, one body, every scheme (facts: protocol §18). */
+/** One key on every curve, one body, every scheme (docs/protocol/stamps.md#test-vectors). */
 const VECTORS = [
   { scheme: 'SIGNATURE_SCHEME_TK_API_P256', curve: 'p256', publicKey: PUBLIC_KEY, signature: SIGNATURE },
   {

@@ -13,7 +13,7 @@ import {
 import { readVectors } from '../vectors/read-vectors.ts'
 import { type Credential, createCredential, FLAG } from './authenticator.ts'
 
-// facts: protocol §18
+// docs/protocol/stamps.md#test-vectors
 const BODY = encodeUtf8('{"organizationId":"00000000-0000-4000-8000-000000000001"}')
 const CHALLENGE = 'ZDJkNWMzNzkyMGJmZGU2OGM4Yjg0ZDUyNzIxYjc3NjRhOTlmZDg4MDU2ZmQ4NGE5N2Q2YTJiMDJmYWJhYjcwNA'
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { decodeBase64, decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
 import { signDelivery, toWebhookJwk, webhookKeyId } from '../../src/webhook/index.ts'
 
-/** Facts: webhooks §12. */
+/** docs/protocol/webhooks.md#test-vector. */
 const SEED = decodeHex('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f')
 const PUBLIC_KEY = '03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8'
 const VECTOR = {
