@@ -1,6 +1,7 @@
 /**
- * `activity.params`: the parameters of a request that policies may read, one row each (facts: policy-language §13.2).
- * Only these exist; the rest of a request is not exposed. `SIGN_TRANSACTION` v1 exposes nothing.
+ * `activity.params`: the parameters of a request that policies may read, one row each
+ * (docs/protocol/policies.md#activity-parameters). Only these exist; the rest of a request is not exposed.
+ * `SIGN_TRANSACTION` v1 exposes nothing.
  */
 import { findActivity } from '../protocol/catalogue.ts'
 
@@ -97,7 +98,7 @@ export function exposedOnly(
   )
 }
 
-/** Member names in snake case; of a key derivation, the variant that is set (facts: policy-language §5.7). */
+/** Member names in snake case; of a key derivation, the variant that is set (docs/protocol/policies.md#fields). */
 function sparkValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sparkValue)
   if (typeof value !== 'object' || value === null) return value

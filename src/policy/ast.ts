@@ -1,5 +1,5 @@
 /**
- * The tree of an expression (facts: policy-language §2.2). Parentheses leave no trace in it. `a && b && c` is one node
+ * The tree of an expression (docs/protocol/policies.md#grammar). Parentheses leave no trace in it. `a && b && c` is one node
  * with three operands, so that a long list of clauses is not a deep tree.
  */
 export type Expression =

@@ -1,5 +1,5 @@
 /**
- * Many policies → one decision (facts: policy-language §9-§12).
+ * Many policies → one decision (docs/protocol/policies.md#the-decision).
  *
  *   root-only activity      the quorum alone decides
  *   root quorum met         allow; policies are not consulted, not even DENY
@@ -135,7 +135,7 @@ function strongest(outcomes: readonly PolicyOutcome[]): Outcome | undefined {
 
 /**
  * Whether a user may approve or reject a waiting activity: a member of the root quorum, or included in the consensus of
- * an ALLOW policy that is active and whose condition holds (facts: policy-language §10, U-included; protocol §7).
+ * an ALLOW policy that is active and whose condition holds (U-included, docs/protocol/activities.md#votes).
  * The context is the activity's, with the votes so far.
  */
 export function mayVote(

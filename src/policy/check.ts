@@ -1,5 +1,5 @@
 /**
- * Types of a tree, and what is certainly wrong with it (facts: policy-language §3-§6, §9 U-static): unknown names,
+ * Types of a tree, and what is certainly wrong with it (U-static, docs/protocol/policies.md#a-policy): unknown names,
  * operands that do not fit, a result that is not bool, bad literal arguments. What depends on decoded data is left to
  * evaluation; where that can only end in an error, a warning says so.
  */

@@ -1,4 +1,7 @@
-/** One policy: its expressions compiled once, and what they come to for a request (facts: policy-language §9). */
+/**
+ * One policy: its expressions compiled once, and what they come to for a request
+ * (docs/protocol/policies.md#evaluating-a-policy).
+ */
 
 import { type CompiledExpression, compileExpression } from './expression.ts'
 import type { Frame } from './frame.ts'
@@ -41,7 +44,7 @@ export function compileWatched(policy: PolicyText, watch?: Watch): CompiledPolic
   const quiet = (outcome: QuietOutcome): PolicyOutcome => Object.freeze({ policyId: policy.id, outcome })
   return {
     policy,
-    // An empty time is always active; an empty condition or consensus does not parse (facts: policy-language §1, §9).
+    // An empty time is always active; an empty condition or consensus does not parse (docs/protocol/policies.md#a-policy).
     time: compiled('time', time === '' ? undefined : time),
     condition: compiled('condition', condition),
     consensus: who,

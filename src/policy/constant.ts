@@ -3,7 +3,7 @@
  * with itself or with what its type cannot hold (`approvers.count() >= 0`), and comparisons that exclude each other or
  * leave nothing out (`x > 5 && x < 5`, `x == 'a' || x != 'a'`). They are warnings: the service takes them.
  *
- * `true` as the whole of a field is no mistake, it is how one says "anybody" (facts: policy-language §1).
+ * `true` as the whole of a field is no mistake, it is how one says "anybody" (docs/protocol/policies.md#a-policy).
  */
 import { childrenOf, type Expression } from './ast.ts'
 import { compile } from './evaluate.ts'

@@ -1,5 +1,5 @@
 /**
- * Cron spans (facts: policy-language §8): each time the expression fires at an instant *f*, the window [*f*, *f* +
+ * Cron spans (docs/protocol/policies.md#time): each time the expression fires at an instant *f*, the window [*f*, *f* +
  * duration) opens; overlapping windows unite. The duration is elapsed time, the fires are local times of the zone.
  */
 import type { Zone } from './zone.ts'

@@ -1,6 +1,6 @@
 /**
  * The environment: the roots that an expression starts from, and the fields of every struct below them. One row each,
- * read by checker, evaluator and language reference (facts: policy-language §4, §5).
+ * read by checker, evaluator and language reference (docs/protocol/policies.md#roots).
  */
 import { activityStructs } from './environment/activity.ts'
 import { bitcoinStructs } from './environment/bitcoin.ts'

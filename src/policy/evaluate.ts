@@ -1,8 +1,8 @@
 /**
  * Trees → closures → values. An expression is compiled once: names become slots, fields become loaders of their declared
  * type, literals become values. Evaluating it throws nothing and never stops early: both sides of `&&` and `||` and every
- * element of a list are visited, and the first fault in the order of the text is the result (facts: policy-language §6,
- * §9, U-err-consensus, U-err-lambda).
+ * element of a list are visited, and the first fault in the order of the text is the result
+ * (docs/protocol/policies.md#operators, U-err-consensus, U-err-lambda).
  */
 
 import type { Expression } from './ast.ts'

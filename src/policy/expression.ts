@@ -21,7 +21,7 @@ import { Fault } from './values.ts'
  * checkText('consensus', 'approvers.count() >= 2') //=> []
  */
 export function checkText(field: PolicyField, text: string): readonly PolicyProblem[] {
-  // An empty time is always active (facts: policy-language §9).
+  // An empty time is always active (docs/protocol/policies.md#a-policy).
   if (field === 'time' && text === '') return []
   const { tree, problems } = parse(text)
   if (tree === undefined) return inOrder(problems)

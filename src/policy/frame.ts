@@ -31,7 +31,7 @@ export function isUsedUp({ steps }: Budget): boolean {
  */
 export class Frame {
   readonly context: PolicyContext
-  /** Resource, action and kind of an activity follow from its type (facts: policy-language §14). */
+  /** Resource, action and kind of an activity follow from its type (docs/protocol/policies.md#names-of-activities). */
   readonly row: ActivityRow | undefined
   readonly budget: Budget
   /** Steps that this evaluation may still take. */

@@ -39,7 +39,7 @@ interface Chain {
 
 /** Compiles the question of inclusion for a checked consensus. */
 export function compileInclusion(unit: Unit, tree: Expression): IsIncluded {
-  // `true` is how one says "anybody" (facts: policy-language §1).
+  // `true` is how one says "anybody" (docs/protocol/policies.md#a-policy).
   if (tree.kind === 'bool' && tree.value) return () => true
   const chains: Chain[] = []
   collect(unit, tree, undefined, [], chains)

@@ -1,5 +1,5 @@
 /**
- * The text of a point in time (facts: policy-language §8, RFC 3339): an offset of zero alone, fractions down to a
+ * The text of a point in time (RFC 3339; docs/protocol/policies.md#time): an offset of zero alone, fractions down to a
  * nanosecond, no leap second, `T` between date and time (U-rfc3339).
  */
 const RFC_3339 =

@@ -1,5 +1,5 @@
 /**
- * Text → tokens (facts: policy-language §2.1).
+ * Text → tokens (docs/protocol/policies.md#grammar).
  *
  *   string     = "'" , { any character except "'" } , "'"          no escapes (U-escape)
  *   integer    = [ "-" ] , digit , { digit }                       decimal alone (U-intlit)

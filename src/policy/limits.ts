@@ -27,7 +27,7 @@ export function stepsOfText(length: number): number {
   return length < 64 ? 0 : Math.ceil(length / CHARACTERS_A_STEP)
 }
 
-/** Signed 128 bit and unsigned 256 bit (facts: policy-language §3). */
+/** Signed 128 bit and unsigned 256 bit (docs/protocol/policies.md#types). */
 export const INT_MIN = -(2n ** 127n)
 export const INT_MAX = 2n ** 127n - 1n
 export const UINT_MAX = 2n ** 256n - 1n

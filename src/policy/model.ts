@@ -1,6 +1,6 @@
 /**
  * What one decision is made from, in plain values: whole numbers are bigints, hex and other text are strings. A root
- * that is absent is undefined for the request, and a field that is absent is missing (facts: policy-language §4, §5).
+ * that is absent is undefined for the request, and a field that is absent is missing (docs/protocol/policies.md#roots).
  */
 export interface PolicyContext {
   /** Trusted server time, nanoseconds since the epoch. */

@@ -1,6 +1,6 @@
 /**
  * The operators, methods and functions: one row each, read by lexer hints, parser, checker, evaluator, printer and the
- * language reference (facts: policy-language §2.3, §6).
+ * language reference (docs/protocol/policies.md#operators).
  */
 import type { CompareSymbol, LogicSymbol, QuantifierName } from './ast.ts'
 import { areComparable, areOrdered, isComparable, isOpen, type Type } from './types.ts'

@@ -1,5 +1,5 @@
 /**
- * Tokens → tree (facts: policy-language §2.2): recursive descent, with the binary operators by the precedence of their
+ * Tokens → tree (docs/protocol/policies.md#grammar): recursive descent, with the binary operators by the precedence of their
  * rows.
  *
  *   policy_text = expression , end ;

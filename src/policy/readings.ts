@@ -1,6 +1,7 @@
 /**
  * Where the public documentation is silent or contradicts itself, one reading is taken and carried out in one place.
- * This is the list of them: to change a reading, go to its place (facts: policy-language, every point marked unstated).
+ * This is the list of them: to change a reading, go to its place. docs/policy-language.md#readings prints it, and
+ * docs/protocol/policies.md says what each is part of.
  */
 export interface Reading {
   readonly reading: string

@@ -1,7 +1,7 @@
 /**
  * What the service answers when a policy is created or updated with an expression that it refuses. One text is known
  * from the live service: `invalid policy consensus: Expression cannot be evaluated: parse error: Unrecognized EOF found
- * at 0`; another from its texts, `field does not exist: path` (facts: policy-language §1, protocol §9). The parse errors
+ * at 0`; another from its texts, `field does not exist: path` (docs/protocol/policies.md#a-policy). The parse errors
  * are those of the parser generator that words them so; the rest are our own messages in the same form.
  */
 import { checkText, isError } from './expression.ts'

@@ -1,5 +1,5 @@
 /**
- * The tokens of the language (facts: policy-language §2.1).
+ * The tokens of the language (docs/protocol/policies.md#grammar).
  *
  * `!` and parentheses are missing from the published operator table but used in published samples (U-not, U-parens).
  */

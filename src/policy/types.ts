@@ -1,4 +1,4 @@
-/** The types of the language (facts: policy-language §3). */
+/** The types of the language (docs/protocol/policies.md#types). */
 export type Type =
   | { readonly kind: 'bool' }
   /** Signed 128 bit. */

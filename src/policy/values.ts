@@ -16,7 +16,7 @@ export type Value =
 
 export type Result = Value | Fault
 
-/** `MissingField` is the documented one; the other names are ours (facts: policy-language §9). */
+/** `MissingField` is the documented one; the other names are ours (docs/protocol/policies.md#evaluating-a-policy). */
 export type FaultKind =
   | 'MissingField'
   | 'TypeMismatch'

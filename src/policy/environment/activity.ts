@@ -1,7 +1,7 @@
 import { activityName, int, list, string, struct, timestamp } from '../types.ts'
 import { field, type StructTable } from './row.ts'
 
-/** The request itself and the time (facts: policy-language §5.1, §8, §13.2). */
+/** The request itself and the time (docs/protocol/policies.md#roots). */
 export const activityStructs: StructTable = {
   Activity: {
     doc: 'the activity that is asked for',

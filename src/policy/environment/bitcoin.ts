@@ -1,7 +1,7 @@
 import { int, list, string, struct } from '../types.ts'
 import { field, type StructTable } from './row.ts'
 
-/** Bitcoin (facts: policy-language §5.5). */
+/** Bitcoin (docs/protocol/policies.md#fields). */
 export const bitcoinStructs: StructTable = {
   Bitcoin: {
     doc: 'what a Bitcoin request signs',

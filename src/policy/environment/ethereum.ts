@@ -1,7 +1,7 @@
 import { dynamic, hex, int, map, number, string, struct, uint } from '../types.ts'
 import { defaulted, field, type StructTable } from './row.ts'
 
-/** Ethereum (facts: policy-language §5.2, §7.1). */
+/** Ethereum (docs/protocol/policies.md#fields). */
 export const ethereumStructs: StructTable = {
   Ethereum: {
     doc: 'what an Ethereum request signs',

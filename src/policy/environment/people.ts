@@ -1,7 +1,7 @@
 import { address, bool, list, map, string } from '../types.ts'
 import { defaulted, field, type StructTable } from './row.ts'
 
-/** People, credentials and the resources that a request is about (facts: policy-language §5.1). */
+/** People, credentials and the resources that a request is about (docs/protocol/policies.md#fields). */
 export const peopleStructs: StructTable = {
   User: {
     doc: 'a user who has approved',

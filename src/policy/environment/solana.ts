@@ -1,7 +1,7 @@
 import { bool, dynamic, hex, int, list, map, string, struct } from '../types.ts'
 import { field, type StructTable } from './row.ts'
 
-/** Solana (facts: policy-language §5.3, §7.2). Accounts from a lookup table read as `ADDRESS_TABLE_LOOKUP`. */
+/** Solana (docs/protocol/policies.md#fields). Accounts from a lookup table read as `ADDRESS_TABLE_LOOKUP`. */
 export const solanaStructs: StructTable = {
   Solana: {
     doc: 'what a Solana request signs',

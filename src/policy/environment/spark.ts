@@ -2,7 +2,7 @@ import { int, list, string, struct } from '../types.ts'
 import { defaulted, field, type StructTable } from './row.ts'
 
 /**
- * Spark, through `activity.params` (facts: policy-language §5.7): the documented exception to the missing-field rule.
+ * Spark, through `activity.params` (docs/protocol/policies.md#fields): the documented exception to the missing-field rule.
  * Omitted optional texts are '' and fields of an inactive variant read as their type's default.
  */
 export const sparkStructs: StructTable = {

@@ -1,7 +1,7 @@
 import { hex, int, list, struct } from '../types.ts'
 import { defaulted, field, type StructTable } from './row.ts'
 
-/** Tempo (facts: policy-language §5.6). There are no contract interfaces: arguments are slices of `input`. */
+/** Tempo (docs/protocol/policies.md#fields). There are no contract interfaces: arguments are slices of `input`. */
 export const tempoStructs: StructTable = {
   Tempo: {
     doc: 'what a Tempo request signs',

@@ -1,7 +1,7 @@
 import { bool, hex, int, list, string, struct } from '../types.ts'
 import { field, type StructTable } from './row.ts'
 
-/** Tron (facts: policy-language §5.4). A field of another contract type is missing, never 0 (U-tron-absent). */
+/** Tron (docs/protocol/policies.md#fields). A field of another contract type is missing, never 0 (U-tron-absent). */
 export const tronStructs: StructTable = {
   Tron: {
     doc: 'what a Tron request signs',

@@ -1,6 +1,6 @@
 /**
  * What a condition comes to for each kind of request. A *world* is what is known of a request from its activity type
- * alone: which roots are defined, and the words for the activity (facts: policy-language §4, §13, §14; U-root-def). In a
+ * alone: which roots are defined, and the words for the activity (U-root-def, docs/protocol/policies.md#roots). In a
  * world a condition is true, false, an error, or open: it depends on the request.
  */
 import { activities } from '../../protocol/catalogue.ts'
