@@ -147,7 +147,7 @@ export function isIntent(activity: Wire.Activity, { type, organizationId, parame
 
 /**
  * An intent as text that is equal for equal intents: members that say nothing are left out, because `null` and a
- * missing member mean the same, as do a missing and an empty list (facts: protocol §1).
+ * missing member mean the same, as do a missing and an empty list (docs/protocol/requests.md#leniency).
  */
 export function intentText(intent: Json): string {
   return canonicalJson(meaningful(intent) ?? {})

@@ -22,7 +22,7 @@ export interface PlanStore {
    * same object as long as the file is unwritten.
    */
   getPlan(digest: string): Promise<Plan>
-  /** Keeps a request body for ever and returns its fingerprint (facts: protocol §5). */
+  /** Keeps a request body for ever and returns its fingerprint (docs/protocol/activities.md#fingerprint). */
   putBody(body: string): Promise<string>
   /** Throws `apply/body-missing`. */
   getBody(fingerprint: string): Promise<string>
@@ -116,7 +116,7 @@ export function createPlanStore(folder: string): PlanStore {
   }
 }
 
-/** `sha256:` and the lower-case hex SHA-256 of the raw body (facts: protocol §5). */
+/** `sha256:` and the lower-case hex SHA-256 of the raw body (docs/protocol/activities.md#fingerprint). */
 export function fingerprintOf(body: string): string {
   return `sha256:${encodeHex(sha256(encodeUtf8(body)))}`
 }

@@ -217,7 +217,10 @@ export async function readTransactionState(
   return toTransactionState(await client.query('get_send_transaction_status', { sendTransactionStatusId }))
 }
 
-/** A transaction that was mined and reverted has failed: it moved nothing but its fee (story S4). */
+/**
+ * A transaction that was mined and reverted has failed: it moved nothing but its fee
+ * (docs/protocol/sends.md#status-of-a-send).
+ */
 function toTransactionState(status: Wire.GetSendTransactionStatusResponse): TransactionState {
   const { txStatus, eth, solana, error } = status
   const transactionHash = eth?.txHash ?? solana?.signature

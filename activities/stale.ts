@@ -5,8 +5,9 @@ import { ApplyError } from './error.ts'
 const MAY_BE_STALE_MS = 5 * 60 * 1000
 
 /**
- * Whether a body was refused because it lay too long. A known body is answered at any age (facts: protocol §5), so
- * these bytes never became an activity, nor ever will, and another body for the same intent makes no twin.
+ * Whether a body was refused because it lay too long. A known body is answered at any age
+ * (docs/protocol/activities.md#liveness), so these bytes never became an activity, nor ever will, and another body for
+ * the same intent makes no twin.
  */
 export function isStale(error: unknown, body: string, nowMs: number): boolean {
   const { timestampMs } = JSON.parse(body) as { readonly timestampMs: string }

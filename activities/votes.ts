@@ -1,7 +1,10 @@
 import type { Wire } from '../src/protocol/index.ts'
 import { toUnixMs } from './wire-time.ts'
 
-/** Approvals lapse 24 hours after the submission, or after the first vote of a later window (facts: protocol §7). */
+/**
+ * Approvals lapse 24 hours after the submission, or after the first vote of a later window
+ * (docs/protocol/activities.md#the-approval-window).
+ */
 export const VOTE_WINDOW_MS = 24 * 60 * 60 * 1000
 
 /** The votes of an activity, as they count now. */

@@ -5,8 +5,8 @@
  *
  * Terms: the *effect* of a batch is what it changes of that which decisions read; the *sensitivity* of a request is what
  * the decision about it reads. Premise: a policy whose condition does not hold for a request, whoever approves it, takes
- * no part in the decision (facts: policy-language §9), so only those whose condition may hold are looked into. Every
- * answer errs towards "could": an order too many costs time, one too few makes the forecast a guess.
+ * no part in the decision (docs/protocol/policies.md#evaluating-a-policy), so only those whose condition may hold are
+ * looked into. Every answer errs towards "could": an order too many costs time, one too few makes the forecast a guess.
  */
 import { authorize, type CompiledPolicy, compilePolicy, type PolicyContext, type PolicyText } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'

@@ -55,7 +55,7 @@ export function contextOf({ type, parameters, state, now }: Request, people: rea
   }
 }
 
-/** What a request is about, beyond itself (policy-language §4, U-wallets; §10, U-own-cred-scope). */
+/** What a request is about, beyond itself (U-wallets, U-own-cred-scope, docs/protocol/policies.md#roots). */
 function factsOf(type: string, parameters: Request['parameters'], state: OrganizationState): Partial<PolicyContext> {
   const row = findActivity(type)?.row
   if (row?.resource === 'CREDENTIAL' && typeof parameters['userId'] === 'string')

@@ -66,7 +66,7 @@ export function quorumOf(state: OrganizationState): {
   return { userIds: texts(quorum?.fields['users']), threshold: Number(quorum?.fields['threshold'] ?? 0) }
 }
 
-/** `alias` is the user's name: the API has no other short name of a user (policy-language §5.1 leaves it open). */
+/** `alias` is the user's name: the API has no other short name of a user (docs/protocol/policies.md#fields: our reading). */
 function approverOf({ id, name, fields }: Resource): Approver {
   const email = fields['email']
   return { id: id!, tags: texts(fields['tags']), alias: name, ...(typeof email === 'string' ? { email } : {}) }

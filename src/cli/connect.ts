@@ -132,7 +132,7 @@ export function rateOf({ requestsPerSecond, dataDir }: RateSettings, organizatio
   return createRate({ requestsPerSecond, turns: createFolderTurns(join(dataDir, 'turns', organizationId)) })
 }
 
-/** Published for sends, and for whatever asks about them (facts: protocol §11). */
+/** Published for sends, and for whatever asks about them (docs/protocol/limits.md#requests-a-second). */
 const SENDS_PER_SECOND = 10
 
 /** Opens the clients of sends: they keep to the published rate where none is set. */
@@ -173,7 +173,7 @@ export async function keyInside(
 
 /**
  * Opens clients that act in an organization and in its sub-organizations: there with the key that was given for it, or with
- * the one in use. A sub-organization has a rate of its own, as the API counts (facts: protocol §11).
+ * the one in use. A sub-organization has a rate of its own, as the API counts (docs/protocol/limits.md#requests-a-second).
  */
 export function createClients(
   place: ClientPlace & Pick<Place, 'subOrganizationKeys'>,

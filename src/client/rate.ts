@@ -21,7 +21,8 @@ export interface Turn {
 
 export interface RateOptions {
   /**
-   * Most requests a second. Published: 1, 3 or 60 by plan, 10 for a sub-organization (facts: protocol §11).
+   * Most requests a second. Published: 1, 3 or 60 by plan, 10 for a sub-organization
+   * (docs/protocol/limits.md#requests-a-second).
    * @default no limit, until the API names one by refusing
    */
   readonly requestsPerSecond?: number | undefined
@@ -48,7 +49,7 @@ const steadyTiming: Timing = { ...systemTiming, now: () => performance.now() }
 
 /**
  * Makes a token bucket of one token: requests are spaced evenly, so that no window of a second ever holds more than the
- * rate (stories.md S2); a rate between two whole numbers is kept as the lower one. Requests pass one turnstile, where
+ * rate; a rate between two whole numbers is kept as the lower one. Requests pass one turnstile, where
  * the first in line waits and looks again: a refusal holds back everybody who is waiting already. Refusals of requests
  * that went before the last lowering lower nothing again: they are the same news.
  */

@@ -2,7 +2,7 @@ import type { ClientCode } from './codes.ts'
 import { ClientError, type Submitted } from './error.ts'
 import type { Answer } from './transport.ts'
 
-/** The API's error body (facts: protocol §9). `details` is always an array of objects with an `@type`. */
+/** The API's error body (docs/protocol/errors.md#the-error-body). `details` is always an array of objects with an `@type`. */
 interface ErrorBody {
   readonly code: number
   readonly message: string
@@ -83,7 +83,8 @@ function chooseCode(answer: Answer, body: ErrorBody | undefined): ClientCode {
   if (!body)
     return byStatus[answer.status] ?? (answer.status >= 500 ? 'client/server-error' : 'client/malformed-answer')
   const code = byApiCode[body.turnkeyErrorCode] ?? byGrpc[body.code]
-  // "user has exceeded maximum authenticators" shares gRPC 8 with rate limits, but waiting does not help (facts: protocol §9).
+  // "user has exceeded maximum authenticators" shares gRPC 8 with rate limits, but waiting does not help
+  // (docs/protocol/errors.md#texts).
   if (code === 'client/rate-limited' && /exceeded maximum|over its allotted quota/.test(body.message))
     return 'client/limit'
   return code ?? byStatus[answer.status] ?? (answer.status >= 500 ? 'client/server-error' : 'client/invalid')

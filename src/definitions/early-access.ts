@@ -4,7 +4,7 @@ import type { Draft } from './build.ts'
 import { childOf, type Tree, textOf } from './tree.ts'
 
 /**
- * What organizations have only once the API's operator has opened it to them (facts: policy-language §1). Where no
+ * What organizations have only once the API's operator has opened it to them (docs/protocol/policies.md#a-policy). Where no
  * feature stands for it, no query says whether they have, so definitions say it.
  */
 export const EARLY_ACCESS = {

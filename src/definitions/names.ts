@@ -6,7 +6,7 @@ export interface WrittenName {
   readonly span: Span
 }
 
-/** The rules of a name (facts: protocol §13, `tk_label`). Gives what is wrong, or nothing. */
+/** The rules of a name (docs/protocol/requests.md#field-checks, `tk_label`). Gives what is wrong, or nothing. */
 export function checkName({ name, span }: WrittenName): Diagnostic | undefined {
   const wrong =
     name === '' || name.length > 255

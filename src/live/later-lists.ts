@@ -80,7 +80,7 @@ const ROWS: readonly Row[] = [
   listOf('webhook', 'list_webhook_endpoints', 'webhookEndpoints', webhookFromWire),
   listOf('oauth2Credential', 'list_oauth2_credentials', 'oauth2Credentials', oauth2CredentialFromWire),
   {
-    // Parents alone have one (facts: protocol §15), so nobody is asked without a reason.
+    // Parents alone have one (docs/protocol/organizations.md#ip-allow-lists), so nobody is asked without a reason.
     kind: 'ipAllowlist',
     query: 'get_ip_allowlist',
     onDemand: true,
@@ -100,7 +100,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    // No published query lists them; this one is in the API's schema all the same (facts: protocol §2).
+    // No published query lists them; this one is in the API's schema all the same (docs/protocol/requests.md#queries).
     kind: 'invitation',
     query: 'get_organization',
     onDemand: true,

@@ -1,9 +1,9 @@
 import { takeList, takeRecord, takeText, type WireRecord } from '../resources/index.ts'
 import { LiveError, readAnswer } from './error.ts'
 
-/** The most that one page may hold (facts: protocol §10). */
+/** The most that one page may hold (docs/protocol/requests.md#pages-and-filters). */
 export const PAGE_LIMIT = 100
-/** What a page holds when nobody says how many (facts: protocol §10). */
+/** What a page holds when nobody says how many (docs/protocol/requests.md#pages-and-filters). */
 const DEFAULT_PAGE = 10
 /** Far more than an organization may hold; a list that goes on beyond it leads in a circle. */
 const MOST_PAGES = 10_000

@@ -1,6 +1,6 @@
 /**
- * Sub-organizations, as a user of their parent reads them (facts: protocol §2, §10): found by name, one request each. They are
- * listed as a whole only where that is asked for, since a parent may have any number of them.
+ * Sub-organizations, as a user of their parent reads them (docs/protocol/organizations.md#the-tree): found by name, one
+ * request each. They are listed as a whole only where that is asked for, since a parent may have any number of them.
  */
 import { ClientError, type QueryClient, type RequestOptions } from '../client/index.ts'
 import { formatAddress, type Resource, takeList, takeRecord, takeText } from '../resources/index.ts'
@@ -90,7 +90,7 @@ async function nameOf(client: QueryClient, id: string, options: RequestOptions):
       return takeText(data, 'name', 'organization')
     })
   } catch (cause) {
-    // One that is gone looks like one that never was, and like somebody else's (facts: protocol §9).
+    // One that is gone looks like one that never was, and like somebody else's (docs/protocol/errors.md#texts).
     if (cause instanceof ClientError && GONE.includes(cause.code)) return undefined
     if (!(cause instanceof ClientError) || cause.code !== 'client/not-supported') throw cause
     throw new LiveError('live/unreadable-kind', 'the service does not tell the name of a sub-organization', {

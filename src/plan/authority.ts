@@ -7,7 +7,10 @@ import { type Actual, type KindName, kinds, type Resource, type Value } from '..
 export const QUORUM = { kind: 'rootQuorum', members: 'users', threshold: 'threshold' } as const
 export const MEMBER_KIND: KindName = 'user'
 
-/** Which fields of which kinds a forecast reads, whether or not definitions mention them (policy-language §9-§12). */
+/**
+ * Which fields of which kinds a forecast reads, whether or not definitions mention them
+ * (docs/protocol/policies.md#the-decision).
+ */
 export const DECISIVE_FIELDS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   rootQuorum: ['threshold', 'users'],
   tag: ['name'],

@@ -123,7 +123,7 @@ function namesFreedFirst(carried: readonly Difference[], add: AddEdge): void {
   })
 }
 
-/** A user keeps a way in throughout (facts: protocol §15). */
+/** A user keeps a way in throughout (docs/protocol/organizations.md#ways-in). */
 function newCredentialsFirst(carried: readonly Difference[], add: AddEdge): void {
   carried.forEach((gone, deletion) => {
     if (gone.action !== 'delete' || !isCredential(gone)) return

@@ -97,7 +97,7 @@ export function collectIds(batch: Pick<Batch, 'index' | 'produces'>, result: unk
 
 /**
  * The text of a request, made once and then sent as it is: the API tells requests apart by the hash of this text
- * (facts: protocol §5). Members stand in the API's order.
+ * (docs/protocol/activities.md#fingerprint). Members stand in the API's order.
  */
 export function makeBody({
   type,

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** The widest blocks that the API takes (facts: protocol §15). */
+/** The widest blocks that the API takes (docs/protocol/organizations.md#ip-allow-lists). */
 const WIDEST = { 4: 20, 6: 48 } as const
 
 /** A block of addresses with its host bits cleared. */

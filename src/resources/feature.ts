@@ -3,9 +3,9 @@ import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource } from './model.ts'
 
 /**
- * The features of an organization (facts: protocol §15). `value` says whether one needs a value; `restricts` marks the
- * ones whose setting takes something away, so that removing them opens it again; `neutral` those by which alone nobody
- * gains or loses anything; `login` the field of a user that is a way in while the feature is set.
+ * The features of an organization (docs/protocol/organizations.md#features). `value` says whether one needs a value;
+ * `restricts` marks the ones whose setting takes something away, so that removing them opens it again; `neutral` those
+ * by which alone nobody gains or loses anything; `login` the field of a user that is a way in while the feature is set.
  */
 export const FEATURES = {
   EMAIL_AUTH: { meaning: 'Log in by an e-mailed credential.', login: 'email' },
@@ -28,7 +28,7 @@ export const FEATURES = {
   { meaning: string; value?: true; restricts?: true; neutral?: true; login?: 'email' | 'phone' }
 >
 
-/** The feature behind `time` of policies (facts: policy-language §1). */
+/** The feature behind `time` of policies (docs/protocol/policies.md#a-policy). */
 export const POLICY_TIME = 'POLICY_TIME' satisfies FeatureShortName
 export type FeatureShortName = keyof typeof FEATURES
 
@@ -48,7 +48,10 @@ export function isFeature(shortName: string): shortName is FeatureShortName {
   return Object.hasOwn(FEATURES, shortName)
 }
 
-/** The features by any one of which a user of these fields logs in without a credential (facts: protocol §15). */
+/**
+ * The features by any one of which a user of these fields logs in without a credential
+ * (docs/protocol/organizations.md#ways-in).
+ */
 export function loginFeaturesOf(fields: Resource['fields']): readonly string[] {
   return Object.entries(FEATURES).flatMap(([name, row]) => ('login' in row && fields[row.login] ? [name] : []))
 }

@@ -1,7 +1,7 @@
 /**
- * What a parent gives a sub-organization when it makes it (facts: protocol §15): the members of its root quorum with
- * their keys and passkeys, the quorum's threshold, one wallet with its accounts, and its login features. All else is made
- * from inside, afterwards.
+ * What a parent gives a sub-organization when it makes it (docs/protocol/organizations.md#sub-organizations): the
+ * members of its root quorum with their keys and passkeys, the quorum's threshold, one wallet with its accounts, and
+ * its login features. All else is made from inside, afterwards.
  */
 import { kinds } from './catalogue.ts'
 import type { Address, Resource, Value } from './model.ts'

@@ -8,7 +8,7 @@ import type { Resource, Value } from './model.ts'
 import { isPlainRecord, listOf, sameValue } from './value.ts'
 import * as wire from './wire/ip-allowlist.ts'
 
-/** Most blocks of either version (facts: protocol §15). */
+/** Most blocks of either version (docs/protocol/organizations.md#ip-allow-lists). */
 const MOST_RULES = 10
 
 const rules: FieldRow = {

@@ -4,7 +4,10 @@ import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource, Value } from './model.ts'
 import * as wire from './wire/oauth2-credential.ts'
 
-/** Borsh (facts: auth §7.6): 12 bytes of nonce, an uncompressed P-256 point, a length, the message with its tag. */
+/**
+ * Borsh (docs/protocol/bundles.md#oauth-20-client-secrets): 12 bytes of nonce, an uncompressed P-256 point, a length,
+ * the message with its tag.
+ */
 const HEAD = 12 + 65
 const TAG = 16
 

@@ -5,7 +5,7 @@ import * as wire from './wire/policy.ts'
 
 /**
  * A policy. All of its expressions are managed: one that a definition leaves out is `null`, which holds always, and so
- * is the text `true` (facts: policy-language §1), the only form in which the API lets one be cleared.
+ * is the text `true` (docs/protocol/policies.md#a-policy), the only form in which the API lets one be cleared.
  */
 export const policy: ResourceKind = {
   kind: 'policy',

@@ -7,7 +7,8 @@ const FOUNDING = ['rootUsers', 'rootQuorumThreshold', 'wallet', 'disabledLogins'
 
 /**
  * A sub-organization, as its parent sees it: there or not. It is made with what `foundingFields` says; everything else in it
- * is its own, and neither compared nor changed from its parent (facts: protocol §4, §15). It is deleted from inside.
+ * is its own, and neither compared nor changed from its parent (docs/protocol/organizations.md#the-tree). It is deleted
+ * from inside.
  */
 export const subOrganization: ResourceKind = {
   kind: 'subOrganization',

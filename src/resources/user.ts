@@ -78,7 +78,7 @@ export const user: ResourceKind = {
     const rest = fields.filter((field) => !taken.includes(field))
     return [...(rest.length > 0 ? [{ fields: rest }] : []), ...taken.map((field) => ({ fields: [field] }))]
   },
-  // A new user without a credential is taken only once their contact is a way in (facts: protocol §15).
+  // A new user without a credential is taken only once their contact is a way in (docs/protocol/organizations.md#ways-in).
   needs: ({ desired, actual, children }) =>
     actual || children.length > 0 ? [] : loginFeaturesOf(desired!.fields).map((name) => formatAddress('feature', name)),
   remove: {

@@ -22,7 +22,7 @@ function isPath(path: string): boolean {
   return checkSpec({ ...any, path }) === undefined
 }
 
-/** What cannot be derived is found before anything is submitted (facts: chain §1, §2). */
+/** What cannot be derived is found before anything is submitted (docs/protocol/keys.md#accounts). */
 function checkAccount({ fields: { path, curve, format } }: Resource): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
   if (typeof path === 'string' && !isPath(path)) {
@@ -39,7 +39,7 @@ function checkAccount({ fields: { path, curve, format } }: Resource): readonly F
   return problems
 }
 
-/** One key and address of a wallet. Path and address format tell it from others (facts: chain §1). */
+/** One key and address of a wallet. Path and address format tell it from others (docs/protocol/keys.md#accounts). */
 export const walletAccount: ResourceKind = {
   kind: 'walletAccount',
   one: 'wallet account',

@@ -7,7 +7,7 @@ import * as wire from './wire/webhook.ts'
 
 const EVENTS = Object.keys(WEBHOOK_EVENTS)
 
-/** Limits that the service holds to (facts: webhooks §9). */
+/** Limits that the service holds to (docs/protocol/webhooks.md#limits). */
 const MOST_URL = 2048
 const MOST_FILTERS = 8000
 

@@ -148,7 +148,7 @@ function readParams(
   return exposed({ ...implied, ...(contextValue(filled, rootType('params')) as Readonly<Record<string, unknown>>) })
 }
 
-/** Whose credentials it is about: as it says, or as its parameters do (facts: policy-language §10, U-own-cred-scope). */
+/** Whose credentials it is about: as it says, or as its parameters do (U-own-cred-scope). */
 function readTarget(
   tree: Tree,
   row: ActivityRow | undefined,
@@ -171,7 +171,7 @@ function readTime(tree: Tree | undefined, { report }: RequestTools): bigint {
   return parseTime(DEFAULT_TIME)!
 }
 
-/** Wallets, private keys and secrets (facts: policy-language §4, §5.1). */
+/** Wallets, private keys and secrets (docs/protocol/policies.md#roots). */
 function readThings(tree: Tree, tools: RequestTools): Partial<PolicyContext> {
   const { world } = tools
   const wallet = childOf(tree, 'wallet')

@@ -128,7 +128,7 @@ function interfaceOf({ fields: { address, type, interface: json } }: Resource): 
   return [{ address, type: INTERFACE_TYPES[word], json }]
 }
 
-/** `alias` is the user's name: the API has no other short name of a user (policy-language §5.1 leaves it open). */
+/** `alias` is the user's name: the API has no other short name of a user (docs/protocol/policies.md#fields: our reading). */
 function approverOf({ id, name, fields }: Resource): Approver {
   const { email, tags } = fields
   return { id: id!, tags: texts(tags), alias: name, ...(typeof email === 'string' ? { email } : {}) }

@@ -6,7 +6,7 @@ export interface BusyService {
   readonly url: string
   /** Requests in the order in which they came, refused ones among them. */
   readonly seen: readonly { readonly path: string; readonly refused: boolean; readonly stamp: string }[]
-  /** Refuses the next requests, as the API words it (facts: protocol §11). */
+  /** Refuses the next requests, as the API words it (docs/protocol/limits.md#requests-a-second). */
   refuseNext(count: number, retryAfter?: string): void
   close(): Promise<void>
 }

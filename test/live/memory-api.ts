@@ -15,7 +15,10 @@ type Row = Record<string, unknown>
 /** One table: the rows of a kind by id. */
 type Table = Map<string, Row>
 
-/** Host bits are cleared (facts: protocol §15): here those of the last part of an IPv4 /24, and of a /64 of IPv6. */
+/**
+ * Host bits are cleared (docs/protocol/organizations.md#ip-allow-lists): here those of the last part of an IPv4 /24,
+ * and of a /64 of IPv6.
+ */
 const withoutHost = (cidr: string): string => cidr.replace(/\.\d+\/24$/, '.0/24').replace(/::[0-9a-f]+\/64$/, '::/64')
 
 /** How a new row is made of what an activity says of it. */

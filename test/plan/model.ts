@@ -1,7 +1,7 @@
 /**
  * An organization in memory that carries out the activities of a plan, with the rules of the API that an order can
  * break: what is referred to exists, a quorum's member cannot be deleted, names of policies are unique, a user keeps a
- * way in (facts: protocol §15, policy-language §12).
+ * way in (docs/protocol/organizations.md#ways-in, docs/protocol/policies.md#root-only-activities).
  */
 import type { Json } from '../../src/encoding/index.ts'
 import {

@@ -14,7 +14,7 @@ import { testSeal } from '../test-seal.ts'
 import { historyToText } from '../workflows/history-json.ts'
 import { line } from './figures.ts'
 
-/** The server warns from here on (facts: Temporal's defaults). */
+/** The server warns from here on, by Temporal's defaults. */
 const MOST_PAYLOAD = 256 * 1024
 /** The server suggests to continue as new from here on. */
 const MOST_EVENTS = 4_096

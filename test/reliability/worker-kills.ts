@@ -1,6 +1,6 @@
 /**
  * Workers are killed at random moments while work is pending. What must hold: every batch ends, and each intent is one
- * activity, counted at the real service (stories G1). The naive variant, which makes the body inside the Temporal
+ * activity, counted at the real service. The naive variant, which makes the body inside the Temporal
  * activity, must fail the same, or it shows nothing.
  */
 import { setTimeout as delay } from 'node:timers/promises'

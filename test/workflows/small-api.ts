@@ -1,7 +1,7 @@
 /**
  * As much of the signed-activity API as a walk meets, in memory, with faults on request. It recognises a repeated body
- * by its bytes (facts: protocol §5), counts votes, and keeps a log of what was submitted, so that a test can count
- * activities by intent. It outlives the workers that tests kill.
+ * by its bytes (docs/protocol/activities.md#fingerprint), counts votes, and keeps a log of what was submitted, so that
+ * a test can count activities by intent. It outlives the workers that tests kill.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'

@@ -54,7 +54,10 @@ export async function readSignedTransaction(url: string, hash: string): Promise<
   }
 }
 
-/** Only type 2 without an access list is what sends are (facts: chain §7); anything else has another hash. */
+/**
+ * Only type 2 without an access list is what sends are (docs/protocol/sends.md#ethereum-sends); anything else has
+ * another hash.
+ */
 function hashOf(found: NodeTransaction): string {
   const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas, to, value, input } = found
   const unsigned = encodeEthereum(2, {

@@ -85,7 +85,7 @@ export function createProgressView(io: Io): (progress: ApplyProgress, before: Ap
   }
 }
 
-/** What the exit code says of an apply (stories.md G2). */
+/** The exit code of an apply: what came of it as a whole. */
 export function exitOf({ state, batches }: Pick<ApplyProgress, 'state' | 'batches'>): ExitCode {
   if (state === 'done') return EXIT.done
   if (state === 'waiting' || state === 'running') return EXIT.waiting

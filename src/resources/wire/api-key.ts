@@ -6,7 +6,7 @@ const PREFIX = 'CREDENTIAL_TYPE_API_KEY_'
 
 /**
  * An API key out of its user's record, or undefined for a session key (login, OTP, OAuth, recovery), which comes and
- * goes by itself and is nothing a definition could hold (facts: protocol §15).
+ * goes by itself and is nothing a definition could hold (docs/protocol/organizations.md#credentials).
  */
 export function fromWire(record: WireRecord, user: Resource): Resource | undefined {
   const credential = takeRecord(record['credential'], '`credential` of an API key')

@@ -3,7 +3,7 @@ import type { Resource, Value } from '../model.ts'
 import { listOf } from '../value.ts'
 import { takeText, type WireRecord } from './record.ts'
 
-/** How an authenticator may be reached (facts: auth §8), by the words of definitions. */
+/** How an authenticator may be reached (docs/protocol/organizations.md#passkey-registration), by the words of definitions. */
 export const TRANSPORTS = ['ble', 'internal', 'nfc', 'usb', 'hybrid'] as const
 
 /** A passkey out of its user's record. */
@@ -36,7 +36,7 @@ export function toIntent(authenticator: Resource): Value {
   }
 }
 
-/** Base64url without padding; other clients write standard base64 (facts: auth §8). */
+/** Base64url without padding; other clients write standard base64 (docs/protocol/organizations.md#passkey-registration). */
 function normalCredentialId(id: string): string {
   return id.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }

@@ -13,7 +13,8 @@ import {
 
 /**
  * An allow-list out of its query: the organization's, or that of an API key. Nothing when none is set: the answer then
- * has no rules (facts: protocol §15), and is not enabled, for an enabled list without rules lets nobody in.
+ * has no rules (docs/protocol/organizations.md#ip-allow-lists), and is not enabled, for an enabled list without rules
+ * lets nobody in.
  */
 export function fromWire(record: WireRecord, apiKey?: Resource): Resource | undefined {
   const rules = (takeOptionalList(record, 'rules', 'IP allow-list') ?? []).map((one) => {

@@ -27,7 +27,7 @@ export function fromWire(record: WireRecord): Resource {
 
 /**
  * The form in which an expression is compared: `null` for what is absent and for the text `true`, which mean the same
- * (facts: policy-language §1): an update cannot make an expression absent again, only `true`.
+ * (docs/protocol/policies.md#a-policy): an update cannot make an expression absent again, only `true`.
  */
 export function normalExpression(text: Value | undefined): Value {
   return text === undefined || (typeof text === 'string' && /^(true)?$/.test(text.trim())) ? null : text
@@ -48,8 +48,8 @@ export function toIntent(policy: Resource): Value {
 
 /**
  * The parameters of `update_policy` (V2): what differs and nothing else. An absent property leaves a value alone and
- * an empty expression is refused, so one that goes becomes `true`; only `time` may be emptied (facts: policy-language
- * §1, U-clear-field).
+ * an empty expression is refused, so one that goes becomes `true`; only `time` may be emptied (U-clear-field,
+ * docs/protocol/policies.md#a-policy).
  */
 export function toUpdateIntent(policyId: string, policy: Resource, fields: readonly string[]): Value {
   const { consensus = null, condition = null, time = null, notes = '' } = policy.fields

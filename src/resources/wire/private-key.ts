@@ -15,7 +15,7 @@ import { takeList, takeRecord, takeText, takeTexts, type WireRecord } from './re
 export function fromWire(record: WireRecord): Resource {
   const name = takeText(record, 'privateKeyName', 'private key')
   const curve = takeText(record, 'curve', 'private key')
-  // A word that is not known yet is kept as it is: enumerations of the API only grow (facts: protocol §16).
+  // A word that is not known yet is kept as it is: enumerations of the API only grow (docs/protocol/requests.md#versions).
   const formats = takeList(record, 'addresses', 'private key').map((one) => {
     const format = takeText(takeRecord(one, 'an address of a private key'), 'format', 'address')
     return isAddressFormat(format) ? addressFormats[format].name : format

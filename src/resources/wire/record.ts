@@ -16,7 +16,7 @@ export function takeText(record: WireRecord, member: string, what: string): stri
   throw malformed(`\`${member}\` of a ${what}`, 'a text', value)
 }
 
-/** Takes a text that may be absent, null or empty: then undefined (facts: protocol §12). */
+/** Takes a text that may be absent, null or empty: then undefined (docs/protocol/requests.md#times-and-numbers). */
 export function takeOptionalText(record: WireRecord, member: string, what: string): string | undefined {
   const value = own(record, member)
   if (value === undefined || value === null || value === '') return undefined
@@ -58,7 +58,7 @@ export function takeTexts(record: WireRecord, member: string, what: string): rea
   })
 }
 
-/** Takes a whole number, which may be written as a text (facts: protocol §1). */
+/** Takes a whole number, which may be written as a text (docs/protocol/requests.md#leniency). */
 export function takeInteger(record: WireRecord, member: string, what: string): number {
   const value = own(record, member)
   const number = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value

@@ -42,7 +42,10 @@ export function wireType(type: string): WireType {
   return type === 'solana' ? `${PREFIX}SOLANA` : `${PREFIX}ETHEREUM`
 }
 
-/** Addresses of Ethereum compare without regard to case, those of Solana with (facts: chain §9). */
+/**
+ * Addresses of Ethereum compare without regard to case, those of Solana with
+ * (docs/protocol/policies.md#contract-interfaces).
+ */
 export function normalAddress(address: Value): Value {
   return typeof address === 'string' && /^0x/i.test(address) ? address.toLowerCase() : address
 }

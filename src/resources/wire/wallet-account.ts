@@ -16,7 +16,7 @@ export function fromWire(record: WireRecord, wallet: Resource): Resource {
   const path = normalizePath(takeText(record, 'path', 'wallet account'))
   const wireFormat = takeText(record, 'addressFormat', 'wallet account')
   const wireCurve = takeText(record, 'curve', 'wallet account')
-  // A word that is not known yet is kept as it is: enumerations of the API only grow (facts: protocol §16).
+  // A word that is not known yet is kept as it is: enumerations of the API only grow (docs/protocol/requests.md#versions).
   const format = isAddressFormat(wireFormat) ? addressFormats[wireFormat].name : wireFormat
   const label = takeOptionalText(record, 'name', 'wallet account')
   const name = walletAccountName(path, format)

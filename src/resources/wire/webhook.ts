@@ -35,7 +35,7 @@ function readSubscription(record: WireRecord): Value {
   return normalSubscription({
     event: takeText(record, 'eventType', 'subscription'),
     ...(filters === undefined ? {} : { filters: parseFilters(filters) }),
-    // It is active unless said otherwise (facts: webhooks §1).
+    // It is active unless said otherwise (docs/protocol/webhooks.md#endpoints).
     isActive: takeOptionalBoolean(record, 'isActive', 'subscription') ?? true,
   })
 }

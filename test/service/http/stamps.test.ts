@@ -1,4 +1,7 @@
-/** Every scheme of `X-Stamp` over the socket, and the curve of the stored key that it must fit (facts: protocol §3.1). */
+/**
+ * Every scheme of `X-Stamp` over the socket, and the curve of the stored key that it must fit
+ * (docs/protocol/stamps.md#api-key-stamps).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KEY_CURVES, type KeyCurve } from '../../../src/crypto/index.ts'
 import { encodeUtf8 } from '../../../src/encoding/index.ts'

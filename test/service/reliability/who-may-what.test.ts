@@ -67,7 +67,7 @@ const NO_STAMP: Outcome = [401, 16, 'SIGNATURE_MISSING']
 const NOT_FOUND: Outcome = [401, 16, 'PUBLIC_KEY_NOT_FOUND']
 const EXPIRED: Outcome = [401, 16, 'API_KEY_EXPIRED']
 const MISMATCH: Outcome = [400, 3, 'ORGANIZATION_MISMATCH']
-/** Logins look for their home below a parent (facts: protocol §4.6). */
+/** Logins look for their home below a parent (docs/protocol/stamps.md#from-stamp-to-caller). */
 const FINDS_HOME: readonly ActivityType[] = ['ACTIVITY_TYPE_STAMP_LOGIN']
 
 /** Each actor, where the request goes, and the one outcome of every route, or what no route may come to. */
