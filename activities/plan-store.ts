@@ -33,6 +33,8 @@ export interface PlanStore {
   /** Records what came of a plan; a later run of the same plan replaces it. */
   putOutcome(plan: PlanDocument, outcome: ApplyProgress): Promise<void>
   getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
+  /** Ends the runs that were let in for plans of an organization: no step is done for them any more. */
+  endRuns(organizationId: string, options?: { readonly except?: string }): Promise<void>
   /** Which run may carry out a plan, and what it has done. */
   readonly runs: RunLedger
   /** What was sent under which reference. */
@@ -52,8 +54,9 @@ export function createPlanStore(folder: string): PlanStore {
   const at = (shelf: string, digest: string) => join(folder, shelf, fileNameOf(digest))
   const verified = createVerifiedPlans()
   const sends = createSendLedger(folder)
+  const runs = createRunLedger(folder)
 
-  return {
+  const store: PlanStore = {
     async putPlan(plan) {
       const digest = digestOf(plan)
       if (digest !== plan.digest) throw edited(plan.digest, digest)
@@ -110,10 +113,19 @@ export function createPlanStore(folder: string): PlanStore {
       return text === undefined ? undefined : (JSON.parse(text) as ApplyProgress)
     },
 
-    runs: createRunLedger(folder),
+    async endRuns(organizationId, { except } = {}) {
+      for (const { planDigest, end } of await runs.listOpen(except)) {
+        // Without its plan no step of it is done.
+        const plan = await store.getPlan(planDigest).catch(() => undefined)
+        if (plan?.organization.id === organizationId) await end()
+      }
+    },
+
+    runs,
     sends,
     batches: createBatchLedger(folder, sends),
   }
+  return store
 }
 
 /** `sha256:` and the lower-case hex SHA-256 of the raw body (docs/protocol/activities.md#fingerprint). */

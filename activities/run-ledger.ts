@@ -12,7 +12,7 @@ import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
 import type { Ids } from './model.ts'
-import { claim, fileNameOf, read, write } from './store-files.ts'
+import { claim, fileNameOf, list, read, write } from './store-files.ts'
 
 /** A run and the plan that it was let in for. */
 export interface RunOfPlan {
@@ -34,6 +34,14 @@ export interface RunLedger {
   batch(run: RunOfPlan, index: number): Promise<BatchRecords>
   /** From now on every step of this run is refused. */
   end(run: RunOfPlan): Promise<void>
+  /** The runs that were let in and are not over, but for this one. */
+  listOpen(except?: string): Promise<readonly OpenRun[]>
+}
+
+/** A run that somebody who kept its start could go on with. */
+export interface OpenRun {
+  readonly planDigest: string
+  end(): Promise<void>
 }
 
 /** What one run keeps of one batch. Each is settled once: what was kept first stays. */
@@ -102,6 +110,15 @@ export function createRunLedger(folder: string): RunLedger {
     async end(run) {
       const id = idOf(run.run)
       if (id !== undefined && (await has(at('runs', id)))) await claim(at('run-ends', id), '')
+    },
+    async listOpen(except) {
+      const over = new Set(await list(join(folder, 'run-ends')))
+      const open = (await list(join(folder, 'runs'))).filter((id) => !over.has(id) && id !== idOf(except))
+      const plans = await Promise.all(open.map((id) => read(at('runs', id))))
+      return open.map((id, index) => ({
+        planDigest: plans[index] ?? '',
+        end: () => claim(at('run-ends', id), ''),
+      }))
     },
   }
 }

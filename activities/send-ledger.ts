@@ -3,7 +3,7 @@ import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
 import { createSendGates, type OpenGate } from './send-gates.ts'
-import type { SendOrder, SendProgress } from './send-model.ts'
+import { isSendOver, type SendOrder, type SendProgress } from './send-model.ts'
 import { claim, fileNameOf, list, read, write } from './store-files.ts'
 
 /**
@@ -41,7 +41,7 @@ export interface SendLedger {
   stop(sendId: string): Promise<boolean>
   /** Whether what the reference had last was stopped, and nothing took its place. */
   isStopped(sendId: string): Promise<boolean>
-  /** Keeps where a send stands. */
+  /** Keeps where a send stands. What has ended does not go back to a state before, whoever hands that in again. */
   putProgress(progress: SendProgress): Promise<void>
   getProgress(sendId: string): Promise<SendProgress | undefined>
   /** The sends of an organization, oldest first. */
@@ -193,7 +193,13 @@ export function createSendLedger(folder: string): SendLedger {
       const now = await nameNow(sendId)
       return now.stopped > 0 && (await readOrder(now.name)) === undefined
     },
-    putProgress: (progress) => write(progressAt(progress.sendId), JSON.stringify(progress)),
+    async putProgress(progress) {
+      const { sendId, state } = progress
+      const before = await getProgress(sendId)
+      if (before && before.state === 'included' && state !== 'included') return
+      if (before && isSendOver(before.state) && !isSendOver(state)) return
+      await write(progressAt(sendId), JSON.stringify(progress))
+    },
     getProgress,
     async list(organizationId) {
       const ids = await list(join(folder, 'sends'))

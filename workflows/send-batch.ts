@@ -5,12 +5,12 @@
  * the ledger. So it may end anywhere and begin again: what is over is left alone, and what runs is found running.
  */
 import {
+  CancellationScope,
   ChildWorkflowCancellationType,
   ContinueAsNew,
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
-  isCancellation,
   ParentClosePolicy,
   setHandler,
   startChild,
@@ -67,12 +67,13 @@ export async function sendBatch(input: SendBatchInput): Promise<SendBatchProgres
   }
   setHandler(batchProgress, progress)
   setHandler(nudge, () => run.nudge())
-  setHandler(stop, () => stopRest(run))
+  // Anybody who reaches Temporal may ask it to cancel: what was ordered goes on, and so does a stop.
+  setHandler(stop, () => CancellationScope.nonCancellable(() => stopRest(run)))
   setHandler(resume, () => run.resume())
   try {
-    await carryOut(run)
+    await CancellationScope.nonCancellable(() => carryOut(run))
   } catch (fault) {
-    if (fault instanceof ContinueAsNew || isCancellation(fault)) throw fault
+    if (fault instanceof ContinueAsNew) throw fault
     error = toFailure(fault)
   }
   over = true

@@ -7,7 +7,7 @@
  * no body that it knows. So there is never a second send. Waiting for people
  * has no deadline, and what is final is never tried again.
  */
-import { ContinueAsNew, continueAsNew, isCancellation, setHandler, workflowInfo } from '@temporalio/workflow'
+import { CancellationScope, ContinueAsNew, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
 import type { SendNews } from '../activities/batch-model.ts'
 import type { Failure } from '../activities/model.ts'
 import type { SendActivityState, SendProgress } from '../activities/send-model.ts'
@@ -39,13 +39,18 @@ export async function send(input: SendInput): Promise<SendProgress> {
   setHandler(sendProgress, () => run.progress())
   setHandler(nudge, () => run.nudge())
   setHandler(told, (news) => run.hear(news))
+  // Temporal's own cancellation is nobody's word: anyone who reaches Temporal may ask for it. What was ordered goes on.
+  return CancellationScope.nonCancellable(() => carryOut(run))
+}
+
+async function carryOut(run: SendRun): Promise<SendProgress> {
   try {
-    if (!input.carried) await begin(run)
+    if (!run.input.carried) await begin(run)
     if (run.record.activityId === undefined) await submit(run)
     await awaitApproval(run)
     await awaitInclusion(run)
   } catch (error) {
-    if (error instanceof ContinueAsNew || isCancellation(error)) throw error
+    if (error instanceof ContinueAsNew) throw error
     const failure = toFailure(error)
     const isStopped = failure.code === 'apply/send-stopped'
     run.change({ state: isStopped ? 'stopped' : 'failed', error: failure })

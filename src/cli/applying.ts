@@ -11,6 +11,7 @@ import type { apply } from '../../workflows/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { Plan } from '../plan/index.ts'
 import { TASK_QUEUE } from '../worker/index.ts'
+import { APPLY, createLook } from './run-end.ts'
 import { isOver } from './views/progress.ts'
 
 /** How often a running apply is asked where it stands. */
@@ -75,12 +76,15 @@ export async function startApply(
   const workflowId = applyId(organizationId)
   const run = await planStore.runs.open(plan.digest)
   try {
-    return await client.workflow.start<typeof apply>('apply', {
+    const handle = await client.workflow.start<typeof apply>('apply', {
       workflowId,
       taskQueue,
       args: [{ organizationId, planDigest: plan.digest, run }],
       workflowIdConflictPolicy: 'FAIL',
     })
+    // This run holds the lock. One that was ended at Temporal is not brought back by whoever kept its start.
+    await planStore.endRuns(organizationId, { except: run })
+    return handle
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
     await planStore.runs.end({ planDigest: plan.digest, run })
@@ -130,7 +134,7 @@ async function signal(handle: Pick<ApplyHandle, 'signal'>, name: string): Promis
 
 /**
  * Follows an apply until it is over, or until `until` says that this is enough. Every change is shown once.
- * What follows only looks: ending it (Ctrl-C, a closed terminal) changes nothing.
+ * What follows only looks: ending it (Ctrl-C, a closed terminal) changes nothing. Throws `cli/run-ended`.
  */
 export async function followApply(
   handle: ApplyHandle,
@@ -138,8 +142,9 @@ export async function followApply(
   until: (progress: ApplyProgress) => boolean | Promise<boolean> = () => false,
 ): Promise<ApplyProgress> {
   let before: ApplyProgress | undefined
+  const look = createLook(handle, APPLY, () => askProgress(handle))
   for (;;) {
-    const progress = await askProgress(handle)
+    const progress = await look()
     show(progress, before)
     if (isOver(progress) || (await until(progress))) return progress
     before = progress

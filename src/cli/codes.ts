@@ -96,6 +96,10 @@ export const cliCodes = {
     summary: 'a key given for a sub-organization is that of none of its users',
     solve: 'give a key of one of its users, or remove the file: then what is inside is compared and left alone',
   },
+  'cli/run-ended': {
+    summary: 'somebody ended an apply, a send or a batch at Temporal, and nobody carries it out now',
+    solve: 'run the same command again: what was submitted is found, and nothing is submitted or paid twice',
+  },
   'cli/no-worker': {
     summary: 'a Temporal server is there, but no worker works for this organization',
     solve: 'start one with `quorate worker`, with the settings of the apply',

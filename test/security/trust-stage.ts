@@ -18,6 +18,13 @@ import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../workflows/harness.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
 
+export interface TrustStageOptions {
+  /** Chains of the service. @default none */
+  readonly chains?: NonNullable<Parameters<typeof startTestService>[0]>['chains']
+  /** Called when a step is done, before anybody is told of it. */
+  readonly afterStep?: (name: string) => Promise<void>
+}
+
 export interface TrustStage {
   readonly service: TestService
   readonly bob: TestUser
@@ -44,10 +51,10 @@ export interface TrustStage {
   close(): Promise<void>
 }
 
-export async function openTrustStage(): Promise<TrustStage> {
+export async function openTrustStage(options: TrustStageOptions = {}): Promise<TrustStage> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-trust-'))
   const store = createPlanStore(folder)
-  const service = await startTestService()
+  const service = await startTestService(options.chains ? { chains: options.chains } : {})
   const bob = await createTestUser(service, 'bob')
   const temporal = await connectTestTemporal()
   const { organizationId, rootUserId: userId, root, url: baseUrl } = service
@@ -61,12 +68,11 @@ export async function openTrustStage(): Promise<TrustStage> {
       return real.submit(path, body, options)
     },
   }
-  const activities = createActivities({
-    clientFor: () => client,
-    planStore: store,
-    clock: Date.now,
-    logger: silentLogger,
-  })
+  const { afterStep = async () => {} } = options
+  const activities = after(
+    createActivities({ clientFor: () => client, planStore: store, clock: Date.now, logger: silentLogger }),
+    afterStep,
+  )
   const taskQueue = `quorate/${organizationId}`
   const workflowBundle = await testBundle()
   let stop: (() => Promise<void>) | undefined
@@ -129,4 +135,16 @@ export async function openTrustStage(): Promise<TrustStage> {
   }
   await stage.startWorker()
   return stage
+}
+
+function after(activities: Activities, done: (name: string) => Promise<void>): Activities {
+  const each = Object.entries(activities).map(([name, step]) => [
+    name,
+    async (input: never) => {
+      const answer = await (step as (given: never) => Promise<unknown>)(input)
+      await done(name)
+      return answer
+    },
+  ])
+  return Object.fromEntries(each) as Activities
 }

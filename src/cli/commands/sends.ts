@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
 import { writeJson } from '../io.ts'
+import { foreignEndOf } from '../run-end.ts'
 import { findBatch, readBatchReport } from '../sending/batch-reading.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
@@ -26,18 +27,40 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
   const all = await readListed(ledger, organizationId)
   const follows = options['follow'] === true
   const chosen = options['open'] === true || follows ? all.filter((one) => !isOver(one)) : all
+  const left = await findLeft(input, chosen)
+  const marked = (one: ListedSend): ListedSend =>
+    left.has(one.sendId) && !isOver(one) ? { ...one, isLeft: true } : one
   const show = (one: ListedSend) => {
     if (!json) io.out(renderListedSend(one, io.style, now()))
   }
   if (!json && chosen.length === 0) io.say(all.length === 0 ? 'Nothing was sent from here.\n' : 'Nothing is open.\n')
   const ids = new Set(chosen.map(({ sendId }) => sendId))
-  const read = async () => (await readListed(ledger, organizationId)).filter(({ sendId }) => ids.has(sendId))
+  const read = async () =>
+    (await readListed(ledger, organizationId)).filter(({ sendId }) => ids.has(sendId)).map(marked)
   const shown = follows
     ? await followListed(io, { read, show, nudge: (waiting) => nudgeSends(input, waiting) })
-    : chosen
+    : chosen.map(marked)
   if (!follows) shown.forEach(show)
   if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson) })
   return follows ? exitOfListed(shown) : EXIT.done
+}
+
+/** Newest open sends of which it is asked whether anybody carries them out: each is a request to Temporal. */
+const MOST_ASKED = 100
+
+/** Which open sends somebody ended at Temporal: the ledger has what was true then. Where no Temporal runs, that is not known. */
+async function findLeft(input: CommandInput, listed: readonly ListedSend[]): Promise<ReadonlySet<string>> {
+  const open = listed.filter((one) => one.progress !== undefined && !isOver(one)).slice(-MOST_ASKED)
+  const temporal = open.length === 0 ? undefined : await findRunningTemporal(input).catch(() => undefined)
+  if (temporal === undefined) return new Set()
+  const ends = await Promise.all(
+    open.map(async ({ sendId, order }) => {
+      const handle = temporal.client.workflow.getHandle(sendWorkflowId(order.organization.id, sendId))
+      return foreignEndOf(handle).catch(() => undefined)
+    }),
+  )
+  await temporal.close()
+  return new Set(open.filter((_, index) => ends[index] !== undefined).map(({ sendId }) => sendId))
 }
 
 /** It is a service, and no condition: they ask by themselves once in a while. */

@@ -1,10 +1,12 @@
-import type { ApplyProgress } from '../../../activities/index.ts'
+import { join } from 'node:path'
+import { type ApplyProgress, createPlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { type ApplyHandle, askProgress, cancelApply, findApply, followApply } from '../applying.ts'
 import { type RunningInside, runningInside } from '../applying-inside.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace } from '../connect.ts'
 import { writeJson } from '../io.ts'
+import { APPLY, foreignEndOf } from '../run-end.ts'
 import { line } from '../screen.ts'
 import { withApplies } from '../temporal.ts'
 import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
@@ -22,18 +24,31 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       else io.out(line`Nothing has been applied to organization ${organizationId} from here.\n`)
       return EXIT.done
     }
-    const all = [...(handle ? [handle] : []), ...inside.map((one) => one.handle)]
+    // One that somebody ended at Temporal answers for ever what was true then.
+    const end = handle && (await foreignEndOf(handle))
+    const all = [...(handle && !end ? [handle] : []), ...inside.map((one) => one.handle)]
     if (options['cancel']) for (const one of all) await cancelApply(one)
-    const follow = options['follow'] === true || options['cancel'] === true
+    // Nobody who kept its start goes on with it.
+    if (options['cancel'] && end) await createPlanStore(join(applies.dataDir, 'plans')).endRuns(organizationId)
+    const follow = !end && (options['follow'] === true || options['cancel'] === true)
     const watch = follow ? (one: ApplyHandle) => followApply(one, createProgressView(io)) : askProgress
     const progress = handle ? await watch(handle) : undefined
-    if (json) writeJson(io, { organizationId, apply: progress ?? null, ...asData(inside) })
+    if (json) writeJson(io, { organizationId, apply: progress ?? null, ...(end ? { end } : {}), ...asData(inside) })
     else {
       if (progress) io.out(renderStatus(progress, io))
+      if (end) io.out(renderEnd(end, options['cancel'] === true))
       for (const one of inside) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
     }
+    if (end && options['follow']) return EXIT.error
     return follow && progress ? exitOf(progress) : EXIT.done
   })
+}
+
+function renderEnd(end: string, isCancelled: boolean): string {
+  const next = isCancelled
+    ? 'It is given up: nothing more of it is submitted. What waits for approval is ended with `quorate reject`.'
+    : `What was submitted is kept, and nothing more is submitted by itself. Next: ${APPLY.next}.`
+  return line`Somebody ended it at Temporal (${end}): nobody carries it out now. ${next}\n`
 }
 
 function asData(inside: readonly RunningInside[]): object {

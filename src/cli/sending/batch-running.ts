@@ -2,6 +2,7 @@ import { ServiceError, type WorkflowHandle } from '@temporalio/client'
 import type { SendBatch, SendBatchProgress } from '../../../activities/index.ts'
 import type { sendBatch } from '../../../workflows/index.ts'
 import { type ApplyPlace, assertWorker } from '../applying.ts'
+import { BATCH, createLook } from '../run-end.ts'
 import { ledgerOf } from './running.ts'
 
 type BatchHandle = WorkflowHandle<typeof sendBatch>
@@ -41,7 +42,7 @@ export async function beginBatch(
 
 const ASK_EVERY_MS = 250
 
-/** Follows a batch until it is over, or until `until` says that this is enough. A worker that went away is waited for. */
+/** Follows a batch until it is over, or until `until` says that this is enough. A worker that went away is waited for. Throws `cli/run-ended`. */
 export async function followBatch(
   { client, taskQueue }: ApplyPlace,
   handle: BatchHandle,
@@ -55,9 +56,10 @@ export async function followBatch(
   },
 ): Promise<SendBatchProgress> {
   let first: SendBatchProgress | undefined
+  const look = createLook(handle, BATCH, () => handle.query<SendBatchProgress>('progress'))
   for (;;) {
     try {
-      const progress = await handle.query<SendBatchProgress>('progress')
+      const progress = await look()
       show(progress)
       // Whoever asks again has often just approved something.
       if (first === undefined && !progress.over) await handle.signal('nudge').catch(() => {})

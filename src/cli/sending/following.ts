@@ -10,6 +10,8 @@ export interface ListedSend {
   readonly order: SendOrder
   /** @default it was ordered, and nothing is known yet */
   readonly progress?: SendProgress
+  /** It has not ended, and nobody carries it out: somebody ended it at Temporal. */
+  readonly isLeft?: boolean
 }
 
 export function isOver({ progress }: ListedSend): boolean {
@@ -52,7 +54,8 @@ export function followListed(
         shown.set(one.sendId, text)
         show(one)
       }
-      const open = all.filter((one) => !isOver(one))
+      // What somebody ended at Temporal does not move by itself.
+      const open = all.filter((one) => !isOver(one) && one.isLeft !== true)
       if (open.length === 0 || (!io.terminal && open.every(waits) && Date.now() > asked)) return all
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
     }

@@ -12,6 +12,7 @@ import {
 import type { send } from '../../../workflows/index.ts'
 import { EXIT, QuorateError } from '../../diagnostics/index.ts'
 import { type ApplyPlace, assertWorker } from '../applying.ts'
+import { createLook, SEND } from '../run-end.ts'
 
 type SendHandle = WorkflowHandle<typeof send>
 
@@ -83,15 +84,16 @@ export function isFinal({ state }: SendProgress): boolean {
 
 const ASK_EVERY_MS = 250
 
-/** Follows a send until it is over, or until `until` says that this is enough; every change is shown once. */
+/** Follows a send until it is over, or until `until` says that this is enough; every change is shown once. Throws `cli/run-ended`. */
 export async function followSend(
   handle: SendHandle,
   show: (progress: SendProgress) => void,
   until: (progress: SendProgress) => Promise<boolean>,
 ): Promise<SendProgress> {
   let before = ''
+  const look = createLook(handle, SEND, () => handle.query<SendProgress>('progress'))
   for (;;) {
-    const progress = await handle.query<SendProgress>('progress')
+    const progress = await look()
     const text = JSON.stringify([progress.state, progress.transactionHash, progress.approved, progress.error])
     if (text !== before) show(progress)
     if (isFinal(progress) || (await until(progress))) return progress

@@ -126,16 +126,24 @@ export const renderNext = view(({ state, fingerprint, error }: SendProgress, sty
   return next === undefined ? '' : `  ${style.dim('next'.padEnd(10))} ${printable(next)}\n`
 })
 
+/** Of a send that somebody ended at Temporal. */
+const LEFT = 'nobody carries it out now: run the same `quorate send` again, which pays it once'
+
 /** One send of a list: its reference, what it is, and how it stands. */
 export const renderListedSend = view(
   (
-    { order, progress }: { readonly order: SendOrder; readonly progress?: SendProgress },
+    {
+      order,
+      progress,
+      isLeft,
+    }: { readonly order: SendOrder; readonly progress?: SendProgress; readonly isLeft?: boolean },
     style: Style,
     now: number,
   ): string => {
     const { reference, amount, from, to } = order
     const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
-    return `${what}  ${progress === undefined ? 'not begun\n' : renderSend(progress, style, now)}`
+    const left = isLeft ? `  ${style.warning(LEFT)}\n` : ''
+    return `${what}  ${progress === undefined ? 'not begun\n' : renderSend(progress, style, now)}${left}`
   },
 )
 
@@ -146,7 +154,9 @@ export function toSendJson({
   explanation,
   sendId,
   progress,
+  isLeft,
 }: {
+  readonly isLeft?: boolean
   readonly order: SendOrder
   readonly description?: SendDescription
   readonly explanation?: Explanation
@@ -169,6 +179,7 @@ export function toSendJson({
           },
         }),
     ...(progress === undefined ? {} : { progress }),
+    ...(isLeft ? { isLeft } : {}),
   }
 }
 
