@@ -70,6 +70,56 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   cli: anything,
 }
 
+/**
+ * The walls inside the service. A resource's folder is two rooms: `resources/table`, its `store.ts` and `wire.ts`, which whoever
+ * reads that resource may import; and `resources`, its handlers and queries, which only the service's tables read.
+ */
+const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>> = {
+  readings: [],
+  loop: [],
+  store: [],
+  codes: ['store'],
+  error: ['codes'],
+  readiness: ['store'],
+  network: [],
+  nodes: [],
+  work: [],
+  oidc: ['network'],
+  chains: ['nodes'],
+  operator: ['error'],
+  keys: ['error', 'store'],
+  'resources/table': ['store'],
+  rates: ['store', 'resources/table'],
+  webauthn: ['store', 'resources/table'],
+  engine: ['store', 'resources/table', 'keys', 'rates', 'work', 'network', 'oidc', 'webauthn', 'chains'],
+  signing: ['engine', 'store', 'resources/table', 'keys'],
+  bundles: ['engine', 'store', 'resources/table', 'keys'],
+  outbox: ['store', 'resources/table', 'keys', 'network', 'loop'],
+  sends: ['signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
+  history: ['sends', 'chains', 'nodes', 'store'],
+  resources: [
+    'resources/table',
+    'readings',
+    'engine',
+    'store',
+    'signing',
+    'bundles',
+    'sends',
+    'history',
+    'chains',
+    'nodes',
+    'keys',
+    'network',
+    'webauthn',
+  ],
+  folder: ['error', 'store', 'keys', 'sends'],
+  http: ['engine', 'store', 'network', 'operator', 'outbox', 'rates', 'readiness'],
+  metrics: ['http', 'store'],
+  // Where the service is put together, and its door.
+  service: anything,
+  index: anything,
+}
+
 /** Files that may be imported past a room's index, because what is bundled must stay small: workflows, and policies in a browser. */
 const importedByPath = [
   'src/plan/walk.ts',
@@ -82,6 +132,8 @@ interface Import {
   readonly from: string
   readonly to: string
   readonly typeOnly: boolean
+  /** It is a dynamic import. */
+  readonly lazy: boolean
 }
 
 const files = ['src', 'activities', 'workflows'].flatMap(listSources)
@@ -102,6 +154,7 @@ function readImports(file: string): Import[] {
     from: file,
     to: target(file, match[2] ?? match[3]!),
     typeOnly: match[1] !== undefined,
+    lazy: match[3] !== undefined,
   }))
 }
 
@@ -113,6 +166,12 @@ function roomOf(path: string): string | undefined {
   const [first, second] = relative('.', path).split('/')
   if (first === 'src') return second
   return first === 'activities' || first === 'workflows' ? first : undefined
+}
+
+/** The room inside the service where a file stands: its folder, or its own name for a file at the top. */
+function serviceRoomOf(path: string): string | undefined {
+  const [, room, file] = /^src\/service\/([^/]+?)(?:\.ts|\/(.+))$/.exec(path) ?? []
+  return room === 'resources' && file && /\/(.+-)?(store|wire)\.ts$/.test(file) ? 'resources/table' : room
 }
 
 const crossings = imports.filter(({ from, to }) => roomOf(to) !== undefined && roomOf(from) !== roomOf(to))
@@ -136,6 +195,33 @@ describe('architecture', () => {
       return !allowed.includes(roomOf(to)!)
     })
     expect(forbidden).toEqual([])
+  })
+
+  test('no import passes a wall inside the service, whose rooms are entered through their index', () => {
+    const inside = imports.filter(
+      ({ from, to }) =>
+        serviceRoomOf(from) !== undefined &&
+        serviceRoomOf(to) !== undefined &&
+        serviceRoomOf(from) !== serviceRoomOf(to),
+    )
+    expect(inside.length).toBeGreaterThan(300)
+    // A room imports only rooms above it in the table, so that there are no circles of rooms.
+    const order = Object.keys(serviceWalls)
+    const upwards = Object.entries(serviceWalls).filter(
+      ([, allowed], at) => allowed !== anything && allowed.some((each) => !order.slice(0, at).includes(each)),
+    )
+    expect(upwards.map(([room]) => room)).toEqual([])
+    const forbidden = inside.filter(({ from, to }) => {
+      const allowed = serviceWalls[serviceRoomOf(from)!] ?? []
+      return allowed !== anything && !allowed.includes(serviceRoomOf(to)!)
+    })
+    expect(forbidden).toEqual([])
+    // What only some starts need is loaded by its own path.
+    const past = inside.filter(
+      ({ to, lazy }) =>
+        !lazy && to.split('/').length > 3 && !to.endsWith('/index.ts') && serviceRoomOf(to) !== 'resources/table',
+    )
+    expect(past).toEqual([])
   })
 
   test('nobody but a door imports a door', () => {

@@ -16,8 +16,8 @@
 import { activityRow } from '../protocol/catalogue.ts'
 import type { ActivityRow } from '../protocol/index.ts'
 import { type CompiledPolicy, holds } from './compiled-policy.ts'
+import { evaluateEach, type PolicyIndex } from './fast/index-of-policies.ts'
 import { type Budget, createBudget, createFrame, Frame, isUsedUp } from './frame.ts'
-import { evaluateEach, type PolicyIndex } from './index-of-policies.ts'
 import type { Approver, CredentialFacts, Decision, Outcome, PolicyContext, PolicyOutcome } from './model.ts'
 
 export { type CompiledPolicy, compilePolicy, compileWatched } from './compiled-policy.ts'

@@ -4,8 +4,8 @@
  */
 
 import { type CompiledExpression, compileExpression } from './expression.ts'
+import { compileInclusion, type IsIncluded } from './fast/inclusion.ts'
 import type { Frame } from './frame.ts'
-import { compileInclusion, type IsIncluded } from './inclusion.ts'
 import type { Outcome, PolicyField, PolicyOutcome, PolicyText } from './model.ts'
 import { type Probe, tooManySteps, type Unit } from './unit.ts'
 import { Fault } from './values.ts'

@@ -7,14 +7,14 @@
 
 import type { Expression } from './ast.ts'
 import { isInSpan, parseCron, parseDuration } from './cron.ts'
-import { compileDirect } from './direct.ts'
 import { type FieldRow, fieldRow, isRootName, roots } from './environment.ts'
+import { compileDirect } from './fast/direct.ts'
+import { compileQuantifier } from './fast/quantify.ts'
 import { type Frame, rootReaders } from './frame.ts'
 import { parseInstant } from './instant.ts'
 import { STEPS_OF_CRON_SPAN, STEPS_OF_SLICE, stepsOfText } from './limits.ts'
 import { asIs, loaderOf } from './load.ts'
 import { compareOperators, logicOperators } from './operators.ts'
-import { compileQuantifier } from './quantify.ts'
 import {
   at,
   type Evaluate,

@@ -3,11 +3,21 @@
  * one transaction. Not the toolkit's: the two meet in `protocol` and over a socket alone. Relies on the spine and on
  * SQLite; where mail, chains and clients are is told to it.
  */
-export type { Bootstrap } from './bootstrap.ts'
+
+export type { ChainsSettings } from './chains/index.ts'
 export { SERVICE_CODES, type ServiceCode } from './codes.ts'
 export { ServiceError } from './error.ts'
-export { EDGE_LIMITS, type EdgeLimits } from './http/limits.ts'
-export { type FolderLock, lockFolder } from './lock.ts'
+export type { Bootstrap } from './folder/index.ts'
+export {
+  type FolderLock,
+  lockFolder,
+  readFolder,
+  readSnapshot,
+  readWebhooksGivenUp,
+  restoreSnapshot,
+  saveSnapshot,
+} from './folder/index.ts'
+export { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
 export {
   askOperator,
   type Fault,
@@ -18,7 +28,5 @@ export {
 } from './operator/index.ts'
 export type { RatesSettings } from './rates.ts'
 export type { DiskWatermark } from './readiness.ts'
-export type { ChainsSettings } from './sends/chains.ts'
 export { createService, type Service, type ServiceOptions } from './service.ts'
-export { readFolder, readSnapshot, readWebhooksGivenUp, restoreSnapshot, saveSnapshot } from './snapshot.ts'
 export { type DatabaseFacts, StoreUnavailable } from './store/index.ts'

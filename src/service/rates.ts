@@ -3,8 +3,8 @@
  * those that make it ask a chain. Each is off unless it is set: a service of one's own has no plans to sell.
  */
 import { activities, apiError, queries } from '../protocol/index.ts'
-import { findOrganization } from './store/organizations.ts'
-import type { Transaction } from './store/transaction.ts'
+import { findOrganization } from './resources/organizations/store.ts'
+import type { Transaction } from './store/index.ts'
 
 /** Whole numbers of requests a second, from 1. As many may come at once. @default none of them */
 export interface RatesSettings {

@@ -6,31 +6,37 @@ import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
 import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
 import { createDecoder } from '../protocol/index.ts'
 import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
-import { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } from './bootstrap.ts'
-import { beginFirstStart, checkDataFolder, endFirstStart } from './data-folder.ts'
-import { createEngine, type Engine } from './engine/engine.ts'
-import { checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
-import { handlers } from './handlers/index.ts'
-import { EDGE_LIMITS, type EdgeLimits } from './http/limits.ts'
-import { apiPaths, createHttpServer } from './http/server.ts'
-import { lockFolder } from './lock.ts'
-import { listenForMetrics } from './metrics/listener.ts'
-import type { Metrics } from './metrics/metrics.ts'
-import { createResolveHost, type ResolveHost } from './network/resolve-host.ts'
-import { createWebhookUrlRules } from './network/webhook-url.ts'
-import { createDocumentFetch } from './oidc/fetch-document.ts'
-import { createOidcVerifier } from './oidc/verifier.ts'
+import { type ChainsSettings, createChains } from './chains/index.ts'
+import { createEngine, type Engine } from './engine/index.ts'
+import {
+  type Bootstrap,
+  beginFirstStart,
+  checkDataFolder,
+  checkMasterKey,
+  createFirstOrganization,
+  DATABASE_FILE,
+  endFirstStart,
+  isEmpty,
+  lockFolder,
+  MASTER_KEY_FILE,
+  OPERATOR_FILE,
+  OWNER_ONLY,
+  readMasterKey,
+  refreshBootstrap,
+} from './folder/index.ts'
+import { apiPaths, createHttpServer, EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
+import { createSealing } from './keys/index.ts'
+import { listenForMetrics, type Metrics } from './metrics/index.ts'
+import { createResolveHost, createWebhookUrlRules, type ResolveHost } from './network/index.ts'
+import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
-import { createOutbox } from './outbox/outbox.ts'
-import { prepareWebhookKeys } from './outbox/signing-keys.ts'
-import { queryHandlers } from './queries/index.ts'
+import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
 import { createRates, type RatesSettings } from './rates.ts'
 import { createReadiness, DISK_WATERMARK, type DiskWatermark } from './readiness.ts'
-import { createSealing } from './sealing.ts'
-import { type ChainsSettings, createChains } from './sends/chains.ts'
-import { createSender, type Sender } from './sends/sender.ts'
+import { handlers, queryHandlers } from './resources/index.ts'
+import { createSender, type Sender } from './sends/index.ts'
 import { openDatabase } from './store/index.ts'
-import { createWorkPool } from './work/pool.ts'
+import { createWorkPool } from './work/index.ts'
 
 export interface ServiceOptions {
   /** Made when it does not exist; this process alone may use it while the service runs. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readChains } from '../../src/cli/chains.ts'
-import { createChains } from '../../src/service/sends/chains.ts'
+import { createChains } from '../../src/service/chains/chains.ts'
 
 const URL = 'http://127.0.0.1:8545'
 const COIN = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'

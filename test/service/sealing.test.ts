@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { randomBytes } from '../../src/crypto/index.ts'
 import { ServiceError } from '../../src/service/error.ts'
-import { createSealing } from '../../src/service/sealing.ts'
+import { createSealing } from '../../src/service/keys/sealing.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 
 const key = (byte: number) => new Secret(new Uint8Array(32).fill(byte))

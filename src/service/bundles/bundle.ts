@@ -1,7 +1,7 @@
 import { createP256Signer } from '../../crypto/index.ts'
 import { encodeHex, encodeUtf8, type JsonObject } from '../../encoding/index.ts'
-import type { HandlerContext } from '../engine/handler.ts'
-import { openServiceKey } from '../service-keys.ts'
+import type { HandlerContext } from '../engine/index.ts'
+import { openServiceKey } from '../keys/index.ts'
 
 /**
  * Signs what the service says about keys by the key that clients pin (facts: auth §7.3): JSON whose `data` is the hex of the

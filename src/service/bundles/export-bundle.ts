@@ -1,7 +1,7 @@
 import { hpkeSeal, uncompressP256 } from '../../crypto/index.ts'
 import { decodeHex, encodeHex } from '../../encoding/index.ts'
 import { apiError } from '../../protocol/index.ts'
-import type { HandlerContext } from '../engine/handler.ts'
+import type { HandlerContext } from '../engine/index.ts'
 import { signBundle } from './bundle.ts'
 
 /** Reads the key that something is to be exported to: P-256 in hex, compressed or not. Throws the refusal of another. */

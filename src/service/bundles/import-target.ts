@@ -5,16 +5,15 @@
 import { CryptoError, hpkeOpen, uncompressP256 } from '../../crypto/index.ts'
 import { decodeHex, isHex } from '../../encoding/index.ts'
 import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
-import type { HandlerContext } from '../engine/handler.ts'
-import type { SealedPlace } from '../sealing.ts'
-import { createKeyPair } from '../service-keys.ts'
+import type { HandlerContext } from '../engine/index.ts'
+import { createKeyPair, type SealedPlace } from '../keys/index.ts'
 import {
   deleteImportTarget,
   deleteLapsedImportTargets,
   insertImportTarget,
   listImportTargets,
-} from '../store/import-targets.ts'
-import type { ImportTargetRow } from '../store/schema.ts'
+} from '../resources/imports/store.ts'
+import type { ImportTargetRow } from '../store/index.ts'
 import { signBundle } from './bundle.ts'
 
 /** What a target may be used for. */

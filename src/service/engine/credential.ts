@@ -6,7 +6,7 @@ import { decodeBase64 } from '../../encoding/index.ts'
 import type { CredentialFacts } from '../../policy/index.ts'
 import { type ApiError, apiError } from '../../protocol/index.ts'
 import { type Stamp, verifyWebAuthnStamp } from '../../stamp/index.ts'
-import { findAuthenticatorByCredentialId, findAuthenticatorsBelow } from '../store/authenticators.ts'
+import { findAuthenticatorByCredentialId, findAuthenticatorsBelow } from '../resources/authenticators/store.ts'
 import {
   type ApiKeyRow,
   type AuthenticatorRow,
@@ -16,7 +16,7 @@ import {
   type Transaction,
   type VoteRow,
 } from '../store/index.ts'
-import { readAllowedOrigins } from '../webauthn/origins.ts'
+import { readAllowedOrigins } from '../webauthn/index.ts'
 import type { PasskeyProof, Proof } from './authentication.ts'
 
 /** A credential that has proved itself in this request. */

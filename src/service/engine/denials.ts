@@ -5,8 +5,7 @@
  * traces gone would write over them.
  */
 import type { Json, JsonObject } from '../../protocol/index.ts'
-import { countDenial, countKeptDenials, hasKeptDenial } from '../store/denials.ts'
-import type { Transaction } from '../store/index.ts'
+import { countDenial, countKeptDenials, hasKeptDenial, type Transaction } from '../store/index.ts'
 
 /** Denied requests of one user that are kept of one day. */
 export const KEPT_DENIALS_A_DAY = 100

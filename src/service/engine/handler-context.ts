@@ -1,6 +1,6 @@
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
-import type { Sealing } from '../sealing.ts'
-import type { Chains } from '../sends/chains.ts'
+import type { Chains } from '../chains/index.ts'
+import type { Sealing } from '../keys/index.ts'
 import type { Transaction } from '../store/index.ts'
 import type { HandlerContext } from './handler.ts'
 import type { IdentityOf } from './identities.ts'

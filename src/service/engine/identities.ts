@@ -4,8 +4,7 @@
  * service ask issuers without a credential of the organization.
  */
 import { apiError, type JsonObject } from '../../protocol/index.ts'
-import type { OidcIdentity } from '../oidc/identity.ts'
-import { type OidcVerifier, readVerifiedIdentity } from '../oidc/verifier.ts'
+import { type OidcIdentity, type OidcVerifier, readVerifiedIdentity } from '../oidc/index.ts'
 
 /** Says whom a token of the request names. Throws `ApiError` for one that names nobody. */
 export type IdentityOf = (oidcToken: string) => Promise<OidcIdentity>

@@ -1,6 +1,6 @@
 import { compilePolicy, indexPolicies, type PolicyIndex, type PolicyText } from '../../policy/index.ts'
+import { listPolicies } from '../resources/policies/store.ts'
 import { type PolicyRow, type PolicyVersion, readPolicyVersion, type Transaction } from '../store/index.ts'
-import { listPolicies } from '../store/policies.ts'
 
 /** Gives an organization's policies, compiled and indexed. */
 export type PolicySource = (

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../encoding/index.ts'
-import type { Chains } from '../sends/chains.ts'
+import type { Chains } from '../chains/index.ts'
 import type { ActivityRecordRow, Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
 

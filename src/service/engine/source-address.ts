@@ -1,8 +1,8 @@
 import { BlockList } from 'node:net'
 import { apiError } from '../../protocol/index.ts'
-import { parseAddress, parseBlock } from '../network/address.ts'
+import { parseAddress, parseBlock } from '../network/index.ts'
+import { findApiKeyIpAllowlist, findIpAllowlist } from '../resources/ip-allowlists/store.ts'
 import type { Transaction } from '../store/index.ts'
-import { findApiKeyIpAllowlist, findIpAllowlist } from '../store/ip-allowlists.ts'
 import type { Caller } from './caller.ts'
 
 /**

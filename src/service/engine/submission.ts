@@ -4,7 +4,7 @@
  */
 import { newTimeOrderedUuid } from '../../crypto/index.ts'
 import type { ApiError } from '../../protocol/index.ts'
-import { setSignCount } from '../store/authenticators.ts'
+import { setSignCount } from '../resources/authenticators/store.ts'
 import {
   type ActivityRecordRow,
   type ActivityUpdate,

@@ -1,6 +1,6 @@
 import { ApiError, isWaiting, type JsonObject, toTimestamp } from '../../protocol/index.ts'
+import { toWireUser } from '../resources/users/wire.ts'
 import { type ActivityRecordRow, listVotes, type Transaction, type VoteRow } from '../store/index.ts'
-import { toWireUser } from '../wire/users.ts'
 import type { ActivityView } from './activity-wire.ts'
 import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'

@@ -10,8 +10,7 @@ import { createHash } from 'node:crypto'
 import { ChainError } from '../../chain/index.ts'
 import { type Budget, createBudget } from '../../policy/index.ts'
 import { StoreUnavailable } from '../store/index.ts'
-import { type JobInput, type JobName, type JobResult, jobs } from '../work/jobs.ts'
-import type { WorkPool } from '../work/pool.ts'
+import { type JobInput, type JobName, type JobResult, jobs, type WorkPool } from '../work/index.ts'
 
 export interface Work {
   /** Of all decisions that the request leads to. */

@@ -4,11 +4,9 @@
  * here.
  */
 import type { Wire } from '../../protocol/index.ts'
-import type { Asset } from '../assets/currency.ts'
-import { isFinal } from '../assets/finality.ts'
-import type { Chain } from '../sends/chains.ts'
-import { createEthereumNode, type Receipt } from '../sends/ethereum.ts'
-import { readSendRequest } from '../sends/request.ts'
+import { type Asset, type Chain, isFinal } from '../chains/index.ts'
+import { createEthereumNode, type Receipt } from '../nodes/index.ts'
+import { readSendRequest } from '../sends/index.ts'
 import { type SentTransaction, toRfc3339, toTransfer, turnkeyOf } from './sent.ts'
 
 interface RpcTransaction {

@@ -3,9 +3,8 @@
  * moved is read from what everybody had before a transaction and has after it, so that it holds whatever the programs did.
  */
 import type { Wire } from '../../protocol/index.ts'
-import type { Asset } from '../assets/currency.ts'
-import type { Chain } from '../sends/chains.ts'
-import { createSolanaNode } from '../sends/solana-node.ts'
+import type { Asset, Chain } from '../chains/index.ts'
+import { createSolanaNode } from '../nodes/index.ts'
 import { type SentTransaction, toRfc3339, toTransfer, turnkeyOf } from './sent.ts'
 
 interface TokenBalance {

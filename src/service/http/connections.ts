@@ -5,8 +5,7 @@
 import type { Server } from 'node:http'
 import { BlockList, type Socket } from 'node:net'
 import { apiError } from '../../protocol/index.ts'
-import { parseAddress, parseBlock } from '../network/address.ts'
-import { sourceOf } from '../network/source.ts'
+import { parseAddress, parseBlock, sourceOf } from '../network/index.ts'
 import type { EdgeLimits } from './limits.ts'
 import { refuseSocket } from './raw-refusal.ts'
 

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, apiError } from '../../protocol/index.ts'
-import { sourceOf } from '../network/source.ts'
+import { sourceOf } from '../network/index.ts'
 import { type Connections, guardConnections } from './connections.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import type { EdgeLimits } from './limits.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from '../../telemetry/index.ts'
-import { FAULT_STATUSES, type Faults } from '../operator/faults.ts'
+import { FAULT_STATUSES, type Faults } from '../operator/index.ts'
 import { sendJson } from './answer.ts'
 
 /**

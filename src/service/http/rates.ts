@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { sourceOf } from '../network/source.ts'
+import { sourceOf } from '../network/index.ts'
 import { type Rate, refuseTooMany } from '../rates.ts'
 
 /**

@@ -6,7 +6,7 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, GRPC } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
-import type { Known } from '../engine/known.ts'
+import type { Known } from '../engine/index.ts'
 
 /** A request that is over. */
 export interface RequestEnd extends Known {

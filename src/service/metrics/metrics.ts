@@ -4,7 +4,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { RequestEnd } from '../http/request-lines.ts'
+import type { RequestEnd } from '../http/index.ts'
 import type { Round } from '../store/index.ts'
 
 /** What is counted where it happens, and read when somebody asks. */

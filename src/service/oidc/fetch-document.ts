@@ -2,9 +2,13 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { decodeUtf8 } from '../../encoding/index.ts'
-import { createNameLookups, type LookUpName } from '../network/name-lookups.ts'
-import { createPublicAddressTest } from '../network/public-address.ts'
-import { createResolveHost, type ResolveHost } from '../network/resolve-host.ts'
+import {
+  createNameLookups,
+  createPublicAddressTest,
+  createResolveHost,
+  type LookUpName,
+  type ResolveHost,
+} from '../network/index.ts'
 
 /** Fetches a JSON document. Throws when it may not or cannot be had. */
 export type FetchDocument = (url: string) => Promise<unknown>

@@ -1,3 +1,4 @@
-export type { Fault, FaultStatus, NewFault } from './faults.ts'
+/** Operator: what the operator of a running service may ask it, over a socket of its data folder. */
+export { FAULT_STATUSES, type Fault, type FaultStatus, type Faults, type NewFault } from './faults.ts'
 export { createOperator, type Operator, type OperatorRequest, type OperatorState, warnOfKept } from './operator.ts'
 export { askOperator, listenForOperator } from './socket.ts'

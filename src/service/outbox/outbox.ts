@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { startLoop } from '../loop.ts'
-import type { Database, Transaction } from '../store/index.ts'
 import {
   type DueDelivery,
   deleteWebhookDelivery,
@@ -15,7 +14,8 @@ import {
   listDeliveryFronts,
   listDueDeliveries,
   postponeWebhookDelivery,
-} from '../store/webhook-deliveries.ts'
+} from '../resources/webhook-endpoints/deliveries-store.ts'
+import type { Database, Transaction } from '../store/index.ts'
 import { type AttemptTools, attemptDelivery, type Verdict } from './attempt.ts'
 import { type ProducedEvent, recordEvent } from './events.ts'
 import { pauseAfter } from './schedule.ts'

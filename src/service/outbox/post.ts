@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIPv6, type LookupFunction } from 'node:net'
-import type { WebhookPlace } from '../network/webhook-url.ts'
+import type { WebhookPlace } from '../network/index.ts'
 
 /** What a receiver said. */
 export interface Answer {

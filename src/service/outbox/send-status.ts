@@ -1,8 +1,8 @@
 import { sha256 } from '../../crypto/index.ts'
 import { encodeHex } from '../../encoding/index.ts'
 import type { JsonObject, Wire } from '../../protocol/index.ts'
+import { findBillingOrganization } from '../resources/organizations/store.ts'
 import type { SendRow, Transaction } from '../store/index.ts'
-import { findBillingOrganization } from '../store/organizations.ts'
 import type { WebhookEvent } from './event.ts'
 
 /** Tells the billing organization of the status that a send has come to (facts: webhooks §5.3). */

@@ -7,8 +7,7 @@ import { createPrivateKey } from '../../chain/index.ts'
 import type { RandomBytes } from '../../crypto/index.ts'
 import type { JsonObject } from '../../protocol/index.ts'
 import { toWebhookJwk, type WebhookSigningKey, webhookKeyId } from '../../webhook/index.ts'
-import type { Sealing } from '../sealing.ts'
-import { serviceKeyPlace } from '../service-keys.ts'
+import { type Sealing, serviceKeyPlace } from '../keys/index.ts'
 import {
   type Database,
   deleteServiceKey,

@@ -3,13 +3,13 @@
  * node has refused them the first time that they were handed over, and does not know them. Where there was no answer, the
  * same bytes are handed over again, for ever.
  */
-import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { deleteAttempts, updateSend } from '../store/sends.ts'
-import type { EthereumNode } from './ethereum.ts'
+
+import { type EthereumNode, NodeRefusal } from '../nodes/index.ts'
+import { deleteAttempts, updateSend } from '../resources/sends/store.ts'
+import type { SendAttemptRow, SendRow } from '../store/index.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
 import { changeSend, type Handover } from './family.ts'
-import { NodeRefusal } from './node.ts'
 import { readSendRequest } from './request.ts'
 
 // Nodes word these as they like; what is meant is the same in geth, Nethermind, Besu, Erigon, reth and Anvil.

@@ -4,19 +4,18 @@
  */
 import { authorizationItem, encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import type { SendRow } from '../store/schema.ts'
-import { findFlyingAttempt, listAttempts, listTaken, updateSend } from '../store/sends.ts'
+import { type EthereumNode, type Fees, NodeRefusal, otherChain, raiseFees } from '../nodes/index.ts'
+import { findFlyingAttempt, listAttempts, listTaken, updateSend } from '../resources/sends/store.ts'
+import type { SendRow } from '../store/index.ts'
 import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import { draftSend } from './draft.ts'
 import type { Draft, NoDraft } from './drafting.ts'
-import { type EthereumNode, type Fees, otherChain, raiseFees } from './ethereum.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
 import type { Completion } from './family.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
 import { nextNonce } from './next-nonce.ts'
-import { NodeRefusal } from './node.ts'
 import { readSendRequest, type SendRequest } from './request.ts'
 
 /** A fifth more than the node has needed: what a call meets may change until it is mined. */

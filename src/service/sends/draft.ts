@@ -4,8 +4,8 @@
  * not sent at the same time.
  */
 import { signAuthorization } from '../../chain/index.ts'
-import type { SendRow } from '../store/schema.ts'
-import { listSigned } from '../store/sends.ts'
+import { listSigned } from '../resources/sends/store.ts'
+import type { SendRow } from '../store/index.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
 import type { Draft, NoDraft, OnTheWay, Place } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'

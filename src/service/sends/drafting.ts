@@ -1,7 +1,7 @@
 /** What a send becomes on the chain before gas and fees are known, as a draft: the shapes that its makers share. */
 import type { Authorization } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import type { EthereumCall } from './ethereum.ts'
+import type { EthereumCall } from '../nodes/index.ts'
 
 export interface Draft {
   readonly call: EthereumCall

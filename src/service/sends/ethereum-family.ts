@@ -1,6 +1,6 @@
+import { createEthereumNode } from '../nodes/index.ts'
 import { broadcast } from './broadcast.ts'
 import { completeSend } from './completion.ts'
-import { createEthereumNode } from './ethereum.ts'
 import type { CreateChainFamily } from './family.ts'
 import { readSendRequest } from './request.ts'
 import { createWatcher } from './watch.ts'

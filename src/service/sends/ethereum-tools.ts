@@ -1,5 +1,5 @@
-import type { Chain } from './chains.ts'
-import type { EthereumNode } from './ethereum.ts'
+import type { Chain } from '../chains/index.ts'
+import type { EthereumNode } from '../nodes/index.ts'
 import type { SendTools } from './family.ts'
 
 /** What sending on one Ethereum chain takes. */

@@ -1,10 +1,10 @@
 import { encodeExecution, executionDigest, signAuthorization, signBytes } from '../../chain/index.ts'
-import type { SendRow } from '../store/schema.ts'
+import { EXECUTION_LASTS_S, executionDomain, executionNonce, isDelegated, missingContract } from '../nodes/index.ts'
+import type { SendRow } from '../store/index.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
 import type { Draft, NoDraft, OnTheWay, Place } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
-import { EXECUTION_LASTS_S, executionDomain, executionNonce, isDelegated, missingContract } from './gas-station.ts'
 import type { ExecutionRequest } from './request.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** What the API says about a send that failed or was reverted (facts: chain §7, the status). */
 import { decodeRevert, type RevertReason, type SmartContractInterface } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import type { NodeRefusal } from './node.ts'
+import type { NodeRefusal } from '../nodes/index.ts'
 
 /** A call within a transaction that has failed, as `callTracer` gives it; the outermost is the transaction's own. */
 export interface FailedCall {

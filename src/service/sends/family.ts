@@ -2,13 +2,12 @@
 
 import type { Wire } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
-import type { Outbox } from '../outbox/outbox.ts'
-import type { Sealing } from '../sealing.ts'
-import { type Database, StoreUnavailable, type Transaction } from '../store/index.ts'
-import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { updateSend } from '../store/sends.ts'
-import type { Chain } from './chains.ts'
-import { NodeRefusal, NodeUnreachable } from './node.ts'
+import type { Chain } from '../chains/index.ts'
+import type { Sealing } from '../keys/index.ts'
+import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
+import type { Outbox } from '../outbox/index.ts'
+import { updateSend } from '../resources/sends/store.ts'
+import { type Database, type SendAttemptRow, type SendRow, StoreUnavailable, type Transaction } from '../store/index.ts'
 
 export interface SendTools {
   readonly database: Database

@@ -8,13 +8,17 @@
 
 import { parseDecimal, printDecimal } from '../../encoding/index.ts'
 import { ApiError, GRPC, type Wire } from '../../protocol/index.ts'
-import { USD_PLACES, valueInUsd } from '../assets/price.ts'
-import { listFeatures } from '../store/features.ts'
-import { findGasUsage, findGasUsageConfig, insertGasUsage, sumGasUsage, updateGasUsage } from '../store/gas-usage.ts'
-import { findOrganization } from '../store/organizations.ts'
-import type { GasUsageConfigRow, SendRow } from '../store/schema.ts'
-import type { Transaction } from '../store/transaction.ts'
-import type { Chain } from './chains.ts'
+import { type Chain, USD_PLACES, valueInUsd } from '../chains/index.ts'
+import {
+  findGasUsage,
+  findGasUsageConfig,
+  insertGasUsage,
+  sumGasUsage,
+  updateGasUsage,
+} from '../resources/gas-usage/store.ts'
+import { listFeatures } from '../resources/organizations/features-store.ts'
+import { findOrganization } from '../resources/organizations/store.ts'
+import type { GasUsageConfigRow, SendRow, Transaction } from '../store/index.ts'
 
 /** What an organization's sponsored sends have cost in the window, and what they may. */
 export interface GasUsage {

@@ -1,8 +1,8 @@
 import type { SmartContractInterface } from '../../chain/index.ts'
-import { readContractInterfaces } from '../signing/contract-interfaces.ts'
-import type { SendRow } from '../store/schema.ts'
+import { executionInterfaces } from '../nodes/index.ts'
+import { readContractInterfaces } from '../signing/index.ts'
+import type { SendRow } from '../store/index.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
-import { executionInterfaces } from './gas-station.ts'
 
 /** What the errors of a send's contracts are decoded by: what its organization has uploaded, and the gas station's own. */
 export async function readInterfaces(

@@ -5,8 +5,7 @@
 import { type AddressFormat, addressOf, type Curve, createPrivateKey, type SigningKey } from '../../chain/index.ts'
 import type { RandomBytes } from '../../crypto/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
-import type { Sealing } from '../sealing.ts'
-import { serviceKeyPlace } from '../service-keys.ts'
+import { type Sealing, serviceKeyPlace } from '../keys/index.ts'
 import { type Database, insertServiceKey, listServiceKeys, type Transaction } from '../store/index.ts'
 
 const RELAYERS = {

@@ -4,13 +4,13 @@
  * each other. Everything that matters is in the store: a service that was killed goes on where it was.
  */
 import { type Namespace, namespaceOf } from '../../chain/index.ts'
+import type { Chain } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
-import type { SendRow } from '../store/schema.ts'
-import { listAttempts, listOpenSends } from '../store/sends.ts'
-import type { Chain } from './chains.ts'
+import { NodeUnreachable } from '../nodes/index.ts'
+import { listAttempts, listOpenSends } from '../resources/sends/store.ts'
+import type { SendRow } from '../store/index.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
 import { apart, type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
-import { NodeUnreachable } from './node.ts'
 import { createSolanaFamily } from './solana-family.ts'
 
 export interface Sender {

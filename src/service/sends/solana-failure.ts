@@ -1,11 +1,10 @@
 /** What the API says about a Solana transaction that failed (facts: chain §7, `error.solana`). */
 import { decodeProgramError, placeAsAsked, readSolanaDraft, type SmartContractInterface } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { readContractInterfaces } from '../signing/contract-interfaces.ts'
-import type { SendRow } from '../store/schema.ts'
+import type { NodeRefusal, SolanaRun, TransactionError } from '../nodes/index.ts'
+import { readContractInterfaces } from '../signing/index.ts'
+import type { SendRow } from '../store/index.ts'
 import type { SendTools } from './family.ts'
-import type { NodeRefusal } from './node.ts'
-import type { SolanaRun, TransactionError } from './solana-node.ts'
 
 /** Unstated: the words. Where it failed: tried before it was sent, in its block, or when it was handed over. */
 export type SolanaFailureSource = 'simulation' | 'execution' | 'broadcast'

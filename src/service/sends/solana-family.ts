@@ -1,9 +1,8 @@
-import type { SendAttemptRow, SendRow } from '../store/schema.ts'
+import { createSolanaNode, NodeRefusal } from '../nodes/index.ts'
+import type { SendAttemptRow, SendRow } from '../store/index.ts'
 import { type CreateChainFamily, changeSend, type Handover } from './family.ts'
-import { NodeRefusal } from './node.ts'
 import { completeSolana, waitFor } from './solana-completion.ts'
 import { isRefusedForGood, refusalFailure } from './solana-failure.ts'
-import { createSolanaNode } from './solana-node.ts'
 import type { SolanaTools } from './solana-tools.ts'
 import { createSolanaWatcher } from './solana-watch.ts'
 

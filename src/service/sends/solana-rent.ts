@@ -15,7 +15,7 @@ import {
   withPrefunds,
 } from '../../chain/index.ts'
 import { type Bytes, encodeBase64 } from '../../encoding/index.ts'
-import type { SolanaNode, TransactionError } from './solana-node.ts'
+import type { SolanaNode, TransactionError } from '../nodes/index.ts'
 
 /** What new accounts cost the signers of a transaction. */
 export interface Rent {

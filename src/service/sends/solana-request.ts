@@ -1,4 +1,4 @@
-import type { SendAttemptRow } from '../store/schema.ts'
+import type { SendAttemptRow } from '../store/index.ts'
 
 /** What is kept of a request to send on Solana. */
 export interface SolanaRequest {

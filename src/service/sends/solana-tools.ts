@@ -1,6 +1,6 @@
-import type { Chain } from './chains.ts'
+import type { Chain } from '../chains/index.ts'
+import type { SolanaNode } from '../nodes/index.ts'
 import type { SendTools } from './family.ts'
-import type { SolanaNode } from './solana-node.ts'
 
 export interface SolanaTools extends SendTools {
   readonly chain: Chain

@@ -1,15 +1,14 @@
 /** Solana sends that nodes have, until they are in a block that counts, or can no longer be. */
 import { NO_BLOCKHASH, prefundsOf, readSolanaDraft, sumOfPrefunds } from '../../chain/index.ts'
 import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
-import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { listAttempts } from '../store/sends.ts'
+import { NodeRefusal, NodeUnreachable, type SignatureStatus, type SolanaNode, type SolanaRun } from '../nodes/index.ts'
+import { listAttempts } from '../resources/sends/store.ts'
+import type { SendAttemptRow, SendRow } from '../store/index.ts'
 import { failure } from './failure.ts'
 import { changeSend } from './family.ts'
 import { settleGas } from './gas-usage.ts'
-import { NodeRefusal, NodeUnreachable } from './node.ts'
 import { completeSolana } from './solana-completion.ts'
 import { explainRun } from './solana-failure.ts'
-import type { SignatureStatus, SolanaNode, SolanaRun } from './solana-node.ts'
 import { readSolanaRequest, readSolanaTerms } from './solana-request.ts'
 import type { SolanaTools } from './solana-tools.ts'
 

@@ -2,18 +2,25 @@
 import { withFees } from '../../chain/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import type { SendAttemptRow, SendRow } from '../store/schema.ts'
-import { findIncluded, listAttempts } from '../store/sends.ts'
+import {
+  executionRelays,
+  hexQuantity,
+  NodeRefusal,
+  NodeUnreachable,
+  otherChain,
+  type Receipt,
+  raiseFees,
+  toRpcCall,
+} from '../nodes/index.ts'
+import { findIncluded, listAttempts } from '../resources/sends/store.ts'
+import type { SendAttemptRow, SendRow } from '../store/index.ts'
 import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
-import { hexQuantity, otherChain, type Receipt, raiseFees, toRpcCall } from './ethereum.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { type FailedCall, failure, revertFailure, toFailedCall } from './failure.ts'
 import { apart, changeSend } from './family.ts'
-import { executionRelays } from './gas-station.ts'
 import { settleGas } from './gas-usage.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
-import { NodeRefusal, NodeUnreachable } from './node.ts'
 import { readSendRequest } from './request.ts'
 
 export interface Watcher {

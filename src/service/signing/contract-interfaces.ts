@@ -1,6 +1,6 @@
 import type { SendFacts, SmartContractInterface, TransactionFacts } from '../../chain/index.ts'
-import type { HandlerContext } from '../engine/handler.ts'
-import { listInterfaces } from '../store/smart-contract-interfaces.ts'
+import type { HandlerContext } from '../engine/index.ts'
+import { listInterfaces } from '../resources/smart-contract-interfaces/store.ts'
 
 /**
  * Reads what the organization has uploaded about contracts, oldest first, by which calls are decoded for policies.

@@ -6,21 +6,21 @@ import { addressSpellings, type Curve, type NamedKey, openWallet, type SigningKe
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
-import type { HandlerContext } from '../engine/handler.ts'
-import { listPrivateKeys, type PrivateKeyFacts } from '../store/private-keys.ts'
-import type { WalletAccountRow } from '../store/schema.ts'
+import type { HandlerContext } from '../engine/index.ts'
+import { accountKeyPlace, mnemonicPlace, privateKeyPlace } from '../keys/index.ts'
+import { listPrivateKeys, type PrivateKeyFacts } from '../resources/private-keys/store.ts'
+import { listTagMembers } from '../resources/tags/store.ts'
+import { findSealedAccountKey } from '../resources/wallets/account-keys-store.ts'
 import {
   findAccountByAddress,
   findAccountByPublicKey,
   findPrivateKeyAddress,
   findPrivateKeyByPublicKey,
   readSealedPrivateKey,
-} from '../store/signers.ts'
-import { listTagMembers } from '../store/tags.ts'
-import { findSealedAccountKey } from '../store/wallet-account-keys.ts'
-import { listWallets, readSealedMnemonic, type WalletFacts } from '../store/wallets.ts'
+} from '../resources/wallets/signers-store.ts'
+import { listWallets, readSealedMnemonic, type WalletFacts } from '../resources/wallets/store.ts'
+import type { WalletAccountRow } from '../store/index.ts'
 import { privateKeyDisabled } from './refusals.ts'
-import { accountKeyPlace, mnemonicPlace, privateKeyPlace } from './sealed-places.ts'
 
 interface SealedKey {
   readonly curve: Curve

@@ -1,9 +1,9 @@
 /**
- * Store: the only SQL of the service. Typed rows, one function a question, every one taking the open transaction and
+ * Store: the database of the service: rounds of transactions, migrations, typed rows, and the SQL of activities and votes. The
+ * SQL of a resource stands in its folder's `store.ts`; nothing else holds any. Every function takes the open transaction and
  * the organization. It decides nothing; an id of another organization looks like an id that does not exist.
  */
 export {
-  type ActivityListing,
   type ActivityUpdate,
   findActivityByFingerprint,
   findActivityById,
@@ -13,13 +13,9 @@ export {
   shownFingerprint,
   updateActivity,
 } from './activities.ts'
-export {
-  type ApproverFacts,
-  listApprovers,
-  type PolicyVersion,
-  readPolicyVersion,
-  readRootQuorum,
-} from './consensus.ts'
+export { listApprovers, type PolicyVersion, readPolicyVersion, readRootQuorum } from './consensus.ts'
+export { countRows } from './count.ts'
+export { inCreationOrder } from './creation-order.ts'
 export {
   findApiKeyByPublicKey,
   findApiKeysBelow,
@@ -28,10 +24,10 @@ export {
   type OrganizationPlace,
 } from './credentials.ts'
 export { type Database, openDatabase, type Round } from './database.ts'
+export { countDenial, countKeptDenials, hasKeptDenial } from './denials.ts'
 export { STORE_CODES, StoreUnavailable } from './error.ts'
 export {
   deleteServiceKey,
-  type FirstOrganization,
   insertFirstOrganization,
   insertServiceKey,
   insertSetting,
@@ -40,8 +36,8 @@ export {
   SETTING_OF_FIRST_ORGANIZATION,
   writeSetting,
 } from './installation.ts'
-export { type Peeked, peekDatabase } from './peek.ts'
-export { listPolicies } from './policies.ts'
+export { peekDatabase } from './peek.ts'
+export { prepare, remember } from './prepared.ts'
 export { withSavepoint } from './savepoint.ts'
 export type * from './schema.ts'
 export {

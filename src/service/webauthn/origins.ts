@@ -1,6 +1,6 @@
-import { listFeatures } from '../store/features.ts'
+import { listFeatures } from '../resources/organizations/features-store.ts'
+import { findOrganization } from '../resources/organizations/store.ts'
 import type { Transaction } from '../store/index.ts'
-import { findOrganization } from '../store/organizations.ts'
 
 const FEATURE = 'FEATURE_NAME_WEBAUTHN_ORIGINS'
 

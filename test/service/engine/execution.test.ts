@@ -12,13 +12,12 @@ import {
   fingerprintOf,
   type Wire,
 } from '../../../src/protocol/index.ts'
+import { createChains } from '../../../src/service/chains/chains.ts'
 import { createEngine } from '../../../src/service/engine/engine.ts'
 import type { Handler } from '../../../src/service/engine/handler.ts'
-import { handlers } from '../../../src/service/handlers/index.ts'
-import { queryHandlers } from '../../../src/service/queries/index.ts'
+import { createSealing } from '../../../src/service/keys/sealing.ts'
 import { createRates } from '../../../src/service/rates.ts'
-import { createSealing } from '../../../src/service/sealing.ts'
-import { createChains } from '../../../src/service/sends/chains.ts'
+import { handlers, queryHandlers } from '../../../src/service/resources/index.ts'
 import {
   type Database,
   findActivityByFingerprint,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ActivityType, activities } from '../../../src/protocol/index.ts'
-import { handlers } from '../../../src/service/handlers/index.ts'
+import { handlers } from '../../../src/service/resources/index.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { sampleOf } from './sample.ts'
 import { refusalOf } from './steps.ts'

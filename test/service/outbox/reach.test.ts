@@ -4,7 +4,7 @@ import { createServer as createListener } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWebhookUrlRules } from '../../../src/service/network/webhook-url.ts'
 import { attemptDelivery } from '../../../src/service/outbox/attempt.ts'
-import type { DueDelivery } from '../../../src/service/store/webhook-deliveries.ts'
+import type { DueDelivery } from '../../../src/service/resources/webhook-endpoints/deliveries-store.ts'
 import { Refused, startTestService, type TestService } from '../harness.ts'
 import { startReceiver } from './receiver.ts'
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { type ActivityType, activities, type JsonObject, type QueryName, queries } from '../../../src/protocol/index.ts'
-import { handlers } from '../../../src/service/handlers/index.ts'
+import { handlers } from '../../../src/service/resources/index.ts'
 import { sampleOf } from '../handlers/sample.ts'
 import { addTenant, complete, makePrivateKey, NOBODY, newKey, type Tenant } from '../handlers/steps.ts'
 import { createTestClock, createTestUser, startTestService, type TestClient, type TestService } from '../harness.ts'

@@ -1,4 +1,4 @@
-import { GAS_STATION } from '../../../src/service/sends/gas-station.ts'
+import { GAS_STATION } from '../../../src/service/nodes/gas-station.ts'
 import type { Anvil } from './anvil.ts'
 import { compile } from './contracts/compile.ts'
 

@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Chain, createChains } from '../../../src/service/sends/chains.ts'
+import { type Chain, createChains } from '../../../src/service/chains/chains.ts'
+import { replaceGasUsageConfig } from '../../../src/service/resources/gas-usage/store.ts'
+import { insertOrganization } from '../../../src/service/resources/organizations/store.ts'
+import { insertSend, updateSend } from '../../../src/service/resources/sends/store.ts'
 import {
   checkGasAllowance,
   raiseGas,
@@ -10,10 +13,7 @@ import {
   reserveGas,
   settleGas,
 } from '../../../src/service/sends/gas-usage.ts'
-import { replaceGasUsageConfig } from '../../../src/service/store/gas-usage.ts'
 import { type Database, openDatabase, type SendRow } from '../../../src/service/store/index.ts'
-import { insertOrganization } from '../../../src/service/store/organizations.ts'
-import { insertSend, updateSend } from '../../../src/service/store/sends.ts'
 import { addTenant, complete, fresh, invalidField, missing, newUser, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { SEPOLIA } from './status.ts'

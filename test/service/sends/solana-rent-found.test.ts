@@ -3,7 +3,7 @@ import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { readSolanaDraft, withFeePayer } from '../../../src/chain/index.ts'
 import { decodeBase64 } from '../../../src/encoding/index.ts'
-import type { SolanaNode, SolanaRun } from '../../../src/service/sends/solana-node.ts'
+import type { SolanaNode, SolanaRun } from '../../../src/service/nodes/solana-node.ts'
 import { findRent } from '../../../src/service/sends/solana-rent.ts'
 import { draftOf } from './solana-drafts.ts'
 

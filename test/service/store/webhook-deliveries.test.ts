@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../../src/service/store/index.ts'
-import { insertOrganization } from '../../../src/service/store/organizations.ts'
+import { insertOrganization } from '../../../src/service/resources/organizations/store.ts'
 import {
   insertWebhookDelivery,
   insertWebhookFailure,
   listDeliveryFronts,
   listDueDeliveries,
-} from '../../../src/service/store/webhook-deliveries.ts'
-import { deleteWebhookEndpoint, insertWebhookEndpoint } from '../../../src/service/store/webhook-endpoints.ts'
+} from '../../../src/service/resources/webhook-endpoints/deliveries-store.ts'
+import { deleteWebhookEndpoint, insertWebhookEndpoint } from '../../../src/service/resources/webhook-endpoints/store.ts'
+import { openDatabase } from '../../../src/service/store/index.ts'
 
 const made = { created_at: 1, updated_at: 1 }
 const of = (endpoint_id: string) =>

@@ -1,0 +1,5 @@
+/**
+ * Bundles: keys that are exported and imported, encrypted to a target (HPKE).
+ */
+export { makeExportBundle, readTargetPublicKey } from './export-bundle.ts'
+export { checkOwnImport, type ImportKind, makeImportTarget, openImportBundle } from './import-target.ts'

@@ -1,0 +1,9 @@
+/**
+ * Chains: the chains that are served, by CAIP-2 id: how each is reached, its assets and balances, and their prices.
+ */
+export { askChain } from './ask-chain.ts'
+export type { Balance } from './chain-assets.ts'
+export { type Chain, type Chains, type ChainsSettings, createChains } from './chains.ts'
+export { type Asset, currencyOf } from './currency.ts'
+export { isFinal } from './finality.ts'
+export { USD_PLACES, valueInUsd } from './price.ts'

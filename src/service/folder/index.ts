@@ -1,0 +1,8 @@
+/**
+ * Folder: the data folder of a service: its files, its lock, what a complete one holds, snapshots, and the first organization.
+ */
+export { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } from './bootstrap.ts'
+export { beginFirstStart, checkDataFolder, endFirstStart } from './data-folder.ts'
+export { checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
+export { type FolderLock, lockFolder } from './lock.ts'
+export { readFolder, readSnapshot, readWebhooksGivenUp, restoreSnapshot, saveSnapshot } from './snapshot.ts'

@@ -1,0 +1,16 @@
+import type { SealedPlace } from './sealing.ts'
+
+/** Where a wallet's mnemonic stands sealed. */
+export function mnemonicPlace(walletId: string): SealedPlace {
+  return { table: 'wallets', id: walletId, column: 'sealed_mnemonic' }
+}
+
+/** Where a private key stands sealed. */
+export function privateKeyPlace(keyId: string): SealedPlace {
+  return { table: 'private_keys', id: keyId, column: 'sealed_private_key' }
+}
+
+/** Where the key of a wallet account stands sealed. */
+export function accountKeyPlace(accountId: string): SealedPlace {
+  return { table: 'wallet_account_keys', id: accountId, column: 'sealed_private_key' }
+}

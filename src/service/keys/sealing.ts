@@ -1,0 +1,52 @@
+import { type RandomBytes, seal, unseal } from '../../crypto/index.ts'
+import type { Secret } from '../../telemetry/index.ts'
+import { ServiceError } from '../error.ts'
+
+/** Where a sealed value stands; part of the seal, so that sealed values cannot be swapped between rows. */
+export interface SealedPlace {
+  readonly table: string
+  readonly id: string
+  readonly column: string
+}
+
+/** Seals bytes for one place and opens them there, and nowhere else. */
+export interface Sealing {
+  /** Seals bytes and wipes them: what is sealed is kept nowhere else. */
+  readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
+  /** Opens what was sealed; the caller's to wipe. */
+  readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
+}
+
+/** Creates the seal of everything secret in the database, under the master key. */
+export function createSealing(masterKey: Secret<Uint8Array>, randomBytes: RandomBytes): Sealing {
+  return {
+    seal(plain, place) {
+      try {
+        return seal(masterKey.reveal(), plain, toAdditionalData(place), randomBytes)
+      } finally {
+        plain.fill(0)
+      }
+    },
+    unseal(sealed, place) {
+      try {
+        return unseal(masterKey.reveal(), sealed, toAdditionalData(place))
+      } catch (cause) {
+        throw notOpened(place, cause)
+      }
+    },
+  }
+}
+
+/** A JSON list, so that no two places have the same text. */
+function toAdditionalData(place: SealedPlace): string {
+  return JSON.stringify([place.table, place.id, place.column])
+}
+
+function notOpened(place: SealedPlace, cause: unknown): ServiceError {
+  const where = `${place.table}.${place.column} of ${place.id}`
+  return new ServiceError('service/seal-broken', `the sealed value in ${where} does not open with this master key`, {
+    facts: { ...place },
+    next: 'give the master key that this data folder was made with',
+    cause,
+  })
+}

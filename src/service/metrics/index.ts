@@ -1,0 +1,5 @@
+/**
+ * Metrics: counters and gauges in Prometheus' form, on a listener of their own.
+ */
+export { listenForMetrics } from './listener.ts'
+export type { Metrics } from './metrics.ts'

@@ -1,0 +1,34 @@
+/**
+ * Nodes: what a chain's node is asked, by JSON-RPC, and how its refusals and its silence are told apart. Decides nothing.
+ */
+export {
+  createEthereumNode,
+  type EthereumCall,
+  type EthereumNode,
+  type Fees,
+  hexQuantity,
+  otherChain,
+  type Receipt,
+  raiseFees,
+  toRpcCall,
+} from './ethereum.ts'
+export {
+  EXECUTION_LASTS_S,
+  executionDomain,
+  executionInterfaces,
+  executionNonce,
+  executionRelays,
+  GAS_STATION,
+  type GasStation,
+  isDelegated,
+  MAX_BATCHED_CALLS,
+  missingContract,
+} from './gas-station.ts'
+export { type ChainNode, createChainNode, NodeBusy, NodeRefusal, NodeUnreachable, NodeUnreadable } from './node.ts'
+export {
+  createSolanaNode,
+  type SignatureStatus,
+  type SolanaNode,
+  type SolanaRun,
+  type TransactionError,
+} from './solana-node.ts'

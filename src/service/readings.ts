@@ -1,0 +1,122 @@
+/**
+ * What the sources leave open about carrying activities out, and the reading that this service takes. The texts of
+ * refusals that have no published form stand here and nowhere else.
+ */
+import { ApiError, apiError, GRPC, type Wire } from '../protocol/index.ts'
+
+/** Unstated: the refusal of a public key that a credential of the organization has already. */
+export function publicKeyTaken(publicKey: string): ApiError {
+  return new ApiError(GRPC.AlreadyExists, `api key with public key ${publicKey} already exists in this organization`)
+}
+
+/** Unstated: the refusal of a passkey that the organization has already. */
+export function authenticatorTaken(credentialId: string): ApiError {
+  return new ApiError(
+    GRPC.AlreadyExists,
+    `authenticator with credential ID ${credentialId} already exists in this organization`,
+  )
+}
+
+/** Unstated: the text and the number of the refusal of an OAuth identity that the organization has already. */
+export function oauthProviderTaken({
+  issuer,
+  audience,
+}: {
+  readonly issuer: string
+  readonly audience: string
+}): ApiError {
+  const message = `oauth provider with issuer ${issuer} and audience ${audience} already exists for this subject in this organization`
+  return new ApiError(GRPC.AlreadyExists, message, { code: 'OAUTH_PROVIDER_ALREADY_EXISTS' })
+}
+
+/** Unstated: the refusal to delete a parent as if it were a sub-organization. */
+export function notASubOrganization(organizationId: string): ApiError {
+  return apiError('requestInvalid', `organization ${organizationId} is not a sub-organization`)
+}
+
+/** Unstated: the refusal to delete a member of the root quorum (facts: policy-language §12). */
+export function userInQuorum(userId: string): ApiError {
+  return apiError('requestInvalid', `user ${userId} is in the root quorum and must leave it before being deleted`)
+}
+
+/** Unstated: the refusal of a threshold that the quorum could never reach. */
+export function thresholdTooHigh(threshold: number, members: number): ApiError {
+  return apiError('requestInvalid', `quorum threshold ${threshold} exceeds the number of quorum users ${members}`)
+}
+
+/** Unstated: an id or a key that stands twice in a list of one request. Refused: a second mention can only be a slip. */
+export function mentionedTwice(field: string, value: string): ApiError {
+  return apiError('invalidField', field, `must not mention \`${value}\` twice`)
+}
+
+/**
+ * Unstated: the name of the early-access feature that `time` needs (facts: policy-language §1). No published one stands
+ * for it, so this service has one of its own. Policies that have a `time` keep it when the feature is taken away.
+ */
+export const POLICY_TIME_FEATURE = 'FEATURE_NAME_POLICY_TIME' satisfies Wire.FeatureName
+
+/** The refusal of a policy with a `time` without the feature. An empty one means "always" and is taken as absent. */
+export function timeNotEnabled(): ApiError {
+  return apiError('invalidPolicyTime', 'the feature is not enabled for this organization')
+}
+
+/** Unstated: the text for an OAuth 2.0 credential that is not there; its code is published (facts: auth §5). */
+export function oauth2CredentialNotFound(id: string): ApiError {
+  const code = 'OAUTH2_CREDENTIAL_NOT_FOUND'
+  return new ApiError(GRPC.NotFound, `oauth2 credential not found: ${id}`, { code })
+}
+
+/** Unstated: how much of webhooks there may be (facts: webhooks §9). */
+export const WEBHOOK_LIMITS = { endpoints: 20, subscriptions: 10, filterBytes: 8_000 } as const
+
+/** An event type that never fires is refused (facts: webhooks §2). */
+export function unsupportedEventType(eventType: string): ApiError {
+  return apiError('requestInvalid', `unsupported webhook event type: ${eventType}`)
+}
+
+/** Unstated: the text for a sub-organization that asks for what parents alone may have. */
+export function eventsOfParentsAlone(eventType: string): ApiError {
+  const message = `request not authorized: ${eventType} can be had by a parent organization alone`
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
+/** Unstated: the refusal of an IP allow-list in a sub-organization (facts: protocol §15). */
+export function ofParentsAlone(): ApiError {
+  return apiError('requestInvalid', 'IP allowlists are for parent organizations alone')
+}
+
+/** Unstated: the refusal of a gas usage config in a sub-organization (facts: chain §7). */
+export function gasUsageOfParentsAlone(): ApiError {
+  const message = 'request not authorized: a gas usage config can be had by a parent organization alone'
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
+/** Unstated: the text about a rule of an IP allow-list; that it names index and value is published (facts: protocol §15). */
+export function invalidAllowlistRule(index: number, cidr: string, why: string): ApiError {
+  return apiError('requestInvalid', `invalid IP allowlist rule at index ${index}: \`${cidr}\`, ${why}`)
+}
+
+/** A feature with two names is one feature; it is listed under the name that it was last set by (facts: protocol §15). */
+export const FEATURE_NAMES: readonly (readonly string[])[] = [
+  ['FEATURE_NAME_EMAIL_RECOVERY', 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY'],
+]
+
+/** The features by which a contact is a way in (facts: protocol §15). Recovering an account is no login. */
+export const LOGIN_FEATURES = {
+  email: ['FEATURE_NAME_EMAIL_AUTH', 'FEATURE_NAME_OTP_EMAIL_AUTH'],
+  phone_number: ['FEATURE_NAME_SMS_AUTH'],
+} as const
+
+/** The login features that a sub-organization is made with, each unless its switch is given (facts: protocol §15). */
+export const LOGIN_SWITCHES = [
+  { feature: 'FEATURE_NAME_EMAIL_RECOVERY', disabledBy: 'disableEmailRecovery' },
+  { feature: 'FEATURE_NAME_EMAIL_AUTH', disabledBy: 'disableEmailAuth' },
+  { feature: 'FEATURE_NAME_OTP_EMAIL_AUTH', disabledBy: 'disableOtpEmailAuth' },
+  { feature: 'FEATURE_NAME_SMS_AUTH', disabledBy: 'disableSmsAuth' },
+] as const
+
+/** Unstated: the name of the root user that the first version of `create_sub_organization` makes from a passkey alone. */
+export const FIRST_ROOT_USER_NAME = 'Root user'
+
+/** Unstated: how long a mnemonic is that nobody asked to be longer (facts: chain §1). */
+export const DEFAULT_WORD_COUNT = 12

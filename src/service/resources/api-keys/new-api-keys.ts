@@ -1,0 +1,127 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { p256 } from '@noble/curves/nist.js'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { apiError, resourceLimits, type Wire } from '../../../protocol/index.ts'
+import type { HandlerContext } from '../../engine/index.ts'
+import { publicKeyTaken } from '../../readings.ts'
+import type { ApiKeyRow } from '../../store/index.ts'
+import { requireDistinct } from '../require.ts'
+import { deleteApiKeys, insertApiKey, listTakenPublicKeys } from './store.ts'
+
+/** The curves that an API key may be on: the credential type, and whether the hex is a public key (facts: protocol §3). */
+const CURVES = {
+  API_KEY_CURVE_P256: {
+    credentialType: 'CREDENTIAL_TYPE_API_KEY_P256',
+    check: (hex) => hex.length === 66 && p256.Point.fromHex(hex),
+  },
+  API_KEY_CURVE_SECP256K1: {
+    credentialType: 'CREDENTIAL_TYPE_API_KEY_SECP256K1',
+    check: (hex) => hex.length === 66 && secp256k1.Point.fromHex(hex),
+  },
+  API_KEY_CURVE_ED25519: {
+    credentialType: 'CREDENTIAL_TYPE_API_KEY_ED25519',
+    // Under a key of small order a signature can be found that fits many messages.
+    check: (hex) => hex.length === 64 && !ed25519.Point.fromHex(hex).isSmallOrder(),
+  },
+} as const satisfies Record<
+  Wire.ApiKeyCurve,
+  { readonly credentialType: Wire.CredentialType; readonly check: (hex: string) => unknown }
+>
+
+/** An API key to be registered. */
+export interface NewApiKey {
+  readonly name: string
+  /** Lower-case hex. */
+  readonly publicKey: string
+  readonly curve: Wire.ApiKeyCurve
+  /** Null for a long-lived key. */
+  readonly expirationSeconds: number | null
+}
+
+/** An entry of `apiKeys`; the older form has no curve and means P-256. */
+export function toNewApiKey(params: Wire.ApiKeyParams | Wire.ApiKeyParamsV2): NewApiKey {
+  const { apiKeyName, publicKey, expirationSeconds = '' } = params
+  return {
+    name: apiKeyName,
+    publicKey: publicKey.toLowerCase(),
+    curve: 'curveType' in params ? params.curveType : 'API_KEY_CURVE_P256',
+    expirationSeconds: expirationSeconds === '' ? null : Number(expirationSeconds),
+  }
+}
+
+/** Throws the refusal of the first key that is none of its curve, or that the organization or the request has already. */
+export async function checkNewApiKeys(context: HandlerContext, keys: readonly NewApiKey[]): Promise<void> {
+  for (const { publicKey, curve } of keys) {
+    if (!isPublicKey(publicKey, curve)) throw apiError('invalidField', 'publicKey', 'must be a public key of its curve')
+  }
+  const publicKeys = keys.map(({ publicKey }) => publicKey)
+  requireDistinct('publicKey', publicKeys)
+  const taken = await listTakenPublicKeys(context.tx, context.organizationId, publicKeys)
+  const first = publicKeys.find((publicKey) => taken.has(publicKey))
+  if (first !== undefined) throw publicKeyTaken(first)
+}
+
+/** Throws code 8 when a user would have too many long-lived keys, or asks for more expiring ones than can stay. */
+export function checkApiKeyLimits(present: readonly ApiKeyRow[], added: readonly NewApiKey[]): void {
+  const limits = resourceLimits.parent
+  const longLived = added.filter((key) => key.expirationSeconds === null).length
+  const held = present.filter((key) => key.expiration_seconds === null).length
+  if (longLived > 0 && held + longLived > limits.longLivedApiKeysPerUser) throw apiError('maxLongLivedApiKeys')
+  if (added.length - longLived > limits.expiringApiKeysPerUser) throw apiError('maxShortLivedApiKeys')
+}
+
+/**
+ * Registers keys of a user and returns their ids. Expiring keys beyond the limit evict others: expired ones first,
+ * otherwise the oldest (facts: protocol §14).
+ */
+export async function addApiKeys(
+  context: HandlerContext,
+  userId: string,
+  added: readonly NewApiKey[],
+  present: readonly ApiKeyRow[],
+): Promise<string[]> {
+  const { tx, organizationId, now } = context
+  const expiring = present.filter((key) => key.expiration_seconds !== null)
+  const incoming = added.filter((key) => key.expirationSeconds !== null).length
+  const surplus = expiring.length + incoming - resourceLimits.parent.expiringApiKeysPerUser
+  if (incoming > 0 && surplus > 0) {
+    const evicted = evictionOrder(expiring, now).slice(0, surplus)
+    await deleteApiKeys(
+      tx,
+      organizationId,
+      evicted.map(({ id }) => id),
+    )
+  }
+  const ids: string[] = []
+  for (const key of added) {
+    const id = context.newId()
+    await insertApiKey(tx, {
+      id,
+      organization_id: organizationId,
+      user_id: userId,
+      name: key.name,
+      public_key: key.publicKey,
+      credential_type: CURVES[key.curve].credentialType,
+      expiration_seconds: key.expirationSeconds,
+      created_at: now,
+      updated_at: now,
+    })
+    ids.push(id)
+  }
+  return ids
+}
+
+/** Expired keys first, each part oldest first, as the rows come. */
+function evictionOrder(expiring: readonly ApiKeyRow[], now: number): ApiKeyRow[] {
+  const isExpired = (key: ApiKeyRow) => now >= key.created_at + (key.expiration_seconds ?? 0) * 1000
+  return [...expiring.filter(isExpired), ...expiring.filter((key) => !isExpired(key))]
+}
+
+function isPublicKey(hex: string, curve: Wire.ApiKeyCurve): boolean {
+  try {
+    return Boolean(CURVES[curve].check(hex))
+  } catch {
+    // The curve's library throws for what is no point of it.
+    return false
+  }
+}

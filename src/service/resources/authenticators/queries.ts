@@ -1,0 +1,22 @@
+import { apiError } from '../../../protocol/index.ts'
+import type { QueryOf, QueryRows } from '../query-table.ts'
+import { checkUser } from '../users/queries.ts'
+import { findAuthenticator, listAuthenticators } from './store.ts'
+import { toWireAuthenticator } from './wire.ts'
+
+const getAuthenticator: QueryOf<'get_authenticator'> = async ({ tx, organizationId }, { authenticatorId }) => {
+  const authenticator = await findAuthenticator(tx, organizationId, authenticatorId)
+  if (!authenticator) throw apiError('authenticatorNotFound')
+  return { authenticator: toWireAuthenticator(authenticator) }
+}
+
+const getAuthenticators: QueryOf<'get_authenticators'> = async (context, { userId }) => {
+  await checkUser(context, userId)
+  const authenticators = await listAuthenticators(context.tx, context.organizationId, [userId])
+  return { authenticators: authenticators.map(toWireAuthenticator) }
+}
+
+export const authenticatorQueries = {
+  get_authenticator: getAuthenticator,
+  get_authenticators: getAuthenticators,
+} satisfies QueryRows

@@ -1,0 +1,100 @@
+import { type AuthenticatorRow, inCreationOrder, prepare, remember, type Transaction } from '../../store/index.ts'
+
+/** Adds a passkey. */
+export async function insertAuthenticator(tx: Transaction, authenticator: AuthenticatorRow): Promise<void> {
+  await tx.insertInto('authenticators').values(authenticator).execute()
+}
+
+const all = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('authenticators')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .orderBy(inCreationOrder('authenticators')),
+)
+const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('authenticators')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('user_id', 'in', of.userIds)
+    .orderBy(inCreationOrder('authenticators')),
+)
+
+/** Reads the passkeys of the organization, all or those of `userIds`, in the order of their creation. */
+export async function listAuthenticators(
+  tx: Transaction,
+  organizationId: string,
+  userIds?: readonly string[],
+): Promise<readonly AuthenticatorRow[]> {
+  if (userIds?.length === 0) return []
+  return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
+}
+
+/** Reads one passkey by its id. */
+export async function findAuthenticator(
+  tx: Transaction,
+  organizationId: string,
+  authenticatorId: string,
+): Promise<AuthenticatorRow | undefined> {
+  return tx
+    .selectFrom('authenticators')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', authenticatorId)
+    .executeTakeFirst()
+}
+
+/** Reads the passkey with this credential id (base64url) in one organization. */
+export async function findAuthenticatorByCredentialId(
+  tx: Transaction,
+  organizationId: string,
+  credentialId: string,
+): Promise<AuthenticatorRow | undefined> {
+  return tx
+    .selectFrom('authenticators')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('credential_id', '=', credentialId)
+    .executeTakeFirst()
+}
+
+/** Reads the passkeys with this credential id in the sub-organizations of a parent: two at most. */
+export async function findAuthenticatorsBelow(
+  tx: Transaction,
+  parentId: string,
+  credentialId: string,
+): Promise<AuthenticatorRow[]> {
+  return tx
+    .selectFrom('authenticators')
+    .innerJoin('organizations', 'organizations.id', 'authenticators.organization_id')
+    .selectAll('authenticators')
+    .where('organizations.parent_id', '=', parentId)
+    .where('authenticators.credential_id', '=', credentialId)
+    .limit(2)
+    .execute()
+}
+
+/** Keeps the counter that a passkey told last. */
+export async function setSignCount(tx: Transaction, authenticator: AuthenticatorRow, signCount: number): Promise<void> {
+  await tx
+    .updateTable('authenticators')
+    .set({ sign_count: signCount })
+    .where('organization_id', '=', authenticator.organization_id)
+    .where('id', '=', authenticator.id)
+    .execute()
+}
+
+/** Deletes passkeys. */
+export async function deleteAuthenticators(
+  tx: Transaction,
+  organizationId: string,
+  authenticatorIds: readonly string[],
+): Promise<void> {
+  if (authenticatorIds.length === 0) return
+  await tx
+    .deleteFrom('authenticators')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', authenticatorIds)
+    .execute()
+}

@@ -1,0 +1,25 @@
+import { type InvitationRow, inCreationOrder, type Transaction } from '../../store/index.ts'
+
+/** Adds invitations. */
+export async function insertInvitations(tx: Transaction, rows: readonly InvitationRow[]): Promise<void> {
+  await tx.insertInto('invitations').values(rows).execute()
+}
+
+/** Reads the organization's invitations, in the order of their creation. */
+export async function listInvitations(tx: Transaction, organizationId: string): Promise<InvitationRow[]> {
+  return tx
+    .selectFrom('invitations')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy(inCreationOrder('invitations'))
+    .execute()
+}
+
+/** Deletes an invitation. */
+export async function deleteInvitation(tx: Transaction, organizationId: string, invitationId: string): Promise<void> {
+  await tx
+    .deleteFrom('invitations')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', invitationId)
+    .execute()
+}

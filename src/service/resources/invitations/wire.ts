@@ -1,0 +1,17 @@
+import { toTimestamp, type Wire } from '../../../protocol/index.ts'
+import type { InvitationRow } from '../../store/index.ts'
+
+/** Writes an invitation as the API does: nobody can have accepted it, and a deleted one is gone. */
+export function toWireInvitation(row: InvitationRow): Wire.Invitation {
+  return {
+    invitationId: row.id,
+    receiverUserName: row.receiver_user_name,
+    receiverUserEmail: row.receiver_user_email,
+    receiverUserTags: JSON.parse(row.receiver_user_tags) as string[],
+    accessType: row.access_type as Wire.AccessType,
+    status: 'INVITATION_STATUS_CREATED',
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+    senderUserId: row.sender_user_id,
+  }
+}

@@ -1,0 +1,54 @@
+import { type ApiKeyIpAllowlistRow, type IpAllowlistRow, remember, type Transaction } from '../../store/index.ts'
+
+const ownList = remember((tx, of: { organizationId: string }) =>
+  tx.selectFrom('ip_allowlists').selectAll().where('organization_id', '=', of.organizationId),
+)
+
+/** Reads the organization's own list. */
+export async function findIpAllowlist(tx: Transaction, organizationId: string): Promise<IpAllowlistRow | undefined> {
+  return (await ownList(tx, { organizationId }))[0]
+}
+
+/** Reads the list of one API key (lower-case hex). */
+export async function findApiKeyIpAllowlist(
+  tx: Transaction,
+  organizationId: string,
+  publicKey: string,
+): Promise<ApiKeyIpAllowlistRow | undefined> {
+  return tx
+    .selectFrom('api_key_ip_allowlists')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('public_key', '=', publicKey)
+    .executeTakeFirst()
+}
+
+/** Puts the organization's list into the place of the one that it had. */
+export async function replaceIpAllowlist(tx: Transaction, list: IpAllowlistRow): Promise<void> {
+  await deleteIpAllowlist(tx, list.organization_id)
+  await tx.insertInto('ip_allowlists').values(list).execute()
+}
+
+/** Puts an API key's list into the place of the one that it had. */
+export async function replaceApiKeyIpAllowlist(tx: Transaction, list: ApiKeyIpAllowlistRow): Promise<void> {
+  await deleteApiKeyIpAllowlist(tx, list.organization_id, list.public_key)
+  await tx.insertInto('api_key_ip_allowlists').values(list).execute()
+}
+
+/** Deletes the organization's own list. */
+export async function deleteIpAllowlist(tx: Transaction, organizationId: string): Promise<void> {
+  await tx.deleteFrom('ip_allowlists').where('organization_id', '=', organizationId).execute()
+}
+
+/** Deletes the list of one API key. */
+export async function deleteApiKeyIpAllowlist(
+  tx: Transaction,
+  organizationId: string,
+  publicKey: string,
+): Promise<void> {
+  await tx
+    .deleteFrom('api_key_ip_allowlists')
+    .where('organization_id', '=', organizationId)
+    .where('public_key', '=', publicKey)
+    .execute()
+}

@@ -1,0 +1,89 @@
+import { type ActivityFamily, type ActivityRow, type ActivityType, activities } from '../../protocol/index.ts'
+import type { NotExecuted } from '../engine/index.ts'
+
+const VOTE = 'votes are counted by the engine'
+const SECRETS = 'this version keeps no secrets of clients'
+const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
+const OAUTH = 'this version has no OAuth login'
+const CODES = 'this version sends neither mail nor messages'
+const SESSIONS = 'this version has no login sessions'
+const MFA = 'this version has no MFA policies'
+const PROXY = 'this version has no authentication proxy'
+const TREE = 'this version has parent organizations alone, made by their operator'
+const INVITATIONS = 'this version sends no mail, so nobody has an invitation to accept, create the user instead'
+const BILLING = 'there is nothing to pay for'
+const ONRAMP = 'there is no on-ramp provider behind this service'
+const MARKETS = 'there is no market or yield provider behind this service'
+const ENCLAVES = 'there are no enclaves behind this service'
+
+/** Why an activity is not carried out, by family: said to whoever submits it. */
+export const notExecutedReasons = {
+  APPROVE_ACTIVITY: VOTE,
+  REJECT_ACTIVITY: VOTE,
+  INIT_IMPORT_SECRETS: SECRETS,
+  IMPORT_SECRETS: SECRETS,
+  EXPORT_SECRETS: SECRETS,
+  UPDATE_ALLOWED_ORIGINS: ORIGINS,
+  OAUTH2_AUTHENTICATE: OAUTH,
+  OAUTH: OAUTH,
+  OAUTH_LOGIN: OAUTH,
+  EMAIL_AUTH: CODES,
+  INIT_OTP: CODES,
+  INIT_OTP_AUTH: CODES,
+  OTP_AUTH: CODES,
+  OTP_LOGIN: CODES,
+  VERIFY_OTP: CODES,
+  INIT_USER_EMAIL_RECOVERY: CODES,
+  RECOVER_USER: CODES,
+  CREATE_READ_ONLY_SESSION: SESSIONS,
+  CREATE_READ_WRITE_SESSION: SESSIONS,
+  CREATE_SESSION_PROFILE: SESSIONS,
+  STAMP_LOGIN: SESSIONS,
+  CREATE_MFA_POLICY: MFA,
+  UPDATE_MFA_POLICY: MFA,
+  DELETE_MFA_POLICY: MFA,
+  ENABLE_AUTH_PROXY: PROXY,
+  DISABLE_AUTH_PROXY: PROXY,
+  UPDATE_AUTH_PROXY_CONFIG: PROXY,
+  CREATE_ORGANIZATION: TREE,
+  DELETE_ORGANIZATION: TREE,
+  ACCEPT_INVITATION: INVITATIONS,
+  SET_PAYMENT_METHOD: BILLING,
+  DELETE_PAYMENT_METHOD: BILLING,
+  ACTIVATE_BILLING_TIER: BILLING,
+  INIT_FIAT_ON_RAMP: ONRAMP,
+  CREATE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  UPDATE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  DELETE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  CREATE_SWAP_QUOTE: MARKETS,
+  EXECUTE_SWAP: MARKETS,
+  UPSERT_SWAP_CONFIG: MARKETS,
+  CLAIM_SWAP_FEES: MARKETS,
+  EARN_DEPLOY_WRAPPER: MARKETS,
+  EARN_DEPOSIT: MARKETS,
+  EARN_WITHDRAW: MARKETS,
+  EARN_SET_WRAPPER_STATE: MARKETS,
+  CLAIM_EARN_FEES: MARKETS,
+  CREATE_TVC_APP: ENCLAVES,
+  CREATE_TVC_DEPLOYMENT: ENCLAVES,
+  CREATE_TVC_MANIFEST_APPROVALS: ENCLAVES,
+  CREATE_TVC_OPERATOR: ENCLAVES,
+  CREATE_TVC_QUORUM_KEY: ENCLAVES,
+  DELETE_TVC_APP_AND_DEPLOYMENTS: ENCLAVES,
+  DELETE_TVC_DEPLOYMENT: ENCLAVES,
+  POST_TVC_QUORUM_KEY_SHARE: ENCLAVES,
+  RE_ENCRYPT_TVC_QUORUM_KEY_SHARE: ENCLAVES,
+  RESTORE_TVC_DEPLOYMENT: ENCLAVES,
+  UPDATE_TVC_APP_LIVE_DEPLOYMENT: ENCLAVES,
+} as const satisfies Partial<Record<ActivityFamily, string>>
+
+/** Makes the rows of every activity type whose family has a reason. */
+export function notExecutedRows<Type extends ActivityType>(
+  reasons: Partial<Record<ActivityFamily, string>>,
+): Record<Type, NotExecuted> {
+  const rows = Object.values(activities).flatMap(({ type, family }: ActivityRow) => {
+    const reason = reasons[family]
+    return reason === undefined ? [] : [[type, { notExecuted: reason }] as const]
+  })
+  return Object.fromEntries(rows) as Record<Type, NotExecuted>
+}

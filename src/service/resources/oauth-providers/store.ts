@@ -1,0 +1,66 @@
+import { inCreationOrder, type OauthProviderRow, prepare, remember, type Transaction } from '../../store/index.ts'
+
+/** Who somebody is at an OIDC issuer. */
+export type OauthIdentity = Pick<OauthProviderRow, 'issuer' | 'audience' | 'subject'>
+
+/** Adds an OAuth provider to a user. */
+export async function insertOauthProvider(tx: Transaction, provider: OauthProviderRow): Promise<void> {
+  await tx.insertInto('oauth_providers').values(provider).execute()
+}
+
+const all = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('oauth_providers')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .orderBy(inCreationOrder('oauth_providers')),
+)
+const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('oauth_providers')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('user_id', 'in', of.userIds)
+    .orderBy(inCreationOrder('oauth_providers')),
+)
+
+/** Reads the OAuth providers of the organization, all or those of `userIds`, in the order of their creation. */
+export async function listOauthProviders(
+  tx: Transaction,
+  organizationId: string,
+  userIds?: readonly string[],
+): Promise<readonly OauthProviderRow[]> {
+  if (userIds?.length === 0) return []
+  return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
+}
+
+/** Says whether somebody in the organization is this one already. */
+export async function isOauthIdentityTaken(
+  tx: Transaction,
+  organizationId: string,
+  { issuer, audience, subject }: OauthIdentity,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('oauth_providers')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('issuer', '=', issuer)
+    .where('audience', '=', audience)
+    .where('subject', '=', subject)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Deletes OAuth providers. */
+export async function deleteOauthProviders(
+  tx: Transaction,
+  organizationId: string,
+  providerIds: readonly string[],
+): Promise<void> {
+  if (providerIds.length === 0) return
+  await tx
+    .deleteFrom('oauth_providers')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', providerIds)
+    .execute()
+}

@@ -1,0 +1,59 @@
+import { inCreationOrder, type Oauth2CredentialRow, type Transaction } from '../../store/index.ts'
+
+/** Adds an OAuth 2.0 credential. */
+export async function insertOauth2Credential(tx: Transaction, row: Oauth2CredentialRow): Promise<void> {
+  await tx.insertInto('oauth2_credentials').values(row).execute()
+}
+
+/** Reads the organization's OAuth 2.0 credentials, in the order of their creation. */
+export async function listOauth2Credentials(tx: Transaction, organizationId: string): Promise<Oauth2CredentialRow[]> {
+  return tx
+    .selectFrom('oauth2_credentials')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy(inCreationOrder('oauth2_credentials'))
+    .execute()
+}
+
+/** Reads one OAuth 2.0 credential. */
+export async function findOauth2Credential(
+  tx: Transaction,
+  organizationId: string,
+  credentialId: string,
+): Promise<Oauth2CredentialRow | undefined> {
+  return tx
+    .selectFrom('oauth2_credentials')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', credentialId)
+    .executeTakeFirst()
+}
+
+/** Replaces what an OAuth 2.0 credential says. */
+export async function updateOauth2Credential(
+  tx: Transaction,
+  organizationId: string,
+  credentialId: string,
+  change: Pick<Oauth2CredentialRow, 'provider' | 'client_id' | 'encrypted_client_secret'> & { readonly now: number },
+): Promise<void> {
+  const { now, ...columns } = change
+  await tx
+    .updateTable('oauth2_credentials')
+    .set({ ...columns, updated_at: now })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', credentialId)
+    .execute()
+}
+
+/** Deletes an OAuth 2.0 credential. */
+export async function deleteOauth2Credential(
+  tx: Transaction,
+  organizationId: string,
+  credentialId: string,
+): Promise<void> {
+  await tx
+    .deleteFrom('oauth2_credentials')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', credentialId)
+    .execute()
+}

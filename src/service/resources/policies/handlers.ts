@@ -1,0 +1,129 @@
+import { writeRefusal } from '../../../policy/index.ts'
+import { apiError, type Wire } from '../../../protocol/index.ts'
+import type { HandlerContext } from '../../engine/index.ts'
+import { POLICY_TIME_FEATURE, timeNotEnabled } from '../../readings.ts'
+import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
+import { checkLimit } from '../limits.ts'
+import { listFeatures } from '../organizations/features-store.ts'
+import { requireDistinct, requirePolicy } from '../require.ts'
+import {
+  deletePolicies as deletePolicyRows,
+  insertPolicy,
+  listPolicies,
+  updatePolicy as updatePolicyRow,
+} from './store.ts'
+
+type NewPolicy = Wire.CreatePolicyIntentV3
+
+/** All or nothing: one activity has one result (facts: U-batch-create). */
+const createPolicies: TypedHandler<readonly NewPolicy[], Wire.CreatePoliciesResult> = {
+  async validate(context, policies) {
+    for (const policy of policies) await checkTexts(context, policy)
+    const present = await listPolicies(context.tx, context.organizationId)
+    checkLabels([...present.map(({ name }) => name), ...policies.map(({ policyName }) => policyName)])
+    await checkLimit(context, 'policies', { present: present.length, added: policies.length })
+  },
+  async execute(context, policies) {
+    const policyIds: string[] = []
+    for (const policy of policies) policyIds.push(await addPolicy(context, policy))
+    return { policyIds }
+  },
+}
+
+const createPolicy: TypedHandler<NewPolicy, Wire.CreatePolicyResult> = {
+  validate: (context, policy) => createPolicies.validate!(context, [policy]),
+  execute: async (context, policy) => ({ policyId: await addPolicy(context, policy) }),
+}
+
+/** An absent property leaves the value alone; an empty `time` clears it (facts: U-clear-field). */
+const updatePolicy: TypedHandler<Wire.UpdatePolicyIntentV2, Wire.UpdatePolicyResultV2> = {
+  async validate(context, { policyId, policyName, policyConsensus, policyCondition, time }) {
+    await requirePolicy(context, policyId)
+    await checkTexts(context, { consensus: policyConsensus, condition: policyCondition, time })
+    if (!policyName) return
+    const others = (await listPolicies(context.tx, context.organizationId)).filter(({ id }) => id !== policyId)
+    checkLabels([...others.map(({ name }) => name), policyName])
+  },
+  async execute({ tx, organizationId, now }, { policyId, policyName, policyEffect, time, ...texts }) {
+    await updatePolicyRow(tx, organizationId, policyId, {
+      ...(policyName ? { name: policyName } : {}),
+      ...(policyEffect === undefined ? {} : { effect: policyEffect }),
+      ...(texts.policyConsensus === undefined ? {} : { consensus: texts.policyConsensus }),
+      ...(texts.policyCondition === undefined ? {} : { condition: texts.policyCondition }),
+      ...(texts.policyNotes === undefined ? {} : { notes: texts.policyNotes }),
+      ...(time === undefined ? {} : { time: time || null }),
+      now,
+    })
+    return { policyId }
+  },
+}
+
+const deletePolicies: TypedHandler<Wire.DeletePoliciesIntent, Wire.DeletePoliciesResult> = {
+  async validate(context, { policyIds }) {
+    requireDistinct('policyIds', policyIds)
+    for (const id of policyIds) await requirePolicy(context, id)
+  },
+  async execute({ tx, organizationId }, { policyIds }) {
+    await deletePolicyRows(tx, organizationId, policyIds)
+    return { policyIds }
+  },
+}
+
+const deletePolicy: TypedHandler<Wire.DeletePolicyIntent, Wire.DeletePolicyResult> = {
+  validate: (context, { policyId }) => deletePolicies.validate!(context, { policyIds: [policyId] }),
+  async execute(context, { policyId }) {
+    await deletePolicies.execute(context, { policyIds: [policyId] })
+    return { policyId }
+  },
+}
+
+/** Unstated: how selectors map to expressions; they are refused (facts: U-legacy-selectors). */
+const selectors = { notExecuted: 'selectors are superseded by expressions, use ACTIVITY_TYPE_CREATE_POLICY_V3' }
+
+export const policyHandlers = {
+  ACTIVITY_TYPE_CREATE_POLICY: selectors,
+  ACTIVITY_TYPE_CREATE_POLICY_V2: selectors,
+  ACTIVITY_TYPE_CREATE_POLICY_V3: createPolicy,
+  ACTIVITY_TYPE_CREATE_POLICIES: mapIntent(createPolicies, ({ policies }: Wire.CreatePoliciesIntent) => policies),
+  ACTIVITY_TYPE_UPDATE_POLICY: updatePolicy,
+  ACTIVITY_TYPE_UPDATE_POLICY_V2: updatePolicy,
+  ACTIVITY_TYPE_DELETE_POLICY: deletePolicy,
+  ACTIVITY_TYPE_DELETE_POLICIES: deletePolicies,
+} satisfies HandlerRows
+
+async function checkTexts(
+  { tx, organizationId }: HandlerContext,
+  texts: {
+    readonly consensus?: string | undefined
+    readonly condition?: string | undefined
+    readonly time?: string | undefined
+  },
+): Promise<void> {
+  const refusal = writeRefusal(texts)
+  if (refusal !== undefined) throw apiError('requestInvalid', refusal)
+  if (!texts.time) return
+  const features = await listFeatures(tx, organizationId)
+  if (!features.some(({ name }) => name === POLICY_TIME_FEATURE)) throw timeNotEnabled()
+}
+
+/** Names are unique among the organization's policies (facts: policy-language §1). */
+function checkLabels(names: readonly string[]): void {
+  if (new Set(names).size < names.length) throw apiError('policyLabelTaken')
+}
+
+async function addPolicy(context: HandlerContext, policy: NewPolicy): Promise<string> {
+  const id = context.newId()
+  await insertPolicy(context.tx, {
+    id,
+    organization_id: context.organizationId,
+    name: policy.policyName,
+    effect: policy.effect,
+    consensus: policy.consensus ?? null,
+    condition: policy.condition ?? null,
+    time: policy.time || null,
+    notes: policy.notes ?? '',
+    created_at: context.now,
+    updated_at: context.now,
+  })
+  return id
+}

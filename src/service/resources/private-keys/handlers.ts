@@ -1,0 +1,67 @@
+import { createPrivateKey } from '../../../chain/index.ts'
+import { apiError, REQUEST_LIMITS, type Wire } from '../../../protocol/index.ts'
+import { countRows } from '../../store/index.ts'
+import { type HandlerRows, mapResult, type TypedHandler } from '../handler-table.ts'
+import { checkLimit } from '../limits.ts'
+import { requirePrivateKeys, requirePrivateKeyTags } from '../require.ts'
+import { addPrivateKey, checkAddressFormats } from './new-private-keys.ts'
+import { deletePrivateKeys as deleteKeyRows, disablePrivateKey as disableKeyRow } from './store.ts'
+
+type Intent = Wire.CreatePrivateKeysIntentV2
+
+const createPrivateKeys: TypedHandler<Intent, Wire.CreatePrivateKeysResultV2> = {
+  async validate(context, { privateKeys }) {
+    const addresses = privateKeys.reduce((sum, { addressFormats }) => sum + addressFormats.length, 0)
+    if (addresses > REQUEST_LIMITS.addresses) {
+      const most = `must have at most ${REQUEST_LIMITS.addresses} address formats together, got ${addresses}`
+      throw apiError('invalidField', 'privateKeys', most)
+    }
+    for (const { curve, addressFormats, privateKeyTags } of privateKeys) {
+      checkAddressFormats(curve, addressFormats)
+      await requirePrivateKeyTags(context, 'privateKeyTags', privateKeyTags)
+    }
+    const present = await countRows(context.tx, 'private_keys', context.organizationId)
+    await checkLimit(context, 'privateKeys', { present, added: privateKeys.length })
+  },
+  async execute(context, { privateKeys }) {
+    const made: Wire.PrivateKeyResult[] = []
+    for (const params of privateKeys) {
+      const key = createPrivateKey(params.curve, context.randomBytes)
+      made.push(await addPrivateKey(context, { ...params, key, imported: false }))
+    }
+    return { privateKeys: made }
+  },
+}
+
+/** Obsolete, and not to be undone: the key stays in every list, and nothing may be signed with it any more. */
+const disablePrivateKey: TypedHandler<Wire.DisablePrivateKeyIntent, Wire.DisablePrivateKeyResult> = {
+  async validate(context, { privateKeyId }) {
+    await requirePrivateKeys(context, 'privateKeyId', [privateKeyId])
+  },
+  async execute({ tx, organizationId, now }, { privateKeyId }) {
+    await disableKeyRow(tx, organizationId, privateKeyId, now)
+    return { privateKeyId }
+  },
+}
+
+/** All or nothing, as for wallets, whose refusal this is too (facts: chain §10). */
+const deletePrivateKeys: TypedHandler<Wire.DeletePrivateKeysIntent, Wire.DeletePrivateKeysResult> = {
+  async validate(context, { privateKeyIds, deleteWithoutExport = false }) {
+    const keys = await requirePrivateKeys(context, 'privateKeyIds', privateKeyIds)
+    if (!deleteWithoutExport && keys.some(({ exported }) => exported === 0)) throw apiError('walletAccountNotExported')
+  },
+  async execute({ tx, organizationId }, { privateKeyIds }) {
+    await deleteKeyRows(tx, organizationId, privateKeyIds)
+    return { privateKeyIds }
+  },
+}
+
+export const privateKeyHandlers = {
+  // The first version differs in what it answers with: ids alone (facts: chain §4).
+  ACTIVITY_TYPE_CREATE_PRIVATE_KEYS: mapResult(createPrivateKeys, ({ privateKeys }) => ({
+    privateKeyIds: privateKeys.map(({ privateKeyId }) => privateKeyId!),
+  })),
+  ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2: createPrivateKeys,
+  ACTIVITY_TYPE_DISABLE_PRIVATE_KEY: disablePrivateKey,
+  ACTIVITY_TYPE_DELETE_PRIVATE_KEYS: deletePrivateKeys,
+} satisfies HandlerRows

@@ -1,0 +1,85 @@
+import { inCreationOrder, type PrivateKeyAddressRow, type PrivateKeyRow, type Transaction } from '../../store/index.ts'
+
+/** A private key without what is secret about it. */
+export type PrivateKeyFacts = Omit<PrivateKeyRow, 'sealed_private_key'>
+
+const FACTS = [
+  'id',
+  'organization_id',
+  'name',
+  'curve',
+  'public_key',
+  'exported',
+  'imported',
+  'disabled',
+  'created_at',
+  'updated_at',
+] as const
+
+/** Adds a private key with its addresses, in the order given. */
+export async function insertPrivateKey(
+  tx: Transaction,
+  key: PrivateKeyRow,
+  addresses: readonly { readonly format: string; readonly address: string }[],
+): Promise<void> {
+  await tx.insertInto('private_keys').values(key).execute()
+  if (addresses.length === 0) return
+  const of = { organization_id: key.organization_id, private_key_id: key.id }
+  await tx
+    .insertInto('private_key_addresses')
+    .values(addresses.map((address, position) => ({ ...of, ...address, position })))
+    .execute()
+}
+
+/** Reads the private keys of the organization, all or those among `keyIds`, in the order of their creation. */
+export async function listPrivateKeys(
+  tx: Transaction,
+  organizationId: string,
+  keyIds?: readonly string[],
+): Promise<PrivateKeyFacts[]> {
+  if (keyIds?.length === 0) return []
+  let query = tx.selectFrom('private_keys').select(FACTS).where('organization_id', '=', organizationId)
+  if (keyIds) query = query.where('id', 'in', keyIds)
+  return query.orderBy(inCreationOrder('private_keys')).execute()
+}
+
+/** Reads the addresses of all private keys of the organization, or of one, each key's in the order of its request. */
+export async function listPrivateKeyAddresses(
+  tx: Transaction,
+  organizationId: string,
+  keyId?: string,
+): Promise<PrivateKeyAddressRow[]> {
+  let query = tx.selectFrom('private_key_addresses').selectAll().where('organization_id', '=', organizationId)
+  if (keyId !== undefined) query = query.where('private_key_id', '=', keyId)
+  return query.orderBy('position').execute()
+}
+
+/** Marks a private key as one that nothing may be signed with. */
+export async function disablePrivateKey(
+  tx: Transaction,
+  organizationId: string,
+  keyId: string,
+  now: number,
+): Promise<void> {
+  await tx
+    .updateTable('private_keys')
+    .set({ disabled: 1, updated_at: now })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', keyId)
+    .execute()
+}
+
+/** Deletes private keys, with their addresses and tags. */
+export async function deletePrivateKeys(
+  tx: Transaction,
+  organizationId: string,
+  keyIds: readonly string[],
+): Promise<void> {
+  for (const [table, column] of [
+    ['tag_members', 'member_id'],
+    ['private_key_addresses', 'private_key_id'],
+    ['private_keys', 'id'],
+  ] as const) {
+    await tx.deleteFrom(table).where('organization_id', '=', organizationId).where(column, 'in', keyIds).execute()
+  }
+}

@@ -1,0 +1,27 @@
+import type { ExecutionContext } from '../../engine/index.ts'
+import type { SendRow } from '../../store/index.ts'
+import { insertSend } from './store.ts'
+
+type Asked = Pick<SendRow, 'caip2' | 'sender'> & Partial<Pick<SendRow, 'account' | 'nonce' | 'hash'>>
+
+/** Notes a send that the sender is to carry out, and returns its id; `request` is kept as JSON. */
+export async function acceptSend(
+  { tx, organizationId, activityId, now, newId }: ExecutionContext,
+  { request, ...asked }: Asked & { readonly request: object },
+): Promise<string> {
+  const id = newId()
+  await insertSend(tx, {
+    id,
+    organization_id: organizationId,
+    activity_id: activityId,
+    request: JSON.stringify(request),
+    status: 'INITIALIZED',
+    nonce: null,
+    hash: null,
+    failure: null,
+    created_at: now,
+    updated_at: now,
+    ...asked,
+  })
+  return id
+}

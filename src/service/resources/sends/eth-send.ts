@@ -1,0 +1,151 @@
+/**
+ * Sends of Ethereum transactions (facts: chain §7). The activity is complete when the send is accepted; the service's sender
+ * does the rest. Here nothing is asked of a node but whether it is there, and what gas costs where somebody else pays.
+ */
+import { isEthereumAddress, readSendFacts, type SendFacts } from '../../../chain/index.ts'
+import { apiError, type Wire } from '../../../protocol/index.ts'
+import { askChain } from '../../chains/index.ts'
+import type { HandlerContext } from '../../engine/index.ts'
+import { createEthereumNode, MAX_BATCHED_CALLS } from '../../nodes/index.ts'
+import {
+  checkGasAllowance,
+  executionRequest,
+  relayerAddress,
+  reserveGas,
+  toSendRequest,
+  undelegateRequest,
+} from '../../sends/index.ts'
+import { findSigner, orRefuse, readDecoded, signerFacts } from '../../signing/index.ts'
+import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
+import { acceptSend } from './accept-send.ts'
+
+type Intent = Wire.EthSendTransactionIntentV2
+
+type EthereumType = typeof SEND | typeof UNDELEGATE
+type EthereumIntent = Intent | Wire.EthUndelegate7702Intent
+
+const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
+  async examine({ caip2, sponsor }, { chains }) {
+    const chain = chains.require(caip2)
+    const node = createEthereumNode(chain.node)
+    if (sponsor !== true) return void (await askChain(chain, () => node.chainId()))
+    chain.gasPrice.latest = (await askChain(chain, () => node.suggestFees())).maxFeePerGas
+  },
+  async validate(context, intent) {
+    await check(context, SEND, intent)
+    if (isExecution(intent)) checkExecution(intent, context)
+    if (intent.sponsor === true) await checkGasAllowance(context, estimate(context, intent))
+  },
+  facts: (context, intent) => factsOf(context, SEND, intent),
+  async execute(context, intent) {
+    const { calls, from, sponsor } = intent
+    const request = isExecution(intent) ? executionRequest(calls, intent) : toSendRequest(calls[0]!, intent)
+    const account = from.toLowerCase()
+    const asked =
+      sponsor === true
+        ? { sender: (await relayerAddress(context.tx, 'eip155')).toLowerCase(), account }
+        : { sender: account }
+    const id = await acceptSend(context, { caip2: intent.caip2, ...asked, request })
+    if (sponsor === true) await reserveGas(context, id, estimate(context, intent))
+    return { sendTransactionStatusId: id }
+  },
+}
+
+const undelegate: TypedHandler<Wire.EthUndelegate7702Intent, Wire.EthUndelegate7702Result> = {
+  async examine({ caip2 }, { chains }) {
+    const chain = chains.require(caip2)
+    await askChain(chain, () => createEthereumNode(chain.node).chainId())
+  },
+  async validate(context, intent) {
+    await check(context, UNDELEGATE, intent)
+  },
+  facts: (context, intent) => factsOf(context, UNDELEGATE, intent),
+  async execute(context, intent) {
+    const asked = { caip2: intent.caip2, sender: intent.from.toLowerCase(), request: undelegateRequest(intent) }
+    return { sendTransactionStatusId: await acceptSend(context, asked) }
+  },
+}
+
+const SEND = 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2'
+const UNDELEGATE = 'ACTIVITY_TYPE_ETH_UNDELEGATE_7702'
+
+export const ethSendHandlers = {
+  ACTIVITY_TYPE_ETH_SEND_TRANSACTION: mapIntent(
+    send,
+    ({ to, value, data, ...rest }: Wire.EthSendTransactionIntent): Intent => ({
+      ...rest,
+      calls: [{ to, ...(value === undefined ? {} : { value }), ...(data === undefined ? {} : { data }) }],
+    }),
+  ),
+  [SEND]: send,
+  [UNDELEGATE]: undelegate,
+} satisfies HandlerRows
+
+/** One call that its sender pays for is a transaction; everything else goes through the gas station (facts: chain §7). */
+function isExecution({ sponsor, calls }: Intent): boolean {
+  return sponsor === true || calls.length > 1
+}
+
+function checkExecution({ calls, sponsor, nonce, deadline, gasStationNonce }: Intent, { now }: HandlerContext): void {
+  if (calls.length > MAX_BATCHED_CALLS) {
+    const found = `the gas station takes at most ${MAX_BATCHED_CALLS} calls at once, got ${calls.length}`
+    throw apiError('requestInvalid', found)
+  }
+  const creation = calls.findIndex(({ to }) => to === '')
+  // Its contract would take nothing for the address 0, and what is sent there is lost.
+  if (creation >= 0) {
+    throw apiError('invalidField', `calls[${creation}].to`, 'must not be empty: a gas station creates no contracts')
+  }
+  if (sponsor === true && nonce) {
+    throw apiError('invalidField', 'nonce', 'is that of whoever pays: a sponsored send has `gasStationNonce` alone')
+  }
+  checkWhole('gasStationNonce', gasStationNonce, 128)
+  const until = checkWhole('deadline', deadline, 32)
+  if (until !== undefined && until * 1_000n <= BigInt(now)) {
+    throw apiError('invalidField', 'deadline', 'is over: it is in seconds since 1970')
+  }
+}
+
+function checkWhole(name: string, text: string | undefined, bits: number): bigint | undefined {
+  if (!text) return undefined
+  if (!/^(?:\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(text) || BigInt(text) >= 2n ** BigInt(bits)) {
+    throw apiError('invalidField', name, `must be a whole number of at most ${bits} bits`)
+  }
+  return BigInt(text)
+}
+
+/** What an execution takes besides its calls: its signatures, its nonce, and an authorization. */
+const EXECUTION_GAS = 150_000n
+const CALL_GAS = 50_000n
+/** EIP-2028: a byte of calldata that is not 0. */
+const BYTE_GAS = 16n
+
+/** Before the node has tried it: what the caller allows, or what such calls usually take. */
+function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit }: Intent) {
+  const chain = chains.require(caip2)
+  const bytes = calls.reduce((sum, { data = '' }) => sum + BigInt(data.length / 2), 0n)
+  const usual = EXECUTION_GAS + CALL_GAS * BigInt(calls.length) + BYTE_GAS * bytes
+  return { chain, cost: BigInt(gasLimit || usual) * chain.gasPrice.latest }
+}
+
+/** What is asked of either. */
+async function check(context: HandlerContext, type: EthereumType, intent: EthereumIntent): Promise<void> {
+  context.chains.require(intent.caip2)
+  await findSender(context, intent.from)
+  await readFacts(context, type, intent)
+}
+
+async function factsOf(context: HandlerContext, type: EthereumType, intent: EthereumIntent) {
+  const signer = await findSender(context, intent.from)
+  return { ...(await signerFacts(context, signer)), ...(await readFacts(context, type, intent)) }
+}
+
+/** `from` is an address, never the id of a key (facts: chain §7). */
+async function findSender(context: HandlerContext, from: string) {
+  if (!isEthereumAddress(from)) throw apiError('invalidField', 'from', 'must be an Ethereum address')
+  return findSigner(context, from)
+}
+
+function readFacts(context: HandlerContext, type: EthereumType, intent: EthereumIntent): Promise<SendFacts> {
+  return readDecoded(context, (interfaces) => orRefuse(() => readSendFacts(type, intent, { interfaces })))
+}

@@ -1,0 +1,196 @@
+import type { SendAttemptRow, SendRow, Transaction } from '../../store/index.ts'
+
+const OPEN = ['INITIALIZED', 'BROADCASTING'] as const
+
+/** Adds a send behind all that are there; one without `account` is paid by whom it is sent for. */
+export async function insertSend(
+  tx: Transaction,
+  row: Omit<SendRow, 'position' | 'account'> & Partial<Pick<SendRow, 'account'>>,
+): Promise<void> {
+  const last = await tx.selectFrom('sends').select('position').orderBy('position', 'desc').limit(1).executeTakeFirst()
+  await tx
+    .insertInto('sends')
+    .values({ account: null, ...row, position: (last?.position ?? 0) + 1 })
+    .execute()
+}
+
+/** Reads one send of an organization, by its id or by the hash of its transaction. */
+export async function findSend(tx: Transaction, organizationId: string, id: string): Promise<SendRow | undefined> {
+  return tx
+    .selectFrom('sends')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where((eb) => eb.or([eb('id', '=', id), eb('hash', 'in', [id, id.toLowerCase()])]))
+    .orderBy('position', 'desc')
+    .executeTakeFirst()
+}
+
+/** Reads what is not at its end on a chain, of all organizations, in the order of its acceptance. */
+export async function listOpenSends(tx: Transaction, caip2: string): Promise<SendRow[]> {
+  return openSends(tx, caip2).execute()
+}
+
+/** Reads those that an address sends, or that are sent for it. */
+export async function listOpenSendsOf(
+  tx: Transaction,
+  { caip2, address }: Pick<SendRow, 'caip2'> & { readonly address: string },
+): Promise<SendRow[]> {
+  return openSends(tx, caip2)
+    .where((eb) => eb.or([eb('sender', '=', address), eb('account', '=', address)]))
+    .execute()
+}
+
+function openSends(tx: Transaction, caip2: string) {
+  return tx.selectFrom('sends').selectAll().where('caip2', '=', caip2).where('status', 'in', OPEN).orderBy('position')
+}
+
+/** Changes a send that is not at its end; one that is never changes again. Says whether it did. */
+export async function updateSend(
+  tx: Transaction,
+  { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
+  change: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>> & Pick<SendRow, 'updated_at'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('sends')
+    .set(change)
+    .where('organization_id', '=', organization_id)
+    .where('id', '=', id)
+    .where('status', 'in', OPEN)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Reads the sends of an address that have been signed with a nonce, from one on, and that may have taken it. */
+export async function listTaken(
+  tx: Transaction,
+  { caip2, sender, from }: Pick<SendRow, 'caip2' | 'sender'> & { readonly from: number },
+): Promise<readonly SendRow[]> {
+  return tx
+    .selectFrom('sends')
+    .selectAll()
+    .where('caip2', '=', caip2)
+    .where('sender', '=', sender)
+    .where('status', '!=', 'FAILED')
+    .where('nonce', '>=', from)
+    .execute()
+}
+
+/** Which transaction of an address. */
+type Place = Pick<SendRow, 'caip2' | 'sender'> & { readonly nonce: number }
+
+function withNonce(tx: Transaction, { caip2, sender, nonce }: Place) {
+  return tx
+    .selectFrom('sends')
+    .selectAll('sends')
+    .where('caip2', '=', caip2)
+    .where('sender', '=', sender)
+    .where('nonce', '=', nonce)
+}
+
+/** Finds the send of an address that is in the chain with a nonce. */
+export async function findIncluded(tx: Transaction, place: Place): Promise<SendRow | undefined> {
+  return withNonce(tx, place).where('status', '=', 'INCLUDED').executeTakeFirst()
+}
+
+/** Finds the newest signed form that a node has of any send of an address with a nonce. */
+export async function findFlyingAttempt(tx: Transaction, place: Place): Promise<SendAttemptRow | undefined> {
+  const newest = await withNonce(tx, place)
+    .where('status', '=', 'BROADCASTING')
+    .orderBy('position', 'desc')
+    .executeTakeFirst()
+  return newest && (await listAttempts(tx, newest))[0]
+}
+
+/** Reads what is signed and not at its end, of an address or sent for it, each with its first form. */
+export async function listSigned(
+  tx: Transaction,
+  { caip2, address }: Pick<SendRow, 'caip2'> & { readonly address: string },
+) {
+  return tx
+    .selectFrom('sends')
+    .innerJoin('send_attempts', 'send_attempts.send_id', 'sends.id')
+    .select(['sends.id', 'sends.sender', 'sends.request', 'send_attempts.signed_transaction'])
+    .where('sends.caip2', '=', caip2)
+    .where('sends.status', 'in', OPEN)
+    .where('send_attempts.number', '=', 1)
+    .where((eb) => eb.or([eb('sends.sender', '=', address), eb('sends.account', '=', address)]))
+    .execute()
+}
+
+/** Adds a signed form of a send. */
+export async function insertAttempt(tx: Transaction, row: SendAttemptRow): Promise<void> {
+  await tx.insertInto('send_attempts').values(row).execute()
+}
+
+/** Reads the signed forms of a send, the newest first. */
+export async function listAttempts(
+  tx: Transaction,
+  { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
+): Promise<SendAttemptRow[]> {
+  return tx
+    .selectFrom('send_attempts')
+    .selectAll()
+    .where('organization_id', '=', organization_id)
+    .where('send_id', '=', id)
+    .orderBy('number', 'desc')
+    .execute()
+}
+
+/** Whether another send that may still be included, or is, has a signed form with this hash. */
+export async function isSentElsewhere(tx: Transaction, { id, caip2 }: SendRow, hash: string): Promise<boolean> {
+  const found = await tx
+    .selectFrom('send_attempts')
+    .innerJoin('sends', 'sends.id', 'send_attempts.send_id')
+    .select('send_id')
+    .where('send_attempts.hash', '=', hash)
+    .where('sends.id', '!=', id)
+    .where('sends.caip2', '=', caip2)
+    .where('sends.status', '!=', 'FAILED')
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** Forgets the signed forms of a send that no node has taken, so that its nonce is free again. */
+export async function deleteAttempts(
+  tx: Transaction,
+  { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
+): Promise<void> {
+  await tx
+    .deleteFrom('send_attempts')
+    .where('organization_id', '=', organization_id)
+    .where('send_id', '=', id)
+    .execute()
+}
+
+/** Reads what an organization has sent for an address and is in a block, newest first, those closest to a cursor. */
+export async function listIncludedSends(
+  tx: Transaction,
+  organizationId: string,
+  page: {
+    readonly caip2: string
+    /** In lower case for Ethereum. */
+    readonly address: string
+    readonly limit: number
+    /** Positions. */
+    readonly newerThan?: number
+    readonly olderThan?: number
+  },
+): Promise<SendRow[]> {
+  const { caip2, address, limit, newerThan, olderThan } = page
+  let query = tx
+    .selectFrom('sends')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('caip2', '=', caip2)
+    .where('status', '=', 'INCLUDED')
+    .where(({ fn, eb, ref }) => eb(fn.coalesce(ref('account'), ref('sender')), '=', address))
+  if (newerThan !== undefined) query = query.where('position', '>', newerThan)
+  if (olderThan !== undefined) query = query.where('position', '<', olderThan)
+  const towardsNewer = newerThan !== undefined
+  const rows = await query
+    .orderBy('position', towardsNewer ? 'asc' : 'desc')
+    .limit(limit)
+    .execute()
+  return towardsNewer ? rows.reverse() : rows
+}

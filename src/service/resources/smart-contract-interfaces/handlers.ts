@@ -1,0 +1,42 @@
+import { checkInterface } from '../../../chain/index.ts'
+import { apiError, type Wire } from '../../../protocol/index.ts'
+import type { HandlerRows, TypedHandler } from '../handler-table.ts'
+import { deleteInterface, findInterface, insertInterface } from './store.ts'
+
+/** Several for one address are allowed; which of them policies use is decided where transactions are read (facts: chain §9). */
+const create: TypedHandler<Wire.CreateSmartContractInterfaceIntent, Wire.CreateSmartContractInterfaceResult> = {
+  async validate(_, { smartContractInterface, type }) {
+    const refusal = checkInterface({ type, json: smartContractInterface })
+    if (refusal !== undefined) throw apiError('requestInvalid', refusal)
+  },
+  async execute(context, { smartContractAddress, smartContractInterface, type, label, notes = '' }) {
+    const id = context.newId()
+    await insertInterface(context.tx, {
+      id,
+      organization_id: context.organizationId,
+      address: smartContractAddress,
+      interface: smartContractInterface,
+      type,
+      label,
+      notes,
+      created_at: context.now,
+      updated_at: context.now,
+    })
+    return { smartContractInterfaceId: id }
+  },
+}
+
+const remove: TypedHandler<Wire.DeleteSmartContractInterfaceIntent, Wire.DeleteSmartContractInterfaceResult> = {
+  async validate({ tx, organizationId }, { smartContractInterfaceId: id }) {
+    if (!(await findInterface(tx, organizationId, id))) throw apiError('notFound', 'smart contract interface', id)
+  },
+  async execute({ tx, organizationId }, { smartContractInterfaceId }) {
+    await deleteInterface(tx, organizationId, smartContractInterfaceId)
+    return { smartContractInterfaceId }
+  },
+}
+
+export const smartContractInterfaceHandlers = {
+  ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE: create,
+  ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE: remove,
+} satisfies HandlerRows

@@ -1,0 +1,44 @@
+import { inCreationOrder, type SmartContractInterfaceRow, type Transaction } from '../../store/index.ts'
+
+/** Adds a contract interface. */
+export async function insertInterface(tx: Transaction, row: SmartContractInterfaceRow): Promise<void> {
+  await tx.insertInto('smart_contract_interfaces').values(row).execute()
+}
+
+/** Reads the organization's contract interfaces, all or those of these addresses in any case, in the order of their creation. */
+export async function listInterfaces(
+  tx: Transaction,
+  organizationId: string,
+  addresses?: readonly string[],
+): Promise<SmartContractInterfaceRow[]> {
+  if (addresses?.length === 0) return []
+  let query = tx.selectFrom('smart_contract_interfaces').selectAll().where('organization_id', '=', organizationId)
+  if (addresses) {
+    const folded = addresses.map((address) => address.toLowerCase())
+    query = query.where(({ fn }) => fn('lower', ['address']), 'in', folded)
+  }
+  return query.orderBy(inCreationOrder('smart_contract_interfaces')).execute()
+}
+
+/** Reads one contract interface. */
+export async function findInterface(
+  tx: Transaction,
+  organizationId: string,
+  interfaceId: string,
+): Promise<SmartContractInterfaceRow | undefined> {
+  return tx
+    .selectFrom('smart_contract_interfaces')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', interfaceId)
+    .executeTakeFirst()
+}
+
+/** Deletes a contract interface. */
+export async function deleteInterface(tx: Transaction, organizationId: string, interfaceId: string): Promise<void> {
+  await tx
+    .deleteFrom('smart_contract_interfaces')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', interfaceId)
+    .execute()
+}

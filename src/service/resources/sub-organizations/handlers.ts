@@ -1,0 +1,146 @@
+/**
+ * Sub-organizations (facts: protocol §15, §16). The latest version is carried out; older ones are mapped onto it, and
+ * answered with the result of the version that was sent.
+ */
+import { apiError, type Wire } from '../../../protocol/index.ts'
+import type { HandlerContext } from '../../engine/index.ts'
+import { FIRST_ROOT_USER_NAME, LOGIN_SWITCHES, notASubOrganization, thresholdTooHigh } from '../../readings.ts'
+import { readRootQuorum } from '../../store/index.ts'
+import { toNewAuthenticator } from '../authenticators/new-authenticators.ts'
+import { type HandlerRows, mapIntent, mapResult, type TypedHandler } from '../handler-table.ts'
+import { checkLimit } from '../limits.ts'
+import { upsertFeature } from '../organizations/features-store.ts'
+import { setQuorum } from '../organizations/quorum-store.ts'
+import { findOrganization, insertOrganization } from '../organizations/store.ts'
+import { privateKeyHandlers } from '../private-keys/handlers.ts'
+import { listPrivateKeys } from '../private-keys/store.ts'
+import { addUsers, checkNewUsers, type NewUser, toNewUser } from '../users/new-users.ts'
+import { walletHandlers } from '../wallets/handlers.ts'
+import { listWallets } from '../wallets/store.ts'
+import { deleteOrganization } from './store.ts'
+
+const createWallet = walletHandlers.ACTIVITY_TYPE_CREATE_WALLET
+const createPrivateKeys = privateKeyHandlers.ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2
+
+/** A sub-organization to be made, from any version of the intent. */
+interface NewSubOrganization {
+  readonly name: string | undefined
+  readonly rootUsers: readonly NewUser[]
+  readonly threshold: number
+  readonly wallet: Wire.CreateWalletIntent | undefined
+  readonly privateKeys: readonly Wire.PrivateKeyParams[]
+  /** Login features that are on. */
+  readonly features: readonly string[]
+  readonly verificationToken: string | undefined
+}
+
+interface MadeSubOrganization {
+  readonly subOrganizationId: string
+  readonly rootUserIds: readonly string[]
+  readonly wallet?: Wire.CreateWalletResult
+  readonly privateKeys: readonly Wire.PrivateKeyResult[]
+}
+
+const createSubOrganization: TypedHandler<NewSubOrganization, MadeSubOrganization> = {
+  async validate(context, { rootUsers, threshold, wallet, privateKeys, features, verificationToken }) {
+    await checkLimit(context, 'subOrganizations', { present: 0, added: 1 })
+    if (verificationToken) throw apiError('notImplemented', 'verifying a contact by verificationToken')
+    if (threshold < 1) throw apiError('quorumThresholdZero')
+    if (rootUsers.length === 0) throw apiError('quorumUsersMissing')
+    if (threshold > rootUsers.length) throw thresholdTooHigh(threshold, rootUsers.length)
+    const inside = insideOf(context, context.newId())
+    await checkNewUsers(inside, rootUsers, { features: new Set(features), originsOf: context.organizationId })
+    await checkLimit(inside, 'users', { present: 0, added: rootUsers.length })
+    if (wallet) await createWallet.validate?.(inside, wallet)
+    await createPrivateKeys.validate?.(inside, { privateKeys })
+  },
+  async execute(context, { name, rootUsers, threshold, wallet, privateKeys, features }) {
+    const { tx, now } = context
+    const id = context.newId()
+    const inside = insideOf(context, id)
+    await insertOrganization(tx, {
+      id,
+      parent_id: context.organizationId,
+      // Unstated: the name of one that was given none. Its id: a name must be there, and nobody else has this one.
+      name: name || id,
+      quorum_threshold: threshold,
+      created_at: now,
+      updated_at: now,
+    })
+    for (const feature of features) await upsertFeature(tx, { organization_id: id, name: feature, value: '' })
+    const rootUserIds = await addUsers(inside, rootUsers)
+    await setQuorum(tx, id, { userIds: rootUserIds, threshold, now })
+    const made = { subOrganizationId: id, rootUserIds, ...(await createPrivateKeys.execute(inside, { privateKeys })) }
+    return wallet ? { ...made, wallet: await createWallet.execute(inside, wallet) } : made
+  },
+}
+
+/** From a root user inside; with every key exported, unless that is declined (facts: protocol §8). */
+const deleteSubOrganization: TypedHandler<Wire.DeleteSubOrganizationIntent, Wire.DeleteSubOrganizationResult> = {
+  async validate(context, { deleteWithoutExport = false }) {
+    const { tx, organizationId, submitterId } = context
+    const organization = await findOrganization(tx, organizationId)
+    if (organization?.parent_id == null) throw notASubOrganization(organizationId)
+    const quorum = await readRootQuorum(tx, organizationId)
+    if (!quorum.userIds.includes(submitterId)) throw apiError('notAuthorized')
+    if (!deleteWithoutExport && (await hasUnexported(context))) throw apiError('walletAccountNotExported')
+  },
+  async execute({ tx, organizationId, now }) {
+    await deleteOrganization(tx, organizationId, now)
+    return { subOrganizationUuid: organizationId }
+  },
+}
+
+type Params = Partial<Omit<Wire.CreateSubOrganizationIntentV8, 'rootUsers'>> & {
+  readonly privateKeys?: readonly Wire.PrivateKeyParams[]
+  readonly rootUsers: readonly Parameters<typeof toNewUser>[0][]
+  readonly rootQuorumThreshold: number
+}
+
+/** A switch that a version does not have is one that nobody has turned. */
+function toNewSubOrganization(intent: Params): NewSubOrganization {
+  const { wallet, privateKeys = [], verificationToken, ...switches } = intent
+  return {
+    name: intent.subOrganizationName,
+    rootUsers: intent.rootUsers.map(toNewUser),
+    threshold: intent.rootQuorumThreshold,
+    wallet,
+    privateKeys,
+    features: LOGIN_SWITCHES.filter(({ disabledBy }) => !switches[disabledBy]).map(({ feature }) => feature),
+    verificationToken,
+  }
+}
+
+/** The first version knows one root user, by a passkey alone. */
+function fromFirstVersion({ name, rootAuthenticator }: Wire.CreateSubOrganizationIntent): NewSubOrganization {
+  const user = { userName: FIRST_ROOT_USER_NAME, apiKeys: [], authenticators: [], oauthProviders: [] }
+  const rootUser = { ...toNewUser(user), authenticators: [toNewAuthenticator(rootAuthenticator)] }
+  const base = toNewSubOrganization({ rootUsers: [], rootQuorumThreshold: 1 })
+  return { ...base, name, rootUsers: [rootUser] }
+}
+
+/** Wallets came after private keys, and replaced them. */
+const withWallet = mapResult(createSubOrganization, ({ privateKeys: _, ...made }) => made)
+const sinceWallets = mapIntent(withWallet, toNewSubOrganization)
+
+export const subOrganizationHandlers = {
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION: mapIntent(withWallet, fromFirstVersion),
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V2: sinceWallets,
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V3: mapIntent(createSubOrganization, toNewSubOrganization),
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4: sinceWallets,
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V5: sinceWallets,
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V6: sinceWallets,
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7: sinceWallets,
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8: sinceWallets,
+  ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION: deleteSubOrganization,
+} satisfies HandlerRows
+
+/** The same request, seen from inside the organization that it makes. */
+function insideOf<Context extends HandlerContext>(context: Context, organizationId: string): Context {
+  return { ...context, organizationId }
+}
+
+async function hasUnexported({ tx, organizationId }: HandlerContext): Promise<boolean> {
+  const held = [...(await listWallets(tx, organizationId)), ...(await listPrivateKeys(tx, organizationId))]
+  return held.some(({ exported }) => exported === 0)
+}

@@ -1,0 +1,105 @@
+import { inCreationOrder, remember, type TagRow, type Transaction } from '../../store/index.ts'
+
+export type TagType = 'TAG_TYPE_USER' | 'TAG_TYPE_PRIVATE_KEY'
+
+/** Adds a tag. */
+export async function insertTag(tx: Transaction, tag: TagRow): Promise<void> {
+  await tx.insertInto('tags').values(tag).execute()
+}
+
+/** Reads the tags of the organization, of one type or of all, in the order of their creation. */
+export async function listTags(tx: Transaction, organizationId: string, type?: TagType): Promise<TagRow[]> {
+  let query = tx.selectFrom('tags').selectAll().where('organization_id', '=', organizationId)
+  if (type) query = query.where('type', '=', type)
+  return query.orderBy(inCreationOrder('tags')).execute()
+}
+
+/** Changes a tag's name, or only says that its members have changed. */
+export async function updateTag(
+  tx: Transaction,
+  organizationId: string,
+  tagId: string,
+  change: { readonly name?: string; readonly now: number },
+): Promise<void> {
+  await tx
+    .updateTable('tags')
+    .set({ ...(change.name === undefined ? {} : { name: change.name }), updated_at: change.now })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', tagId)
+    .execute()
+}
+
+/** Deletes tags, with their memberships. */
+export async function deleteTags(tx: Transaction, organizationId: string, tagIds: readonly string[]): Promise<void> {
+  await tx
+    .deleteFrom('tag_members')
+    .where('organization_id', '=', organizationId)
+    .where('tag_id', 'in', tagIds)
+    .execute()
+  await tx.deleteFrom('tags').where('organization_id', '=', organizationId).where('id', 'in', tagIds).execute()
+}
+
+const membershipsBy = (column: 'tag_members.tag_id' | 'tag_members.member_id') =>
+  remember((tx, of: { organizationId: string; ids: readonly string[] }) =>
+    tx
+      .selectFrom('tag_members')
+      .innerJoin('tags', 'tags.id', 'tag_members.tag_id')
+      .select(['tag_members.tag_id as tagId', 'tag_members.member_id as memberId'])
+      .where('tag_members.organization_id', '=', of.organizationId)
+      .where(column, 'in', of.ids)
+      .orderBy(inCreationOrder('tags'))
+      .orderBy('tag_members.member_id'),
+  )
+const membersOfTags = membershipsBy('tag_members.tag_id')
+const tagsOfMembers = membershipsBy('tag_members.member_id')
+
+/** Reads who bears these tags: pairs of tag and member, tags in the order of their creation. */
+export async function listTagMembers(
+  tx: Transaction,
+  organizationId: string,
+  of: { readonly tagIds: readonly string[] } | { readonly memberIds: readonly string[] },
+): Promise<readonly { tagId: string; memberId: string }[]> {
+  const ids = 'tagIds' in of ? of.tagIds : of.memberIds
+  if (ids.length === 0) return []
+  return ('tagIds' in of ? membersOfTags : tagsOfMembers)(tx, { organizationId, ids })
+}
+
+/** Gives tags to members; who bears one already keeps it. */
+export async function insertTagMembers(
+  tx: Transaction,
+  organizationId: string,
+  members: readonly { readonly tagId: string; readonly memberId: string }[],
+): Promise<void> {
+  if (members.length === 0) return
+  await tx
+    .insertInto('tag_members')
+    .values(
+      members.map(({ tagId, memberId }) => ({ organization_id: organizationId, tag_id: tagId, member_id: memberId })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** Takes a tag from these members. */
+export async function deleteTagMembers(
+  tx: Transaction,
+  organizationId: string,
+  from: { readonly tagId: string; readonly memberIds: readonly string[] },
+): Promise<void> {
+  if (from.memberIds.length === 0) return
+  await tx
+    .deleteFrom('tag_members')
+    .where('organization_id', '=', organizationId)
+    .where('tag_id', '=', from.tagId)
+    .where('member_id', 'in', from.memberIds)
+    .execute()
+}
+
+/** Takes all tags from a member. */
+export async function deleteTagsOfMember(tx: Transaction, organizationId: string, memberId: string): Promise<void> {
+  await tx
+    .deleteFrom('tag_members')
+    .where('organization_id', '=', organizationId)
+    .where('member_id', '=', memberId)
+    .execute()
+}

@@ -1,0 +1,101 @@
+import { apiError, type Wire } from '../../../protocol/index.ts'
+import type { HandlerContext } from '../../engine/index.ts'
+import { userInQuorum } from '../../readings.ts'
+import { readRootQuorum } from '../../store/index.ts'
+import type { HandlerRows, TypedHandler } from '../handler-table.ts'
+import { requireUser, requireUsers, requireUserTags } from '../require.ts'
+import { deleteTagsOfMember, insertTagMembers } from '../tags/store.ts'
+import { deleteUsers as deleteUserRows, type UserChange, updateUser as updateUserRow } from './store.ts'
+import { checkWaysIn } from './ways-in.ts'
+
+type UserIdResult = { readonly userId: string }
+
+/**
+ * `update_user`. An absent field stays, and so does one with empty text; a list of tags that is there replaces the
+ * user's, an empty one takes all away. Unstated: that an absent list and an empty one differ; the schema marks the list
+ * as optional.
+ */
+const updateUser: TypedHandler<Wire.UpdateUserIntent, UserIdResult> = {
+  async validate(context, { userId, userTagIds = [] }) {
+    await requireUser(context, userId)
+    await requireUserTags(context, 'userTagIds', userTagIds)
+  },
+  async execute(context, { userId, userName, userEmail, userPhoneNumber, userTagIds }) {
+    const { tx, organizationId } = context
+    await change(context, userId, {
+      ...(userName ? { name: userName } : {}),
+      ...(userEmail ? { email: userEmail } : {}),
+      ...(userPhoneNumber ? { phone_number: userPhoneNumber } : {}),
+    })
+    if (userTagIds) {
+      await deleteTagsOfMember(tx, organizationId, userId)
+      await insertTagMembers(
+        tx,
+        organizationId,
+        userTagIds.map((tagId) => ({ tagId, memberId: userId })),
+      )
+    }
+    return { userId }
+  },
+}
+
+const updateUserName: TypedHandler<Wire.UpdateUserNameIntent, UserIdResult> = {
+  async validate(context, { userId }) {
+    await requireUser(context, userId)
+  },
+  execute: async (context, { userId, userName }) => change(context, userId, { name: userName }),
+}
+
+const updateUserEmail: TypedHandler<Wire.UpdateUserEmailIntent, UserIdResult> = {
+  validate: (context, { userId, userEmail = '', verificationToken }) =>
+    checkContact(context, userId, { contact: 'email', value: userEmail, verificationToken }),
+  execute: async (context, { userId, userEmail }) => change(context, userId, { email: userEmail || null }),
+}
+
+const updateUserPhoneNumber: TypedHandler<Wire.UpdateUserPhoneNumberIntent, UserIdResult> = {
+  validate: (context, { userId, userPhoneNumber = '', verificationToken }) =>
+    checkContact(context, userId, { contact: 'phone_number', value: userPhoneNumber, verificationToken }),
+  execute: async (context, { userId, userPhoneNumber }) =>
+    change(context, userId, { phone_number: userPhoneNumber || null }),
+}
+
+const deleteUsers: TypedHandler<Wire.DeleteUsersIntent, Wire.DeleteUsersResult> = {
+  async validate(context, { userIds }) {
+    await requireUsers(context, 'userIds', userIds)
+    const quorum = await readRootQuorum(context.tx, context.organizationId)
+    const member = userIds.find((id) => quorum.userIds.includes(id))
+    if (member !== undefined) throw userInQuorum(member)
+  },
+  async execute({ tx, organizationId }, { userIds }) {
+    await deleteUserRows(tx, organizationId, userIds)
+    return { userIds }
+  },
+}
+
+export const userHandlers = {
+  ACTIVITY_TYPE_UPDATE_USER: updateUser,
+  ACTIVITY_TYPE_UPDATE_USER_NAME: updateUserName,
+  ACTIVITY_TYPE_UPDATE_USER_EMAIL: updateUserEmail,
+  ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER: updateUserPhoneNumber,
+  ACTIVITY_TYPE_DELETE_USERS: deleteUsers,
+} satisfies HandlerRows
+
+/** An empty contact removes it (its published check says so); a proof of one cannot be checked here, so it is refused. */
+async function checkContact(
+  context: HandlerContext,
+  userId: string,
+  change: {
+    readonly contact: 'email' | 'phone_number'
+    readonly value: string
+    readonly verificationToken: string | undefined
+  },
+): Promise<void> {
+  const user = await requireUser(context, userId)
+  if (change.verificationToken) throw apiError('notImplemented', 'verifying a contact by verificationToken')
+  if (change.value === '') await checkWaysIn(context, [user], { contact: change.contact })
+}
+
+async function change(context: HandlerContext, userId: string, fields: UserChange): Promise<UserIdResult> {
+  await updateUserRow(context.tx, context.organizationId, userId, { ...fields, now: context.now })
+  return { userId }
+}

@@ -1,0 +1,74 @@
+import { inCreationOrder, prepare, remember, type Transaction, type UserRow } from '../../store/index.ts'
+
+/** What an update may change about a user; what is absent stays. */
+export type UserChange = Partial<Pick<UserRow, 'name' | 'email' | 'phone_number'>>
+
+/** Adds a user. */
+export async function insertUser(tx: Transaction, user: UserRow): Promise<void> {
+  await tx.insertInto('users').values(user).execute()
+}
+
+const all = prepare((tx, of: { organizationId: string }) =>
+  tx.selectFrom('users').selectAll().where('organization_id', '=', of.organizationId).orderBy(inCreationOrder('users')),
+)
+const among = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('users')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('id', 'in', of.userIds)
+    .orderBy(inCreationOrder('users')),
+)
+
+/** Reads the users of the organization, all or those among `userIds`, in the order of their creation. */
+export async function listUsers(
+  tx: Transaction,
+  organizationId: string,
+  userIds?: readonly string[],
+): Promise<readonly UserRow[]> {
+  if (userIds?.length === 0) return []
+  return userIds ? among(tx, { organizationId, userIds }) : all(tx, { organizationId })
+}
+
+/** Counts the users of the organization. */
+export async function countUsers(tx: Transaction, organizationId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('users')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+const update = prepare(
+  (
+    tx,
+    { organizationId, userId, ...columns }: UserChange & { organizationId: string; userId: string; updated_at: number },
+  ) => tx.updateTable('users').set(columns).where('organization_id', '=', organizationId).where('id', '=', userId),
+)
+
+/** Changes a user. */
+export async function updateUser(
+  tx: Transaction,
+  organizationId: string,
+  userId: string,
+  change: UserChange & { readonly now: number },
+): Promise<void> {
+  const { now, ...columns } = change
+  await update(tx, { organizationId, userId, ...columns, updated_at: now })
+}
+
+/** Deletes users, with their keys and their memberships of tags. Members of the root quorum cannot be deleted. */
+export async function deleteUsers(tx: Transaction, organizationId: string, userIds: readonly string[]): Promise<void> {
+  await tx
+    .deleteFrom('tag_members')
+    .where('organization_id', '=', organizationId)
+    .where('member_id', 'in', userIds)
+    .execute()
+  await tx
+    .deleteFrom('api_keys')
+    .where('organization_id', '=', organizationId)
+    .where('user_id', 'in', userIds)
+    .execute()
+  await tx.deleteFrom('users').where('organization_id', '=', organizationId).where('id', 'in', userIds).execute()
+}

@@ -1,0 +1,47 @@
+import { toTimestamp, type Wire } from '../../../protocol/index.ts'
+import type { Transaction, UserRow } from '../../store/index.ts'
+import { listApiKeys } from '../api-keys/store.ts'
+import { toWireApiKey } from '../api-keys/wire.ts'
+import { listAuthenticators } from '../authenticators/store.ts'
+import { toWireAuthenticator } from '../authenticators/wire.ts'
+import { listOauthProviders } from '../oauth-providers/store.ts'
+import { toWireOauthProvider } from '../oauth-providers/wire.ts'
+import { listTagMembers } from '../tags/store.ts'
+import { listUsers } from './store.ts'
+
+/** Reads one user as the API writes it, or gives nothing for an id that the organization does not have. */
+export async function toWireUser(
+  tx: Transaction,
+  organizationId: string,
+  userId: string,
+): Promise<Wire.User | undefined> {
+  const [user] = await toWireUsers(tx, organizationId, await listUsers(tx, organizationId, [userId]))
+  return user
+}
+
+/** Writes users of one organization, in the order given, with five reads however many they are. */
+export async function toWireUsers(
+  tx: Transaction,
+  organizationId: string,
+  users: readonly UserRow[],
+): Promise<Wire.User[]> {
+  const userIds = users.map(({ id }) => id)
+  const keys = Map.groupBy(await listApiKeys(tx, organizationId, userIds), (key) => key.user_id)
+  const passkeys = Map.groupBy(await listAuthenticators(tx, organizationId, userIds), (row) => row.user_id)
+  const providers = Map.groupBy(await listOauthProviders(tx, organizationId, userIds), (row) => row.user_id)
+  const tags = Map.groupBy(await listTagMembers(tx, organizationId, { memberIds: userIds }), (tag) => tag.memberId)
+  return users.map((user) => ({
+    userId: user.id,
+    userName: user.name,
+    ...(user.email === null ? {} : { userEmail: user.email }),
+    ...(user.phone_number === null ? {} : { userPhoneNumber: user.phone_number }),
+    authenticators: (passkeys.get(user.id) ?? []).map(toWireAuthenticator),
+    apiKeys: (keys.get(user.id) ?? []).map(toWireApiKey),
+    userTags: (tags.get(user.id) ?? []).map(({ tagId }) => tagId),
+    oauthProviders: (providers.get(user.id) ?? []).map(toWireOauthProvider),
+    createdAt: toTimestamp(user.created_at),
+    updatedAt: toTimestamp(user.updated_at),
+    // Nobody can make one: the activity is not carried out.
+    mfaPolicies: [],
+  }))
+}

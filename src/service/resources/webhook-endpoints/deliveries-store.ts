@@ -1,0 +1,101 @@
+import { prepare, type Transaction, type WebhookDeliveryRow, type WebhookFailureRow } from '../../store/index.ts'
+
+/** How many events that were given up are remembered: the newest, of all endpoints. */
+const MOST_FAILURES = 1_000
+
+const insert = prepare((tx, row: WebhookDeliveryRow) => tx.insertInto('webhook_deliveries').values(row))
+// One step into the index for each endpoint, however much is waiting.
+const fronts = prepare((tx, of: { isActive: number }) =>
+  tx
+    .selectFrom('webhook_endpoints')
+    .select(({ selectFrom }) => [
+      'id as endpoint_id',
+      selectFrom('webhook_deliveries')
+        .select(({ fn }) => fn.min('next_attempt_at').as('first'))
+        .whereRef('endpoint_id', '=', 'webhook_endpoints.id')
+        .as('next_attempt_at'),
+    ])
+    .where('is_active', '=', of.isActive),
+)
+const due = prepare((tx, of: { endpointId: string; now: number; limit: number }) =>
+  tx
+    .selectFrom('webhook_deliveries')
+    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
+    .selectAll('webhook_deliveries')
+    .select('webhook_endpoints.url')
+    .where('endpoint_id', '=', of.endpointId)
+    .where('next_attempt_at', '<=', of.now)
+    .orderBy('next_attempt_at')
+    .limit(of.limit),
+)
+const remove = prepare((tx, of: { eventId: string }) =>
+  tx.deleteFrom('webhook_deliveries').where('event_id', '=', of.eventId).returning('event_id'),
+)
+
+/** Adds an event that an endpoint is to be told of. */
+export async function insertWebhookDelivery(tx: Transaction, row: WebhookDeliveryRow): Promise<void> {
+  await insert(tx, row)
+}
+
+/** Reads, of each endpoint that is to be told of something, when the first of it is due. One that is paused is not told. */
+export async function listDeliveryFronts(
+  tx: Transaction,
+): Promise<readonly { readonly endpoint_id: string; readonly next_attempt_at: number }[]> {
+  const found = await fronts(tx, { isActive: 1 })
+  return found.flatMap(({ endpoint_id, next_attempt_at }) =>
+    next_attempt_at === null ? [] : [{ endpoint_id, next_attempt_at }],
+  )
+}
+
+/** An event that is due, and where it goes. */
+export interface DueDelivery extends WebhookDeliveryRow {
+  readonly url: string
+}
+
+/** Reads what an endpoint is to be told by now, what was due first. */
+export async function listDueDeliveries(
+  tx: Transaction,
+  endpointId: string,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): Promise<DueDelivery[]> {
+  return due(tx, { endpointId, now, limit })
+}
+
+/** Notes an attempt that failed, and when the next one is due. */
+export async function postponeWebhookDelivery(
+  tx: Transaction,
+  { event_id, attempts, next_attempt_at }: Pick<WebhookDeliveryRow, 'event_id' | 'attempts' | 'next_attempt_at'>,
+): Promise<void> {
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ attempts, next_attempt_at })
+    .where('event_id', '=', event_id)
+    .execute()
+}
+
+/** Takes out what was delivered or given up. Says whether it was still there. */
+export async function deleteWebhookDelivery(tx: Transaction, eventId: string): Promise<boolean> {
+  return (await remove(tx, { eventId })).length > 0
+}
+
+/** Drops whatever an endpoint is still to be told. */
+export async function deleteDeliveriesTo(tx: Transaction, organizationId: string, endpointId: string): Promise<void> {
+  await tx
+    .deleteFrom('webhook_deliveries')
+    .where('organization_id', '=', organizationId)
+    .where('endpoint_id', '=', endpointId)
+    .execute()
+}
+
+/** Remembers an event that was given up, and forgets the oldest beyond a number. */
+export async function insertWebhookFailure(tx: Transaction, row: Omit<WebhookFailureRow, 'position'>): Promise<void> {
+  await tx.insertInto('webhook_failures').values(row).execute()
+  await tx
+    .deleteFrom('webhook_failures')
+    .where('position', '<=', ({ selectFrom }) =>
+      selectFrom('webhook_failures').select(({ fn, val, eb }) =>
+        eb(fn.max('position'), '-', val(MOST_FAILURES)).as('last'),
+      ),
+    )
+    .execute()
+}

@@ -1,0 +1,64 @@
+import { inCreationOrder, type Transaction, type WebhookEndpointRow } from '../../store/index.ts'
+import { deleteDeliveriesTo } from './deliveries-store.ts'
+
+/** What an update may change about an endpoint; what is absent stays. */
+export type WebhookEndpointChange = Partial<Pick<WebhookEndpointRow, 'url' | 'name' | 'is_active'>>
+
+/** Adds a webhook endpoint. */
+export async function insertWebhookEndpoint(tx: Transaction, row: WebhookEndpointRow): Promise<void> {
+  await tx.insertInto('webhook_endpoints').values(row).execute()
+}
+
+/** Reads the organization's webhook endpoints, in the order of their creation. */
+export async function listWebhookEndpoints(tx: Transaction, organizationId: string): Promise<WebhookEndpointRow[]> {
+  return tx
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy(inCreationOrder('webhook_endpoints'))
+    .execute()
+}
+
+/** Reads one webhook endpoint. */
+export async function findWebhookEndpoint(
+  tx: Transaction,
+  organizationId: string,
+  endpointId: string,
+): Promise<WebhookEndpointRow | undefined> {
+  return tx
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', endpointId)
+    .executeTakeFirst()
+}
+
+/** Changes a webhook endpoint. What a paused one was still to be told is dropped (facts: webhooks §7). */
+export async function updateWebhookEndpoint(
+  tx: Transaction,
+  organizationId: string,
+  endpointId: string,
+  change: WebhookEndpointChange & { readonly now: number },
+): Promise<void> {
+  const { now, ...columns } = change
+  await tx
+    .updateTable('webhook_endpoints')
+    .set({ ...columns, updated_at: now })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', endpointId)
+    .execute()
+  if (columns.is_active === 0) await deleteDeliveriesTo(tx, organizationId, endpointId)
+}
+
+/** Deletes a webhook endpoint with its subscriptions, and what it was still to be told. */
+export async function deleteWebhookEndpoint(
+  tx: Transaction,
+  organizationId: string,
+  endpointId: string,
+): Promise<void> {
+  await tx
+    .deleteFrom('webhook_endpoints')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', endpointId)
+    .execute()
+}
