@@ -88,7 +88,7 @@ async function submit(run: ApplyRun, index: number): Promise<void> {
   const show = showOn(run, index)
   for (let stale = 0; record.activityId === undefined; ) {
     if (!record.prepared) {
-      // This workflow's clock: the value is in the history before the body is made (style §2).
+      // This workflow's clock: the value is in the history before the body is made, and a replay makes the same body.
       const timestampMs = Date.now()
       const prepared = await persist(run, show, () => steps.prepareRequest({ ...step, timestampMs }))
       if (prepared.kind === 'found') return run.take(index, prepared.activity)

@@ -137,7 +137,7 @@ async function begin(run: SendRun): Promise<void> {
 
 async function submit(run: SendRun): Promise<void> {
   for (let stale = 0; run.record.activityId === undefined; stale++) {
-    // This workflow's clock: the value is in the history before the body is made (style §2).
+    // This workflow's clock: the value is in the history before the body is made, and a replay makes the same body.
     const timestampMs = Date.now()
     try {
       if (run.input.batched) await submitAtOnce(run, { ...run.input.batched, timestampMs })

@@ -27,7 +27,7 @@ export interface ApplyPlace {
   readonly dataDir: string
 }
 
-/** The workflow id is the lock: one apply for an organization at a time (design §5). */
+/** The workflow id is the lock: one apply for an organization at a time. */
 export const applyId = (organizationId: string) => `apply/${organizationId}`
 
 /** One queue an organization: a worker holds the key of one, and must not be given another's work. */

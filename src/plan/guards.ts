@@ -17,7 +17,7 @@ import type { Identified } from './identify.ts'
 import { compareText } from './lock.ts'
 import type { Removed } from './removal.ts'
 
-/** The largest share of a kind that one plan deletes without a bypass where definitions set no limit (design §3). */
+/** The largest share of a kind that one plan deletes without a bypass where definitions set no limit. */
 const MOST_DELETED_PERCENT = 30
 
 export interface GuardInput {

@@ -6,7 +6,7 @@
  * Rules, hard: what is referred to exists · what loses a reference lets go before the deletion · a name is free before
  * it is taken · a new credential before the old one of the same user goes · a quorum's change after its members'
  * credentials, and before credentials go that the old quorum cannot do without. Soft: whatever loosens comes after
- * everything that tightens, unless the tightening needs it (design §3: no moment between is wider than both ends) · the
+ * everything that tightens, unless the tightening needs it (no moment between is wider than both ends) · the
  * credential in use, and its user, go after everything else: nothing can be submitted after that.
  */
 import {

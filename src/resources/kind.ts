@@ -102,7 +102,7 @@ export interface ChangeInput {
 
 /**
  * What one change does to the power to act: `tightens` comes as soon as what it needs exists, `loosens` comes last,
- * so that no moment between is wider than both ends (design §3).
+ * so that no moment between is wider than both ends.
  */
 export type Power = 'tightens' | 'neutral' | 'loosens'
 

@@ -1,7 +1,10 @@
 import type { Codes } from '../diagnostics/index.ts'
 import { STORE_CODES } from './store/index.ts'
 
-/** What the service says to whoever starts it. What it says on the wire are `ApiError`s (facts: protocol §9). */
+/**
+ * What the service says to whoever starts it. What it says on the wire are `ApiError`s
+ * (docs/protocol/errors.md#the-error-body).
+ */
 export const SERVICE_CODES = {
   ...STORE_CODES,
   'service/data-folder-in-use': {

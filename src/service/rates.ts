@@ -1,6 +1,7 @@
 /**
- * How many requests a second the service takes (facts: protocol §11): from one address, from one sub-organization, and of
- * those that make it ask a chain. Each is off unless it is set: a service of one's own has no plans to sell.
+ * How many requests a second the service takes (docs/protocol/limits.md#requests-a-second): from one address, from one
+ * sub-organization, and of those that make it ask a chain. Each is off unless it is set: a service of one's own has no
+ * plans to sell.
  */
 import { activities, apiError, queries } from '../protocol/index.ts'
 import { findOrganization } from './resources/organizations/store.ts'

@@ -34,7 +34,7 @@ export function notASubOrganization(organizationId: string): ApiError {
   return apiError('requestInvalid', `organization ${organizationId} is not a sub-organization`)
 }
 
-/** Unstated: the refusal to delete a member of the root quorum (facts: policy-language §12). */
+/** Unstated: the refusal to delete a member of the root quorum (docs/protocol/policies.md#root-only-activities). */
 export function userInQuorum(userId: string): ApiError {
   return apiError('requestInvalid', `user ${userId} is in the root quorum and must leave it before being deleted`)
 }
@@ -50,8 +50,9 @@ export function mentionedTwice(field: string, value: string): ApiError {
 }
 
 /**
- * Unstated: the name of the early-access feature that `time` needs (facts: policy-language §1). No published one stands
- * for it, so this service has one of its own. Policies that have a `time` keep it when the feature is taken away.
+ * Unstated: the name of the early-access feature that `time` needs (docs/protocol/policies.md#a-policy). No published
+ * one stands for it, so this service has one of its own. Policies that have a `time` keep it when the feature is taken
+ * away.
  */
 export const POLICY_TIME_FEATURE = 'FEATURE_NAME_POLICY_TIME' satisfies Wire.FeatureName
 
@@ -60,16 +61,19 @@ export function timeNotEnabled(): ApiError {
   return apiError('invalidPolicyTime', 'the feature is not enabled for this organization')
 }
 
-/** Unstated: the text for an OAuth 2.0 credential that is not there; its code is published (facts: auth §5). */
+/**
+ * Unstated: the text for an OAuth 2.0 credential that is not there; its code is published
+ * (docs/protocol/organizations.md#oauth-20-credentials).
+ */
 export function oauth2CredentialNotFound(id: string): ApiError {
   const code = 'OAUTH2_CREDENTIAL_NOT_FOUND'
   return new ApiError(GRPC.NotFound, `oauth2 credential not found: ${id}`, { code })
 }
 
-/** Unstated: how much of webhooks there may be (facts: webhooks §9). */
+/** Unstated: how much of webhooks there may be (docs/protocol/webhooks.md#limits). */
 export const WEBHOOK_LIMITS = { endpoints: 20, subscriptions: 10, filterBytes: 8_000 } as const
 
-/** An event type that never fires is refused (facts: webhooks §2). */
+/** An event type that never fires is refused (docs/protocol/webhooks.md#event-types). */
 export function unsupportedEventType(eventType: string): ApiError {
   return apiError('requestInvalid', `unsupported webhook event type: ${eventType}`)
 }
@@ -80,34 +84,46 @@ export function eventsOfParentsAlone(eventType: string): ApiError {
   return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
 }
 
-/** Unstated: the refusal of an IP allow-list in a sub-organization (facts: protocol §15). */
+/** Unstated: the refusal of an IP allow-list in a sub-organization (docs/protocol/organizations.md#ip-allow-lists). */
 export function ofParentsAlone(): ApiError {
   return apiError('requestInvalid', 'IP allowlists are for parent organizations alone')
 }
 
-/** Unstated: the refusal of a gas usage config in a sub-organization (facts: chain §7). */
+/** Unstated: the refusal of a gas usage config in a sub-organization (docs/protocol/sends.md#sponsorship-limits). */
 export function gasUsageOfParentsAlone(): ApiError {
   const message = 'request not authorized: a gas usage config can be had by a parent organization alone'
   return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
 }
 
-/** Unstated: the text about a rule of an IP allow-list; that it names index and value is published (facts: protocol §15). */
+/**
+ * Unstated: the text about a rule of an IP allow-list; that it names index and value is published
+ * (docs/protocol/organizations.md#ip-allow-lists).
+ */
 export function invalidAllowlistRule(index: number, cidr: string, why: string): ApiError {
   return apiError('requestInvalid', `invalid IP allowlist rule at index ${index}: \`${cidr}\`, ${why}`)
 }
 
-/** A feature with two names is one feature; it is listed under the name that it was last set by (facts: protocol §15). */
+/**
+ * A feature with two names is one feature; it is listed under the name that it was last set by
+ * (docs/protocol/organizations.md#features).
+ */
 export const FEATURE_NAMES: readonly (readonly string[])[] = [
   ['FEATURE_NAME_EMAIL_RECOVERY', 'FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY'],
 ]
 
-/** The features by which a contact is a way in (facts: protocol §15). Recovering an account is no login. */
+/**
+ * The features by which a contact is a way in (docs/protocol/organizations.md#ways-in). Recovering an account is no
+ * login.
+ */
 export const LOGIN_FEATURES = {
   email: ['FEATURE_NAME_EMAIL_AUTH', 'FEATURE_NAME_OTP_EMAIL_AUTH'],
   phone_number: ['FEATURE_NAME_SMS_AUTH'],
 } as const
 
-/** The login features that a sub-organization is made with, each unless its switch is given (facts: protocol §15). */
+/**
+ * The login features that a sub-organization is made with, each unless its switch is given
+ * (docs/protocol/organizations.md#sub-organizations).
+ */
 export const LOGIN_SWITCHES = [
   { feature: 'FEATURE_NAME_EMAIL_RECOVERY', disabledBy: 'disableEmailRecovery' },
   { feature: 'FEATURE_NAME_EMAIL_AUTH', disabledBy: 'disableEmailAuth' },
@@ -118,5 +134,5 @@ export const LOGIN_SWITCHES = [
 /** Unstated: the name of the root user that the first version of `create_sub_organization` makes from a passkey alone. */
 export const FIRST_ROOT_USER_NAME = 'Root user'
 
-/** Unstated: how long a mnemonic is that nobody asked to be longer (facts: chain §1). */
+/** Unstated: how long a mnemonic is that nobody asked to be longer (docs/protocol/keys.md#wallets). */
 export const DEFAULT_WORD_COUNT = 12

@@ -4,8 +4,8 @@ import type { HandlerContext } from '../engine/index.ts'
 import { openServiceKey } from '../keys/index.ts'
 
 /**
- * Signs what the service says about keys by the key that clients pin (facts: auth §7.3): JSON whose `data` is the hex of the
- * JSON given, its members in their order. Clients compare the key in it as text.
+ * Signs what the service says about keys by the key that clients pin (docs/protocol/bundles.md#export-bundles): JSON
+ * whose `data` is the hex of the JSON given, its members in their order. Clients compare the key in it as text.
  */
 export async function signBundle({ tx, unseal }: HandlerContext, content: JsonObject): Promise<string> {
   const { publicKey, privateKey } = await openServiceKey(tx, unseal, 'signer')

@@ -13,8 +13,8 @@ export function readTargetPublicKey(text: string): Uint8Array {
 }
 
 /**
- * Encrypts secret bytes to whoever holds the target key, in a bundle as public clients open it (facts: auth §7.3), and wipes
- * them.
+ * Encrypts secret bytes to whoever holds the target key, in a bundle as public clients open it
+ * (docs/protocol/bundles.md#export-bundles), and wipes them.
  */
 export async function makeExportBundle(
   context: HandlerContext,

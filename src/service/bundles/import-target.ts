@@ -1,6 +1,6 @@
 /**
- * Import targets (facts: auth §7.4): a key pair made for one import of one user. A failed import leaves it usable, a
- * successful one takes it away. Unstated: it lasts 24 hours, and of each kind a user may have 32.
+ * Import targets (docs/protocol/bundles.md#import-targets): a key pair made for one import of one user. A failed import
+ * leaves it usable, a successful one takes it away. Unstated: it lasts 24 hours, and of each kind a user may have 32.
  */
 import { CryptoError, hpkeOpen, uncompressP256 } from '../../crypto/index.ts'
 import { decodeHex, isHex } from '../../encoding/index.ts'
@@ -22,7 +22,7 @@ export type ImportKind = 'wallet' | 'private-key'
 const LIFETIME_MS = 24 * 60 * 60 * 1000
 const MOST_TARGETS = 32
 
-/** Throws unless the caller imports for itself, which no policy changes (facts: auth §7.4, policy-language §12). */
+/** Throws unless the caller imports for itself, which no policy changes (docs/protocol/bundles.md#import-targets). */
 export function checkOwnImport({ submitterId }: HandlerContext, userId: string): void {
   if (userId.toLowerCase() !== submitterId) throw apiError('notAuthorized')
 }

@@ -41,7 +41,10 @@ export interface Chains {
   readonly all: readonly Chain[]
   /** Finds the chain of a send. Throws the API's refusal for one that is not served. */
   require(caip2: string): Chain
-  /** Finds the chain that a query reads. Throws code 12 where there is no node to read it from (facts: chain §7). */
+  /**
+   * Finds the chain that a query reads. Throws code 12 where there is no node to read it from
+   * (docs/protocol/sends.md#chains).
+   */
   requireSource(caip2: string): Chain
 }
 

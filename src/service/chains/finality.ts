@@ -1,4 +1,7 @@
-/** Blocks, the including one counted, before what is in a block is taken as definitive (facts: webhooks §5.2). */
+/**
+ * Blocks, the including one counted, before what is in a block is taken as definitive
+ * (docs/protocol/webhooks.md#finality).
+ */
 const BLOCKS: Readonly<Record<string, number>> = {
   'eip155:1': 32,
   'eip155:11155111': 12,

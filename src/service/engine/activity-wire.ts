@@ -11,7 +11,7 @@ export interface ActivityView {
 }
 
 /**
- * Writes an activity as the API does, members in the order that was seen (facts: protocol §6).
+ * Writes an activity as the API does, members in the order that was seen (docs/protocol/activities.md#the-answer).
  *
  * With `nestedCopy` one answer satisfies both readings of the envelope: the schema's record with `timestampMs` added,
  * and inside `result`, after the result itself, the same record once more. Clients take the result key or the first key

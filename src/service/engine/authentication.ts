@@ -20,7 +20,7 @@ export interface PasskeyProof {
   readonly body: Uint8Array
 }
 
-/** What each fault of a stamp is on the wire (facts: protocol §9). */
+/** What each fault of a stamp is on the wire (docs/protocol/errors.md#texts). */
 const FAULTS: Readonly<Record<StampFault, (error: StampError) => ApiError>> = {
   missing: () => apiError('noStamp'),
   several: () => apiError('twoStamps'),

@@ -15,8 +15,9 @@ export function hasLapsed(activity: ActivityRecordRow, now: number): boolean {
 }
 
 /**
- * The approvals that count at this moment, in the order in which they were cast (facts: protocol §7): inside the
- * window, the user's latest vote, and by a credential that still stands. Lapsed ones stay in `votes` for audit.
+ * The approvals that count at this moment, in the order in which they were cast (docs/protocol/activities.md#votes):
+ * inside the window, the user's latest vote, and by a credential that still stands. Lapsed ones stay in `votes` for
+ * audit.
  */
 export async function countBallots(
   tx: Transaction,

@@ -19,7 +19,10 @@ export interface Caller {
 /** What a request may do across the organization tree: queries read downwards, some submits find their home below. */
 export type Reach = 'query' | 'submit' | 'submit-below'
 
-/** Finds the caller of a request (facts: protocol §4). Throws `ApiError`. Taking the organization's row comes first. */
+/**
+ * Finds the caller of a request (docs/protocol/stamps.md#from-stamp-to-caller). Throws `ApiError`. Taking the
+ * organization's row comes first.
+ */
 export async function resolveCaller(
   tx: Transaction,
   proof: Proof,

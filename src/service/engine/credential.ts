@@ -1,6 +1,6 @@
 /**
- * Finds the credential that a stamp was made with (facts: protocol §3, §4): in the organization itself, then in its
- * sub-organizations, or in its parent. What the stamp could not prove by itself is proved here.
+ * Finds the credential that a stamp was made with (docs/protocol/stamps.md#from-stamp-to-caller): in the organization
+ * itself, then in its sub-organizations, or in its parent. What the stamp could not prove by itself is proved here.
  */
 import { decodeBase64 } from '../../encoding/index.ts'
 import type { CredentialFacts } from '../../policy/index.ts'
@@ -25,7 +25,7 @@ export interface ProvedCredential {
   /** Where its user lives. */
   readonly homeId: string
   readonly facts: CredentialFacts
-  /** What a vote keeps of the stamp (facts: protocol §3.4). */
+  /** What a vote keeps of the stamp (docs/protocol/stamps.md#what-a-vote-keeps). */
   readonly signed: Pick<VoteRow, 'public_key' | 'signature' | 'scheme'>
   /** The counter that a passkey told. */
   readonly counted?: { readonly authenticator: AuthenticatorRow; readonly signCount: number }
@@ -94,7 +94,10 @@ async function provePasskey(
   }
 }
 
-/** The organization's own comes first; of those below it only a single one can be meant (facts: protocol §4.1-3). */
+/**
+ * The organization's own comes first; of those below it only a single one can be meant
+ * (docs/protocol/stamps.md#from-stamp-to-caller).
+ */
 async function findInTree<Row>(
   target: OrganizationPlace,
   find: {
@@ -111,12 +114,15 @@ async function findInTree<Row>(
   return below[0]
 }
 
-/** `expiration_seconds` counts from the key's creation (facts: protocol §4.5). */
+/** `expiration_seconds` counts from the key's creation (docs/protocol/stamps.md#from-stamp-to-caller). */
 function isExpired(key: ApiKeyRow, now: number): boolean {
   return key.expiration_seconds !== null && now >= key.created_at + key.expiration_seconds * 1000
 }
 
-/** The curve of a stored key must fit the scheme (facts: protocol §3.1); a login session's key may be on any curve. */
+/**
+ * The curve of a stored key must fit the scheme (docs/protocol/stamps.md#api-key-stamps); a login session's key may be
+ * on any curve.
+ */
 function fitsScheme(key: ApiKeyRow, stamp: Stamp): boolean {
   const curve = /_(P256|SECP256K1|ED25519)$/.exec(key.credential_type)?.[1]
   return curve === undefined || stamp.scheme.startsWith(`SIGNATURE_SCHEME_TK_API_${curve}`)

@@ -8,7 +8,7 @@ import { NotPrepared } from './work.ts'
 
 /**
  * Carries out an allowed activity inside the request's transaction and says what came of it, for its row. What fails
- * leaves no trace but the failure (facts: protocol §9, a failed activity); only a fault of the machine is thrown.
+ * leaves no trace but the failure (docs/protocol/errors.md#failed-activities); only a fault of the machine is thrown.
  * `recheck` is for an activity that has waited: what was true at its submission may have changed since.
  */
 export async function execute(
@@ -45,7 +45,7 @@ function toFailure(
   return failureOf(refusal)
 }
 
-/** A refusal as a failed activity carries it (facts: protocol §9). */
+/** A refusal as a failed activity carries it (docs/protocol/errors.md#failed-activities). */
 export function failureOf(refusal: ApiError) {
   const { code, message, details } = refusal.toBody()
   return { code, message, details }

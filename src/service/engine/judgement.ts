@@ -27,7 +27,7 @@ export interface Judgement extends Decision {
   readonly policyVersion: PolicyVersion
 }
 
-/** Decides about activities of one transaction with the policies, tags and quorum as they are in it (facts: U-snapshot). */
+/** Decides about activities of one transaction with the policies, tags and quorum as they are in it (U-snapshot). */
 export interface Judge {
   /** Runs the whole decision for these approvals, the submitter's first. */
   decide(item: Case, ballots: readonly Ballot[]): Promise<Judgement>
@@ -58,7 +58,7 @@ export function createJudge(policiesOf: PolicySource): Judge {
   }
 }
 
-/** The approvals with this one among them: a user counts once, however many votes and credentials (facts: U-approvers). */
+/** The approvals with this one among them: a user counts once, however many votes and credentials (U-approvers). */
 export function withBallot(ballots: readonly Ballot[], ballot: Ballot): readonly Ballot[] {
   return ballots.some(({ userId }) => userId === ballot.userId) ? ballots : [...ballots, ballot]
 }

@@ -5,7 +5,7 @@
 import type { ActivityFamily } from '../../protocol/index.ts'
 
 /**
- * Unstated: what `alias` of an approver is (facts: policy-language §5.1 names the field and says nothing). The API has
+ * Unstated: what `alias` of an approver is (docs/protocol/policies.md#fields). The API has
  * no other short name of a user than the user's name.
  */
 export function aliasOf(user: { readonly name: string }): string {
@@ -13,8 +13,9 @@ export function aliasOf(user: { readonly name: string }): string {
 }
 
 /**
- * Unstated: for which submits a parent's organization id may stand for a sub-organization (facts: protocol §4.6). Logins
- * do not know their sub-organization yet; anything else must name it.
+ * Unstated: for which submits a parent's organization id may stand for a sub-organization
+ * (docs/protocol/stamps.md#from-stamp-to-caller). Logins do not know their sub-organization yet; anything else must
+ * name it.
  */
 export const RESOLVED_BELOW: ReadonlySet<ActivityFamily> = new Set(['STAMP_LOGIN'])
 

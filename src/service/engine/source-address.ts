@@ -6,9 +6,10 @@ import type { Transaction } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * Throws the refusal of a request from an address that the caller's organization does not allow (facts: protocol §15).
- * Nothing is judged unless the organization's own list is enabled; then a key's own rules, if it has any, count alone.
- * An enabled list without rules lets nobody in. A sub-organization has no list, so its users are exempt.
+ * Throws the refusal of a request from an address that the caller's organization does not allow
+ * (docs/protocol/organizations.md#ip-allow-lists). Nothing is judged unless the organization's own list is enabled;
+ * then a key's own rules, if it has any, count alone. An enabled list without rules lets nobody in. A sub-organization
+ * has no list, so its users are exempt.
  *
  * Unstated: whether a parent's user who reads in a sub-organization is. Not so: the list protects the parent's keys.
  */

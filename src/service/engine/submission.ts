@@ -71,8 +71,9 @@ async function take(tools: EngineTools, tx: Transaction, voter: Voter): Promise<
 
 /**
  * Decides about bytes that nobody has sent before; submitting is the first approval. A denied activity is kept as FAILED
- * for whoever asks what was decided (facts: U-denied-surface), under a fingerprint that no bytes have: sent again, the
- * same bytes are judged anew, and nobody's denied request counts as an approval of anything (facts: protocol §5).
+ * for whoever asks what was decided (U-denied-surface), under a fingerprint that no bytes have: sent again, the
+ * same bytes are judged anew, and nobody's denied request counts as an approval of anything
+ * (docs/protocol/activities.md#the-same-body-again).
  */
 async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Omit<Submitted, 'caller'>> {
   const { caller, request, now, work } = voter

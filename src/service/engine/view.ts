@@ -80,7 +80,7 @@ function goneUser(userId: string): JsonObject {
 
 /**
  * Whether the caller could approve or reject at this moment. Unstated: said honestly while the activity waits, and
- * `false` otherwise (facts: protocol §6).
+ * `false` otherwise (docs/protocol/activities.md#the-answer).
  */
 async function readRights(
   { judge, openCase }: ViewTools,

@@ -1,5 +1,5 @@
 /**
- * Votes on an activity that exists (facts: protocol §7, policy-language §11).
+ * Votes on an activity that exists (docs/protocol/activities.md#votes, docs/protocol/policies.md#consensus).
  *
  * An approval comes as `approve_activity` with the fingerprint, or as the very bytes of the submission from another
  * user. Every approval runs the whole decision again; the one that makes it ALLOW executes the activity in the same
@@ -67,7 +67,7 @@ export async function voteByFingerprint(tools: EngineTools, tx: Transaction, vot
 
 /**
  * Takes the bytes of a known submission once more: from somebody who has voted it is a repetition and changes nothing,
- * from anybody else an approval (facts: protocol §5, Idempotency).
+ * from anybody else an approval (docs/protocol/activities.md#the-same-body-again).
  */
 export async function voteByResubmission(
   tools: EngineTools,
@@ -131,7 +131,7 @@ async function approve(
   return { activity: await updateActivity(tx, voted, became) }
 }
 
-/** Unstated: one rejection by whoever may vote is final, also by the submitter (facts: protocol §7). */
+/** Unstated: one rejection by whoever may vote is final, also by the submitter (docs/protocol/activities.md#votes). */
 async function reject(
   tools: EngineTools,
   tx: Transaction,
@@ -182,8 +182,8 @@ export async function recordVote(
 }
 
 /**
- * Unstated: what `get_policy_evaluations`, which tells of each vote (facts: policy-language §10), says of a denied one. It is
- * told under the id that the vote was given, which is that of none of the activity's votes.
+ * Unstated: what `get_policy_evaluations`, which tells of each vote (docs/protocol/activities.md#evaluations), says of
+ * a denied one. It is told under the id that the vote was given, which is that of none of the activity's votes.
  */
 async function recordEvaluation(
   tools: EngineTools,

@@ -3,8 +3,8 @@ import { sourceOf } from '../network/index.ts'
 import { type Rate, refuseTooMany } from '../rates.ts'
 
 /**
- * Counts the requests of each source address and says what is left (facts: protocol §11), before their bodies are read.
- * Whether the service lives may be asked at any rate.
+ * Counts the requests of each source address and says what is left (docs/protocol/limits.md#requests-a-second), before
+ * their bodies are read. Whether the service lives may be asked at any rate.
  */
 export function addSourceRate(server: FastifyInstance, rate: Rate): void {
   server.addHook('onRequest', async (request, reply) => {

@@ -21,7 +21,7 @@ import { addRequestLines, type RequestEnd, type RequestLines } from './request-l
  */
 const TIMES_MS = { request: 75_000, idleConnection: 60_000, check: 1_000 } as const
 
-/** What browsers may send (facts: protocol §1, §19). */
+/** What browsers may send (docs/protocol/requests.md#transport). */
 const ALLOWED_HEADERS = [
   'Content-Type',
   'X-Client-Version',
@@ -33,7 +33,7 @@ const ALLOWED_HEADERS = [
   'X-Captcha-Token',
 ]
 
-/** How long receivers keep the keys of webhooks (facts: webhooks §4). */
+/** How long receivers keep the keys of webhooks (docs/protocol/webhooks.md#signature-and-keys). */
 const CACHE_OF_KEYS = `public, max-age=${KEYS_ARE_KEPT_S}, s-maxage=${KEYS_ARE_KEPT_S}, stale-if-error=604800`
 
 export interface HttpOptions {

@@ -4,8 +4,8 @@ import { insertServiceKey, listServiceKeys, type ServiceKeyRow, type Transaction
 import type { Sealing } from './sealing.ts'
 
 /**
- * The service's own P-256 keys that clients know, and what each is for (facts: auth §1). Clients pin the public halves, so they are made
- * once for a data folder and stay.
+ * The service's own P-256 keys that clients know, and what each is for (docs/protocol/bundles.md#service-keys). Clients
+ * pin the public halves, so they are made once for a data folder and stay.
  */
 export const SERVICE_KEYS = {
   signer: 'signs export, import and secret bundles',

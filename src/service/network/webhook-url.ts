@@ -25,9 +25,9 @@ export type FindWebhookPlace = (url: string, owner: string) => Promise<WebhookPl
 const MAX_LENGTH = 2048
 
 /**
- * Creates the rules of webhook URLs (facts: webhooks §8): https, a host and no user in it, and every address of the host
- * public, so that nobody makes the service call its own neighbours. A name may lead elsewhere later: the same rules
- * hold at every attempt.
+ * Creates the rules of webhook URLs (docs/protocol/webhooks.md#url-rules): https, a host and no user in it, and every
+ * address of the host public, so that nobody makes the service call its own neighbours. A name may lead elsewhere
+ * later: the same rules hold at every attempt.
  * @param allowedHosts hosts, with their port where they have one, that may be private and speak plain http: for development
  */
 export function createWebhookUrlRules(options: {

@@ -1,6 +1,7 @@
 /**
- * The contracts through which an account's calls are carried out together, or are paid by somebody else (facts: chain §7):
- * the account runs the delegate's code (EIP-7702), and the station passes on to it what the account has signed.
+ * The contracts through which an account's calls are carried out together, or are paid by somebody else
+ * (docs/protocol/sends.md#gas-station): the account runs the delegate's code (EIP-7702), and the station passes on to
+ * it what the account has signed.
  */
 import {
   ChainError,

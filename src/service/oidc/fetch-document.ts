@@ -19,7 +19,7 @@ const TIMEOUT_MS = 5_000
 
 /**
  * Creates a fetch for documents that strangers name: https alone, no address but public ones, no redirect, bounded in
- * size and time (facts: auth §4).
+ * size and time (docs/protocol/organizations.md#oauth-providers).
  * @param options.privateOrigins origins that may speak plain http and stand on any address
  */
 export function createDocumentFetch(options: {

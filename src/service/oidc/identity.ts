@@ -14,8 +14,8 @@ export interface OidcIdentity {
 
 /**
  * Reads the claims of a token; `undefined` if they name nobody. Unstated: which of several audiences is kept: the party
- * that the token was issued to (`azp`) if it is told, otherwise the first (facts: auth §4). Some providers rename the
- * nonce to `tknonce`.
+ * that the token was issued to (`azp`) if it is told, otherwise the first
+ * (docs/protocol/organizations.md#oauth-providers). Some providers rename the nonce to `tknonce`.
  */
 export function readIdentity(claims: Readonly<Record<string, unknown>>): OidcIdentity | undefined {
   const { iss, sub, aud, azp, email, email_verified: verified, nonce, tknonce } = claims

@@ -1,7 +1,8 @@
 /**
- * Verifies OIDC tokens against the keys that their issuer publishes (OpenID Connect Core §3.1.3.7, Discovery §4; facts:
- * auth §4). An issuer's keys are kept for a while, fetched again when a token names a key that is not among them, and
- * not asked for more often than a token with such a key could make the service ask.
+ * Verifies OIDC tokens against the keys that their issuer publishes (OpenID Connect Core §3.1.3.7, Discovery §4;
+ * docs/protocol/organizations.md#oauth-providers). An issuer's keys are kept for a while, fetched again when a token
+ * names a key that is not among them, and not asked for more often than a token with such a key could make the service
+ * ask.
  */
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose'
 import type { Logger } from '../../telemetry/index.ts'

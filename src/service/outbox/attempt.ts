@@ -16,7 +16,7 @@ export interface AttemptTools {
   readonly findPlace: FindWebhookPlace
 }
 
-/** Receivers take what was signed so long ago, or ahead (facts: webhooks §4). */
+/** Receivers take what was signed so long ago, or ahead (docs/protocol/webhooks.md#signature-and-keys). */
 const WINDOW_MS = 300_000
 
 /** Makes one attempt to deliver, signed for this moment, by the URL and the addresses that it has now. */
@@ -40,7 +40,7 @@ export async function attemptDelivery(
   }
 }
 
-/** Facts: webhooks §7. */
+/** Only a 5xx is tried again (docs/protocol/webhooks.md#retries). */
 function judge({ status, date = 0 }: Answer, now: number): Verdict {
   if (status >= 200 && status < 300) return { kind: 'delivered', status }
   // A receiver that finds the signature too old says so in its own words, which are not read: its clock is.

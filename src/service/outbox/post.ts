@@ -10,7 +10,7 @@ export interface Answer {
   readonly date?: number
 }
 
-/** Facts: webhooks §3: to connect and to answer. */
+/** To connect and to answer (docs/protocol/webhooks.md#delivery). */
 const TIMEOUT_MS = 10_000
 
 /** Of a body that nobody reads, so that a receiver can finish a short one. */

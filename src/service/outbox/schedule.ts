@@ -2,7 +2,7 @@ import type { RandomBytes } from '../../crypto/index.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** Facts: webhooks §7 (unstated: the schedule). How long after each attempt that failed the next one comes. */
+/** Unstated: how long after each attempt that failed the next one comes (docs/protocol/webhooks.md#retries). */
 const PAUSES_MS = [10 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR]
 
 /** How far a pause may differ, so that what failed together does not come back together. */

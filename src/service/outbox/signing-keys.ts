@@ -1,7 +1,8 @@
 /**
- * The keys that webhooks are signed with: one at a time for the whole service (facts: webhooks §4). Receivers keep the
- * list of them for a day, so that a new key is published a day before it signs, and the one before it is listed a day
- * longer than it has signed. Every attempt is signed anew: what is tried again after a change has the new key.
+ * The keys that webhooks are signed with: one at a time for the whole service
+ * (docs/protocol/webhooks.md#signature-and-keys). Receivers keep the list of them for a day, so that a new key is
+ * published a day before it signs, and the one before it is listed a day longer than it has signed. Every attempt is
+ * signed anew: what is tried again after a change has the new key.
  */
 import { createPrivateKey } from '../../chain/index.ts'
 import type { RandomBytes } from '../../crypto/index.ts'

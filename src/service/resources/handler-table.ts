@@ -32,7 +32,7 @@ export function mapResult<Intent, Result, Older>(
   return { ...handler, execute: async (context, intent) => toResult(await handler.execute(context, intent)) }
 }
 
-/** Gives an older version of an activity the handler of another form of its intent (facts: protocol §16). */
+/** Gives an older version of an activity the handler of another form of its intent (docs/protocol/requests.md#versions). */
 export function mapIntent<Older, Intent, Result>(
   handler: TypedHandler<Intent, Result>,
   toIntent: (older: Older) => Intent,

@@ -13,7 +13,7 @@ const THINGS = {
   invitations: 'invitations',
 } as const satisfies Partial<Record<keyof ResourceLimits, string>>
 
-/** Throws code 8 when the organization would have more of a resource than it may (facts: protocol §14). */
+/** Throws code 8 when the organization would have more of a resource than it may (docs/protocol/limits.md#resources). */
 export async function checkLimit(
   context: HandlerContext,
   resource: keyof typeof THINGS,

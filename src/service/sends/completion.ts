@@ -1,6 +1,6 @@
 /**
- * From a request to a signed transaction (facts: chain §7): gas, fees and nonce are filled in where the caller has left them
- * out. The signed bytes are in the store before anybody else has them.
+ * From a request to a signed transaction (docs/protocol/sends.md#nonces-and-fees): gas, fees and nonce are filled in
+ * where the caller has left them out. The signed bytes are in the store before anybody else has them.
  */
 import { authorizationItem, encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'

@@ -8,8 +8,9 @@ import { failure } from './failure.ts'
 import type { ExecutionRequest } from './request.ts'
 
 /**
- * Drafts a delegated execution (facts: chain §7): the account signs its calls, and that it runs the delegate's code where
- * it does not yet. Executions of one account go one after the other, since each has the next of its nonces.
+ * Drafts a delegated execution (docs/protocol/sends.md#gas-station): the account signs its calls, and that it runs the
+ * delegate's code where it does not yet. Executions of one account go one after the other, since each has the next of
+ * its nonces.
  */
 export async function draftExecution(
   tools: EthereumTools,

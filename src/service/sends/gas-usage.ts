@@ -1,9 +1,9 @@
 /**
- * What sponsored sends cost whoever pays for them, and how much that may be (facts: chain §7, sponsorship limits). A parent
- * pays for its own sends and for those of its sub-organizations, within limits for a window of time that ends now. A send
- * is counted from its acceptance on: with an estimate, with the most that it may cost once it is signed, and with what it has
- * cost once it is in a block; one that failed has cost nothing. INVARIANT: what is checked is counted in the same
- * write transaction.
+ * What sponsored sends cost whoever pays for them, and how much that may be
+ * (docs/protocol/sends.md#sponsorship-limits). A parent pays for its own sends and for those of its sub-organizations,
+ * within limits for a window of time that ends now. A send is counted from its acceptance on: with an estimate, with
+ * the most that it may cost once it is signed, and with what it has cost once it is in a block; one that failed has
+ * cost nothing. INVARIANT: what is checked is counted in the same write transaction.
  */
 
 import { parseDecimal, printDecimal } from '../../encoding/index.ts'
@@ -118,9 +118,10 @@ export async function settleGas(tx: Transaction, { organization_id, id }: SendRo
 const RENT_FEATURE = 'FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED'
 
 /**
- * Whether the rent of accounts that sponsored Solana sends create is paid in advance (facts: chain §7). Who pays says so: for
- * a sub-organization the parent, whatever features of its own it has. Unstated: how the feature and `solanaConfig` go together;
- * both must be on. The feature is on when it is set, unless to `false`; `rentPrefundEnabled` is on unless it is `false`.
+ * Whether the rent of accounts that sponsored Solana sends create is paid in advance (docs/protocol/sends.md#rent). Who
+ * pays says so: for a sub-organization the parent, whatever features of its own it has. Unstated: how the feature and
+ * `solanaConfig` go together; both must be on. The feature is on when it is set, unless to `false`;
+ * `rentPrefundEnabled` is on unless it is `false`.
  */
 export async function paysRent(tx: Transaction, organizationId: string): Promise<boolean> {
   const config = await findConfig({ tx, organizationId })
@@ -130,7 +131,7 @@ export async function paysRent(tx: Transaction, organizationId: string): Promise
   return feature !== undefined && feature.value !== 'false' && rentPrefundEnabled
 }
 
-/** Unstated (facts: chain §7): the text, of a refusal and of a failed send alike. */
+/** Unstated (docs/protocol/sends.md#sponsorship-limits): the text, of a refusal and of a failed send alike. */
 const LIMIT_REACHED = 'gas sponsorship limit reached'
 
 /** Unstated: the text. */

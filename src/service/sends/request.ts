@@ -45,7 +45,10 @@ export type SendRequest = CallRequest | ExecutionRequest | UndelegateRequest | R
 
 type Intent = { readonly [Name in keyof Fields]?: string | undefined }
 
-/** Keeps one call and the fields that the caller has set; an empty one is taken as absent (facts: chain §7). */
+/**
+ * Keeps one call and the fields that the caller has set; an empty one is taken as absent
+ * (docs/protocol/sends.md#ethereum-sends).
+ */
 export function toSendRequest(call: Partial<Wire.EthCallParams>, intent: Intent): SendRequest {
   return { ...toCall(call), ...toFields(intent) }
 }

@@ -1,6 +1,6 @@
 /**
- * From a request to a signed Solana transaction (facts: chain §7): blockhash and compute budget are filled in where the
- * caller has left them out. The signed bytes are in the store before anybody else has them.
+ * From a request to a signed Solana transaction (docs/protocol/sends.md#solana-sends): blockhash and compute budget are
+ * filled in where the caller has left them out. The signed bytes are in the store before anybody else has them.
  */
 import {
   type ComputeBudget,

@@ -1,6 +1,6 @@
 /**
- * Rent that whoever sponsors a Solana send pays in advance (facts: chain §7; the public service's documentation, "Solana rent
- * sponsorship"): where a program that the transaction calls creates an account, and has a signer pay for it, the signer is
+ * Rent that whoever sponsors a Solana send pays in advance (docs/protocol/sends.md#rent; the public service's documentation, "Solana
+ * rent sponsorship"): where a program that the transaction calls creates an account, and has a signer pay for it, the signer is
  * given that much before. What counts is what is left behind: an account that is closed again before the transaction ends is
  * not paid for, since its rent would be the signer's to keep. Of one that is there afterwards it is the minimum for its size
  * at most. Unstated: both; the public service pays for accounts that are closed at once, and warns of it. An account that is

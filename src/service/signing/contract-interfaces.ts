@@ -32,7 +32,10 @@ export async function readDecoded(
   return interfaces.length === 0 ? undecoded : read(interfaces)
 }
 
-/** The contracts that uploaded interfaces may be about: only Ethereum and Solana have them (facts: chain §9). */
+/**
+ * The contracts that uploaded interfaces may be about: only Ethereum and Solana have them
+ * (docs/protocol/policies.md#contract-interfaces).
+ */
 function calledContracts({ eth, solana }: TransactionFacts): readonly string[] {
   const { to } = { ...(eth?.['tx'] as { readonly to?: string } | undefined) }
   const { program_keys } = { ...(solana?.['tx'] as { readonly program_keys?: readonly string[] } | undefined) }

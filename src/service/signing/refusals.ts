@@ -7,8 +7,8 @@ export function privateKeyDisabled(keyId: string): ApiError {
 }
 
 /**
- * Runs what reads or signs bytes that somebody sent, and says what is wrong with them as the API does (facts: chain §5, §6):
- * the texts are the API's already, the reason behind them ours.
+ * Runs what reads or signs bytes that somebody sent, and says what is wrong with them as the API does
+ * (docs/protocol/signing.md): the texts are the API's already, the reason behind them ours.
  */
 export function orRefuse<Result>(work: () => Result): Result {
   try {

@@ -1,6 +1,7 @@
 /**
  * What `signWith` names: an address of a wallet account or of a private key, their public keys, or a private key's id
- * (facts: chain §5). Sends, raw payloads and transactions all find their key here and open it nowhere else.
+ * (docs/protocol/signing.md#what-signwith-names). Sends, raw payloads and transactions all find their key here and open
+ * it nowhere else.
  */
 import { addressSpellings, type Curve, type NamedKey, openWallet, type SigningKey } from '../../chain/index.ts'
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
@@ -90,7 +91,7 @@ export async function lookForSigner(
   }
 }
 
-/** The roots that policies have about what signs (facts: policy-language §4, §5.1). */
+/** The roots that policies have about what signs (docs/protocol/policies.md#roots). */
 export async function signerFacts(
   { tx, organizationId }: Pick<HandlerContext, 'tx' | 'organizationId'>,
   signer: Signer,
@@ -103,7 +104,7 @@ export async function signerFacts(
   return { private_key: { id, label: name, tags, imported: imported === 1, exported: exported === 1 } }
 }
 
-/** A wallet as policies see it (facts: policy-language §5.1). */
+/** A wallet as policies see it (docs/protocol/policies.md#fields). */
 export function walletFacts({ id, name, imported, exported }: WalletFacts) {
   return { id, label: name, imported: imported === 1, exported: exported === 1 }
 }

@@ -98,7 +98,7 @@ export async function updateActivity(
   return { ...activity, ...change }
 }
 
-/** Lists activities newest first (facts: protocol §10). */
+/** Lists activities newest first (docs/protocol/requests.md#pages-and-filters). */
 export async function listActivityRows(
   tx: Transaction,
   organizationId: string,

@@ -309,7 +309,7 @@ export interface ActivityRecordRow {
   position: number
   timestamp_ms: string
   generate_app_proofs: number
-  /** Start of the 24-hour window in which approvals count (facts: protocol §7). */
+  /** Start of the 24-hour window in which approvals count (docs/protocol/activities.md#the-approval-window). */
   window_opened_at: number
   created_at: number
   updated_at: number
@@ -364,7 +364,7 @@ export interface PolicySetRow {
   policy_ids: string
 }
 
-/** A key pair of the service itself, which clients pin (facts: auth §1). */
+/** A key pair of the service itself, which clients pin (docs/protocol/bundles.md#service-keys). */
 export interface ServiceKeyRow {
   name: string
   /** Hex, uncompressed. */
@@ -373,7 +373,7 @@ export interface ServiceKeyRow {
   created_at: number
 }
 
-/** A key pair that one user may encrypt one import to (facts: auth §7.4). */
+/** A key pair that one user may encrypt one import to (docs/protocol/bundles.md#import-targets). */
 export interface ImportTargetRow {
   /** Hex, uncompressed. */
   public_key: string
@@ -391,7 +391,7 @@ export interface SettingRow {
   value: string
 }
 
-/** A passkey, as its registration showed it (facts: auth §8). */
+/** A passkey, as its registration showed it (docs/protocol/organizations.md#passkey-registration). */
 export interface AuthenticatorRow {
   id: string
   organization_id: string
@@ -440,7 +440,7 @@ export interface VerifiedContactRow {
   contact: string
 }
 
-/** A transaction that the service completes, signs, broadcasts and watches (facts: chain §7). */
+/** A transaction that the service completes, signs, broadcasts and watches (docs/protocol/sends.md). */
 export interface SendRow {
   id: string
   organization_id: string
@@ -479,7 +479,7 @@ export interface SendAttemptRow {
   created_at: number
 }
 
-/** How much of its own and its sub-organizations' sends a parent pays for (facts: chain §7). */
+/** How much of its own and its sub-organizations' sends a parent pays for (docs/protocol/sends.md#sponsorship-limits). */
 export interface GasUsageConfigRow {
   organization_id: string
   id: string

@@ -1,14 +1,15 @@
 /**
- * Reads what a browser says of a new passkey (WebAuthn Level 3 §7.1, from step 7 on; facts: auth §8). Unstated: which
- * statements are believed. Every format is taken and its statement is not verified: who made an authenticator decides
- * nothing here. The relying party's id is whatever the passkey was made for; it is kept and asked for again.
+ * Reads what a browser says of a new passkey (WebAuthn Level 3 §7.1, from step 7 on;
+ * docs/protocol/organizations.md#passkey-registration). Unstated: which statements are believed. Every format is taken
+ * and its statement is not verified: who made an authenticator decides nothing here. The relying party's id is whatever
+ * the passkey was made for; it is kept and asked for again.
  */
 import { type Cbor, parseCoseKey, readCbor } from '../../crypto/index.ts'
 import { decodeBase64, decodeUtf8, encodeBase64Url, encodeUtf8, equalBytes } from '../../encoding/index.ts'
 import { apiError } from '../../protocol/index.ts'
 import { parseAuthenticatorData } from '../../stamp/index.ts'
 
-/** The algorithms that a passkey may be registered with (facts: auth §8). */
+/** The algorithms that a passkey may be registered with (docs/protocol/organizations.md#passkey-registration). */
 const ALGORITHMS: readonly string[] = ['ES256', 'RS256']
 
 /** Where the attested credential stands in authenticator data, and the lengths of its parts (WebAuthn §6.5.1). */
@@ -69,7 +70,10 @@ function checkClientData(params: RegistrationParams, allowedOrigins: readonly st
   }
 }
 
-/** Web clients send the challenge in base64url, mobile ones as the text whose bytes were the challenge (facts: auth §8). */
+/**
+ * Web clients send the challenge in base64url, mobile ones as the text whose bytes were the challenge
+ * (docs/protocol/organizations.md#passkey-registration).
+ */
 function isChallenge(signed: unknown, sent: string): boolean {
   if (typeof signed !== 'string') return false
   const bytes = decode(signed)

@@ -1,6 +1,9 @@
 import { encodeHex } from '../../encoding/index.ts'
 
-/** The API's name for an authenticator that the table below does not know (facts: auth §8). */
+/**
+ * The API's name for an authenticator that the table below does not know
+ * (docs/protocol/organizations.md#passkey-registration).
+ */
 const UNKNOWN_MODEL = 'Security key'
 
 /**

@@ -6,7 +6,7 @@ const FEATURE = 'FEATURE_NAME_WEBAUTHN_ORIGINS'
 
 /**
  * The origins that an organization takes passkeys from; `undefined` for any. A parent's setting holds in its
- * sub-organizations as well (facts: protocol §15). Unstated: which of two holds; the organization's own.
+ * sub-organizations as well (docs/protocol/organizations.md#features). Unstated: which of two holds; the organization's own.
  */
 export async function readAllowedOrigins(
   tx: Transaction,

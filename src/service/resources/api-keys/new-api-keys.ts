@@ -8,7 +8,10 @@ import type { ApiKeyRow } from '../../store/index.ts'
 import { requireDistinct } from '../require.ts'
 import { deleteApiKeys, insertApiKey, listTakenPublicKeys } from './store.ts'
 
-/** The curves that an API key may be on: the credential type, and whether the hex is a public key (facts: protocol §3). */
+/**
+ * The curves that an API key may be on: the credential type, and whether the hex is a public key
+ * (docs/protocol/stamps.md#api-key-stamps).
+ */
 const CURVES = {
   API_KEY_CURVE_P256: {
     credentialType: 'CREDENTIAL_TYPE_API_KEY_P256',
@@ -72,7 +75,7 @@ export function checkApiKeyLimits(present: readonly ApiKeyRow[], added: readonly
 
 /**
  * Registers keys of a user and returns their ids. Expiring keys beyond the limit evict others: expired ones first,
- * otherwise the oldest (facts: protocol §14).
+ * otherwise the oldest (docs/protocol/limits.md#resources).
  */
 export async function addApiKeys(
   context: HandlerContext,

@@ -19,7 +19,10 @@ export interface NewAuthenticator {
   readonly transports: readonly Wire.AuthenticatorTransport[]
 }
 
-/** An entry of `authenticators`; the older form wraps the browser's own object (facts: auth §8). */
+/**
+ * An entry of `authenticators`; the older form wraps the browser's own object
+ * (docs/protocol/organizations.md#passkey-registration).
+ */
 export function toNewAuthenticator(params: Wire.AuthenticatorParams | Wire.AuthenticatorParamsV2): NewAuthenticator {
   const { authenticatorName: name, challenge, attestation } = params
   const { credentialId, clientDataJson, attestationObject, transports } =

@@ -18,7 +18,7 @@ import { findAccountByAddress } from '../wallets/signers-store.ts'
 import { readSealedMnemonic } from '../wallets/store.ts'
 import { markExported } from './store.ts'
 
-/** The words in UTF-8, in the language asked for (facts: auth §7.3, chain §10). */
+/** The words in UTF-8, in the language asked for (docs/protocol/keys.md#export). */
 const exportWallet: TypedHandler<Wire.ExportWalletIntent, Wire.ExportWalletResult> = {
   async validate(context, { walletId, targetPublicKey }) {
     readTargetPublicKey(targetPublicKey)
@@ -39,7 +39,7 @@ const exportWallet: TypedHandler<Wire.ExportWalletIntent, Wire.ExportWalletResul
   },
 }
 
-/** The 32 bytes of the account's own key; its wallet does not count as exported by that (facts: chain §10). */
+/** The 32 bytes of the account's own key; its wallet does not count as exported by that (docs/protocol/keys.md#export). */
 const exportWalletAccount: TypedHandler<Wire.ExportWalletAccountIntent, Wire.ExportWalletAccountResult> = {
   async validate(context, { address, targetPublicKey }) {
     readTargetPublicKey(targetPublicKey)

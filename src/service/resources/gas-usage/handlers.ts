@@ -5,9 +5,9 @@ import { findOrganization } from '../organizations/store.ts'
 import { findGasUsageConfig, replaceGasUsageConfig } from './store.ts'
 
 /**
- * Says what a parent pays for of its tree's sends (facts: chain §7). An absent `solanaConfig`, and an absent member
- * of it, leaves what there was. Unstated: so does an absent `enabled`, for a request about limits should not switch anything;
- * the first config is enabled. The id is that of the first.
+ * Says what a parent pays for of its tree's sends (docs/protocol/sends.md#sponsorship-limits). An absent
+ * `solanaConfig`, and an absent member of it, leaves what there was. Unstated: so does an absent `enabled`, for a
+ * request about limits should not switch anything; the first config is enabled. The id is that of the first.
  */
 const upsert: TypedHandler<Wire.UpsertGasUsageConfigIntent, Wire.UpsertGasUsageConfigResult> = {
   async validate({ tx, organizationId }) {

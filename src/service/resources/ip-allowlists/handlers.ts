@@ -14,7 +14,7 @@ import {
   replaceIpAllowlist,
 } from './store.ts'
 
-/** How wide a block may be, and how many there may be of a family (facts: protocol §15). */
+/** How wide a block may be, and how many there may be of a family (docs/protocol/organizations.md#ip-allow-lists). */
 const LIMITS = { widest: { ipv4: 20, ipv6: 48 }, most: 10 } as const
 
 /**

@@ -73,7 +73,8 @@ export async function addOauthProviders(
 
 /**
  * Reads whom the providers of one user are. Claims without a token of their own name another client id of the same
- * person: a verified token of the list must have their issuer and subject (facts: auth §4). Throws `ApiError`.
+ * person: a verified token of the list must have their issuer and subject
+ * (docs/protocol/organizations.md#oauth-providers). Throws `ApiError`.
  */
 async function identify(context: HandlerContext, list: readonly NewOauthProvider[]): Promise<KnownProvider[]> {
   const tokens = list.flatMap(({ oidcToken }) => (oidcToken === undefined ? [] : [oidcToken]))

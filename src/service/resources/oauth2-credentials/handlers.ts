@@ -9,7 +9,10 @@ import {
   updateOauth2Credential,
 } from './store.ts'
 
-/** The secret is sealed to the service's key by its sender and is kept, and answered, as it came (facts: auth §5). */
+/**
+ * The secret is sealed to the service's key by its sender and is kept, and answered, as it came
+ * (docs/protocol/organizations.md#oauth-20-credentials).
+ */
 const create: TypedHandler<Wire.CreateOauth2CredentialIntent, Wire.CreateOauth2CredentialResult> = {
   async execute(context, { provider, clientId, encryptedClientSecret }) {
     const id = context.newId()

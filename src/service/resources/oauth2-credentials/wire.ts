@@ -1,7 +1,10 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
 import type { Oauth2CredentialRow } from '../../store/index.ts'
 
-/** Writes an OAuth 2.0 credential as the API does, its secret sealed as it came (facts: auth §5). */
+/**
+ * Writes an OAuth 2.0 credential as the API does, its secret sealed as it came
+ * (docs/protocol/organizations.md#oauth-20-credentials).
+ */
 export function toWireOauth2Credential(row: Oauth2CredentialRow): Wire.Oauth2Credential {
   return {
     oauth2CredentialId: row.id,

@@ -30,12 +30,13 @@ const updateOrganizationName: TypedHandler<Wire.UpdateOrganizationNameIntent, Wi
   },
 }
 
-/** Unstated: how long a value may be. A URL may have 2048 characters (facts: webhooks §9). */
+/** Unstated: how long a value may be. A URL may have 2048 characters (docs/protocol/webhooks.md#limits). */
 const MAX_FEATURE_VALUE = 2048
 
 /**
- * What the value of a feature must be, where it must be anything (facts: protocol §15). The others are switches or
- * belong to parts of the API that this service keeps and does not read: their value stays as it was sent.
+ * What the value of a feature must be, where it must be anything (docs/protocol/organizations.md#features). The others
+ * are switches or belong to parts of the API that this service keeps and does not read: their value stays as it was
+ * sent.
  */
 const FEATURE_VALUES: Partial<Record<Wire.FeatureName, { rule: string; holds: (value: string) => boolean }>> = {
   FEATURE_NAME_WEBAUTHN_ORIGINS: {
@@ -45,7 +46,7 @@ const FEATURE_VALUES: Partial<Record<Wire.FeatureName, { rule: string; holds: (v
 }
 
 const setOrganizationFeature: TypedHandler<Wire.SetOrganizationFeatureIntent, Wire.SetOrganizationFeatureResult> = {
-  // The URL rules of webhook endpoints (facts: webhooks §10).
+  // The URL rules of webhook endpoints (docs/protocol/webhooks.md#the-feature-webhook).
   examine: async ({ name, value = '' }, outside, organizationId) => {
     if (name === 'FEATURE_NAME_WEBHOOK') await outside.checkWebhookUrl(value, 'value', organizationId)
   },

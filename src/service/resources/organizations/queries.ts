@@ -22,7 +22,7 @@ import { listFeatures } from './features-store.ts'
 import { findOrganization } from './store.ts'
 import { toWireFeature } from './wire.ts'
 
-/** Answers with where the caller lives, whatever organization the request names (facts: protocol §2). */
+/** Answers with where the caller lives, whatever organization the request names (docs/protocol/requests.md#queries). */
 const whoami: QueryOf<'whoami'> = async ({ tx, caller }) => {
   const organization = await readOrganization(tx, caller.organizationId)
   const [user] = await listUsers(tx, caller.organizationId, [caller.userId])

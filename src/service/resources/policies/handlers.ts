@@ -15,7 +15,7 @@ import {
 
 type NewPolicy = Wire.CreatePolicyIntentV3
 
-/** All or nothing: one activity has one result (facts: U-batch-create). */
+/** All or nothing: one activity has one result (U-batch-create). */
 const createPolicies: TypedHandler<readonly NewPolicy[], Wire.CreatePoliciesResult> = {
   async validate(context, policies) {
     for (const policy of policies) await checkTexts(context, policy)
@@ -35,7 +35,7 @@ const createPolicy: TypedHandler<NewPolicy, Wire.CreatePolicyResult> = {
   execute: async (context, policy) => ({ policyId: await addPolicy(context, policy) }),
 }
 
-/** An absent property leaves the value alone; an empty `time` clears it (facts: U-clear-field). */
+/** An absent property leaves the value alone; an empty `time` clears it (U-clear-field). */
 const updatePolicy: TypedHandler<Wire.UpdatePolicyIntentV2, Wire.UpdatePolicyResultV2> = {
   async validate(context, { policyId, policyName, policyConsensus, policyCondition, time }) {
     await requirePolicy(context, policyId)
@@ -77,7 +77,7 @@ const deletePolicy: TypedHandler<Wire.DeletePolicyIntent, Wire.DeletePolicyResul
   },
 }
 
-/** Unstated: how selectors map to expressions; they are refused (facts: U-legacy-selectors). */
+/** Unstated: how selectors map to expressions; they are refused (U-legacy-selectors). */
 const selectors = { notExecuted: 'selectors are superseded by expressions, use ACTIVITY_TYPE_CREATE_POLICY_V3' }
 
 export const policyHandlers = {
@@ -106,7 +106,7 @@ async function checkTexts(
   if (!features.some(({ name }) => name === POLICY_TIME_FEATURE)) throw timeNotEnabled()
 }
 
-/** Names are unique among the organization's policies (facts: policy-language §1). */
+/** Names are unique among the organization's policies (docs/protocol/policies.md#a-policy). */
 function checkLabels(names: readonly string[]): void {
   if (new Set(names).size < names.length) throw apiError('policyLabelTaken')
 }

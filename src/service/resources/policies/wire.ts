@@ -1,7 +1,10 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
 import type { PolicyRow } from '../../store/index.ts'
 
-/** Writes a policy as the API does: its texts exactly as they were sent, `""` when unset (facts: protocol §15). */
+/**
+ * Writes a policy as the API does: its texts exactly as they were sent, `""` when unset
+ * (docs/protocol/organizations.md#records).
+ */
 export function toWirePolicy(row: PolicyRow): Wire.Policy {
   return {
     policyId: row.id,

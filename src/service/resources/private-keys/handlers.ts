@@ -44,7 +44,7 @@ const disablePrivateKey: TypedHandler<Wire.DisablePrivateKeyIntent, Wire.Disable
   },
 }
 
-/** All or nothing, as for wallets, whose refusal this is too (facts: chain §10). */
+/** All or nothing, as for wallets, whose refusal this is too (docs/protocol/keys.md#deletion). */
 const deletePrivateKeys: TypedHandler<Wire.DeletePrivateKeysIntent, Wire.DeletePrivateKeysResult> = {
   async validate(context, { privateKeyIds, deleteWithoutExport = false }) {
     const keys = await requirePrivateKeys(context, 'privateKeyIds', privateKeyIds)
@@ -57,7 +57,7 @@ const deletePrivateKeys: TypedHandler<Wire.DeletePrivateKeysIntent, Wire.DeleteP
 }
 
 export const privateKeyHandlers = {
-  // The first version differs in what it answers with: ids alone (facts: chain §4).
+  // The first version differs in what it answers with: ids alone (docs/protocol/keys.md#private-keys).
   ACTIVITY_TYPE_CREATE_PRIVATE_KEYS: mapResult(createPrivateKeys, ({ privateKeys }) => ({
     privateKeyIds: privateKeys.map(({ privateKeyId }) => privateKeyId!),
   })),

@@ -1,6 +1,7 @@
 /**
- * Sends Ethereum transactions that somebody has signed already (facts: chain §7). What the node would refuse at once is
- * refused; the rest is broadcast and watched as every send, and its status is asked for by its hash.
+ * Sends Ethereum transactions that somebody has signed already (docs/protocol/sends.md#ethereum-sends). What the node
+ * would refuse at once is refused; the rest is broadcast and watched as every send, and its status is asked for by its
+ * hash.
  */
 import { ethereumHash, readSendFacts } from '../../../chain/index.ts'
 import { decodeHex } from '../../../encoding/index.ts'

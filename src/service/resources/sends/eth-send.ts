@@ -1,6 +1,7 @@
 /**
- * Sends of Ethereum transactions (facts: chain §7). The activity is complete when the send is accepted; the service's sender
- * does the rest. Here nothing is asked of a node but whether it is there, and what gas costs where somebody else pays.
+ * Sends of Ethereum transactions (docs/protocol/sends.md#ethereum-sends). The activity is complete when the send is
+ * accepted; the service's sender does the rest. Here nothing is asked of a node but whether it is there, and what gas
+ * costs where somebody else pays.
  */
 import { isEthereumAddress, readSendFacts, type SendFacts } from '../../../chain/index.ts'
 import { apiError, type Wire } from '../../../protocol/index.ts'
@@ -81,7 +82,10 @@ export const ethSendHandlers = {
   [UNDELEGATE]: undelegate,
 } satisfies HandlerRows
 
-/** One call that its sender pays for is a transaction; everything else goes through the gas station (facts: chain §7). */
+/**
+ * One call that its sender pays for is a transaction; everything else goes through the gas station
+ * (docs/protocol/sends.md#gas-station).
+ */
 function isExecution({ sponsor, calls }: Intent): boolean {
   return sponsor === true || calls.length > 1
 }
@@ -140,7 +144,7 @@ async function factsOf(context: HandlerContext, type: EthereumType, intent: Ethe
   return { ...(await signerFacts(context, signer)), ...(await readFacts(context, type, intent)) }
 }
 
-/** `from` is an address, never the id of a key (facts: chain §7). */
+/** `from` is an address, never the id of a key (docs/protocol/sends.md#ethereum-sends). */
 async function findSender(context: HandlerContext, from: string) {
   if (!isEthereumAddress(from)) throw apiError('invalidField', 'from', 'must be an Ethereum address')
   return findSigner(context, from)

@@ -1,6 +1,6 @@
 /**
- * Sends of Solana transactions (facts: chain §7). The activity is complete when the send is accepted; the service's sender
- * does the rest. Here nothing is asked of a node but whether it is there.
+ * Sends of Solana transactions (docs/protocol/sends.md#solana-sends). The activity is complete when the send is
+ * accepted; the service's sender does the rest. Here nothing is asked of a node but whether it is there.
  */
 import {
   checkSigner,

@@ -3,7 +3,10 @@ import type { Wire } from '../../../protocol/index.ts'
 import { findSigner, openKey, orRefuse, signerFacts } from '../../signing/index.ts'
 import { type HandlerRows, mapIntent, mapResult, type TypedHandler } from '../handler-table.ts'
 
-/** All or nothing, in order (facts: chain §5). What typed data and authorizations say is judged payload by payload. */
+/**
+ * All or nothing, in order (docs/protocol/signing.md#raw-payloads). What typed data and authorizations say is judged
+ * payload by payload.
+ */
 const signPayloads: TypedHandler<Wire.SignRawPayloadsIntent, Wire.SignRawPayloadsResult & Signatures> = {
   async validate(context, intent) {
     const { curve } = await findSigner(context, intent.signWith)

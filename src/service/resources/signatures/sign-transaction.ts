@@ -22,7 +22,8 @@ import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table
 const sign: TypedHandler<Wire.SignTransactionIntentV2, Wire.SignTransactionResult> = {
   async validate(context, intent) {
     const signer = await findSigner(context, intent.signWith)
-    // What cannot be decoded must not reach the policies (facts: policy-language §4), nor what cannot be signed the voters.
+    // What cannot be decoded must not reach the policies (docs/protocol/policies.md#roots), nor what cannot be signed
+    // the voters.
     await readFacts(context, intent, signer)
     orRefuse(() => checkSigner(intent.type, intent.unsignedTransaction, namedKey(signer)))
   },
@@ -35,7 +36,7 @@ const sign: TypedHandler<Wire.SignTransactionIntentV2, Wire.SignTransactionResul
     const signed = await withSigningKey(context, signer, (key) =>
       orRefuse(() => signTransaction(type, unsignedTransaction, key)),
     )
-    // Published clients put `0x` before it themselves (facts: chain §6).
+    // Published clients put `0x` before it themselves (docs/protocol/signing.md#transactions).
     return { signedTransaction: encodeHex(signed) }
   },
 }

@@ -1,6 +1,6 @@
 /**
- * The four operations of Spark (facts: chain §8). The keys are those of one wallet, beneath the account whose identity is
- * named by `signWith`; they are derived for the operation, wiped after it, and need not be accounts.
+ * The four operations of Spark (docs/protocol/spark.md). The keys are those of one wallet, beneath the account whose
+ * identity is named by `signWith`; they are derived for the operation, wiped after it, and need not be accounts.
  */
 import type { Wallet } from '../../../chain/index.ts'
 import { decodeHex, encodeHex, isHex } from '../../../encoding/index.ts'
@@ -182,7 +182,7 @@ function createSparkKeys(wallet: Wallet, account: number): SparkKeys {
   }
 }
 
-/** Exactly one member says which key it is (facts: chain §8.1); the schema would allow none and several. */
+/** Exactly one member says which key it is (docs/protocol/spark.md#keys); the schema would allow none and several. */
 function readDerivation(derivation: Wire.SparkKeyDerivation): SparkKey {
   const key = memberOf(derivation)
   checkSparkKey(key)

@@ -3,7 +3,10 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { deleteInterface, findInterface, insertInterface } from './store.ts'
 
-/** Several for one address are allowed; which of them policies use is decided where transactions are read (facts: chain §9). */
+/**
+ * Several for one address are allowed; which of them policies use is decided where transactions are read
+ * (docs/protocol/policies.md#contract-interfaces).
+ */
 const create: TypedHandler<Wire.CreateSmartContractInterfaceIntent, Wire.CreateSmartContractInterfaceResult> = {
   async validate(_, { smartContractInterface, type }) {
     const refusal = checkInterface({ type, json: smartContractInterface })

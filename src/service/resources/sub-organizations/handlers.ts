@@ -1,6 +1,6 @@
 /**
- * Sub-organizations (facts: protocol §15, §16). The latest version is carried out; older ones are mapped onto it, and
- * answered with the result of the version that was sent.
+ * Sub-organizations (docs/protocol/organizations.md#sub-organizations). The latest version is carried out; older ones
+ * are mapped onto it, and answered with the result of the version that was sent.
  */
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
@@ -75,7 +75,10 @@ const createSubOrganization: TypedHandler<NewSubOrganization, MadeSubOrganizatio
   },
 }
 
-/** From a root user inside; with every key exported, unless that is declined (facts: protocol §8). */
+/**
+ * From a root user inside; with every key exported, unless that is declined
+ * (docs/protocol/organizations.md#sub-organizations).
+ */
 const deleteSubOrganization: TypedHandler<Wire.DeleteSubOrganizationIntent, Wire.DeleteSubOrganizationResult> = {
   async validate(context, { deleteWithoutExport = false }) {
     const { tx, organizationId, submitterId } = context

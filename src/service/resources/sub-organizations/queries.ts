@@ -4,7 +4,7 @@ import { findOrganization } from '../organizations/store.ts'
 import type { QueryOf, QueryRows } from '../query-table.ts'
 import { listSubOrganizationIds, type SubOrganizationFilter } from './store.ts'
 
-/** How the value of each `filterType` is read (facts: protocol §10). */
+/** How the value of each `filterType` is read (docs/protocol/requests.md#pages-and-filters). */
 type ReadFilter = (value: string, context: QueryContext) => Promise<SubOrganizationFilter>
 
 const by =
@@ -82,7 +82,7 @@ function readClaims(text: string) {
   throw apiError('invalidField', 'filterValue', 'must be a JSON object with the texts iss, aud and sub')
 }
 
-/** Unstated: an unknown cursor is refused (facts: protocol §10). */
+/** Unstated: an unknown cursor is refused (docs/protocol/requests.md#pages-and-filters). */
 async function checkCursor({ tx, organizationId }: QueryContext, cursor: string | undefined): Promise<void> {
   if (cursor === undefined) return
   const organization = await findOrganization(tx, cursor)

@@ -21,7 +21,7 @@ function holds(table: keyof Schema, condition: RawBuilder<unknown>): RawBuilder<
   return sql<boolean>`organizations.id in (select organization_id from ${sql.table(table)} where ${condition})`
 }
 
-/** E-mail addresses are compared without regard to case, all else exactly (facts: protocol §10). */
+/** E-mail addresses are compared without regard to case, all else exactly (docs/protocol/requests.md#pages-and-filters). */
 const MATCHES = {
   NAME: (name: string) => sql<boolean>`organizations.name = ${name}`,
   USERNAME: (name: string) => holds('users', sql`users.name = ${name}`),
@@ -49,7 +49,7 @@ function isProved(type: string, contact: RawBuilder<unknown>): RawBuilder<boolea
     where proof.user_id = users.id and proof.type = ${type} and proof.contact = ${contact})`
 }
 
-/** Lists the ids of a parent's sub-organizations, newest first (facts: protocol §10). */
+/** Lists the ids of a parent's sub-organizations, newest first (docs/protocol/requests.md#pages-and-filters). */
 export async function listSubOrganizationIds(
   tx: Transaction,
   parentId: string,

@@ -27,7 +27,10 @@ export interface TagChange {
   readonly remove: readonly string[]
 }
 
-/** Throws code 8 for one tag too many: tags of users and of private keys share one limit (facts: protocol §14). */
+/**
+ * Throws code 8 for one tag too many: tags of users and of private keys share one limit
+ * (docs/protocol/limits.md#resources).
+ */
 export async function checkTagLimit(context: HandlerContext): Promise<void> {
   const { length: present } = await listTags(context.tx, context.organizationId)
   await checkLimit(context, 'tags', { present, added: 1 })

@@ -1,6 +1,6 @@
 /**
  * Every user must keep at least one way in: an API key that has not expired, a passkey, an OAuth provider, or a contact
- * whose login feature is on (facts: protocol §15).
+ * whose login feature is on (docs/protocol/organizations.md#ways-in).
  */
 import { apiError } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'

@@ -27,7 +27,10 @@ const updateWalletAccountName: TypedHandler<Wire.UpdateWalletAccountNameIntent, 
   },
 }
 
-/** As for wallets: an account is exported alone or with its wallet, whose mnemonic leads to it (facts: chain §10). */
+/**
+ * As for wallets: an account is exported alone or with its wallet, whose mnemonic leads to it
+ * (docs/protocol/keys.md#deletion).
+ */
 const deleteWalletAccounts: TypedHandler<Wire.DeleteWalletAccountsIntent, Wire.DeleteWalletAccountsResult> = {
   async validate(context, { walletAccountIds, deleteWithoutExport = false }) {
     const accounts = await requireWalletAccounts(context, 'walletAccountIds', walletAccountIds)

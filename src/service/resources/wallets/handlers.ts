@@ -32,7 +32,7 @@ const updateWallet: TypedHandler<Wire.UpdateWalletIntent, Wire.UpdateWalletResul
   },
 }
 
-/** All or nothing: each has been exported, or the caller says that it need not be (facts: chain §10). */
+/** All or nothing: each has been exported, or the caller says that it need not be (docs/protocol/keys.md#deletion). */
 const deleteWallets: TypedHandler<Wire.DeleteWalletsIntent, Wire.DeleteWalletsResult> = {
   async validate(context, { walletIds, deleteWithoutExport = false }) {
     const wallets = await requireWallets(context, 'walletIds', walletIds)

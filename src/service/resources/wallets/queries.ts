@@ -14,7 +14,7 @@ const listAllWallets: QueryOf<'list_wallets'> = async ({ tx, organizationId }) =
   wallets: (await listWallets(tx, organizationId)).map(toWireWallet),
 })
 
-/** By address, by path, or by both; the oldest where several accounts share one (facts: chain §1). */
+/** By address, by path, or by both; the oldest where several accounts share one (docs/protocol/keys.md#accounts). */
 const getWalletAccount: QueryOf<'get_wallet_account'> = async (context, { walletId, address, path }) => {
   if (!address && !path) throw apiError('missingField', 'address')
   const wallet = await readWallet(context, walletId)
@@ -27,8 +27,9 @@ const getWalletAccount: QueryOf<'get_wallet_account'> = async (context, { wallet
 }
 
 /**
- * Oldest first; `before` and `after` are ids of accounts (facts: protocol §10). Unstated: whether entries carry their
- * wallet when nobody asked. They do unless that is declined: published clients read it (facts: protocol §19).
+ * Oldest first; `before` and `after` are ids of accounts (docs/protocol/requests.md#pages-and-filters). Unstated:
+ * whether entries carry their wallet when nobody asked. They do unless that is declined: published clients read it
+ * (docs/protocol/requests.md#pages-and-filters).
  */
 const listWalletAccounts: QueryOf<'list_wallet_accounts'> = async (context, request) => {
   const { walletId, includeWalletDetails = true, paginationOptions } = request
@@ -59,7 +60,7 @@ async function readWallet({ tx, organizationId }: QueryContext, walletId: string
   return wallet
 }
 
-/** Unstated: an unknown cursor is refused (facts: protocol §10). */
+/** Unstated: an unknown cursor is refused (docs/protocol/requests.md#pages-and-filters). */
 async function readCursor({ tx, organizationId }: QueryContext, accountId: string): Promise<number> {
   const [account] = await listAccountsById(tx, organizationId, [accountId])
   if (!account) throw apiError('unknownCursor', accountId)

@@ -6,9 +6,10 @@ import { decodeHex, encodeHex } from '../../../encoding/index.ts'
 const NAMING_ACCOUNT = { curve: 'CURVE_SECP256K1', path: "m/0'", addressFormat: 'ADDRESS_FORMAT_COMPRESSED' } as const
 
 /**
- * Derives a wallet's id from its content, so that one mnemonic is one wallet in an organization (facts: protocol §12):
- * a UUID of version 5 (RFC 9562 §5.5) with the organization's id as name space and one of the wallet's public keys as
- * name. A public key, and not the mnemonic: an id is public, and must be no way to try mnemonics cheaply.
+ * Derives a wallet's id from its content, so that one mnemonic is one wallet in an organization
+ * (docs/protocol/requests.md#identifiers): a UUID of version 5 (RFC 9562 §5.5) with the organization's id as name space
+ * and one of the wallet's public keys as name. A public key, and not the mnemonic: an id is public, and must be no way
+ * to try mnemonics cheaply.
  */
 export function walletIdOf(organizationId: string, mnemonic: string): string {
   const { publicKey } = deriveAccount(mnemonic, NAMING_ACCOUNT)

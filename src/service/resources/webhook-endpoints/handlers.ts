@@ -36,7 +36,7 @@ const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookE
   },
 }
 
-/** Subscriptions cannot be changed; an absent or empty text stays (facts: webhooks §1). */
+/** Subscriptions cannot be changed; an absent or empty text stays (docs/protocol/webhooks.md#endpoints). */
 const update: TypedHandler<Wire.UpdateWebhookEndpointIntent, Wire.UpdateWebhookEndpointResult> = {
   examine: async ({ url }, outside, organizationId) => {
     if (url) await outside.checkWebhookUrl(url, 'url', organizationId)
@@ -80,7 +80,7 @@ async function checkSubscription(context: HandlerContext, subscription: Wire.Web
   if (organization?.parent_id != null) throw eventsOfParentsAlone(eventType)
 }
 
-/** Unstated: the grammar of filters. Any JSON is kept and given back as it was sent (facts: webhooks §6). */
+/** Unstated: the grammar of filters. Any JSON is kept and given back as it was sent (docs/protocol/webhooks.md#filters). */
 function checkFilters(filters: string): void {
   const field = 'subscriptions.filtersJson'
   if (Buffer.byteLength(filters) > WEBHOOK_LIMITS.filterBytes) {

@@ -33,7 +33,7 @@ export async function findWebhookEndpoint(
     .executeTakeFirst()
 }
 
-/** Changes a webhook endpoint. What a paused one was still to be told is dropped (facts: webhooks §7). */
+/** Changes a webhook endpoint. What a paused one was still to be told is dropped (docs/protocol/webhooks.md#retries). */
 export async function updateWebhookEndpoint(
   tx: Transaction,
   organizationId: string,
