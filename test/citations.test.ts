@@ -53,6 +53,22 @@ function missing(page: string, anchor: string | undefined): string | undefined {
   return anchorsOf(page).has(anchor) ? undefined : `no heading ${anchor} in ${page}`
 }
 
+/** How documents that only some have were cited once: by a name and a section, or by the label of an entry. */
+const elsewhere = [
+  /\bfacts:?\s+(?:[*#/]+\s*)?(?:protocol|auth|chain|webhooks|policy-language)\b/gi,
+  /\bfacts:\s+(?:[*#/]+\s*)?(?:U-|§)/gi,
+  /\b(?:facts|brief|design|style|stories|findings|lessons|toolchain|analysis)(?:\.md)?\s+(?:[*#/]+\s*)?§/gi,
+  /\b(?:protocol|auth|chain|webhooks|policy-language)(?:\.md)?\s+(?:[*#/]+\s*)?§/g,
+  /\b(?:story|stories|finding|findings) [A-Z]\d/g,
+  /\bthe brief\b/g,
+]
+
+/** Comments of code, and what else is in a file that has no code. */
+function proseOf(file: string, text: string): string {
+  if (!/\.(ts|mjs)$/.test(file)) return text
+  return [...text.matchAll(/\/\*.*?\*\/|\/\/.*?$/gms)].map(([comment]) => comment).join('\n')
+}
+
 describe('citations', () => {
   test('citations: enough files were read', () => {
     expect(files.length).toBeGreaterThan(500)
@@ -105,5 +121,25 @@ describe('citations', () => {
       ({ paragraph }) => !/`(src|activities)\/|\]\(\.\.\/\.\.\/src\/|\(U-/.test(paragraph),
     )
     expect(placeless).toEqual([])
+  })
+
+  test('citations: nothing outside of this repository is cited by its section or label', () => {
+    const faults = [...texts]
+      .filter(([file]) => file !== 'test/citations.test.ts')
+      .flatMap(([file, text]) =>
+        elsewhere.flatMap((pattern) => [...text.matchAll(pattern)].map(([words]) => `${file}: ${words}`)),
+      )
+    expect(faults).toEqual([])
+  })
+
+  test('citations: every page that a comment names, by its path or by its name alone, is in this repository', () => {
+    const faults = [...texts]
+      .filter(([file]) => /\.(ts|mjs|ya?ml)$/.test(file) && file !== 'test/citations.test.ts' && !isMadeUp(file))
+      .flatMap(([file, text]) =>
+        [...proseOf(file, text).matchAll(/(?<![\w/.$}-])[\w/-]+\.md\b/g)].flatMap(([page]) =>
+          [page, join('docs', page), join(dirname(file), page)].some(isFile) ? [] : [`${file}: ${page}`],
+        ),
+      )
+    expect(faults).toEqual([])
   })
 })
