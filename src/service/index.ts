@@ -28,5 +28,6 @@ export {
 } from './operator/index.ts'
 export type { RatesSettings } from './rates.ts'
 export type { DiskWatermark } from './readiness.ts'
-export { createService, type Service, type ServiceOptions } from './service.ts'
+export { createService, type Service } from './service.ts'
+export type { ServiceOptions } from './settings.ts'
 export { type DatabaseFacts, StoreUnavailable } from './store/index.ts'

@@ -2,11 +2,9 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
 import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
 import { createDecoder } from '../protocol/index.ts'
-import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
-import { type ChainsSettings, createChains } from './chains/index.ts'
+import { createChains } from './chains/index.ts'
 import { createEngine, type Engine } from './engine/index.ts'
 import {
   type Bootstrap,
@@ -24,74 +22,20 @@ import {
   readMasterKey,
   refreshBootstrap,
 } from './folder/index.ts'
-import { apiPaths, createHttpServer, EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
+import { apiPaths, createHttpServer } from './http/index.ts'
 import { createSealing } from './keys/index.ts'
 import { listenForMetrics, type Metrics } from './metrics/index.ts'
-import { createResolveHost, createWebhookUrlRules, type ResolveHost } from './network/index.ts'
+import { createWebhookUrlRules } from './network/index.ts'
 import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
-import { createRates, type RatesSettings } from './rates.ts'
-import { createReadiness, DISK_WATERMARK, type DiskWatermark } from './readiness.ts'
+import { createRates } from './rates.ts'
+import { createReadiness } from './readiness.ts'
 import { handlers, queryHandlers } from './resources/index.ts'
 import { createSender, type Sender } from './sends/index.ts'
+import { readSettings, type ServiceOptions, type Settings } from './settings.ts'
 import { openDatabase } from './store/index.ts'
 import { createWorkPool } from './work/index.ts'
-
-export interface ServiceOptions {
-  /** Made when it does not exist; this process alone may use it while the service runs. */
-  readonly dataDir: string
-  /** @default '127.0.0.1' */
-  readonly host?: string
-  /** @default 0, any free port */
-  readonly port?: number
-  /** Milliseconds since the epoch. @default the system's clock */
-  readonly clock?: () => number
-  /** @default the platform's generator */
-  readonly randomBytes?: RandomBytes
-  /** @default says nothing */
-  readonly logger?: Logger
-  /** 32 bytes. @default `master.key` in the data folder, made with it */
-  readonly masterKey?: Secret<Uint8Array>
-  /** Addresses and blocks of the proxies in front, whose `X-Forwarded-For` is taken. @default none, the socket counts */
-  readonly trustedProxies?: readonly string[]
-  /**
-   * Hosts, with a port or without, that webhooks may be sent to although they are private or speak plain http: for
-   * development. @default none
-   */
-  readonly allowedWebhookHosts?: readonly string[]
-  /** Makes another key that webhooks are signed with: published at once, used a day later. @default false */
-  readonly rotateWebhookKey?: boolean
-  /** Finds the addresses of a host name. @default the machine's resolver */
-  readonly resolveHost?: ResolveHost
-  /** Names in a new data folder. @default 'root' */
-  readonly rootUserName?: string
-  /** @default 'quorate' */
-  readonly organizationName?: string
-  /** @default 'root' */
-  readonly keyName?: string
-  /**
-   * Origins of OIDC issuers that may speak plain http and stand on a private address, such as `http://localhost:8080`.
-   * @default none: an issuer is asked by https at public addresses alone
-   */
-  readonly privateIssuers?: readonly string[]
-  /** Whether the owner of the data folder may move the service's time and ask for faults, on a socket of its own. @default false */
-  readonly operator?: boolean
-  /** The chains that transactions are sent to, by CAIP-2 id, and their nodes. @default none */
-  readonly chains?: ChainsSettings
-  /** How many requests a second are taken. @default as many as come */
-  readonly rates?: RatesSettings
-  /** Denied requests of one user that are kept of one day, to be read later; others are counted. @default 100 */
-  readonly keptDenialsADay?: number | undefined
-  /** What strangers may cost before anything is known of them. @default generous bounds */
-  readonly limits?: Partial<EdgeLimits>
-  /** Free space of the data folder's disk below which submits are refused, before it is full. @default 64 MiB */
-  readonly diskWatermark?: DiskWatermark | undefined
-  /** The port on 127.0.0.1 that metrics are served at, 0 for any free one. @default none: they are not taken */
-  readonly metricsPort?: number | undefined
-  /** How many lines of the log were lost, where somebody counts them. */
-  readonly logLinesLost?: () => number
-}
 
 /** A service that answers. */
 export interface Service {
@@ -112,22 +56,20 @@ export interface Service {
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   try {
-    return await openFolder(options)
+    return await openFolder(readSettings(options))
   } catch (error) {
     throw explainSystemError(error, { doing: `the service on \`${options.dataDir}\` did not start` })
   }
 }
 
-async function openFolder(options: ServiceOptions): Promise<Service> {
-  const { dataDir, host = '127.0.0.1', port = 0 } = options
-  const { randomBytes = createPooledRandomBytes(), logger = silentLogger } = options
+async function openFolder(settings: Settings): Promise<Service> {
+  const { dataDir, randomBytes, logger, drainMs } = settings
   ensurePrivateFolder(dataDir)
-  const givenKey = options.masterKey && checkMasterKey(options.masterKey)
+  const givenKey = settings.masterKey && checkMasterKey(settings.masterKey)
   // Before the lock, whose file nothing of a folder that is refused should get; where it is there, somebody may be at work.
   if (!existsSync(join(dataDir, 'lock.db'))) checkDataFolder(dataDir, givenKey)
   const lock = await lockFolder(dataDir)
   const closers: (() => Promise<void> | void)[] = [() => lock.release()]
-  const drainMs = options.limits?.drainMs ?? EDGE_LIMITS.drainMs
   const closeAll = async () => {
     const end = performance.now() + drainMs
     for (const close of closers.splice(0).reverse()) {
@@ -135,11 +77,11 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
     }
   }
   try {
-    const operator = openOperator(options, logger)
-    const clock = operator?.clock ?? options.clock ?? Date.now
+    const operator = openOperator(settings)
+    const clock = operator?.clock ?? settings.clock
     const first = checkDataFolder(dataDir, givenKey) === 'new'
     if (first) beginFirstStart(dataDir)
-    const metrics = await openMetrics(options)
+    const metrics = await openMetrics(settings)
     if (metrics) closers.push(() => metrics.close())
     const database = openDatabase(createDatabaseFile(dataDir), { now: clock(), onRound: metrics?.onRound })
     closers.push(() => database.close())
@@ -147,31 +89,21 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
     lock.assertHeld()
     const masterKey = givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE), first ? randomBytes : undefined)
     const tools = { database, sealing: createSealing(masterKey, randomBytes), clock, randomBytes, logger }
-    if (empty) {
-      await createFirstOrganization(dataDir, tools, {
-        organizationName: options.organizationName ?? 'quorate',
-        rootUserName: options.rootUserName ?? 'root',
-        keyName: options.keyName ?? 'root',
-      })
-    }
+    if (empty) await createFirstOrganization(dataDir, tools, settings)
     endFirstStart(dataDir)
-    const chains = createChains(options.chains ?? {})
-    const webhookRules = readWebhookRules(options)
-    const webhookUrls = createWebhookUrlRules(webhookRules)
-    const { allowedHosts } = webhookRules
+    const chains = createChains(settings.chains)
+    const { resolveHost, allowedWebhookHosts: allowedHosts } = settings
+    const webhookUrls = createWebhookUrlRules({ resolveHost, allowedHosts })
     if (allowedHosts.length > 0) logger.warn('webhooks may go to hosts that are not public', { allowedHosts })
     const outside = { checkWebhookUrl: webhookUrls.check, chains }
-    const fetchDocument = createDocumentFetch({
-      privateOrigins: options.privateIssuers ?? [],
-      resolveHost: webhookRules.resolveHost,
-    })
+    const fetchDocument = createDocumentFetch({ privateOrigins: settings.privateIssuers, resolveHost })
     const oidc = createOidcVerifier({ fetchDocument, clock, logger })
-    const webhookKeys = await prepareWebhookKeys(tools, { rotate: options.rotateWebhookKey ?? false })
+    const webhookKeys = await prepareWebhookKeys(tools, { rotate: settings.rotateWebhookKey })
     const outbox = createOutbox({ ...tools, keys: webhookKeys, findPlace: webhookUrls.findPlace })
     closers.push(() => outbox.close())
     const sender = createSender({ ...tools, outbox }, chains.all)
     closers.push(() => sender.close())
-    const rates = createRates(options.rates ?? {})
+    const rates = createRates(settings.rates)
     const pool = createWorkPool()
     closers.push(() => pool.close())
     const engine = createEngine({
@@ -183,22 +115,20 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
       handlers,
       queryHandlers,
       decoder: createDecoder(),
-      keptDenialsADay: options.keptDenialsADay,
+      keptDenialsADay: settings.keptDenialsADay,
     })
-    const { trustedProxies = [] } = options
-    const faults = operator?.faults
     const http = await createHttpServer({
       engine: wakingSender(engine, sender),
       logger,
       randomBytes,
       clock,
-      trustedProxies,
-      faults,
+      trustedProxies: settings.trustedProxies,
+      faults: operator?.faults,
       webhookKeys: webhookKeys.published,
       sourceRate: rates.source,
-      limits: options.limits,
+      limits: settings.limits,
       onRequestEnd: metrics?.onRequest,
-      readiness: createReadiness({ database, dataDir, watermark: options.diskWatermark ?? DISK_WATERMARK, logger }),
+      readiness: createReadiness({ database, dataDir, watermark: settings.diskWatermark, logger }),
     })
     // What comes after it in closing has a share of the time too.
     closers.push(() => http.close(drainMs * 0.8))
@@ -215,11 +145,11 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
       jobs: () => ({ waiting: pool.waiting(), running: pool.running(), done: pool.done() }),
       deliveries: outbox.outcomes,
       rateRefusals: rates.refused,
-      logLinesLost: options.logLinesLost ?? (() => 0),
+      logLinesLost: settings.logLinesLost,
     })
-    const metricsListener = metrics && (await listenForMetrics(metrics, options.metricsPort!))
+    const metricsListener = metrics && (await listenForMetrics(metrics, settings.metricsPort!))
     if (metricsListener) closers.push(() => metricsListener.close())
-    const url = await listen(http.server, host, port)
+    const url = await listen(http.server, settings)
     const bootstrap = await refreshBootstrap(dataDir, tools, url)
     logger.info('serving', { url, dataDir, organizationId: bootstrap.organizationId })
     return {
@@ -236,7 +166,7 @@ async function openFolder(options: ServiceOptions): Promise<Service> {
 }
 
 /** Nobody pays for what is not asked for, its library included. */
-async function openMetrics({ metricsPort }: ServiceOptions): Promise<Metrics | undefined> {
+async function openMetrics({ metricsPort }: Settings): Promise<Metrics | undefined> {
   return metricsPort === undefined ? undefined : (await import('./metrics/metrics.ts')).createMetrics()
 }
 
@@ -251,7 +181,7 @@ async function isLate(work: Promise<void> | void, ms: number): Promise<boolean> 
   }
 }
 
-function openOperator({ dataDir, operator, clock = Date.now }: ServiceOptions, logger: Logger): Operator | undefined {
+function openOperator({ dataDir, operator, clock, logger }: Settings): Operator | undefined {
   const file = join(dataDir, OPERATOR_FILE)
   if (operator) return createOperator({ clock, file, paths: apiPaths() })
   warnOfKept(file, logger)
@@ -272,10 +202,6 @@ function wakingSender(engine: Engine, sender: Sender): Engine {
   }
 }
 
-function readWebhookRules({ resolveHost = createResolveHost(), allowedWebhookHosts = [] }: ServiceOptions) {
-  return { resolveHost, allowedHosts: allowedWebhookHosts }
-}
-
 /** The file is made here so that no other user may read it, nor the files that SQLite puts beside it. */
 function createDatabaseFile(dataDir: string): string {
   const path = join(dataDir, DATABASE_FILE)
@@ -283,7 +209,7 @@ function createDatabaseFile(dataDir: string): string {
   return path
 }
 
-async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
+async function listen(server: FastifyInstance, { host, port }: Settings): Promise<string> {
   await server.listen({ host, port })
   const address = server.server.address() as AddressInfo
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address

@@ -1,0 +1,89 @@
+import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
+import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
+import type { ChainsSettings } from './chains/index.ts'
+import { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
+import { createResolveHost, type ResolveHost } from './network/index.ts'
+import type { RatesSettings } from './rates.ts'
+import { DISK_WATERMARK, type DiskWatermark } from './readiness.ts'
+
+export interface ServiceOptions {
+  /** Made when it does not exist; this process alone may use it while the service runs. */
+  readonly dataDir: string
+  /** @default '127.0.0.1' */
+  readonly host?: string
+  /** @default 0, any free port */
+  readonly port?: number
+  /** Milliseconds since the epoch. @default the system's clock */
+  readonly clock?: () => number
+  /** @default the platform's generator */
+  readonly randomBytes?: RandomBytes
+  /** @default says nothing */
+  readonly logger?: Logger
+  /** 32 bytes. @default `master.key` in the data folder, made with it */
+  readonly masterKey?: Secret<Uint8Array>
+  /** Addresses and blocks of the proxies in front, whose `X-Forwarded-For` is taken. @default none, the socket counts */
+  readonly trustedProxies?: readonly string[]
+  /**
+   * Hosts, with a port or without, that webhooks may be sent to although they are private or speak plain http: for
+   * development. @default none
+   */
+  readonly allowedWebhookHosts?: readonly string[]
+  /** Makes another key that webhooks are signed with: published at once, used a day later. @default false */
+  readonly rotateWebhookKey?: boolean
+  /** Finds the addresses of a host name. @default the machine's resolver */
+  readonly resolveHost?: ResolveHost
+  /** Names in a new data folder. @default 'root' */
+  readonly rootUserName?: string
+  /** @default 'quorate' */
+  readonly organizationName?: string
+  /** @default 'root' */
+  readonly keyName?: string
+  /**
+   * Origins of OIDC issuers that may speak plain http and stand on a private address, such as `http://localhost:8080`.
+   * @default none: an issuer is asked by https at public addresses alone
+   */
+  readonly privateIssuers?: readonly string[]
+  /** Whether the owner of the data folder may move the service's time and ask for faults, on a socket of its own. @default false */
+  readonly operator?: boolean
+  /** The chains that transactions are sent to, by CAIP-2 id, and their nodes. @default none */
+  readonly chains?: ChainsSettings
+  /** How many requests a second are taken. @default as many as come */
+  readonly rates?: RatesSettings
+  /** Denied requests of one user that are kept of one day, to be read later; others are counted. @default 100 */
+  readonly keptDenialsADay?: number | undefined
+  /** What strangers may cost before anything is known of them. @default generous bounds */
+  readonly limits?: Partial<EdgeLimits>
+  /** Free space of the data folder's disk below which submits are refused, before it is full. @default 64 MiB */
+  readonly diskWatermark?: DiskWatermark | undefined
+  /** The port on 127.0.0.1 that metrics are served at, 0 for any free one. @default none: they are not taken */
+  readonly metricsPort?: number | undefined
+  /** How many lines of the log were lost, where somebody counts them. */
+  readonly logLinesLost?: () => number
+}
+
+/** What was said, and the default of everything that was not. */
+export type Settings = ReturnType<typeof readSettings>
+
+export function readSettings(options: ServiceOptions) {
+  return {
+    ...options,
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 0,
+    clock: options.clock ?? Date.now,
+    randomBytes: options.randomBytes ?? createPooledRandomBytes(),
+    logger: options.logger ?? silentLogger,
+    trustedProxies: options.trustedProxies ?? [],
+    allowedWebhookHosts: options.allowedWebhookHosts ?? [],
+    rotateWebhookKey: options.rotateWebhookKey ?? false,
+    resolveHost: options.resolveHost ?? createResolveHost(),
+    rootUserName: options.rootUserName ?? 'root',
+    organizationName: options.organizationName ?? 'quorate',
+    keyName: options.keyName ?? 'root',
+    privateIssuers: options.privateIssuers ?? [],
+    chains: options.chains ?? {},
+    rates: options.rates ?? {},
+    diskWatermark: options.diskWatermark ?? DISK_WATERMARK,
+    drainMs: options.limits?.drainMs ?? EDGE_LIMITS.drainMs,
+    logLinesLost: options.logLinesLost ?? (() => 0),
+  }
+}
