@@ -4,18 +4,31 @@ import { checkName } from './names.ts'
 import { definedTwice } from './organization.ts'
 import { childOf, type MapEntry, type Tree, textOf } from './tree.ts'
 
+/** Stands before the name of a wallet of the organization where a receiver is named: `wallet.treasury`. */
+export const OWN_WALLET = 'wallet.'
+
 /** Names of receivers and their addresses on Ethereum or Solana, from every file's `addressBook`. */
 export type AddressBook = Readonly<Record<string, string>>
 
 /** Reads the address book. */
 export function readAddressBook(files: readonly Tree[]): {
   readonly addressBook: AddressBook
+  readonly entries: readonly MapEntry[]
   readonly diagnostics: readonly Diagnostic[]
 } {
   const { entries, diagnostics } = gatherEntries(files, 'addressBook')
-  const wrong = entries.flatMap(({ value }) => checkAddress(value))
+  const wrong = entries.flatMap((entry) => [...checkReceiver(entry), ...checkAddress(entry.value)])
   const addressBook = Object.fromEntries(entries.map(({ key, value }) => [key, textOf(value) ?? '']))
-  return { addressBook, diagnostics: [...diagnostics, ...wrong] }
+  return { addressBook, entries, diagnostics: [...diagnostics, ...wrong] }
+}
+
+/** A name that means something else where a receiver is named would be paid in its place. */
+function checkReceiver({ key, keySpan }: MapEntry): readonly Diagnostic[] {
+  const isAddress = namespaceOfAddress(key) !== undefined || misspelledAs(key) !== undefined
+  if (!isAddress && !key.startsWith(OWN_WALLET)) return []
+  const what = isAddress ? 'an address' : `a name, got \`${key}\`, which is how a wallet of the organization is paid`
+  const message = isAddress ? `expected the name of a receiver, got ${what}` : `expected ${what}`
+  return [diagnostic('definitions/bad-name', message, keySpan, { help: 'name who is paid' })]
 }
 
 /** The entries of a map that may be spread over the files; a name that stands twice, or that cannot be read, is reported. */

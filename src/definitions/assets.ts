@@ -1,7 +1,7 @@
 import { namespaceOf, namespaceOfAddress, namespaces, normalizeCaip2, type TokenProgram } from '../chain/index.ts'
 import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
 import { checkAddress, gatherEntries } from './address-book.ts'
-import { childOf, type Tree, textOf, toPlain } from './tree.ts'
+import { childOf, type MapEntry, type Tree, textOf, toPlain } from './tree.ts'
 
 /** A token on one chain: what its contract does not say in a transaction, and a person cannot do without. */
 export interface Asset {
@@ -22,6 +22,7 @@ export type Assets = Readonly<Record<string, Asset>>
 /** Reads the assets of every file; what the schema has refused already is left out. */
 export function readAssets(files: readonly Tree[]): {
   readonly assets: Assets
+  readonly entries: readonly MapEntry[]
   readonly diagnostics: readonly Diagnostic[]
 } {
   const { entries, diagnostics } = gatherEntries(files, 'assets')
@@ -36,7 +37,7 @@ export function readAssets(files: readonly Tree[]): {
     const onSolana = namespaceOf(chain) === 'solana' ? { program } : {}
     return [[key, { chain: normalizeCaip2(chain), address, decimals: count, symbol, ...onSolana }]]
   })
-  return { assets: Object.fromEntries(assets), diagnostics: [...diagnostics, ...wrong] }
+  return { assets: Object.fromEntries(assets), entries, diagnostics: [...diagnostics, ...wrong] }
 }
 
 /** Address and program are of the kind of chain that the asset is on. */

@@ -264,6 +264,14 @@ export function checkDraft({ resource, trees }: Draft): readonly Diagnostic[] {
   })
 }
 
+/** Labels that stand beside a name: of a wallet account, and of the organization itself. */
+export function checkLabel({ fields, kind, fieldSpans }: Draft['resource']): readonly Diagnostic[] {
+  const { name } = fields
+  // An empty one is the schema's to report.
+  const isLabel = kinds[kind].fields['name']?.schema && typeof name === 'string' && name !== '' && fieldSpans['name']
+  return isLabel ? [checkName({ name, span: fieldSpans['name']! }) ?? []].flat() : []
+}
+
 /** The place of a part of a field, as far as the definition has it. */
 function placeIn(tree: Tree | undefined, at: readonly (string | number)[]): Span | undefined {
   let part = tree

@@ -59,12 +59,18 @@ export const codes = {
   },
   'definitions/bad-name': {
     summary: 'a name cannot be used',
-    solve: 'write 1 to 255 printable characters without blanks at the ends',
+    solve:
+      'write 1 to 255 printable characters without blanks at the ends; the code point that cannot be seen is named',
   },
   'definitions/defined-twice': { summary: 'a name is defined twice', solve: 'join the two, or rename one' },
   'definitions/twin-names': {
     summary: 'two names look alike and differ in their bytes only',
     solve: 'write both in the same Unicode form, or rename one',
+  },
+  'definitions/look-alike': {
+    summary: 'two names look alike and are not the same, or the address book names a receiver like a wallet',
+    solve:
+      'rename one, unless both are meant; this is a warning, printed beside the other name wherever somebody approves',
   },
   'definitions/bad-reference': {
     summary: 'a `${…}` cannot be read',

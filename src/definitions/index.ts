@@ -3,6 +3,7 @@
  * and places; what a kind is and may say is in `resources`, what an expression means in `policy`. Reads files and
  * nothing else: environment and variables arrive as arguments.
  */
+export { OWN_WALLET } from './address-book.ts'
 export type { Asset, Assets } from './assets.ts'
 export { codes } from './codes.ts'
 export { emptyFieldAt, expressionAt, nameAt } from './cursor.ts'

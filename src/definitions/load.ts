@@ -21,7 +21,7 @@ import {
 } from '../resources/index.ts'
 import { type AddressBook, readAddressBook } from './address-book.ts'
 import { type Assets, readAssets } from './assets.ts'
-import { buildResources, checkDraft, type Draft, managedKinds } from './build.ts'
+import { buildResources, checkDraft, checkLabel, type Draft, managedKinds } from './build.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkRenames, checkSharedCredentials, checkUses } from './checks.ts'
 import { checkEarlyAccess } from './early-access.ts'
@@ -30,6 +30,7 @@ import { type NamedFiles, readNamedFiles } from './files.ts'
 import { createDiskReader, type FolderReader, readSources } from './folder.ts'
 import { readForget } from './forget.ts'
 import { readLimits } from './limits.ts'
+import { checkLookAlikeOrganizations, checkLookAlikes } from './look-alikes.ts'
 import type { WrittenName } from './names.ts'
 import { type Around, checkFolderKeys, checkNestedNames, Findings, type Nested, nestedIn, readFate } from './nested.ts'
 import { readOrganization, readVars } from './organization.ts'
@@ -112,6 +113,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     }
   }
   findings.add(checkNestedNames(names), {})
+  findings.add(checkLookAlikeOrganizations(names.flatMap(({ name }) => name ?? [])), {})
   const diagnostics = findings.list()
   const desired = hasErrors(diagnostics) ? undefined : gather(loaded, inside)
   return {
@@ -320,19 +322,25 @@ function assemble(
   },
 ): Loaded {
   const { drafts, diagnostics: faults } = buildResources(files, texts)
-  const diagnostics = [...faults, ...drafts.flatMap(checkDraft), ...checkExpressions(drafts)]
+  const diagnostics = [
+    ...faults,
+    ...drafts.flatMap(checkDraft),
+    ...drafts.flatMap(({ resource }) => checkLabel(resource)),
+    ...checkExpressions(drafts),
+  ]
   if (!complete) return { drafts, diagnostics }
   const organization = nested ? readNested(files, nested) : readOrganization(files)
   const limits = readLimits(files)
   const { forget, diagnostics: wrongForget } = readForget(files, drafts)
-  const { addressBook, diagnostics: wrong } = readAddressBook(files)
-  const { assets, diagnostics: wrongAssets } = readAssets(files)
+  const { addressBook, entries: receivers, diagnostics: wrong } = readAddressBook(files)
+  const { assets, entries: tokens, diagnostics: wrongAssets } = readAssets(files)
   diagnostics.push(
     ...organization.diagnostics.filter(({ code }) => !policiesOnly || code !== 'definitions/missing-key'),
     ...limits.diagnostics,
     ...wrongForget,
     ...wrong,
     ...wrongAssets,
+    ...checkLookAlikes(drafts, { receivers, assets: tokens }),
     ...checkUses(drafts),
     ...checkRenames(drafts),
     ...checkSharedCredentials(drafts),

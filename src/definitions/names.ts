@@ -1,4 +1,12 @@
-import { type Diagnostic, diagnostic, type Span, toSpanJson } from '../diagnostics/index.ts'
+import {
+  codePoint,
+  type Diagnostic,
+  diagnostic,
+  findUnseen,
+  type Span,
+  spanAt,
+  toSpanJson,
+} from '../diagnostics/index.ts'
 
 /** A name as it is written, with its place. */
 export interface WrittenName {
@@ -8,21 +16,29 @@ export interface WrittenName {
 
 /** The rules of a name (docs/protocol/requests.md#field-checks, `tk_label`). Gives what is wrong, or nothing. */
 export function checkName({ name, span }: WrittenName): Diagnostic | undefined {
+  const unseen = findUnseen(name)
   const wrong =
     name === '' || name.length > 255
       ? `${name.length} characters`
-      : name !== name.trim()
-        ? 'a blank at an end'
-        : /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)
-          ? 'a character that cannot be seen'
+      : unseen
+        ? `${codePoint(unseen.character)}, which cannot be seen, as its character ${[...name.slice(0, unseen.index)].length + 1}`
+        : name !== name.trim()
+          ? 'a blank at an end'
           : name.includes('${')
             ? 'a `${`'
             : undefined
   if (wrong === undefined) return undefined
   const message = `expected a name of 1 to 255 printable characters, got ${wrong}`
-  return diagnostic('definitions/bad-name', message, span, {
+  return diagnostic('definitions/bad-name', message, unseen ? placeIn(span, name, unseen) : span, {
     help: 'a name is shown, stored and compared as it is written',
   })
+}
+
+/** Where the character stands in the file, unless the name is written there with escapes of YAML. */
+function placeIn(span: Span, name: string, { index, character }: NonNullable<ReturnType<typeof findUnseen>>): Span {
+  const { source, start, end } = span
+  const at = source.text.slice(start, end).indexOf(name)
+  return at < 0 ? span : spanAt(source, start + at + index, start + at + index + character.length)
 }
 
 /**

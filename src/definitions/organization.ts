@@ -1,4 +1,5 @@
 import { type Diagnostic, diagnostic, toSpanJson } from '../diagnostics/index.ts'
+import { checkName } from './names.ts'
 import { entryOf, type MapEntry, type Tree, textOf } from './tree.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -15,6 +16,10 @@ export function readOrganization(
   const diagnostics: Diagnostic[] = []
   const name = single('organization', files, diagnostics)
   if (isNested) return { name: textOf(name?.value), id: undefined, diagnostics }
+  const written = textOf(name?.value)
+  // An empty one is the schema's to report.
+  const wrong = written ? checkName({ name: written, span: name!.value.span }) : undefined
+  if (wrong) diagnostics.push(wrong)
   const id = single('id', files, diagnostics)
   const idText = textOf(id?.value)
   if (idText !== undefined && !UUID.test(idText) && !missing(id)) {
@@ -25,7 +30,7 @@ export function readOrganization(
     const help = 'write the id that the API shows, or `${env.…}` with a variable that holds it'
     diagnostics.push(diagnostic('definitions/bad-id', message, id!.value.span, { help }))
   }
-  return { name: textOf(name?.value), id: idText?.toLowerCase(), diagnostics }
+  return { name: written, id: idText?.toLowerCase(), diagnostics }
 }
 
 /** The one entry of a key over all files; a second one is reported, and so is none. */

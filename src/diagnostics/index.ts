@@ -7,8 +7,17 @@ export { type CodeRow, type Codes, EXIT, type ExitCode } from './codes.ts'
 export { type Diagnostic, diagnostic, hasErrors, type Related, type Severity, sortDiagnostics } from './diagnostic.ts'
 export { QuorateError, type QuorateErrorOptions, toErrorJson } from './error.ts'
 export { findKeyMaterial, withoutKeys } from './key-material.ts'
+export { difference, findLookAlikes, indexLookAlikes, type ScopedName } from './look-alike.ts'
 export { markdownCode, markdownText } from './markdown.ts'
-export { printable, printableDeep, printableJson, printableLines } from './printable.ts'
+export {
+  codePoint,
+  findUnseen,
+  printable,
+  printableDeep,
+  printableJson,
+  printableLines,
+  withoutUnseen,
+} from './printable.ts'
 export { renderDiagnostics, renderError } from './render.ts'
 export { createSource, type Position, positionAt, type Source, type Span, spanAt, toSpanJson } from './source.ts'
 export { suggest } from './suggest.ts'

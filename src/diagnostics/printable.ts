@@ -11,6 +11,25 @@
 const UNSEEN =
   /(?<!\p{Extended_Pictographic})(?:\ufe0e|\ufe0f)|(?!\ufe0e|\ufe0f)\p{DI}|[\p{C}\p{Zl}\p{Zp}\u2800]|^\p{M}|(?<=\p{M}{4})\p{M}/gu
 
+/** The first character of a text that is not printable, and where it stands in UTF-16 units. */
+export function findUnseen(text: string): { readonly index: number; readonly character: string } | undefined {
+  const { value } = text.matchAll(UNSEEN).next()
+  return value && { index: value.index, character: value[0] }
+}
+
+/** A text without what is not printable. */
+export function withoutUnseen(text: string): string {
+  // A mark that followed what was taken out may have lost its letter.
+  const left = text.replace(UNSEEN, '')
+  return left === text ? left : withoutUnseen(left)
+}
+
+/** A character for people: itself and its number where it is seen, the number alone where it is not. */
+export function codePoint(c: string): string {
+  const number = `U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+  return findUnseen(c) || /^\s$/.test(c) ? number : `\`${c}\` (${number})`
+}
+
 /** A text in one line: also its line breaks and tabs are shown as escapes. */
 export function printable(text: string): string {
   return text.replace(UNSEEN, escaped)

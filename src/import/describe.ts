@@ -1,5 +1,5 @@
 /** Live things → what definitions say of them: under which name, and each field as it is written. */
-import { createSource, type Diagnostic, diagnostic, spanAt } from '../diagnostics/index.ts'
+import { createSource, type Diagnostic, diagnostic, spanAt, withoutUnseen } from '../diagnostics/index.ts'
 import {
   type Actual,
   type Address,
@@ -122,11 +122,7 @@ function keyOf(
   if (row.form.shape === 'list') return row.identity(live)
   if (row.form.shape !== 'map' || row.fields['name']) return live.name
   if (given !== undefined) return given
-  const label =
-    live.name
-      .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|\$\{/gu, '')
-      .slice(0, 250)
-      .trim() || row.kind
+  const label = withoutUnseen(live.name.replaceAll('${', '').slice(0, 250)).trim() || row.kind
   let unique = label
   for (let count = 2; isTaken(unique); count++) unique = `${label}-${count}`
   return unique

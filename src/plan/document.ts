@@ -22,6 +22,8 @@ export interface Plan {
   readonly unmanaged: readonly { readonly address: Address; readonly kind: KindName; readonly id: string }[]
   /** Addresses of the lock that no definition has and nothing answers to any more: the next lock is without them. */
   readonly gone?: readonly Address[]
+  /** Names that look alike and are not the same, desired or live; absent when there are none. */
+  readonly lookAlikes?: readonly LookAlikeNames[]
   readonly guards: readonly Guard[]
   /** Ids of rejected activities whose intents are asked again, as somebody has told with `--ask-again`. */
   readonly askAgain?: readonly string[]
@@ -62,6 +64,16 @@ export interface LiveThing {
   readonly id: string | null
   /** The covered fields with their live values in comparable form; `null` for one that was absent. */
   readonly fields: Readonly<Record<string, Value>>
+}
+
+/** A name that looks like another one: who approves the one may believe to have read the other. */
+export interface LookAlikeNames {
+  readonly address: Address
+  readonly like: Address
+  /** In words: `only blanks differ`. */
+  readonly difference: string
+  /** Those of the two that live and are in no definition. */
+  readonly unmanaged?: readonly Address[]
 }
 
 export interface RequestBudget {

@@ -20,6 +20,7 @@ import { livePart } from './fresh.ts'
 import { guards } from './guards.ts'
 import { type Creators, type Identified, identify, spanOf } from './identify.ts'
 import { compareText, type Lock, type LockPlaces, sortMembers } from './lock.ts'
+import { lookAlikes } from './look-alikes.ts'
 import { order } from './order.ts'
 import type { Removed } from './removal.ts'
 
@@ -80,6 +81,7 @@ export function makePlan(input: PlanInput): {
     ids: idsFor(batches, ids),
     unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
     ...(gone.length === 0 ? {} : { gone }),
+    ...lookAlikes(pairs, unmanaged),
     guards: guards({ desired, actual, identified, differences, unmanaged, undecided, allowed }),
     createdAt: input.now,
     digest: '',

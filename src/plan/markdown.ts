@@ -2,7 +2,7 @@
 import { markdownCode as code, markdownText as inline, printableDeep } from '../diagnostics/index.ts'
 import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
-import { renderChanges } from './render.ts'
+import { lookAlikeLines, renderChanges } from './render.ts'
 import { accessLines, approvalRounds, count, renderForecast, summarize } from './words.ts'
 
 /** GitHub refuses a comment over 65,536 characters; what does not fit is cut from the changes. */
@@ -27,6 +27,7 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
   const refused = guards.filter(({ allowed }) => !allowed)
   const passed = guards.filter(({ allowed }) => allowed)
   const rounds = approvalRounds(plan)
+  const alike = allPlans(plan).flatMap((one) => lookAlikeLines(one).map((text) => insideText(plan, one, text)))
   const blocks = [
     `### ${inline(organization.name)}: ${hasChanges(plan) ? summarize(plan) : 'no changes'}`,
     moved.length > 0
@@ -38,6 +39,7 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
           refused.map(({ message, bypass }) => `**Refused**: ${inline(message)}; raise with ${code(bypass)}`),
         )
       : '',
+    alike.length > 0 ? alert('WARNING', ['**Names that look alike**', ...alike.map(inline)]) : '',
     passed.length > 0
       ? alert(
           'IMPORTANT',

@@ -1,6 +1,8 @@
 import { printable, printableDeep } from '../diagnostics/index.ts'
+import type { Address } from '../resources/index.ts'
 import type { AccessChange, Batch, Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
+import { likesOf, lookAlikeText } from './look-alikes.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
 import { accessLines, approvalRounds, causeText, count, fieldCauseText, renderForecast, summarize } from './words.ts'
 
@@ -61,9 +63,10 @@ function planBlocks(plan: Plan, paint: Paint, within = ''): readonly string[] {
   const name = printable(organization.name)
   const head = hasChanges(plan) ? `${name}: ${summarize(plan)}` : name
   const rounds = approvalRounds(plan)
+  const likes = likesOf(plan)
   return [
     `${paint('bold', head)}\n${paint('dim', place)}`,
-    changes.map((change) => renderChange(change, paint, within)).join('\n'),
+    changes.map((change) => renderChange(change, paint, { within, like: likes.get(change.address) })).join('\n'),
     batches.length === 0 || comparedOnly
       ? ''
       : [
@@ -71,6 +74,7 @@ function planBlocks(plan: Plan, paint: Paint, within = ''): readonly string[] {
           ...renderBatches(batches, paint),
         ].join('\n'),
     plan.access && changes.length > 0 ? renderAccess(plan.access, paint) : '',
+    renderLookAlikes(plan, paint),
     paint('dim', asides(plan).join('\n')),
     comparedOnly ? '' : plan.guards.map((guard) => renderGuard(guard, paint)).join('\n'),
   ]
@@ -85,14 +89,22 @@ function painter(styles: PlanStyles): Paint {
 /** The changes alone, inside and out, without colour: what other renderings show of them. */
 export function renderChanges(plan: Plan): string {
   const [own, ...inside] = allPlans(printableDeep(plan, { lines: LINES }))
-  const lines = (one: Plan, within: string) => one.changes.map((change) => renderChange(change, painter({}), within))
+  const lines = (one: Plan, within: string) => {
+    const likes = likesOf(one)
+    return one.changes.map((change) => renderChange(change, painter({}), { within, like: likes.get(change.address) }))
+  }
   return [...lines(own!, ''), ...inside.flatMap((one) => lines(one, `${printable(one.organization.name)}/`))].join('\n')
 }
 
-function renderChange(change: Change, paint: Paint, within: string): string {
+function renderChange(
+  change: Change,
+  paint: Paint,
+  { within, like }: { readonly within: string; readonly like: Address | undefined },
+): string {
   const { action, address, kind, at, id } = change
   const notes = [at ?? (action === 'delete' ? id : undefined), causeText(change)].filter((one) => one !== undefined)
-  const note = notes.length === 0 ? '' : paint('dim', `  ${notes.map(printable).join(', ')}`)
+  const alike = like === undefined ? '' : `  ${paint('warning', `looks like ${printable(like)}`)}`
+  const note = (notes.length === 0 ? '' : paint('dim', `  ${notes.map(printable).join(', ')}`)) + alike
   const head = `${paint(COLOURS[action], `${SIGNS[action]} ${kind === 'subOrganization' ? '' : within}${printable(address)}`)}${note}`
   if (action === 'adopt') {
     const creator = change.creator == null ? 'nobody known' : printable(change.creator)
@@ -159,6 +171,22 @@ function renderAccess(access: readonly AccessChange[], paint: Paint): string {
     return wrapText(text, WIDTH - 4).map((line, index) => paint(style, `  ${index === 0 ? sign : ' '} ${line}`))
   })
   return [paint('bold', 'Power'), ...lines].join('\n')
+}
+
+/** Most look-alikes that are named one by one. */
+const MOST_ALIKE = 20
+
+/** What a reader may take for another thing. */
+export function lookAlikeLines({ lookAlikes: all = [] }: Plan): readonly string[] {
+  const more = all.length > MOST_ALIKE ? [`and ${all.length - MOST_ALIKE} more (\`--json\` lists them all)`] : []
+  return [...all.slice(0, MOST_ALIKE).map(lookAlikeText), ...more]
+}
+
+function renderLookAlikes(plan: Plan, paint: Paint): string {
+  const lines = lookAlikeLines(plan).flatMap((text) =>
+    wrapText(text, WIDTH - 4).map((line, index) => paint('warning', `  ${index === 0 ? '!' : ' '} ${line}`)),
+  )
+  return lines.length === 0 ? '' : [paint('bold', 'Names that look alike'), ...lines].join('\n')
 }
 
 function renderGuard({ message, bypass, allowed, addresses }: Guard, paint: Paint): string {

@@ -30,6 +30,7 @@ export {
   type TemplateText,
   type Value,
 } from './model.ts'
+export { scopedNames } from './named.ts'
 export {
   isPlainRecord,
   isReference,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
-import { makePlan, renderPlanMarkdown, renderPlanText, summarize } from '../../src/plan/index.ts'
+import { makePlan, readPlan, renderPlanMarkdown, renderPlanText, summarize, writePlan } from '../../src/plan/index.ts'
 import { formatAddress, type Resource } from '../../src/resources/index.ts'
 import { bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref } from './organization.ts'
 import { type Given, planInput, planOf } from './planning.ts'
@@ -216,5 +216,55 @@ describe('render', () => {
   test('styles colour what they are given for', () => {
     const text = renderPlanText(planOf({ desired: [declare('tag.a')] }), { added: (inner) => `<${inner}>` })
     expect(text).toContain('<+ tag.a>')
+  })
+
+  test('names that look alike stand beside each other: in text, Markdown and JSON, and live unmanaged ones too', () => {
+    const plan = planOf({
+      desired: [
+        declare('user.alice'),
+        declare('policy.ops', policy(null, 'false')),
+        declare('policy.Ops', policy(null, 'true')),
+      ],
+      actual: [...bootstrap(), live('user.аlice'), live('tag.ops'), live('wallet.hot'), live('wallet.h0t')],
+    })
+    expect(plan.lookAlikes).toEqual([
+      { address: 'policy.ops', like: 'policy.Ops', difference: 'only the case of letters differs' },
+      {
+        address: 'user.аlice',
+        like: 'user.alice',
+        difference: '`а` (U+0430) in place of `a` (U+0061)',
+        unmanaged: ['user.аlice'],
+      },
+      {
+        address: 'wallet.hot',
+        like: 'wallet.h0t',
+        difference: '`o` (U+006F) in place of `0` (U+0030)',
+        unmanaged: ['wallet.hot', 'wallet.h0t'],
+      },
+    ])
+    const text = renderPlanText(plan)
+    expect(text).toContain('+ policy.ops  looks like policy.Ops\n')
+    expect(text).toContain('+ policy.Ops  looks like policy.ops\n')
+    expect(text).toContain(
+      'Names that look alike\n  ! policy.ops looks like policy.Ops: only the case of letters differs\n',
+    )
+    expect(text).toContain(
+      '  ! user.аlice (live, in no definition) looks like user.alice: `а` (U+0430) in place of `a` (U+0061)\n',
+    )
+    const markdown = renderPlanMarkdown(plan)
+    expect(markdown).toContain('> [!WARNING]\n> - **Names that look alike**\n')
+    expect(markdown).toContain('> - user.аlice \\(live, in no definition\\) looks like user.alice: `а` \\(U+0430\\)')
+    expect(readPlan(writePlan(plan))).toEqual(plan)
+  })
+
+  test('a plan in which no two names look alike says nothing of it, nor of the former name of what is renamed', () => {
+    expect(planOf(given).lookAlikes).toBeUndefined()
+    const renamed = { ...declare('policy.Ops', policy(null, 'true')), renamedFrom: 'ops' }
+    const plan = planOf({
+      desired: [renamed],
+      actual: [...bootstrap(), live('policy.ops', policy(null, 'true'))],
+      allow: ['adoption'],
+    })
+    expect(plan.lookAlikes).toBeUndefined()
   })
 })

@@ -1,4 +1,6 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { readActual } from '../../live/index.ts'
+import { isWaiting } from '../../protocol/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
 import { writeJson } from '../io.ts'
@@ -14,7 +16,10 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
     waiting: options['waiting'] === true,
     limit: readLimit(options['limit']),
   })
-  const views = found.map((activity) => viewActivity(activity))
+  // What waits is approved by what is read here: then names that look like others must be told from them.
+  const waits = ({ status }: (typeof found)[number]) => isWaiting(status)
+  const actual = found.some(waits) ? await readActual(client) : undefined
+  const views = found.map((activity) => viewActivity(activity, waits(activity) ? actual : undefined))
   if (json) writeJson(io, { activities: views })
   else if (views.length === 0)
     io.say(options['waiting'] ? 'Nothing waits for approval.\n' : 'There are no activities.\n')

@@ -1,6 +1,7 @@
 import { isSameAddress, namespaceOfAddress } from '../../chain/index.ts'
+import { OWN_WALLET } from '../../definitions/index.ts'
 import type { JsonObject } from '../../protocol/index.ts'
-import { type Directory, OWN_WALLET } from './order.ts'
+import type { Directory } from './order.ts'
 
 /** A send as it will be carried out; plain JSON. */
 export interface SendDescription {
@@ -16,6 +17,8 @@ export interface SendDescription {
   readonly tokenAccount?: string
   /** Nobody has a key for the receiver: it is an address of a program on Solana. */
   readonly keyless?: true
+  /** In words: what the names of the parties may be taken for. */
+  readonly lookAlikes?: readonly string[]
   /** What it may cost at most; without bounds the service chooses. */
   readonly fee: GasFee | LamportFee
 }

@@ -1,7 +1,7 @@
 import type { SendOrder } from '../../../activities/index.ts'
 import { chainName, type Namespace, namespaceOfAddress, namespaces } from '../../chain/index.ts'
 import type { QueryClient } from '../../client/index.ts'
-import type { Assets } from '../../definitions/index.ts'
+import { type Assets, OWN_WALLET } from '../../definitions/index.ts'
 import { readWalletAccounts } from '../../live/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { takeOptionalText, takeText } from '../../resources/index.ts'
@@ -83,9 +83,6 @@ async function readPayers(client: QueryClient, walletId: string): Promise<Wallet
 export function partiesOf({ from, to }: Pick<SendRequest, 'from' | 'to'>): readonly string[] {
   return to.startsWith(OWN_WALLET) ? [from, to.slice(OWN_WALLET.length)] : [from]
 }
-
-/** As definitions have it in `${wallet.treasury}`: no name of the address book is taken for a wallet. */
-export const OWN_WALLET = 'wallet.'
 
 /** `treasury` of `treasury/hot`. */
 function walletNameOf(from: string): string {
@@ -208,13 +205,14 @@ function assertOwn(party: Receiver, { wallets, privateKeys }: Directory): Receiv
 function findReceiver(written: string, place: Place): Receiver {
   const itself = findAddress(written, place)
   if (itself !== undefined) return itself
+  // First of all: whatever the address book holds, no name in it is taken for a wallet of the organization.
+  if (written.startsWith(OWN_WALLET)) {
+    return { name: written, address: findAccount(written.slice(OWN_WALLET.length), place).address }
+  }
   const { addressBook } = place.directory
   const address = addressBook[written]
   if (Object.hasOwn(addressBook, written) && address !== undefined) {
     return fitting({ name: written, address }, { namespace: namespaceOfAddress(address), ...place })
-  }
-  if (written.startsWith(OWN_WALLET)) {
-    return { name: written, address: findAccount(written.slice(OWN_WALLET.length), place).address }
   }
   throw unknownName('receiver', written, Object.keys(addressBook))
 }

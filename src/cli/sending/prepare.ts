@@ -12,6 +12,7 @@ import { checkChain } from './check-chain.ts'
 import { checkToken } from './check-token.ts'
 import { describeSend } from './describe.ts'
 import { forecastSend } from './forecast.ts'
+import { createPartyCheck } from './look-alikes.ts'
 import { chainOf, type Directory, readDirectory } from './order.ts'
 
 /** Names of receivers and tokens, from definitions. */
@@ -36,6 +37,7 @@ export interface Known {
   readonly now: number
   readonly actual: Actual
   readonly world: World
+  readonly partyCheck: ReturnType<typeof createPartyCheck>
 }
 
 /** Reads what orders are made from; `parties` are those whose accounts must be known (`partiesOf`). */
@@ -47,13 +49,22 @@ export async function readKnown(
   const [directory, actual] = await Promise.all([readDirectory(client, { ...names, parties }), readActual(client)])
   const { baseUrl, organizationId: id } = place
   const organization = { id, name: actual.organizationName, baseUrl }
-  return { directory, organization, now: place.now(), actual, world: worldOfActual(actual) }
+  return {
+    directory,
+    organization,
+    now: place.now(),
+    actual,
+    world: worldOfActual(actual),
+    partyCheck: createPartyCheck(directory),
+  }
 }
 
 /** Says what an order will do and what will come of asking for it. */
-export function meaningOf(order: SendOrder, { directory, actual, world, now }: Known): SendMeaning {
+export function meaningOf(order: SendOrder, { directory, actual, world, now, partyCheck }: Known): SendMeaning {
+  const lookAlikes = partyCheck(order)
+  const description = describeSend(order, { directory, interfaces: world.interfaces })
   return {
-    description: describeSend(order, { directory, interfaces: world.interfaces }),
+    description: lookAlikes.length === 0 ? description : { ...description, lookAlikes },
     explanation: forecastSend(order, { actual, world, directory, now }),
   }
 }

@@ -1,12 +1,13 @@
 import { stringify } from 'yaml'
 import { fromTimestamp, type Wire } from '../../protocol/index.ts'
-import { type Actual, type Address, nameValue, type Value } from '../../resources/index.ts'
+import { type Actual, type Address, kinds, nameValue, type Value } from '../../resources/index.ts'
 import { worldOfActual } from '../../scenarios/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 import { describeSend } from '../sending/describe.ts'
 import type { SendDescription } from '../sending/description.ts'
 import { shortCode } from '../waiting.ts'
+import { type LookAlikeView, lookAlikesOf } from './look-alikes.ts'
 import { sendRows } from './send-call.ts'
 import { describeSolanaSend, type SolanaDescription, solanaRows } from './solana-send.ts'
 
@@ -33,6 +34,8 @@ export interface ActivityView {
   /** The same of a send on Solana. */
   readonly solana?: SolanaDescription
   readonly failure?: string
+  /** Names in it, and of those who asked and voted, that look like others that live. */
+  readonly lookAlikes?: readonly LookAlikeView[]
 }
 
 /** The names of what is live, by id. */
@@ -49,6 +52,7 @@ export function viewActivity(activity: Wire.Activity, actual?: Actual): Activity
   const by = (selection: string) =>
     activity.votes.filter((vote) => vote.selection === selection).map(({ user }) => user.userName)
   const waits = activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
+  const alike = actual ? lookAlikesOf(activity, actual) : []
   return {
     id: activity.id,
     code: shortCode(activity.fingerprint),
@@ -63,6 +67,7 @@ export function viewActivity(activity: Wire.Activity, actual?: Actual): Activity
     parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
     ...(actual ? describeSends(activity, actual) : {}),
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
+    ...(alike.length > 0 ? { lookAlikes: alike } : {}),
   }
 }
 
@@ -102,6 +107,7 @@ export const renderActivity = view(
       ...(view.failure ? [['failure', view.failure]] : []),
       ...(view.sends ?? []).flatMap((send) => sendRows(send, style)),
       ...(view.solana ? solanaRows(view.solana, style) : []),
+      ...(view.lookAlikes ?? []).map((one) => ['beware', style.warning(lookAlikeText(one))]),
     ]
     const table = rows.map(([name, value]) => `  ${style.dim(name!.padEnd(9))}  ${value}\n`).join('')
     const parameters = stringify(view.parameters, { lineWidth: 110 })
@@ -113,8 +119,13 @@ export const renderActivity = view(
 /** One line of a list of activities. */
 export const renderActivityLine = view((view: ActivityView, style: Style, now: number): string => {
   const type = view.type.replace('ACTIVITY_TYPE_', '').padEnd(26)
-  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n`
+  const alike = (view.lookAlikes ?? []).map((one) => `    ${style.warning(lookAlikeText(one))}\n`)
+  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${alike.join('')}`
 })
+
+function lookAlikeText({ kind, name, like, difference }: LookAlikeView): string {
+  return `${kinds[kind].one} ${name} looks like ${like}: ${difference}`
+}
 
 function renderStatus(status: string, style: Style): string {
   const word = status.replace('ACTIVITY_STATUS_', '')

@@ -73,7 +73,9 @@ export const renderBatch = view(
     }
     const forecasts = [...outcomes].map(([text, count]) => `  ${style.dim('forecast'.padEnd(9))} ${count} × ${text}\n`)
     const head = `${printable(file)}: ${countOf(rows.length)}, batch ${batchId.slice(0, 12)}\n`
-    return [head, ...beginning, ...lines, ...sums, ...(all ? [] : forecasts)].join('')
+    const alike = [...new Set(rows.filter(isOpen).flatMap(({ description: { lookAlikes = [] } }) => lookAlikes))]
+    const beware = alike.map((text) => `  ${style.dim('beware'.padEnd(9))} ${style.warning(text)}\n`)
+    return [head, ...beginning, ...lines, ...beware, ...sums, ...(all ? [] : forecasts)].join('')
   },
 )
 

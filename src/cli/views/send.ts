@@ -42,7 +42,7 @@ export const renderOrder = view(
     style: Style,
   ): string => {
     const { nonce } = order.parameters as Record<string, string>
-    const { receiver, amount, token, tokenAccount, keyless, call } = description
+    const { receiver, amount, token, tokenAccount, keyless, call, lookAlikes = [] } = description
     const rows = [
       ['reference', printable(order.reference)],
       ...(order.replaces === undefined ? [] : [['replaces', `${printable(order.replaces)}, by its nonce ${nonce}`]]),
@@ -51,6 +51,7 @@ export const renderOrder = view(
         'to',
         `${named(receiver)}${keyless ? `  ${style.warning('a program’s address: nobody has a key for it')}` : ''}`,
       ],
+      ...lookAlikes.map((text) => ['beware', style.warning(text)]),
       ['amount', `${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}`],
       ...(token === undefined ? [] : [['token', named(token)]]),
       ...(tokenAccount === undefined

@@ -1,0 +1,87 @@
+import {
+  type Diagnostic,
+  diagnostic,
+  difference,
+  findLookAlikes,
+  type ScopedName,
+  toSpanJson,
+} from '../diagnostics/index.ts'
+import { kinds, scopedNames } from '../resources/index.ts'
+import { OWN_WALLET } from './address-book.ts'
+import type { Draft } from './build.ts'
+import type { WrittenName } from './names.ts'
+import type { MapEntry } from './tree.ts'
+
+/** A name with its place, and what it is the name of: `wallet`. */
+type Named = WrittenName & { readonly what: string }
+
+/** Names that look alike: of resources, of the address book and of the assets. Both may be meant, so these are warnings. */
+export function checkLookAlikes(
+  drafts: readonly Draft[],
+  { receivers, assets }: { readonly receivers: readonly MapEntry[]; readonly assets: readonly MapEntry[] },
+): readonly Diagnostic[] {
+  const resources = drafts.map(({ resource }) => resource).filter(({ tombstone }) => !tombstone)
+  const own = scopedNames(resources).map(({ scope, of: { kind, name, span } }) =>
+    scoped(scope, { name, span, what: kinds[kind].one }),
+  )
+  const named = (entries: readonly MapEntry[], what: string) =>
+    entries.map((entry) => scoped(what, { ...written(entry), what }))
+  return [
+    ...warnings([...own, ...named(receivers, 'receiver'), ...named(assets, 'asset')]),
+    ...checkWalletNames(drafts, receivers),
+  ]
+}
+
+/** Sub-organizations, and the organization that holds them. */
+export function checkLookAlikeOrganizations(names: readonly WrittenName[]): readonly Diagnostic[] {
+  return warnings(names.map((one) => scoped('organization', { ...one, what: 'sub-organization' })))
+}
+
+/** Who pays `treasury` may mean the wallet, and pays whoever the address book has under that name. */
+function checkWalletNames(drafts: readonly Draft[], receivers: readonly MapEntry[]): readonly Diagnostic[] {
+  const wallets = drafts.flatMap(({ resource: { kind, name, span } }): readonly Named[] =>
+    kind === 'wallet' ? [{ name, span, what: 'wallet' }] : [],
+  )
+  const byName = new Map(wallets.map((wallet) => [wallet.name, wallet]))
+  const book = receivers.map((entry): Named => ({ ...written(entry), what: 'receiver' }))
+  const same = book.flatMap((one) =>
+    byName.has(one.name) ? [{ one, wallet: byName.get(one.name)!, how: 'is named' }] : [],
+  )
+  const alike = findLookAlikes([...wallets, ...book].map((one) => scoped('payee', one)))
+    .map(({ one: { of: one }, like: { of: wallet } }) => ({ one, wallet, how: 'looks' }))
+    .filter(({ one, wallet }) => one.what === 'receiver' && wallet.what === 'wallet' && !byName.has(one.name))
+  return [...same, ...alike].map(({ one, wallet, how }) => {
+    const message = `receiver \`${one.name}\` ${how} like wallet \`${wallet.name}\`${placeOf(wallet)}, and is another address`
+    const help = `rename it; the wallet itself is paid as \`${OWN_WALLET}${wallet.name}\``
+    return diagnostic('definitions/look-alike', message, one.span, {
+      severity: 'warning',
+      help,
+      related: related(wallet),
+    })
+  })
+}
+
+function warnings(names: readonly ScopedName<Named>[]): readonly Diagnostic[] {
+  return findLookAlikes(names).map(({ one: { of }, like: { of: like } }) => {
+    const message = `${of.what} \`${of.name}\` looks like \`${like.name}\`${placeOf(like)}: ${difference(of.name, like.name)}`
+    const help = 'rename one, unless both are meant: who approves one may take it for the other'
+    return diagnostic('definitions/look-alike', message, of.span, { severity: 'warning', help, related: related(like) })
+  })
+}
+
+function scoped(scope: string, of: Named): ScopedName<Named> {
+  return { scope, name: of.name, of }
+}
+
+function written({ key, keySpan }: MapEntry): WrittenName {
+  return { name: key, span: keySpan }
+}
+
+function placeOf({ span }: WrittenName): string {
+  const { path, line, column } = toSpanJson(span)
+  return ` at ${path}:${line}:${column}`
+}
+
+function related({ name, span }: WrittenName) {
+  return [{ message: `\`${name}\` is defined here`, span }]
+}

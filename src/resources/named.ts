@@ -1,0 +1,15 @@
+import type { ScopedName } from '../diagnostics/index.ts'
+import { parentOf } from './address.ts'
+import { kinds } from './catalogue.ts'
+import type { Resource } from './model.ts'
+
+/** Resources whose names people choose, in the scope in which people tell them apart: of one kind, and of one holder. */
+export function scopedNames<Of extends Pick<Resource, 'address' | 'kind' | 'name'>>(
+  resources: Iterable<Of>,
+): readonly ScopedName<Of>[] {
+  return [...resources].flatMap((of) => {
+    const { shape, nameOf } = kinds[of.kind].form
+    const isChosen = (shape === 'map' || shape === 'folder') && !nameOf
+    return isChosen ? [{ scope: `${of.kind} ${parentOf(of.address) ?? ''}`, name: of.name, of }] : []
+  })
+}
