@@ -33,8 +33,23 @@ export interface Reach {
   readonly subOrganizations?: readonly WantedSubOrganization[]
 }
 
+/** Kinds that `readActual` reads by itself, since every service tells of them. */
+type FirstKind =
+  | 'organization'
+  | 'rootQuorum'
+  | 'feature'
+  | 'tag'
+  | 'user'
+  | 'apiKey'
+  | 'authenticator'
+  | 'oauthProvider'
+  | 'policy'
+  | 'wallet'
+  | 'walletAccount'
+  | 'subOrganization'
+type LaterKind = Exclude<KindName, FirstKind>
+
 interface Row {
-  readonly kind: KindName
   readonly query: QueryName
   /** Costs a request for each of many things, or asks what few services tell: read only when it is wanted. */
   readonly onDemand?: true
@@ -47,14 +62,8 @@ interface Reading {
   readonly known: readonly Resource[]
 }
 
-function listOf(
-  kind: KindName,
-  query: QueryName,
-  list: string,
-  read: (record: WireRecord) => Resource | undefined,
-): Row {
+function listOf(query: QueryName, list: string, read: (record: WireRecord) => Resource | undefined): Row {
   return {
-    kind,
     query,
     read: async ({ ask }) => {
       const answer = await ask(query)
@@ -65,29 +74,26 @@ function listOf(
 
 const isKeyTag = (record: WireRecord) => record['tagType'] !== 'TAG_TYPE_USER'
 
-/** In the order in which they are read; tags before what carries them. */
-const ROWS: readonly Row[] = [
-  listOf('privateKeyTag', 'list_private_key_tags', 'privateKeyTags', (record) =>
+/** In the order in which they are read; tags before what carries them. A kind without a row would be planned as new for ever. */
+const ROWS: Readonly<Record<LaterKind, Row>> = {
+  privateKeyTag: listOf('list_private_key_tags', 'privateKeyTags', (record) =>
     isKeyTag(record) ? privateKeyTagFromWire(record) : undefined,
   ),
-  listOf('privateKey', 'list_private_keys', 'privateKeys', privateKeyFromWire),
-  listOf(
-    'smartContractInterface',
+  privateKey: listOf('list_private_keys', 'privateKeys', privateKeyFromWire),
+  smartContractInterface: listOf(
     'list_smart_contract_interfaces',
     'smartContractInterfaces',
     smartContractInterfaceFromWire,
   ),
-  listOf('webhook', 'list_webhook_endpoints', 'webhookEndpoints', webhookFromWire),
-  listOf('oauth2Credential', 'list_oauth2_credentials', 'oauth2Credentials', oauth2CredentialFromWire),
-  {
+  webhook: listOf('list_webhook_endpoints', 'webhookEndpoints', webhookFromWire),
+  oauth2Credential: listOf('list_oauth2_credentials', 'oauth2Credentials', oauth2CredentialFromWire),
+  ipAllowlist: {
     // Parents alone have one (docs/protocol/organizations.md#ip-allow-lists), so nobody is asked without a reason.
-    kind: 'ipAllowlist',
     query: 'get_ip_allowlist',
     onDemand: true,
     read: async ({ ask }) => readAllowlist(await ask('get_ip_allowlist')),
   },
-  {
-    kind: 'apiKeyIpAllowlist',
+  apiKeyIpAllowlist: {
     query: 'get_ip_allowlist',
     onDemand: true,
     read: async ({ ask, known }) => {
@@ -99,9 +105,8 @@ const ROWS: readonly Row[] = [
       return found
     },
   },
-  {
+  invitation: {
     // No published query lists them; this one is in the API's schema all the same (docs/protocol/requests.md#queries).
-    kind: 'invitation',
     query: 'get_organization',
     onDemand: true,
     read: async ({ ask }) => {
@@ -112,7 +117,7 @@ const ROWS: readonly Row[] = [
       })
     },
   },
-]
+}
 
 function readAllowlist(answer: unknown, apiKey?: Resource): readonly Resource[] {
   return readAnswer('get_ip_allowlist', () => {
@@ -130,7 +135,7 @@ export async function readLater(
   const ask: Reading['ask'] = (name, request = {}) => client.query(name, request as never, options)
   const resources: Resource[] = []
   const unread: KindName[] = []
-  for (const { kind, query, onDemand = false, read } of ROWS) {
+  for (const [kind, { query, onDemand = false, read }] of Object.entries(ROWS) as [LaterKind, Row][]) {
     const needed = mentioned.has(kind)
     if ((onDemand || sparing) && !needed && !everything) {
       unread.push(kind)
