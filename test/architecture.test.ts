@@ -278,6 +278,20 @@ describe('architecture', () => {
     expect(silent).toEqual([])
   })
 
+  test('the page about the architecture has every room, with what it may import', () => {
+    const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+    const section = page.slice(page.indexOf('## Rooms'), page.indexOf('## One submit'))
+    const rows = [...section.matchAll(/^\| `([\w/]+)` \| .+ \| (.+) \|$/gm)].map(([, room, allowed]) => [room, allowed])
+    const shown = (room: string, allowed: readonly string[] | typeof anything) => {
+      if (room === 'workflows') return 'types alone, and the files below'
+      if (allowed === anything) return anything
+      if (allowed === spine) return 'the spine'
+      return allowed.map((each) => `\`${each}\``).join(', ') || '–'
+    }
+    expect(rows).toEqual(Object.entries(walls).map(([room, allowed]) => [room, shown(room, allowed)]))
+    expect(importedByPath.filter((file) => !section.includes(`\`${file}\``))).toEqual([])
+  })
+
   test('every exported name is used by another file or a test', () => {
     const tests = listSources('test')
     const text = new Map([...files, ...tests].map((file) => [file, readFileSync(join(root, file), 'utf8')]))

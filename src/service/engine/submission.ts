@@ -1,5 +1,5 @@
 /**
- * A submit, from a verified stamp to the activity's next status, in one transaction (design: the service):
+ * A submit, from a verified stamp to the activity's next status, in one transaction:
  * caller → vote? → known bytes? → liveness → handler → checks → decision → record → execution.
  */
 import { newTimeOrderedUuid } from '../../crypto/index.ts'

@@ -17,7 +17,7 @@ import {
 /** In a data folder: what somebody needs to use it. */
 export const BOOTSTRAP_FILE = 'bootstrap.json'
 
-/** What somebody needs to use a new installation; `bootstrap.json` holds it (design: the service). */
+/** What somebody needs to use a new installation; `bootstrap.json` holds it. */
 export interface Bootstrap {
   readonly baseUrl: string
   readonly organizationId: string
