@@ -3,9 +3,9 @@ import { sha256 } from '../src/crypto/index.ts'
 import { canonicalJson, encodeHex } from '../src/encoding/index.ts'
 import type { BatchCounts, BatchRow, RowStand, RowState, SendBatch } from './batch-model.ts'
 import { ApplyError } from './error.ts'
+import type { Records } from './records.ts'
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
 import { isSameSend, isSendOver, type SendOrder } from './send-model.ts'
-import { claim, list, read, remove, write } from './store-files.ts'
 
 /** The batches that were begun from here, and how each of their rows stands by the ledger. */
 export interface BatchLedger {
@@ -29,7 +29,8 @@ export interface BatchLedger {
 const AT_ONCE = 32
 
 /** Makes the ledger of batches in the plan store's folder. */
-export function createBatchLedger(folder: string, sends: SendLedger): BatchLedger {
+export function createBatchLedger(folder: string, records: Records, sends: SendLedger): BatchLedger {
+  const { claim, list, read, remove, write } = records
   const shelf = join(folder, 'send-batches')
   const stopAt = (batchId: string) => join(folder, 'send-batch-stops', batchId)
   const stoppedAt = (batchId: string) => read(stopAt(batchId))

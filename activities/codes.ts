@@ -92,6 +92,13 @@ export const applyCodes = {
     solve: 'free space or mend the permissions of its folder; the apply goes on by itself',
     retryable: true,
   },
+  'apply/record-refused': {
+    summary:
+      'a record of the plan store was not written with its key: somebody changed it, moved it, or took the key away',
+    solve:
+      'put back the record, or the key beside the plan store (plans.key), from a copy of the data folder, and look who can write there; do not take it away: what it stands for may then be submitted again',
+    retryable: true,
+  },
   'apply/timed-out': {
     summary: 'a step took too long or its worker went away',
     solve: 'nothing: the step is tried again',

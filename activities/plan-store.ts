@@ -5,9 +5,10 @@ import { digestOf, type Plan, withoutInside } from '../src/plan/index.ts'
 import { type BatchLedger, createBatchLedger } from './batch-ledger.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
+import { createRecords } from './records.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
-import { claim, fileNameOf, read, versionOf, write } from './store-files.ts'
+import { fileNameOf, read, versionOf, write } from './store-files.ts'
 import { createVerifiedPlans } from './verified-plans.ts'
 
 /**
@@ -49,12 +50,16 @@ export interface PlanStore {
  */
 export type PlanDocument = Pick<Plan, 'digest' | 'createdAt'>
 
-/** Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600). */
+/**
+ * Makes a plan store of a folder, which it creates for its owner alone (0700, files 0600). What it believes of its records stands in
+ * `<folder>.key`, beside it.
+ */
 export function createPlanStore(folder: string): PlanStore {
   const at = (shelf: string, digest: string) => join(folder, shelf, fileNameOf(digest))
   const verified = createVerifiedPlans()
-  const sends = createSendLedger(folder)
-  const runs = createRunLedger(folder)
+  const records = createRecords(folder)
+  const sends = createSendLedger(folder, records)
+  const runs = createRunLedger(folder, records)
 
   const store: PlanStore = {
     async putPlan(plan) {
@@ -98,18 +103,18 @@ export function createPlanStore(folder: string): PlanStore {
 
     async spend(digest, run) {
       const path = at('spent', digest)
-      await claim(path, run)
-      return (await read(path)) ?? run
+      await records.claim(path, run)
+      return (await records.read(path)) ?? run
     },
 
-    spentBy: (digest) => read(at('spent', digest)),
+    spentBy: (digest) => records.read(at('spent', digest)),
 
     async putOutcome(plan, outcome) {
-      await write(at('outcomes', documentDigest(plan)), JSON.stringify(outcome))
+      await records.write(at('outcomes', documentDigest(plan)), JSON.stringify(outcome))
     },
 
     async getOutcome(plan) {
-      const text = await read(at('outcomes', documentDigest(plan)))
+      const text = await records.read(at('outcomes', documentDigest(plan)))
       return text === undefined ? undefined : (JSON.parse(text) as ApplyProgress)
     },
 
@@ -123,7 +128,7 @@ export function createPlanStore(folder: string): PlanStore {
 
     runs,
     sends,
-    batches: createBatchLedger(folder, sends),
+    batches: createBatchLedger(folder, records, sends),
   }
   return store
 }

@@ -12,7 +12,8 @@ import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
 import type { Ids } from './model.ts'
-import { claim, fileNameOf, list, read, write } from './store-files.ts'
+import type { Records } from './records.ts'
+import { fileNameOf } from './store-files.ts'
 
 /** A run and the plan that it was let in for. */
 export interface RunOfPlan {
@@ -63,7 +64,8 @@ export interface BatchRecords {
 }
 
 /** Makes the ledger in the plan store's folder. */
-export function createRunLedger(folder: string): RunLedger {
+export function createRunLedger(folder: string, records: Records): RunLedger {
+  const { claim, list, read, write } = records
   const at = (shelf: string, name: string) => join(folder, shelf, name)
   const has = async (path: string) => (await read(path)) !== undefined
 
@@ -105,7 +107,7 @@ export function createRunLedger(folder: string): RunLedger {
       const id = await assertOpen(run)
       const [now, before] = await current(run.planDigest)
       if (now !== id) throw refused('this run has not begun')
-      return createBatchRecords(folder, `${id}-${index}`, before && `${before}-${index}`)
+      return createBatchRecords(folder, records, { name: `${id}-${index}`, before: before && `${before}-${index}` })
     },
     async end(run) {
       const id = idOf(run.run)
@@ -123,7 +125,11 @@ export function createRunLedger(folder: string): RunLedger {
   }
 }
 
-function createBatchRecords(folder: string, name: string, before: string | undefined): BatchRecords {
+function createBatchRecords(
+  folder: string,
+  { claim, read }: Records,
+  { name, before }: { readonly name: string; readonly before: string | undefined },
+): BatchRecords {
   const bodyAt = (of: string, attempt: number) => join(folder, 'run-bodies', `${of}-${attempt}`)
   const refusedAt = (of: string, attempt: number) => join(folder, 'run-bodies-refused', `${of}-${attempt}`)
   const activityAt = (of: string) => join(folder, 'run-activities', of)

@@ -9,7 +9,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { claim, fileNameOf, read, remove } from './store-files.ts'
+import type { Records } from './records.ts'
+import { fileNameOf } from './store-files.ts'
 
 export interface SendGates {
   /** Asks for leave to send; false when these bytes are never sent. `isStopped` is asked once the gate is held. */
@@ -26,7 +27,7 @@ export interface OpenGate {
 const SHUT = 'stopped'
 
 /** Makes the gates in the plan store's folder. */
-export function createSendGates(folder: string): SendGates {
+export function createSendGates(folder: string, { claim, read, remove }: Records): SendGates {
   const at = (shelf: string, fingerprint: string) => join(folder, shelf, fileNameOf(fingerprint))
   const gateOf = (fingerprint: string) => at('send-gates', fingerprint)
   const settledOf = (fingerprint: string) => at('send-gates-settled', fingerprint)

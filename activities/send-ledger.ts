@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex } from '../src/encoding/index.ts'
 import { ApplyError } from './error.ts'
+import type { Records } from './records.ts'
 import { createSendGates, type OpenGate } from './send-gates.ts'
 import { isSendOver, type SendOrder, type SendProgress } from './send-model.ts'
-import { claim, fileNameOf, list, read, write } from './store-files.ts'
+import { fileNameOf } from './store-files.ts'
 
 /**
  * What was sent under which reference, for ever: Temporal forgets, a ledger does not. Where the folder is one machine's
@@ -76,8 +77,9 @@ export function sendIdOf({ organization, reference }: Pick<SendOrder, 'organizat
 }
 
 /** Makes the ledger in the plan store's folder. */
-export function createSendLedger(folder: string): SendLedger {
-  const gates = createSendGates(folder)
+export function createSendLedger(folder: string, records: Records): SendLedger {
+  const { claim, list, read, write } = records
+  const gates = createSendGates(folder, records)
   const orderAt = (name: string) => join(folder, 'sends', name)
   const progressAt = (sendId: string) => join(folder, 'send-progress', sendId)
   const bodyAt = (name: string, attempt: number) => join(folder, 'send-bodies', `${name}-${attempt}`)

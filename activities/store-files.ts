@@ -120,7 +120,8 @@ function refuseExposed(path: string, stats: Stats): void {
   })
 }
 
-async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Does something with a file of the store; what the system refuses is told in words. */
+export async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

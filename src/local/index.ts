@@ -4,6 +4,7 @@
  * Knows nothing of what is kept there.
  */
 
+export { claimPrivate, dropDrafts } from './claim-private.ts'
 export { localCodes } from './codes.ts'
 export { type Exposure, exposureOf } from './exposure.ts'
 export { createPrivate, readPrivate, tightenPrivate, writePrivate } from './private-file.ts'

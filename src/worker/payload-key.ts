@@ -1,7 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { link, mkdir, open, unlink } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { claimPrivate } from '../local/index.ts'
 import { type KeyReference, loadKeyText } from '../stamp/index.ts'
 import { Secret } from '../telemetry/index.ts'
 import { WorkerError } from './error.ts'
@@ -17,7 +16,7 @@ export const payloadKeyFile = (dataDir: string) => join(dataDir, 'payload.key')
  */
 export async function loadPayloadSeal(dataDir: string, reference?: KeyReference): Promise<PayloadSeal> {
   const path = payloadKeyFile(dataDir)
-  if (reference === undefined && !existsSync(path)) await makeOnce(path)
+  if (reference === undefined) claimPrivate(path, `${randomBytes(32).toString('hex')}\n`)
   const { text, where } = await loadKeyText(reference ?? { kind: 'file', path })
   return createPayloadSeal(parseKeys(text.reveal(), where))
 }
@@ -29,22 +28,4 @@ function parseKeys(text: string, where: string): PayloadKeys {
     throw new WorkerError('worker/payload-key-unusable', `${where} is not a list of payload keys`)
   }
   return [new Secret(first), ...older.map((line) => new Secret(line))]
-}
-
-/** Makes the file unless it is there: of many processes that begin at once, one makes it, and it is never half there. */
-async function makeOnce(path: string): Promise<void> {
-  const folder = join(path, '..')
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const temporary = `${path}.${randomUUID()}.new`
-  const file = await open(temporary, 'wx', 0o600)
-  try {
-    await file.writeFile(`${randomBytes(32).toString('hex')}\n`)
-    await file.sync()
-    await link(temporary, path)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  } finally {
-    await file.close()
-    await unlink(temporary)
-  }
 }

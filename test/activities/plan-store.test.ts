@@ -15,8 +15,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
+/** Those of the stores; their keys stand beside them. */
 const files = () =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.includes('/'))
     .map((name) => join(folder, name))
     .filter((path) => statSync(path).isFile())
 

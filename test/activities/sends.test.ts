@@ -19,7 +19,7 @@ const order = (reference: string): SendOrder => ({
 const ledgerOfTest = () => {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-ledger-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  return createPlanStore(folder)
+  return createPlanStore(join(folder, 'plans'))
 }
 const bytes = (n: number) => `sha256:${String(n).padStart(64, '0')}`
 const STOPPED = { code: 'apply/send-stopped' }

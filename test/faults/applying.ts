@@ -50,7 +50,7 @@ export async function createApplying(
   { attemptMs = 1_500, clock = Date.now }: { readonly attemptMs?: number; readonly clock?: () => number } = {},
 ): Promise<Applying> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-applying-'))
-  const planStore = createPlanStore(folder)
+  const planStore = createPlanStore(join(folder, 'plans'))
   const clients = new Map<string, SubmitClient>()
   const changed = new Map<string, Partial<Activities>>()
   const betweens: Between[] = []

@@ -125,7 +125,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
     closers.push(() => Promise.all([...workers].map(kill)))
     for (let worker = 0; worker < count; worker++) startWorker()
 
-    const store = createPlanStore(storeFolder)
+    const store = createPlanStore(join(storeFolder, 'plans'))
     const batch = batchOf(Array.from({ length: sends }, (_, row) => orderOf(row)))
     await store.batches.put(batch)
     const temporal = await connectTemporal(server, testSeal)

@@ -71,7 +71,7 @@ export async function openField({ temporal: server, batches, naive = false, medd
     naive,
   }
   const plan = makePlanOf({ organizationId, baseUrl: between.url, userId, publicKey: root.publicKey }, batches)
-  const store = createPlanStore(storeFolder)
+  const store = createPlanStore(join(storeFolder, 'plans'))
   await store.putPlan(plan)
   const temporal = await connectTemporal(server, testSeal)
   const handle = await temporal.client.workflow.start<typeof apply>('apply', {

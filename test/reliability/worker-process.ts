@@ -25,7 +25,7 @@ export interface WorkerProcessSettings {
 
 const settings = JSON.parse(process.argv[2]!) as WorkerProcessSettings
 await routeTemporalLogs(silentLogger)
-const store = createPlanStore(settings.storeFolder)
+const store = createPlanStore(join(settings.storeFolder, 'plans'))
 const client = createSubmitClient({
   baseUrl: settings.baseUrl,
   organizationId: settings.organizationId,

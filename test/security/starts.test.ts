@@ -82,11 +82,11 @@ describe('what the system refuses', () => {
 describe('the plan store', () => {
   test('a file of it that others may write, or that is a link, is not believed', async () => {
     const folder = testFolder()
-    const store = createPlanStore(folder)
+    const store = createPlanStore(join(folder, 'plans'))
     const fingerprint = await store.putBody('{"type":"…"}')
     expect(await store.getBody(fingerprint)).toBe('{"type":"…"}')
-    const [name] = readdirSync(join(folder, 'bodies'))
-    const path = join(folder, 'bodies', name!)
+    const [name] = readdirSync(join(folder, 'plans', 'bodies'))
+    const path = join(folder, 'plans', 'bodies', name!)
     chmodSync(path, 0o666)
     await expect(store.getBody(fingerprint)).rejects.toMatchObject({ code: 'apply/store-failed' })
     chmodSync(path, 0o600)
@@ -96,9 +96,9 @@ describe('the plan store', () => {
 
   test('a shelf that others may write takes nothing', async () => {
     const folder = testFolder()
-    mkdirSync(join(folder, 'bodies'))
-    chmodSync(join(folder, 'bodies'), 0o777)
-    await expect(createPlanStore(folder).putBody('{}')).rejects.toMatchObject({
+    mkdirSync(join(folder, 'plans', 'bodies'), { recursive: true })
+    chmodSync(join(folder, 'plans', 'bodies'), 0o777)
+    await expect(createPlanStore(join(folder, 'plans')).putBody('{}')).rejects.toMatchObject({
       code: 'apply/store-failed',
       next: expect.stringContaining('chmod 700'),
     })

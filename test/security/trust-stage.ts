@@ -30,6 +30,7 @@ export interface TrustStage {
   readonly bob: TestUser
   readonly temporal: TemporalConnections
   readonly store: PlanStore
+  readonly storeFolder: string
   readonly activities: Activities
   readonly taskQueue: string
   readonly organizationId: string
@@ -53,7 +54,7 @@ export interface TrustStage {
 
 export async function openTrustStage(options: TrustStageOptions = {}): Promise<TrustStage> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-trust-'))
-  const store = createPlanStore(folder)
+  const store = createPlanStore(join(folder, 'plans'))
   const service = await startTestService(options.chains ? { chains: options.chains } : {})
   const bob = await createTestUser(service, 'bob')
   const temporal = await connectTestTemporal()
@@ -82,6 +83,7 @@ export async function openTrustStage(options: TrustStageOptions = {}): Promise<T
     bob,
     temporal,
     store,
+    storeFolder: join(folder, 'plans'),
     activities,
     taskQueue,
     organizationId,

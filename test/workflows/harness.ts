@@ -61,7 +61,8 @@ export async function createStage(
 ): Promise<Stage> {
   const organizationId = randomUUID()
   const api = await startSmallApi(organizationId)
-  const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
+  const folder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
+  const storeFolder = join(folder, 'plans')
   const store = createPlanStore(storeFolder)
   const taskQueue = `test-${organizationId}`
   const temporal = await connectTemporal(options.temporal ?? (await testTemporal()), testSeal)
@@ -125,7 +126,7 @@ export async function createStage(
       await running
       await temporal.close()
       await api.close()
-      rmSync(storeFolder, { recursive: true, force: true })
+      rmSync(folder, { recursive: true, force: true })
     },
   }
 }

@@ -19,7 +19,7 @@ import { testBundle } from './harness.ts'
 import { makePlanOf } from './made-plan.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-real-'))
-const store = createPlanStore(folder)
+const store = createPlanStore(join(folder, 'plans'))
 let service: TestService
 let temporal: TemporalConnections
 let bob: TestClient

@@ -68,7 +68,7 @@ export interface Begun {
 
 export async function openSendStage(server: TemporalSettings, { senders: count = 1 } = {}): Promise<SendStage> {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-sends-'))
-  const store = createPlanStore(folder)
+  const store = createPlanStore(join(folder, 'plans'))
   const anvil = await startAnvil()
   await anvil.rpc('anvil_setCode', REVERTS, '0x60006000fd')
   const service = await startTestService({ chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50 } } })

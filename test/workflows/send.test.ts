@@ -35,7 +35,7 @@ const RECEIVER = '0x00000000000000000000000000000000000000b0'
 const REVERTS = '0x00000000000000000000000000000000000000fd'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-send-'))
-const store = createPlanStore(folder)
+const store = createPlanStore(join(folder, 'plans'))
 let anvil: Anvil
 let service: TestService
 let api: UnreliableServer

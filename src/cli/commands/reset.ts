@@ -17,7 +17,8 @@ const OWN = [
   /^(former-)?temporal(-\d+)?\.db(-wal|-shm|\.log|\.open-runs\.txt)?$/,
   /^lock\.(db(-journal)?|pid)$/,
   /^(service\/)?run\/(background|operator)\.(sock|json(\.new)?)$/,
-  // The shelves of the plan store.
+  // The shelves of the plan store, and what its records are known by.
+  /^plans\.key(\.new)?$/,
   /^plans\/[a-z-]+\/[^/]+$/,
   // An organization whose processes take turns, and a slot of time.
   /^turns\/[0-9a-f-]{36}\/\d+$/,

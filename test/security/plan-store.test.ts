@@ -1,0 +1,222 @@
+/**
+ * An attacker who writes to the plan store and has nothing else of the data folder: no record that they change, make, or put in
+ * another's place is believed.
+ */
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createPlanStore, type PlanStore, type SendOrder } from '../../activities/index.ts'
+import { createRecords } from '../../activities/records.ts'
+import { testFolder } from '../cli/harness.ts'
+import { batchOf } from '../workflows/send-stage.ts'
+import { makeTagPlan } from '../workflows/tag-plan.ts'
+
+const ORGANIZATION = '00000000-0000-4000-8000-000000000001'
+const plan = makeTagPlan(ORGANIZATION, 'http://127.0.0.1:1', [{ name: 'a' }])
+const refused = { code: 'apply/record-refused' }
+
+let folder: string
+let store: PlanStore
+beforeEach(async () => {
+  folder = join(testFolder(), 'plans')
+  store = createPlanStore(folder)
+  await fill()
+})
+
+const orderOf = (reference: string): SendOrder => ({
+  reference,
+  organization: { name: 'acme', id: ORGANIZATION, baseUrl: 'http://127.0.0.1:1' },
+  type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+  parameters: { from: '0x01', caip2: 'eip155:1', to: '0x02', value: '1' },
+  from: 'treasury',
+  to: 'payroll',
+  amount: '1 wei',
+  orderedAt: '2026-01-01T00:00:00.000Z',
+})
+
+/** Two of everything that is ever recorded. */
+async function fill(): Promise<void> {
+  await store.putPlan(plan)
+  for (const name of ['one', 'two']) {
+    const run = { planDigest: plan.digest, run: await store.runs.open(plan.digest) }
+    await store.runs.setFresh(run)
+    await store.spend(plan.digest, await store.runs.begin(run))
+    const batch = await store.runs.batch(run, 0)
+    await batch.refuseBody(await batch.enterBody(await store.putBody(`{"of":"${name}"}`)))
+    await batch.setActivity(`activity-${name}`)
+    await batch.setDone({ 'tag.a': `id-${name}` })
+    await store.putOutcome(plan, { planDigest: plan.digest, state: 'cancelled', startedAt: name, batches: [] })
+    await store.runs.end(run)
+
+    const { sendId } = await store.sends.enter(orderOf(name))
+    const entry = await store.sends.getEntry(sendId)
+    const body = (await store.sends.enterBody(entry, await store.putBody(`{"pays":"${name}"}`)))!
+    await store.sends.letOut(entry, body)
+    await store.sends.letOut(entry, body)
+    await store.sends.refuseBody(entry, body)
+    await store.sends.setMade(entry, { activityId: `made-${name}`, sendTransactionStatusId: `status-${name}` })
+    await store.sends.putProgress({ sendId, reference: name, state: 'broadcasting' })
+    const batchOfOne = batchOf([orderOf(`row-${name}`)])
+    await store.batches.put(batchOfOne)
+    await store.sends.enter(orderOf(`row-${name}`))
+    await store.batches.stop(batchOfOne, new Date())
+  }
+}
+
+/** Files that are believed because they lie there; plans and bodies are what their digests say. */
+function records(): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !/^(plans|bodies)$/.test(shelfOf(path)))
+}
+const shelfOf = (path: string) => relative(folder, dirname(path))
+const again = () => createRecords(folder)
+
+test('every shelf of the ledgers is one of records', () => {
+  expect([...new Set(records().map(shelfOf))].sort()).toEqual(
+    [
+      ...['outcomes', 'run-activities', 'run-batches-done', 'run-bodies', 'run-bodies-refused', 'run-current'],
+      ...['run-ends', 'run-fresh', 'runs', 'send-activities', 'send-batch-stops', 'send-batches', 'send-bodies'],
+      ...['send-bodies-refused', 'send-body-owners', 'send-gates', 'send-gates-settled', 'send-progress'],
+      ...['send-statuses', 'send-stops', 'send-stops-asked', 'sends', 'spent'],
+    ].sort(),
+  )
+})
+
+test('no record is believed that was changed, made, or put in the place of another', async () => {
+  const all = records()
+  const reader = again()
+  expect(all.length).toBeGreaterThan(35)
+  for (const path of all) {
+    const [text, kept] = [readFileSync(path, 'utf8'), `${folder}.kept`]
+    expect(await reader.read(path)).toBe(text.replace(/\nquorate-mac\/1 .*$/, ''))
+    copyFileSync(path, kept)
+    const spoilt = [
+      text.replace(/\n.*$/, ''),
+      `${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`,
+      `x${text}`,
+      `${text}\n`,
+      '',
+      // One of the same shelf, or of another: names lie beside each other.
+      ...[...all, ...all]
+        .slice(all.indexOf(path) + 1, all.indexOf(path) + 3)
+        .map((other) => readFileSync(other, 'utf8')),
+    ]
+    for (const one of spoilt) {
+      writeFileSync(path, one)
+      await expect(reader.read(path)).rejects.toMatchObject(refused)
+    }
+    renameSync(kept, path)
+  }
+})
+
+describe('as it would be done', () => {
+  test('a run that somebody lets in by a file of their own is not let in', async () => {
+    const run = 'a token of the attacker'
+    const id = createHash('sha256').update(run).digest('hex')
+    for (const [shelf, text] of [
+      ['runs', plan.digest],
+      ['run-fresh', ''],
+    ] as const) {
+      writeFileSync(join(folder, shelf, id), text, { mode: 0o600 })
+    }
+    await expect(store.runs.assertOpen({ planDigest: plan.digest, run })).rejects.toMatchObject(refused)
+  })
+
+  test('an order that somebody adds, or changes before it is sent, is not sent', async () => {
+    const order = orderOf('of-the-attacker')
+    const sendId = createHash('sha256')
+      .update(JSON.stringify([ORGANIZATION, order.reference]))
+      .digest('hex')
+    writeFileSync(join(folder, 'sends', sendId), JSON.stringify(order), { mode: 0o600 })
+    await expect(store.sends.getEntry(sendId)).rejects.toMatchObject(refused)
+    const { sendId: other } = await store.sends.enter(orderOf('INV-1'))
+    const path = join(folder, 'sends', other)
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"0x02"', '"0xee"'))
+    await expect(createPlanStore(folder).sends.getEntry(other)).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringContaining('was not written with its key'),
+    })
+  })
+
+  test('older records under their own names: a send that has bytes keeps them, and a run that is over stays over', async () => {
+    const run = { planDigest: plan.digest, run: await store.runs.open(plan.digest) }
+    await store.runs.setFresh(run)
+    await store.runs.begin(run)
+    const current = join(folder, 'run-current', readdirSync(join(folder, 'run-current'))[0]!)
+    const before = readFileSync(current, 'utf8')
+    const later = { planDigest: plan.digest, run: await store.runs.open(plan.digest) }
+    await store.runs.setFresh(later)
+    await store.runs.begin(later)
+    writeFileSync(current, before)
+    await expect(store.runs.batch(run, 0)).rejects.toMatchObject({ code: 'apply/run-refused' })
+    await expect(store.runs.batch(later, 0)).rejects.toMatchObject({ code: 'apply/run-refused' })
+
+    const entry = await store.sends.getEntry((await store.sends.enter(orderOf('INV-2'))).sendId)
+    const first = await store.sends.enterBody(entry, await store.putBody('{"first":1}'))
+    const shelf = join(folder, 'send-progress')
+    await store.sends.putProgress({ sendId: entry.name, reference: 'INV-2', state: 'waiting' })
+    const waiting = readFileSync(join(shelf, entry.name), 'utf8')
+    await store.sends.putProgress({ sendId: entry.name, reference: 'INV-2', state: 'included' })
+    writeFileSync(join(shelf, entry.name), waiting)
+    expect(await store.sends.enterBody(entry, await store.putBody('{"second":2}'))).toBe(first)
+    expect(await store.sends.stop(entry.name)).toBe(false)
+  })
+})
+
+describe('the key of the plan store', () => {
+  const key = () => `${folder}.key`
+  /** As a version of before left it: no record has a mark. */
+  const strip = (paths: readonly string[]) => {
+    for (const path of paths) writeFileSync(path, readFileSync(path, 'utf8').replace(/\nquorate-mac\/1 .*$/, ''))
+  }
+
+  test('stands beside it, for its owner alone, and is not made anew where it is missing', async () => {
+    expect(readFileSync(key(), 'utf8')).toMatch(/^[0-9a-f]{64}\n$/)
+    rmSync(key())
+    const { sendId } = { sendId: readdirSync(join(folder, 'sends'))[0]! }
+    await expect(createPlanStore(folder).sends.getProgress(sendId)).rejects.toMatchObject(refused)
+    expect(existsSync(key())).toBe(false)
+  })
+
+  test('a store of before is taken over once, whole, by however many at once; from then on each record needs its mark', async () => {
+    rmSync(key())
+    strip(records())
+    const paths = records()
+    const texts = paths.map((path) => readFileSync(path, 'utf8'))
+    const stores = [again(), again(), again()]
+    const read = await Promise.all(stores.map((one) => Promise.all(paths.map((path) => one.read(path)))))
+    expect(read).toEqual([texts, texts, texts])
+    expect(readdirSync(dirname(folder)).sort()).toEqual(['plans', 'plans.key'])
+    strip(paths.slice(0, 1))
+    await expect(again().read(paths[0]!)).rejects.toMatchObject(refused)
+  })
+
+  test('a take-over that was killed half way is gone on with', async () => {
+    const made = readFileSync(key(), 'utf8')
+    renameSync(key(), `${key()}.new`)
+    const paths = records()
+    strip(paths.filter((_, index) => index % 2 === 0))
+    for (const path of paths) await again().read(path)
+    expect(readFileSync(key(), 'utf8')).toBe(made)
+    expect(existsSync(`${key()}.new`)).toBe(false)
+  })
+
+  test('a new store has one from its first record on', async () => {
+    const other = join(testFolder(), 'deeper', 'plans')
+    mkdirSync(dirname(other), { mode: 0o700 })
+    await createPlanStore(other).sends.enter(orderOf('INV-3'))
+    expect(readdirSync(dirname(other)).sort()).toEqual(['plans', 'plans.key'])
+  })
+})
