@@ -24,12 +24,16 @@ type LockRows = Readonly<Record<Address, LockRow>>
 interface LockRow {
   readonly id?: string
   readonly applied?: string
+  readonly managed?: readonly string[]
 }
 
 const HEAD =
   '# Which live thing each name means, and what was last applied to it. Written by quorate; review it, commit it, do not edit it.\n'
-/** Its id where it has one of its own, and the digest where it is known. */
-const ROW = /^(?:(?!sha256:)(\S+))?(?:(?:^| )sha256:([0-9a-f]{24}))?$/
+/**
+ * Its id where it has one of its own, the digest where it is known, and which of the fields that may be left out were
+ * managed then (`-` for none); older versions kept no fields.
+ */
+const ROW = /^(?:(?!sha256:)(\S+))?(?:(?:^| )sha256:([0-9a-f]{24})(?: (-|[A-Za-z]+(?:,[A-Za-z]+)*))?)?$/
 
 /** A lock as it was read. */
 export interface ReadLock {
@@ -97,13 +101,19 @@ function parseLock(path: string, text: string): ReadLock {
 }
 
 function parseRow(text: string): LockRow | undefined {
-  const [found, id, applied] = ROW.exec(text) ?? []
+  const [found, id, applied, fields] = ROW.exec(text) ?? []
   if (!found) return undefined
-  return { ...(id === undefined ? {} : { id }), ...(applied === undefined ? {} : { applied }) }
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(applied === undefined ? {} : { applied }),
+    ...(fields === undefined ? {} : { managed: fields === '-' ? [] : fields.split(',') }),
+  }
 }
 
-function rowText({ id, applied }: LockRow): string {
-  return [id ?? [], applied === undefined ? [] : `sha256:${applied}`].flat().join(' ')
+function rowText({ id, applied, managed }: LockRow): string {
+  const digest = applied === undefined ? [] : `sha256:${applied}`
+  const fields = applied === undefined || managed === undefined ? [] : managed.join(',') || '-'
+  return [id ?? [], digest, fields].flat().join(' ')
 }
 
 /**

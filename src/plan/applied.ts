@@ -8,10 +8,10 @@
 import { sha256 } from '../crypto/index.ts'
 import { canonicalJson, encodeHex } from '../encoding/index.ts'
 import { type Actual, type Address, type Desired, type Resource, resolveValue } from '../resources/index.ts'
-import { comparable, comparedFields } from './comparable.ts'
+import { comparable, comparedFields, leavableFields, leavableIn } from './comparable.ts'
 import type { Difference, Pair } from './diff.ts'
 import type { Cause, FieldCause } from './document.ts'
-import { compareText, type Lock, type LockRows, sortMembers } from './lock.ts'
+import { compareText, type Lock, type LockRow, type LockRows, sortMembers } from './lock.ts'
 
 /** 96 bits: nobody finds another state that has the same digest, also where many are tried. */
 const DIGITS = 24
@@ -57,12 +57,15 @@ export function recordApplied(
     ids,
     pairs,
     differences,
+    undecided,
   }: {
     readonly desired: Desired
     readonly actual: Actual
     readonly ids: Readonly<Record<Address, string>>
     readonly pairs: readonly Pair[]
     readonly differences: readonly Difference[]
+    /** Fields that stay as they are until somebody decides: the lock goes on saying that they were managed. */
+    readonly undecided: ReadonlyMap<Address, readonly string[]>
   },
 ): Lock {
   const rows = { ...lock[actual.organizationId] }
@@ -73,9 +76,47 @@ export function recordApplied(
     const { address, tombstone } = resource
     if (tombstone || !lives.has(address) || differ.has(address)) continue
     const row = rows[address] ?? {}
-    rows[address] = { ...row, applied: digestTexts(row.id ?? address, [...textsOf(resource, known).values()]) }
+    const applied = digestTexts(row.id ?? address, [...textsOf(resource, known).values()])
+    const managed = [...leavableIn(resource), ...(undecided.get(address) ?? [])].sort(compareText)
+    rows[address] = { ...row, applied, ...(leavableFields(resource.kind).length === 0 ? {} : { managed }) }
   }
   return sortMembers({ ...lock, [actual.organizationId]: sortMembers(rows) })
+}
+
+/**
+ * Which of the open fields, which a definition has no more, were managed when the digest was made; undefined where that
+ * cannot be told.
+ */
+export function managedThen(
+  row: LockRow,
+  {
+    resource,
+    live,
+    open,
+    rows,
+    ids,
+  }: {
+    readonly resource: Resource
+    readonly live: Resource
+    readonly open: readonly string[]
+    readonly rows: LockRows
+    readonly ids: Readonly<Record<Address, string>>
+  },
+): readonly string[] | undefined {
+  if (row.applied === undefined) return undefined
+  const wanted = textsOf(resource, knownIds(rows, ids))
+  const fields = [...new Set([...wanted.keys(), ...open])].sort(compareText)
+  const lives = textsOf(live, {}, fields)
+  const choices = fields.map((field): readonly Choice[] => {
+    const [text, other] = [wanted.get(field), lives.get(field)!]
+    return text === undefined || text === other ? [{}, { text: other }] : [{ text: other }, { text }, {}]
+  })
+  for (const tried of combinations(choices)) {
+    const texts = tried.flatMap(({ text }) => text ?? [])
+    if (digestTexts(row.id ?? resource.address, texts) === row.applied)
+      return open.filter((field) => tried[fields.indexOf(field)]!.text !== undefined)
+  }
+  return undefined
 }
 
 interface Choice {

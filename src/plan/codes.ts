@@ -5,6 +5,10 @@ export const codes = {
     summary: 'more than one live thing answers to a name in the definitions',
     solve: 'rename or delete one of them, or write the id that is meant into the lock file',
   },
+  'plan/unknown-fields': {
+    summary: 'a lock of an older version does not say whether a field that a definition leaves out was managed',
+    solve: 'write the field with what it is to be, or apply once: from then on the lock says it',
+  },
   'plan/immutable': {
     summary: 'a definition changes a field that what exists keeps for life',
     solve: 'put the old value back, or define a new resource beside the old one',

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../encoding/index.ts'
-import { type Comparison, type FieldRow, kinds, type Resource, type Value } from '../resources/index.ts'
+import { type Comparison, type FieldRow, type KindName, kinds, type Resource, type Value } from '../resources/index.ts'
 import { managedFields } from './diff.ts'
 import { compareText } from './lock.ts'
 
@@ -17,6 +17,20 @@ export function comparable(resource: Resource, fields: Iterable<string>): Readon
 /** The fields of a definition that are compared with what lives. */
 export function comparedFields(resource: Resource): readonly string[] {
   return Object.keys(managedFields(resource)).filter((field) => kinds[resource.kind].fields[field]?.compare !== 'never')
+}
+
+/** The fields of a kind that a definition may leave out without saying what they are then. */
+export function leavableFields(kind: KindName): readonly string[] {
+  return Object.entries(kinds[kind].fields).flatMap(([field, row]) =>
+    row.schema === undefined || row.required || row.inherited || row.absent !== undefined || row.compare === 'never'
+      ? []
+      : [field],
+  )
+}
+
+/** The fields of a definition that it could have left out, as the lock keeps them. */
+export function leavableIn({ kind, fields }: Resource): readonly string[] {
+  return leavableFields(kind).filter((field) => fields[field] !== undefined)
 }
 
 function brief(row: FieldRow | undefined, value: Value): Value {

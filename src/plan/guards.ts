@@ -14,6 +14,7 @@ import { isActor, isCredential, MEMBER_KIND, QUORUM, type QuorumState, quorumOf 
 import type { Difference } from './diff.ts'
 import { GUARDS, type Guard, type GuardName } from './document.ts'
 import type { Identified } from './identify.ts'
+import type { LeftFields } from './left-out.ts'
 import { compareText } from './lock.ts'
 import type { Removed } from './removal.ts'
 
@@ -27,6 +28,7 @@ export interface GuardInput {
   readonly differences: readonly Difference[]
   readonly unmanaged: readonly Resource[]
   readonly undecided: readonly Removed[]
+  readonly left: readonly LeftFields[]
   readonly allowed: Allowed
 }
 
@@ -87,7 +89,7 @@ function manyDeletions({ differences, actual, desired }: GuardInput): readonly F
 }
 
 /** What a deletion would destroy for good, or what cannot be deleted, needs a word of its own: to go, or to be handed back. */
-function undecidedRemovals({ undecided }: GuardInput): readonly Finding[] {
+function undecidedRemovals({ undecided, left }: GuardInput): readonly Finding[] {
   const [deletable, lasting] = [true, false].map((can) =>
     undecided.filter(({ live }) => (kinds[live.kind].remove !== undefined) === can).map(({ address }) => address),
   )
@@ -103,6 +105,16 @@ function undecidedRemovals({ undecided }: GuardInput): readonly Finding[] {
   return [
     ...said(deletable, `define it with \`delete: true\` to delete it, or ${forget}`),
     ...said(lasting, `it cannot be deleted: define it again, or ${forget}`),
+    ...left.map(({ address, live, fields }) => {
+      const [verb, it] = fields.length === 1 ? ['was', 'it'] : ['were', 'them']
+      const why = fields.map((field) => kinds[live.kind].fields[field]!.immutable ?? 'the API cannot take it back')
+      return {
+        message:
+          `${list(fields)} of ${list([address])} ${verb} managed here, ${fields.length === 1 ? 'is' : 'are'} defined no more and ` +
+          `cannot be set back (${[...new Set(why)].join('; ')}); define ${it} again, or let ${it} be, which stays live and is managed no longer`,
+        addresses: [address],
+      }
+    }),
   ]
 }
 

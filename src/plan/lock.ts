@@ -15,6 +15,8 @@ export interface LockRow {
   readonly id?: string
   /** Digest of the managed fields as they were last applied or found to be as defined (`applied.ts`). */
   readonly applied?: string
+  /** The fields that were managed then, of those that a definition may leave out; absent in rows of before they were kept. */
+  readonly managed?: readonly string[]
 }
 
 /** The lock with the ids that an apply brought, sorted. */

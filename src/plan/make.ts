@@ -19,6 +19,7 @@ import type { Batch, Change, Plan } from './document.ts'
 import { livePart } from './fresh.ts'
 import { guards } from './guards.ts'
 import { type Creators, type Identified, identify, spanOf } from './identify.ts'
+import { type LeftFields, leaveOut } from './left-out.ts'
 import { compareText, type Lock, type LockPlaces, sortMembers } from './lock.ts'
 import { lookAlikes } from './look-alikes.ts'
 import { order } from './order.ts'
@@ -51,10 +52,15 @@ export function makePlan(input: PlanInput): {
   /** What the lock holds once the plan is accepted; ids of what it creates are added as they come (`extendLock`). */
   readonly lock: Lock
 } {
-  const { desired, actual, lock, creators, baseUrl } = input
+  const { actual, lock, creators, baseUrl } = input
   const allowed = parseAllow(input.allow)
-  const identified = identify({ desired, actual, lock, creators, actingUserId: actual.actor.userId })
-  const { ids, gone } = identified
+  const identified = identify({ desired: input.desired, actual, lock, creators, actingUserId: actual.actor.userId })
+  const { ids, gone, matches } = identified
+  const rows = lock[actual.organizationId] ?? {}
+  const left = leaveOut({ desired: input.desired, actual, matches, rows, ids })
+  const { desired } = left
+  // A bypass gives them up: they stay as they are, and the lock forgets that they were managed.
+  const kept = allowed.has('removal') ? [] : left.undecided
   const paired = pairUp(desired, actual, identified)
   const { pairs, unmanaged, undecided } = paired
   const { differences, diagnostics: unchangeable } = diff(pairs, ids)
@@ -73,6 +79,7 @@ export function makePlan(input: PlanInput): {
       carriedBy,
       identified,
       paired,
+      left: left.undecided,
       actual,
       reasonOf: createReasons(lock, { actual, ids }),
       places: input.lockPlaces?.[actual.organizationId] ?? {},
@@ -82,7 +89,16 @@ export function makePlan(input: PlanInput): {
     unmanaged: unmanaged.map(({ address, kind, id }) => ({ address, kind, id: id! })),
     ...(gone.length === 0 ? {} : { gone }),
     ...lookAlikes(pairs, unmanaged),
-    guards: guards({ desired, actual, identified, differences, unmanaged, undecided, allowed }),
+    guards: guards({
+      desired,
+      actual,
+      identified,
+      differences,
+      unmanaged,
+      undecided,
+      left: left.undecided,
+      allowed,
+    }),
     createdAt: input.now,
     digest: '',
   }
@@ -90,8 +106,21 @@ export function makePlan(input: PlanInput): {
   const plain = JSON.parse(JSON.stringify(draft)) as Plan
   return {
     plan: { ...plain, digest: digestOf(plain) },
-    diagnostics: sortDiagnostics([...identified.diagnostics, ...unchangeable, ...unknown, ...circles]),
-    lock: recordApplied(identified.lock, { desired, actual, ids, pairs, differences }),
+    diagnostics: sortDiagnostics([
+      ...identified.diagnostics,
+      ...left.diagnostics,
+      ...unchangeable,
+      ...unknown,
+      ...circles,
+    ]),
+    lock: recordApplied(identified.lock, {
+      desired: input.desired,
+      actual,
+      ids,
+      pairs,
+      differences,
+      undecided: new Map(kept.map(({ address, fields }) => [address, fields])),
+    }),
   }
 }
 
@@ -102,6 +131,7 @@ function changesOf(
     carriedBy,
     identified,
     paired,
+    left,
     actual,
     reasonOf,
     places,
@@ -109,6 +139,7 @@ function changesOf(
     readonly carriedBy: ReadonlyMap<Difference, number>
     readonly identified: Identified
     readonly paired: Pairs
+    readonly left: readonly LeftFields[]
     readonly actual: Actual
     readonly reasonOf: (difference: Difference) => Reason
     readonly places: Readonly<Record<Address, string>>
@@ -130,7 +161,7 @@ function changesOf(
       ...(span ? { at: placeOf(span) } : {}),
     }),
   )
-  const left = (action: 'undecided' | 'forget', { address, live: { kind, id } }: Removed): Change => {
+  const gone = (action: 'undecided' | 'forget', { address, live: { kind, id } }: Removed): Change => {
     return { address, kind, action, cause: 'definition changed', fields: [], id: id!, ...locked(address) }
   }
   // Parts that share a field are one difference, shown once, with the first of the activities that carry it.
@@ -156,8 +187,14 @@ function changesOf(
     }
   })
   const stays = [
-    ...paired.undecided.map((one) => left('undecided', one)),
-    ...paired.forgotten.map((one) => left('forget', one)),
+    ...paired.undecided.map((one) => gone('undecided', one)),
+    ...paired.forgotten.map((one) => gone('forget', one)),
+    ...left.map(
+      ({ address, live, fields }): Change => ({
+        ...gone('undecided', { address, live }),
+        fields: fields.map((field) => ({ field, before: nameValue(live.fields[field]!, namesById) })),
+      }),
+    ),
   ]
   return [...adopted, ...stays, ...made].sort(
     (a, b) =>

@@ -84,9 +84,12 @@ export function renderApprovers({ needed, any }: Extract<Forecast, { readonly ou
 }
 
 /** Why a change is there; undefined where its sign says it: what is new, and what is adopted. */
-export function causeText({ cause, action }: Change): string | undefined {
+export function causeText({ cause, action, fields }: Change): string | undefined {
   const gone = action === 'create'
-  if (action === 'undecided') return 'taken out of the definitions, and still live'
+  if (action === 'undecided') {
+    const what = fields.map(({ field }) => `\`${field}\` `).join('and ')
+    return `${what}taken out of the definitions, and still live`
+  }
   if (action === 'forget') return 'handed back: it stays live and is managed no longer'
   switch (cause) {
     case 'live changed':

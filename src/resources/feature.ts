@@ -98,6 +98,7 @@ export const feature: ResourceKind = {
     value: {
       compare: 'exact',
       meaning: 'Its value; `true` sets it without one; `false` removes it.',
+      cleared: '',
       schema: { type: ['string', 'boolean'] },
     },
   },

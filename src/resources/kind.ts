@@ -22,8 +22,13 @@ export interface FieldRow {
   readonly required?: boolean
   /** The one form of a value that may be written in several. */
   readonly normal?: (value: Value) => Value
-  /** The value of one that a definition leaves out. Without it, a field that is left out is not managed. */
+  /** The value of one that a definition leaves out. Without it, a field that was never written is not managed. */
   readonly absent?: Value
+  /**
+   * What a field that was managed is set back to when its definition leaves it out. Without it, or where it cannot be
+   * changed, leaving it out needs a decision.
+   */
+  readonly cleared?: Value
   /** Its text, or each text in its list, names a resource of this kind: `alice` or `${user.alice}`. */
   readonly names?: KindName
   /** It is one of a policy's three expressions. */

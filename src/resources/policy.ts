@@ -44,7 +44,12 @@ export const policy: ResourceKind = {
       normal: wire.normalExpression,
       schema: { type: 'string' },
     },
-    notes: { compare: 'exact', meaning: 'A remark, shown with it.', schema: { type: 'string' } },
+    notes: {
+      compare: 'exact',
+      meaning: 'A remark, shown with it. Taken out again: none.',
+      cleared: '',
+      schema: { type: 'string' },
+    },
   },
   referable: true,
   deleteNeedsTombstone: false,

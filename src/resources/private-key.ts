@@ -84,7 +84,9 @@ export const privateKey: ResourceKind = {
     },
     tags: {
       compare: 'set',
-      meaning: 'The tags it carries. Left out, its tags are not managed; written, these and no others.',
+      meaning:
+        'The tags it carries. Written, these and no others; never written, they are not managed; taken out again, none.',
+      cleared: [],
       names: 'privateKeyTag',
       schema: { type: 'array', items: { type: 'string' } },
     },

@@ -41,7 +41,9 @@ export const user: ResourceKind = {
     },
     tags: {
       compare: 'set',
-      meaning: 'The tags they carry. Left out, their tags are not managed; written, these and no others.',
+      meaning:
+        'The tags they carry. Written, these and no others; never written, they are not managed; taken out again, none.',
+      cleared: [],
       names: 'tag',
       schema: { type: 'array', items: { type: 'string' } },
     },

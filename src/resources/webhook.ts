@@ -98,7 +98,9 @@ export const webhook: ResourceKind = {
     },
     isActive: {
       compare: 'exact',
-      meaning: 'Whether anything is delivered; `false` pauses it. Left out: it is, or stays as it is.',
+      meaning:
+        'Whether anything is delivered; `false` pauses it. Never written: it is, or stays as it is; taken out again: it is.',
+      cleared: true,
       schema: { type: 'boolean' },
     },
   },

@@ -19,7 +19,8 @@ function forecasts(given: Given, now?: string): readonly (readonly [string, stri
   const lock = lockOfDeclared(actual, given.desired)
   const input = planInput({ lock, ...given })
   const { plan, diagnostics } = makePlan(input)
-  expect(diagnostics).toEqual([])
+  // The lock of these organizations has ids alone, and so cannot say which fields were managed.
+  expect(diagnostics.filter(({ code }) => code !== 'plan/unknown-fields')).toEqual([])
   const annotated = forecast(plan, { ...input, ...(now === undefined ? {} : { now }) })
   return steps(annotated).map((step, index) => [
     step.replace(/:.*/, ''),

@@ -84,7 +84,10 @@ describe('fresh', () => {
   })
 
   test('a new key that bears the name of the old one does not make its own plan stale', () => {
-    const given = { desired: [declare('user.bob'), declare('apiKey.bob.k', key('new'))], actual: world }
+    const given = {
+      desired: [declare('user.bob', { tags: [ref('tag.a')] }), declare('apiKey.bob.k', key('new'))],
+      actual: world,
+    }
     const renewed = planOf({ ...given, lock: lockOfDeclared(world, [declare('user.bob')]) })
     expect(() => checkFresh(renewed, actualOf(world))).not.toThrow()
   })

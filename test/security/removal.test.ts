@@ -15,8 +15,8 @@ const LOOSE = `policies:
 const TIGHT = `policies:
   signers-by-two: { effect: allow, consensus: "approvers.count() >= 2", condition: "activity.action == 'SIGN'" }
 `
-const BOB = `users:
-  bob: { apiKeys: { laptop: { curve: P256, publicKey: ${bob.publicKey} } } }
+const bobWith = (tags: string) => `users:
+  bob: { ${tags}apiKeys: { laptop: { curve: P256, publicKey: ${bob.publicKey} } } }
 `
 
 describe('removal', () => {
@@ -25,7 +25,7 @@ describe('removal', () => {
     const defs = writeFiles(join(folder, 'defs'), {
       'acme.yaml': onlyTags(['one', 'two', 'three', 'four']),
       'policies.yaml': LOOSE,
-      'people.yaml': BOB,
+      'people.yaml': bobWith('tags: [one], '),
     })
     const lock = () => readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')
     const policies = async () => (await service.root.query('list_policies')).policies.map((one) => one.policyName)
@@ -51,6 +51,15 @@ describe('removal', () => {
     expect(await policies()).toEqual(['signers-by-two'])
     expect(lock()).not.toContain('policy.signers:')
     expect((await quorate(['plan', defs, '--detailed-exitcode'], { env })).exit).toBe(0)
+
+    // A field alone, taken out: set back, and then managed no more.
+    writeFiles(defs, { 'people.yaml': bobWith('') })
+    const untagged = await quorate(['apply', defs, '--yes'], { env })
+    expect(untagged.stdout).toMatch(/~ user\.bob +.*its definition changed\n +tags +one → \(none\)/)
+    expect(untagged.exit).toBe(0)
+    const bobs = (await service.root.query('list_users')).users.filter(({ userName }) => userName === 'bob')
+    expect(bobs.map(({ userTags }) => userTags)).toEqual([[]])
+    expect(lock()).toMatch(/user\.bob: \S+ sha256:[0-9a-f]{24} -\n/)
 
     rmSync(join(defs, 'people.yaml'))
     const asked = await quorate(['plan', defs], { env })

@@ -28,6 +28,10 @@ What the lock file says was defined here, and is no longer, is a change like any
 a definition says \`delete: true\` or \`forget:\` names the address, as in \`forget: [user.bob, wallet.old]\`: then it stays live,
 with what it holds, and its row leaves the lock at the next apply.
 
+A field is no exception: one that was written and is taken out again is set back to what it is without, as a change of the plan. Where
+the API cannot do that, the plan stops until it is written again, or \`--allow removal\` gives it up: it stays live and is managed no
+longer. The lock file keeps which fields were written.
+
 | key | type | meaning |
 |---|---|---|
 ${general.join('\n')}
