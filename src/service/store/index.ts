@@ -15,7 +15,6 @@ export {
 } from './activities.ts'
 export { listApprovers, type PolicyVersion, readPolicyVersion, readRootQuorum } from './consensus.ts'
 export { countRows } from './count.ts'
-export { inCreationOrder } from './creation-order.ts'
 export {
   findApiKeyByPublicKey,
   findApiKeysBelow,
@@ -26,6 +25,7 @@ export {
 export { type Database, openDatabase, type Round } from './database.ts'
 export { countDenial, countKeptDenials, hasKeptDenial } from './denials.ts'
 export { STORE_CODES, StoreUnavailable } from './error.ts'
+export { insertInOrder } from './in-order.ts'
 export {
   deleteServiceKey,
   insertFirstOrganization,

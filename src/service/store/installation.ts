@@ -52,11 +52,19 @@ export async function insertFirstOrganization(tx: Transaction, first: FirstOrgan
   const made = { created_at: now, updated_at: now }
   await tx
     .insertInto('organizations')
-    .values({ id: first.id, parent_id: null, name: first.name, quorum_threshold: 1, deleted_at: null, ...made })
+    .values({
+      id: first.id,
+      parent_id: null,
+      name: first.name,
+      quorum_threshold: 1,
+      deleted_at: null,
+      ...made,
+      position: 1,
+    })
     .execute()
   await tx
     .insertInto('users')
-    .values({ ...first.user, organization_id: first.id, email: null, phone_number: null, ...made })
+    .values({ ...first.user, organization_id: first.id, email: null, phone_number: null, ...made, position: 1 })
     .execute()
   await tx
     .insertInto('api_keys')
@@ -69,6 +77,7 @@ export async function insertFirstOrganization(tx: Transaction, first: FirstOrgan
       credential_type: 'CREDENTIAL_TYPE_API_KEY_P256',
       expiration_seconds: null,
       ...made,
+      position: 1,
     })
     .execute()
   await tx

@@ -4,8 +4,8 @@
  * Premise: an answer stays true until somebody writes to a table that its query names. What this connection writes it
  * sees; that another one has written, SQLite tells (sqlite.org/pragma.html#pragma_data_version), and is asked as each
  * transaction begins. INVARIANT: a statement of which it is not plain what it writes counts as one that writes
- * everything: a deletion, which may go on to other tables; a write to a table with triggers; whatever undoes; and what is
- * no query of Kysely's.
+ * everything: a deletion, which may go on to other tables; whatever undoes; and what is no query of Kysely's. There are no
+ * triggers, so that a statement writes to no other table than it names.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { CompiledQuery } from 'kysely'
@@ -21,7 +21,6 @@ type Rows = readonly unknown[]
 /** The answers that one connection remembers. */
 export class Memory {
   readonly #dataVersion: StatementSync
-  readonly #withTriggers: ReadonlySet<string>
   /** What a statement writes to: a table, `every` or `none`. */
   readonly #written = new WeakMap<CompiledQuery, string>()
   readonly #answers = new Map<CompiledQuery, Map<string, Rows>>()
@@ -32,8 +31,6 @@ export class Memory {
 
   constructor(database: DatabaseSync) {
     this.#dataVersion = database.prepare('pragma data_version')
-    const triggers = database.prepare("select distinct tbl_name as name from sqlite_schema where type = 'trigger'")
-    this.#withTriggers = new Set(triggers.all().map(({ name }) => String(name)))
   }
 
   /** A transaction has begun. */
@@ -73,7 +70,7 @@ export class Memory {
     if (query.kind === 'SelectQueryNode' || NO_WRITES.has(sql)) return 'none'
     const isPlain = query.kind === 'InsertQueryNode' || query.kind === 'UpdateQueryNode'
     const [table] = isPlain ? tablesIn(query.kind === 'InsertQueryNode' ? query.into : query.table) : []
-    return table === undefined || this.#withTriggers.has(table) ? 'every' : table
+    return table ?? 'every'
   }
 
   #answersOf(query: CompiledQuery): Map<string, Rows> {

@@ -8,6 +8,7 @@ import { listsOfActivities } from './migrations/lists-of-activities.ts'
 import type { Migration } from './migrations/migration.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { policySets } from './migrations/policy-sets.ts'
+import { positions } from './migrations/positions.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
 import { sends } from './migrations/sends.ts'
 import { sendsByHash } from './migrations/sends-by-hash.ts'
@@ -135,6 +136,7 @@ const MIGRATIONS: readonly Migration[] = [
   webhookDeliveries,
   listsOfActivities,
   denials,
+  positions,
 ]
 
 /**
@@ -146,9 +148,15 @@ export function migrate(database: DatabaseSync, now: number): void {
   database.exec('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
   for (const migration of MIGRATIONS) {
     if (database.prepare('select 1 from migrations where name = ?').get(migration.name)) continue
+    // A table that is made anew is dropped once, and what refers to it must not go with it (sqlite.org/lang_altertable.html#otheralter).
+    if (migration.rebuilds) database.exec('pragma foreign_keys = off')
     database.exec('begin immediate')
     for (const statement of migration.statements) database.exec(statement)
     database.prepare('insert into migrations (name, applied_at) values (?, ?)').run(migration.name, now)
+    if (migration.rebuilds && database.prepare('pragma foreign_key_check').get()) {
+      throw new Error(`migration ${migration.name} leaves a row that refers to nothing`)
+    }
     database.exec('commit')
+    if (migration.rebuilds) database.exec('pragma foreign_keys = on')
   }
 }

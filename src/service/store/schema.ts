@@ -6,28 +6,31 @@
 import type { Generated } from 'kysely'
 import type { WebhookEventType } from '../../webhook/index.ts'
 
+/** A row with its place in the order of creation: within its organization, an organization's within its parent. */
+type InOrder<Row> = Row & { position: number }
+
 export interface Schema {
-  organizations: OrganizationRow
+  organizations: InOrder<OrganizationRow>
   quorum_members: QuorumMemberRow
   features: FeatureRow
-  users: UserRow
-  tags: TagRow
+  users: InOrder<UserRow>
+  tags: InOrder<TagRow>
   tag_members: TagMemberRow
-  api_keys: ApiKeyRow
-  policies: PolicyRow
-  sends: SendRow
+  api_keys: InOrder<ApiKeyRow>
+  policies: InOrder<PolicyRow>
+  sends: Omit<SendRow, 'position'> & { position: Generated<number> }
   send_attempts: SendAttemptRow
-  wallets: WalletRow
+  wallets: InOrder<WalletRow>
   wallet_accounts: WalletAccountRow
   wallet_account_keys: WalletAccountKeyRow
-  private_keys: PrivateKeyRow
+  private_keys: InOrder<PrivateKeyRow>
   private_key_addresses: PrivateKeyAddressRow
-  smart_contract_interfaces: SmartContractInterfaceRow
-  webhook_endpoints: WebhookEndpointRow
+  smart_contract_interfaces: InOrder<SmartContractInterfaceRow>
+  webhook_endpoints: InOrder<WebhookEndpointRow>
   webhook_deliveries: WebhookDeliveryRow
   webhook_failures: WebhookFailureRow
-  invitations: InvitationRow
-  oauth2_credentials: Oauth2CredentialRow
+  invitations: InOrder<InvitationRow>
+  oauth2_credentials: InOrder<Oauth2CredentialRow>
   ip_allowlists: IpAllowlistRow
   api_key_ip_allowlists: ApiKeyIpAllowlistRow
   activities: ActivityRecordRow
@@ -38,13 +41,29 @@ export interface Schema {
   policy_sets: PolicySetRow
   service_keys: ServiceKeyRow
   settings: SettingRow
-  authenticators: AuthenticatorRow
-  oauth_providers: OauthProviderRow
+  authenticators: InOrder<AuthenticatorRow>
+  oauth_providers: InOrder<OauthProviderRow>
   verified_contacts: VerifiedContactRow
   import_targets: ImportTargetRow
   gas_usage_configs: GasUsageConfigRow
   gas_usages: GasUsageRow
 }
+
+/** The tables whose rows have a place in the order of creation (`in-order.ts`). */
+export type OrderedTable =
+  | 'users'
+  | 'tags'
+  | 'api_keys'
+  | 'authenticators'
+  | 'oauth_providers'
+  | 'oauth2_credentials'
+  | 'invitations'
+  | 'policies'
+  | 'wallets'
+  | 'private_keys'
+  | 'smart_contract_interfaces'
+  | 'webhook_endpoints'
+  | 'organizations'
 
 export interface OrganizationRow {
   id: string
@@ -460,7 +479,7 @@ export interface SendRow {
   hash: string | null
   /** JSON of the error as the API has it, or null. */
   failure: string | null
-  /** Order of acceptance. */
+  /** Order of acceptance, of all organizations; the database gives it. */
   position: number
   created_at: number
   updated_at: number

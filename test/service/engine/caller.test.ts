@@ -33,7 +33,11 @@ async function resolve(publicKey: string, target: string, reach: Reach): Promise
         if (i === 0) {
           await insertFirstOrganization(tx, { id, name: id, user: { id: `user-of-${id}`, name: key }, apiKey }, 1)
           if (id === CHILD || id === SIBLING)
-            await tx.updateTable('organizations').set({ parent_id: PARENT }).where('id', '=', id).execute()
+            await tx
+              .updateTable('organizations')
+              .set({ parent_id: PARENT, position: id === CHILD ? 1 : 2 })
+              .where('id', '=', id)
+              .execute()
           continue
         }
         const { id: keyId, name, publicKey } = apiKey
@@ -42,7 +46,7 @@ async function resolve(publicKey: string, target: string, reach: Reach): Promise
           .values({
             ...{ id: keyId, organization_id: id, user_id: `user-of-${id}`, name, public_key: publicKey },
             ...{ credential_type: 'CREDENTIAL_TYPE_API_KEY_P256', expiration_seconds: null },
-            ...{ created_at: 1, updated_at: 1 },
+            ...{ created_at: 1, updated_at: 1, position: 1 + i },
           })
           .execute()
       }

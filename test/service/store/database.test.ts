@@ -157,7 +157,7 @@ describe.skipIf(process.getuid?.() !== 0)('database: full disk (needs root for a
     })
 
   test('database: a full disk refuses writes whole, reads go on, and room brings writes back', async () => {
-    const disk = createSmallDisk()
+    const disk = createSmallDisk('2m')
     const path = join(disk.folder, 'quorate.db')
     const database = openDatabase(path, { now: 1 })
     try {

@@ -1,11 +1,13 @@
 /** That reads which are remembered are what is there: whatever is written, undone, cascades, or comes from elsewhere. */
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase, type Transaction, withSavepoint } from '../../../src/service/store/index.ts'
+import { deletePolicies, insertPolicy } from '../../../src/service/resources/policies/store.ts'
+import { insertInOrder, openDatabase, type Transaction, withSavepoint } from '../../../src/service/store/index.ts'
 import { remember } from '../../../src/service/store/prepared.ts'
 
 let folder: string
@@ -19,7 +21,7 @@ function open() {
   const path = join(folder, `${files++}.db`)
   const database = openDatabase(path, { now: 0 })
   const other = new DatabaseSync(path, { enableForeignKeyConstraints: true })
-  other.exec("insert into organizations values ('o', null, 'o', 1, 0, 0, null), ('p', null, 'p', 1, 0, 0, null)")
+  other.exec("insert into organizations values ('o', null, 'o', 1, 0, 0, null, 1), ('p', null, 'p', 1, 0, 0, null, 2)")
   return { database, other, close: () => database.close().finally(() => other.close()) }
 }
 
@@ -60,10 +62,7 @@ const policy = { effect: 'EFFECT_ALLOW', consensus: null, condition: null, time:
 /** Each writes something about the n-th thing of an organization; what cannot be done does nothing. */
 const writes: readonly ((tx: Transaction, o: string, n: string) => Promise<unknown>)[] = [
   (tx, o, n) =>
-    tx
-      .insertInto('users')
-      .values({ id: n, organization_id: o, name: n, email: null, phone_number: null, ...times })
-      .execute(),
+    insertInOrder(tx, 'users', [{ id: n, organization_id: o, name: n, email: null, phone_number: null, ...times }]),
   (tx, o, n) =>
     tx
       .updateTable('users')
@@ -71,26 +70,14 @@ const writes: readonly ((tx: Transaction, o: string, n: string) => Promise<unkno
       .where('organization_id', '=', o)
       .where('id', '=', n)
       .execute(),
-  (tx, o, n) =>
-    tx
-      .insertInto('api_keys')
-      .values({ id: n, organization_id: o, user_id: n, public_key: n, ...key })
-      .execute(),
-  (tx, o, n) =>
-    tx
-      .insertInto('tags')
-      .values({ id: n, organization_id: o, ...tag })
-      .execute(),
+  (tx, o, n) => insertInOrder(tx, 'api_keys', [{ id: n, organization_id: o, user_id: n, public_key: n, ...key }]),
+  (tx, o, n) => insertInOrder(tx, 'tags', [{ id: n, organization_id: o, ...tag }]),
   (tx, o, n) => tx.insertInto('tag_members').values({ organization_id: o, tag_id: n, member_id: n }).execute(),
-  (tx, o, n) =>
-    tx
-      .insertInto('policies')
-      .values({ id: n, organization_id: o, name: n, ...policy })
-      .execute(),
+  (tx, o, n) => insertPolicy(tx, { id: n, organization_id: o, name: n, ...policy }, randomUUID()),
   // Their keys and memberships go with them.
   (tx, _, n) => tx.deleteFrom('users').where('id', '=', n).execute(),
   (tx, _, n) => tx.deleteFrom('tags').where('id', '=', n).execute(),
-  (tx, _, n) => tx.deleteFrom('policies').where('id', '=', n).execute(),
+  (tx, o, n) => deletePolicies(tx, o, [n], randomUUID()),
 ]
 
 describe('remembered reads', () => {

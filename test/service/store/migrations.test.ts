@@ -19,6 +19,13 @@ function schemaOf(database: DatabaseSync): string[] {
     .map((row) => String(row['sql']))
 }
 
+/** A process is ended here, not the machine: nothing need reach the disk. */
+function openWithoutSync(path: string): DatabaseSync {
+  const database = new DatabaseSync(path)
+  database.exec('pragma synchronous = off')
+  return database
+}
+
 /** The same database, ending at its n-th statement as a killed process would. */
 function endingAt(database: DatabaseSync, last: number): DatabaseSync {
   let statements = 0
@@ -57,7 +64,7 @@ describe('migrations', () => {
     let interrupted = 0
     for (let last = 0; ; last++) {
       const path = join(folder, `${last}.db`)
-      const first = new DatabaseSync(path)
+      const first = openWithoutSync(path)
       let ended = false
       try {
         migrate(endingAt(first, last), 1)
@@ -65,7 +72,7 @@ describe('migrations', () => {
         ended = true
       }
       first.close()
-      const second = new DatabaseSync(path)
+      const second = openWithoutSync(path)
       migrate(second, 2)
       expect(schemaOf(second)).toEqual(expected)
       second.close()
@@ -164,26 +171,43 @@ describe('migrations', () => {
     before.close()
   })
 
-  test('migrations: every change of a policy, and nothing else, gives the organization a new policy version', () => {
-    const database = new DatabaseSync(':memory:', { enableForeignKeyConstraints: true })
-    migrate(database, 1)
-    database.exec("insert into organizations values ('o', null, 'o', 1, 0, 0, null), ('p', null, 'p', 1, 0, 0, null)")
-    const version = () =>
-      database.prepare("select version from policy_versions where organization_id = 'o'").get()?.['version']
-    const steps = [
-      "insert into policies values ('1', 'o', 'n', 'EFFECT_ALLOW', null, null, null, '', 0, 0)",
-      "update policies set condition = 'true' where id = '1'",
-      "delete from policies where id = '1'",
-    ]
-    const versions = new Set([version()])
-    for (const step of steps) {
-      database.exec(step)
-      versions.add(version())
+  test('migrations: lists keep their order when it becomes a column, and what refers to a send stays', () => {
+    const path = join(folder, 'positions.db')
+    const before = new DatabaseSync(path, { enableForeignKeyConstraints: true })
+    expect(() => migrate(endingAt(before, statementsUntil('alter table users add column position')), 1)).toThrow(
+      'killed',
+    )
+    before.exec('rollback')
+    before.exec("insert into organizations values ('o', null, 'o', 1, 0, 0, null), ('p', 'o', 'p', 1, 0, 0, null)")
+    for (const id of ['c', 'a', 'b']) before.exec(`insert into users values ('${id}', 'o', '${id}', null, null, 0, 0)`)
+    const columns = 'id, organization_id, caip2, sender, request, status, position, created_at, updated_at, account'
+    for (const [n, id] of ['s2', 's1'].entries()) {
+      before.exec(
+        `insert into sends (${columns}) values ('${id}', 'o', 'c', 'from', '{}', 'FAILED', ${n + 7}, 0, 0, 'x')`,
+      )
+      before.exec(`insert into send_attempts values ('${id}', 'o', 1, 'h-${id}', 't', 0, null)`)
+      before.exec(`insert into gas_usages values ('${id}', 'o', 'o', 5, 0)`)
     }
-    expect(versions.size).toBe(4)
-    const before = version()
-    database.exec("insert into policies values ('2', 'p', 'n', 'EFFECT_ALLOW', null, null, null, '', 0, 0)")
-    database.exec("insert into users values ('u', 'o', 'u', null, null, 0, 0)")
-    expect(version()).toBe(before)
+    before.close()
+    const after = new DatabaseSync(path, { enableForeignKeyConstraints: true })
+    migrate(after, 2)
+    const read = (query: string) =>
+      after
+        .prepare(query)
+        .all()
+        .map((row) => Object.values(row).join(' '))
+    expect(read('select id from users order by position')).toEqual(['c', 'a', 'b'])
+    expect(read('select id, position, account from sends order by position')).toEqual(['s2 7 x', 's1 8 x'])
+    expect(read('select send_id, hash from send_attempts order by send_id')).toEqual(['s1 h-s1', 's2 h-s2'])
+    expect(read('select send_id, micro_usd from gas_usages order by send_id')).toEqual(['s1 5', 's2 5'])
+    expect(read('pragma foreign_key_check')).toEqual([])
+    expect(() => after.exec("insert into send_attempts values ('none', 'o', 1, 'h', 't', 0, null)")).toThrow(
+      /FOREIGN KEY/,
+    )
+    after.exec(
+      "insert into sends (id, organization_id, caip2, sender, request, status, created_at, updated_at) values ('s3', 'o', 'c', 'f', '{}', 'FAILED', 0, 0)",
+    )
+    expect(read("select position from sends where id = 's3'")).toEqual(['9'])
+    after.close()
   })
 })

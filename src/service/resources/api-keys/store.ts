@@ -1,16 +1,12 @@
-import { type ApiKeyRow, inCreationOrder, prepare, remember, type Transaction } from '../../store/index.ts'
+import { type ApiKeyRow, insertInOrder, prepare, remember, type Transaction } from '../../store/index.ts'
 
 /** Adds an API key. */
 export async function insertApiKey(tx: Transaction, key: ApiKeyRow): Promise<void> {
-  await tx.insertInto('api_keys').values(key).execute()
+  await insertInOrder(tx, 'api_keys', [key])
 }
 
 const all = prepare((tx, of: { organizationId: string }) =>
-  tx
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('organization_id', '=', of.organizationId)
-    .orderBy(inCreationOrder('api_keys')),
+  tx.selectFrom('api_keys').selectAll().where('organization_id', '=', of.organizationId).orderBy('api_keys.position'),
 )
 const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
@@ -18,7 +14,7 @@ const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly st
     .selectAll()
     .where('organization_id', '=', of.organizationId)
     .where('user_id', 'in', of.userIds)
-    .orderBy(inCreationOrder('api_keys')),
+    .orderBy('api_keys.position'),
 )
 
 /** Reads the API keys of the organization, all or those of `userIds`, in the order of their creation. */

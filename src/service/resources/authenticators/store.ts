@@ -1,8 +1,8 @@
-import { type AuthenticatorRow, inCreationOrder, prepare, remember, type Transaction } from '../../store/index.ts'
+import { type AuthenticatorRow, insertInOrder, prepare, remember, type Transaction } from '../../store/index.ts'
 
 /** Adds a passkey. */
 export async function insertAuthenticator(tx: Transaction, authenticator: AuthenticatorRow): Promise<void> {
-  await tx.insertInto('authenticators').values(authenticator).execute()
+  await insertInOrder(tx, 'authenticators', [authenticator])
 }
 
 const all = prepare((tx, of: { organizationId: string }) =>
@@ -10,7 +10,7 @@ const all = prepare((tx, of: { organizationId: string }) =>
     .selectFrom('authenticators')
     .selectAll()
     .where('organization_id', '=', of.organizationId)
-    .orderBy(inCreationOrder('authenticators')),
+    .orderBy('authenticators.position'),
 )
 const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
@@ -18,7 +18,7 @@ const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly st
     .selectAll()
     .where('organization_id', '=', of.organizationId)
     .where('user_id', 'in', of.userIds)
-    .orderBy(inCreationOrder('authenticators')),
+    .orderBy('authenticators.position'),
 )
 
 /** Reads the passkeys of the organization, all or those of `userIds`, in the order of their creation. */

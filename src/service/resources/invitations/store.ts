@@ -1,8 +1,8 @@
-import { type InvitationRow, inCreationOrder, type Transaction } from '../../store/index.ts'
+import { type InvitationRow, insertInOrder, type Transaction } from '../../store/index.ts'
 
 /** Adds invitations. */
 export async function insertInvitations(tx: Transaction, rows: readonly InvitationRow[]): Promise<void> {
-  await tx.insertInto('invitations').values(rows).execute()
+  await insertInOrder(tx, 'invitations', rows)
 }
 
 /** Reads the organization's invitations, in the order of their creation. */
@@ -11,7 +11,7 @@ export async function listInvitations(tx: Transaction, organizationId: string): 
     .selectFrom('invitations')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .orderBy(inCreationOrder('invitations'))
+    .orderBy('invitations.position')
     .execute()
 }
 

@@ -1,11 +1,11 @@
-import { inCreationOrder, type OauthProviderRow, prepare, remember, type Transaction } from '../../store/index.ts'
+import { insertInOrder, type OauthProviderRow, prepare, remember, type Transaction } from '../../store/index.ts'
 
 /** Who somebody is at an OIDC issuer. */
 export type OauthIdentity = Pick<OauthProviderRow, 'issuer' | 'audience' | 'subject'>
 
 /** Adds an OAuth provider to a user. */
 export async function insertOauthProvider(tx: Transaction, provider: OauthProviderRow): Promise<void> {
-  await tx.insertInto('oauth_providers').values(provider).execute()
+  await insertInOrder(tx, 'oauth_providers', [provider])
 }
 
 const all = prepare((tx, of: { organizationId: string }) =>
@@ -13,7 +13,7 @@ const all = prepare((tx, of: { organizationId: string }) =>
     .selectFrom('oauth_providers')
     .selectAll()
     .where('organization_id', '=', of.organizationId)
-    .orderBy(inCreationOrder('oauth_providers')),
+    .orderBy('oauth_providers.position'),
 )
 const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
@@ -21,7 +21,7 @@ const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly st
     .selectAll()
     .where('organization_id', '=', of.organizationId)
     .where('user_id', 'in', of.userIds)
-    .orderBy(inCreationOrder('oauth_providers')),
+    .orderBy('oauth_providers.position'),
 )
 
 /** Reads the OAuth providers of the organization, all or those of `userIds`, in the order of their creation. */

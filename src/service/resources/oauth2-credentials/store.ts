@@ -1,8 +1,8 @@
-import { inCreationOrder, type Oauth2CredentialRow, type Transaction } from '../../store/index.ts'
+import { insertInOrder, type Oauth2CredentialRow, type Transaction } from '../../store/index.ts'
 
 /** Adds an OAuth 2.0 credential. */
 export async function insertOauth2Credential(tx: Transaction, row: Oauth2CredentialRow): Promise<void> {
-  await tx.insertInto('oauth2_credentials').values(row).execute()
+  await insertInOrder(tx, 'oauth2_credentials', [row])
 }
 
 /** Reads the organization's OAuth 2.0 credentials, in the order of their creation. */
@@ -11,7 +11,7 @@ export async function listOauth2Credentials(tx: Transaction, organizationId: str
     .selectFrom('oauth2_credentials')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .orderBy(inCreationOrder('oauth2_credentials'))
+    .orderBy('oauth2_credentials.position')
     .execute()
 }
 

@@ -1,14 +1,11 @@
-import type { OrganizationRow, Transaction } from '../../store/index.ts'
+import { insertInOrder, type OrganizationRow, type Transaction } from '../../store/index.ts'
 
 /** Adds an organization. Its quorum's members are written by `setQuorum`, once their users are there. */
 export async function insertOrganization(
   tx: Transaction,
   organization: Omit<OrganizationRow, 'deleted_at'>,
 ): Promise<void> {
-  await tx
-    .insertInto('organizations')
-    .values({ ...organization, deleted_at: null })
-    .execute()
+  await insertInOrder(tx, 'organizations', [{ ...organization, deleted_at: null }])
 }
 
 /** Reads an organization; a deleted one is not there. */

@@ -44,7 +44,7 @@ const updatePolicy: TypedHandler<Wire.UpdatePolicyIntentV2, Wire.UpdatePolicyRes
     const others = (await listPolicies(context.tx, context.organizationId)).filter(({ id }) => id !== policyId)
     checkLabels([...others.map(({ name }) => name), policyName])
   },
-  async execute({ tx, organizationId, now }, { policyId, policyName, policyEffect, time, ...texts }) {
+  async execute({ tx, organizationId, now, newId }, { policyId, policyName, policyEffect, time, ...texts }) {
     await updatePolicyRow(tx, organizationId, policyId, {
       ...(policyName ? { name: policyName } : {}),
       ...(policyEffect === undefined ? {} : { effect: policyEffect }),
@@ -53,6 +53,7 @@ const updatePolicy: TypedHandler<Wire.UpdatePolicyIntentV2, Wire.UpdatePolicyRes
       ...(texts.policyNotes === undefined ? {} : { notes: texts.policyNotes }),
       ...(time === undefined ? {} : { time: time || null }),
       now,
+      version: newId(),
     })
     return { policyId }
   },
@@ -63,8 +64,8 @@ const deletePolicies: TypedHandler<Wire.DeletePoliciesIntent, Wire.DeletePolicie
     requireDistinct('policyIds', policyIds)
     for (const id of policyIds) await requirePolicy(context, id)
   },
-  async execute({ tx, organizationId }, { policyIds }) {
-    await deletePolicyRows(tx, organizationId, policyIds)
+  async execute({ tx, organizationId, newId }, { policyIds }) {
+    await deletePolicyRows(tx, organizationId, policyIds, newId())
     return { policyIds }
   },
 }
@@ -113,7 +114,7 @@ function checkLabels(names: readonly string[]): void {
 
 async function addPolicy(context: HandlerContext, policy: NewPolicy): Promise<string> {
   const id = context.newId()
-  await insertPolicy(context.tx, {
+  const row = {
     id,
     organization_id: context.organizationId,
     name: policy.policyName,
@@ -124,6 +125,7 @@ async function addPolicy(context: HandlerContext, policy: NewPolicy): Promise<st
     notes: policy.notes ?? '',
     created_at: context.now,
     updated_at: context.now,
-  })
+  }
+  await insertPolicy(context.tx, row, context.newId())
   return id
 }

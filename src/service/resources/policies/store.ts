@@ -1,11 +1,24 @@
-import { inCreationOrder, type PolicyRow, type Transaction } from '../../store/index.ts'
+import { insertInOrder, type PolicyRow, type Transaction } from '../../store/index.ts'
 
 /** What an update may change about a policy; what is absent stays, null takes the expression away. */
 export type PolicyChange = Partial<Pick<PolicyRow, 'name' | 'effect' | 'consensus' | 'condition' | 'time' | 'notes'>>
 
-/** Adds a policy. */
-export async function insertPolicy(tx: Transaction, policy: PolicyRow): Promise<void> {
-  await tx.insertInto('policies').values(policy).execute()
+/**
+ * Says that the organization's policies have changed. A version is never used twice, so that one that was rolled back does not
+ * come again with other policies.
+ */
+async function setPolicyVersion(tx: Transaction, organizationId: string, version: string): Promise<void> {
+  await tx
+    .insertInto('policy_versions')
+    .values({ organization_id: organizationId, version })
+    .onConflict((conflict) => conflict.column('organization_id').doUpdateSet({ version }))
+    .execute()
+}
+
+/** Adds a policy; `version` is the new one of the organization's policies. */
+export async function insertPolicy(tx: Transaction, policy: PolicyRow, version: string): Promise<void> {
+  await insertInOrder(tx, 'policies', [policy])
+  await setPolicyVersion(tx, policy.organization_id, version)
 }
 
 /** Reads the organization's policies in the order of their creation. */
@@ -14,7 +27,7 @@ export async function listPolicies(tx: Transaction, organizationId: string): Pro
     .selectFrom('policies')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .orderBy(inCreationOrder('policies'))
+    .orderBy('policies.position')
     .execute()
 }
 
@@ -32,27 +45,30 @@ export async function findPolicy(
     .executeTakeFirst()
 }
 
-/** Changes a policy. */
+/** Changes a policy; `version` is the new one of the organization's policies. */
 export async function updatePolicy(
   tx: Transaction,
   organizationId: string,
   policyId: string,
-  change: PolicyChange & { readonly now: number },
+  change: PolicyChange & { readonly now: number; readonly version: string },
 ): Promise<void> {
-  const { now, ...columns } = change
+  const { now, version, ...columns } = change
   await tx
     .updateTable('policies')
     .set({ ...columns, updated_at: now })
     .where('organization_id', '=', organizationId)
     .where('id', '=', policyId)
     .execute()
+  await setPolicyVersion(tx, organizationId, version)
 }
 
-/** Deletes policies. */
+/** Deletes policies; `version` is the new one of those that are left. */
 export async function deletePolicies(
   tx: Transaction,
   organizationId: string,
   policyIds: readonly string[],
+  version: string,
 ): Promise<void> {
   await tx.deleteFrom('policies').where('organization_id', '=', organizationId).where('id', 'in', policyIds).execute()
+  await setPolicyVersion(tx, organizationId, version)
 }

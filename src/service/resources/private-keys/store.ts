@@ -1,4 +1,4 @@
-import { inCreationOrder, type PrivateKeyAddressRow, type PrivateKeyRow, type Transaction } from '../../store/index.ts'
+import { insertInOrder, type PrivateKeyAddressRow, type PrivateKeyRow, type Transaction } from '../../store/index.ts'
 
 /** A private key without what is secret about it. */
 export type PrivateKeyFacts = Omit<PrivateKeyRow, 'sealed_private_key'>
@@ -22,7 +22,7 @@ export async function insertPrivateKey(
   key: PrivateKeyRow,
   addresses: readonly { readonly format: string; readonly address: string }[],
 ): Promise<void> {
-  await tx.insertInto('private_keys').values(key).execute()
+  await insertInOrder(tx, 'private_keys', [key])
   if (addresses.length === 0) return
   const of = { organization_id: key.organization_id, private_key_id: key.id }
   await tx
@@ -40,7 +40,7 @@ export async function listPrivateKeys(
   if (keyIds?.length === 0) return []
   let query = tx.selectFrom('private_keys').select(FACTS).where('organization_id', '=', organizationId)
   if (keyIds) query = query.where('id', 'in', keyIds)
-  return query.orderBy(inCreationOrder('private_keys')).execute()
+  return query.orderBy('private_keys.position').execute()
 }
 
 /** Reads the addresses of all private keys of the organization, or of one, each key's in the order of its request. */

@@ -7,10 +7,9 @@ export async function insertSend(
   tx: Transaction,
   row: Omit<SendRow, 'position' | 'account'> & Partial<Pick<SendRow, 'account'>>,
 ): Promise<void> {
-  const last = await tx.selectFrom('sends').select('position').orderBy('position', 'desc').limit(1).executeTakeFirst()
   await tx
     .insertInto('sends')
-    .values({ account: null, ...row, position: (last?.position ?? 0) + 1 })
+    .values({ account: null, ...row })
     .execute()
 }
 

@@ -1,8 +1,8 @@
-import { inCreationOrder, type SmartContractInterfaceRow, type Transaction } from '../../store/index.ts'
+import { insertInOrder, type SmartContractInterfaceRow, type Transaction } from '../../store/index.ts'
 
 /** Adds a contract interface. */
 export async function insertInterface(tx: Transaction, row: SmartContractInterfaceRow): Promise<void> {
-  await tx.insertInto('smart_contract_interfaces').values(row).execute()
+  await insertInOrder(tx, 'smart_contract_interfaces', [row])
 }
 
 /** Reads the organization's contract interfaces, all or those of these addresses in any case, in the order of their creation. */
@@ -17,7 +17,7 @@ export async function listInterfaces(
     const folded = addresses.map((address) => address.toLowerCase())
     query = query.where(({ fn }) => fn('lower', ['address']), 'in', folded)
   }
-  return query.orderBy(inCreationOrder('smart_contract_interfaces')).execute()
+  return query.orderBy('smart_contract_interfaces.position').execute()
 }
 
 /** Reads one contract interface. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { inCreationOrder, type Schema, type Transaction } from '../../store/index.ts'
+import type { Schema, Transaction } from '../../store/index.ts'
 import type { OauthIdentity } from '../oauth-providers/store.ts'
 
 /** What a sub-organization may be looked for by: itself, or something that is in it. Matching is exact. */
@@ -55,19 +55,19 @@ export async function listSubOrganizationIds(
   parentId: string,
   { filter, before, after, limit }: SubOrganizationListing,
 ): Promise<string[]> {
-  const order = inCreationOrder('organizations')
-  const placeOf = (id: string) => sql<number>`(select place.rowid from organizations as place where place.id = ${id})`
+  const placeOf = (id: string) =>
+    sql<number>`(select place.position from organizations as place where place.id = ${id})`
   let query = tx
     .selectFrom('organizations')
     .select('id')
     .where('parent_id', '=', parentId)
     .where('deleted_at', 'is', null)
   if (filter) query = query.where(matches(filter))
-  if (before !== undefined) query = query.where(sql<boolean>`${order} < ${placeOf(before)}`)
-  if (after !== undefined) query = query.where(sql<boolean>`${order} > ${placeOf(after)}`)
+  if (before !== undefined) query = query.where(sql<boolean>`organizations.position < ${placeOf(before)}`)
+  if (after !== undefined) query = query.where(sql<boolean>`organizations.position > ${placeOf(after)}`)
   const towardsNewer = after !== undefined
   const rows = await query
-    .orderBy(order, towardsNewer ? 'asc' : 'desc')
+    .orderBy('position', towardsNewer ? 'asc' : 'desc')
     .limit(limit)
     .execute()
   const ids = rows.map(({ id }) => id)

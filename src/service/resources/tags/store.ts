@@ -1,17 +1,17 @@
-import { inCreationOrder, remember, type TagRow, type Transaction } from '../../store/index.ts'
+import { insertInOrder, remember, type TagRow, type Transaction } from '../../store/index.ts'
 
 export type TagType = 'TAG_TYPE_USER' | 'TAG_TYPE_PRIVATE_KEY'
 
 /** Adds a tag. */
 export async function insertTag(tx: Transaction, tag: TagRow): Promise<void> {
-  await tx.insertInto('tags').values(tag).execute()
+  await insertInOrder(tx, 'tags', [tag])
 }
 
 /** Reads the tags of the organization, of one type or of all, in the order of their creation. */
 export async function listTags(tx: Transaction, organizationId: string, type?: TagType): Promise<TagRow[]> {
   let query = tx.selectFrom('tags').selectAll().where('organization_id', '=', organizationId)
   if (type) query = query.where('type', '=', type)
-  return query.orderBy(inCreationOrder('tags')).execute()
+  return query.orderBy('tags.position').execute()
 }
 
 /** Changes a tag's name, or only says that its members have changed. */
@@ -47,7 +47,7 @@ const membershipsBy = (column: 'tag_members.tag_id' | 'tag_members.member_id') =
       .select(['tag_members.tag_id as tagId', 'tag_members.member_id as memberId'])
       .where('tag_members.organization_id', '=', of.organizationId)
       .where(column, 'in', of.ids)
-      .orderBy(inCreationOrder('tags'))
+      .orderBy('tags.position')
       .orderBy('tag_members.member_id'),
   )
 const membersOfTags = membershipsBy('tag_members.tag_id')

@@ -1,15 +1,15 @@
-import { inCreationOrder, prepare, remember, type Transaction, type UserRow } from '../../store/index.ts'
+import { insertInOrder, prepare, remember, type Transaction, type UserRow } from '../../store/index.ts'
 
 /** What an update may change about a user; what is absent stays. */
 export type UserChange = Partial<Pick<UserRow, 'name' | 'email' | 'phone_number'>>
 
 /** Adds a user. */
 export async function insertUser(tx: Transaction, user: UserRow): Promise<void> {
-  await tx.insertInto('users').values(user).execute()
+  await insertInOrder(tx, 'users', [user])
 }
 
 const all = prepare((tx, of: { organizationId: string }) =>
-  tx.selectFrom('users').selectAll().where('organization_id', '=', of.organizationId).orderBy(inCreationOrder('users')),
+  tx.selectFrom('users').selectAll().where('organization_id', '=', of.organizationId).orderBy('users.position'),
 )
 const among = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
@@ -17,7 +17,7 @@ const among = remember((tx, of: { organizationId: string; userIds: readonly stri
     .selectAll()
     .where('organization_id', '=', of.organizationId)
     .where('id', 'in', of.userIds)
-    .orderBy(inCreationOrder('users')),
+    .orderBy('users.position'),
 )
 
 /** Reads the users of the organization, all or those among `userIds`, in the order of their creation. */

@@ -1,4 +1,4 @@
-import { inCreationOrder, type Transaction, type WalletRow } from '../../store/index.ts'
+import { insertInOrder, type Transaction, type WalletRow } from '../../store/index.ts'
 
 /** A wallet without what is secret about it. */
 export type WalletFacts = Omit<WalletRow, 'sealed_mnemonic'>
@@ -7,7 +7,7 @@ const FACTS = ['id', 'organization_id', 'name', 'exported', 'imported', 'created
 
 /** Adds a wallet. */
 export async function insertWallet(tx: Transaction, wallet: WalletRow): Promise<void> {
-  await tx.insertInto('wallets').values(wallet).execute()
+  await insertInOrder(tx, 'wallets', [wallet])
 }
 
 /** Reads the wallets of the organization, all or those among `walletIds`, in the order of their creation. */
@@ -19,7 +19,7 @@ export async function listWallets(
   if (walletIds?.length === 0) return []
   let query = tx.selectFrom('wallets').select(FACTS).where('organization_id', '=', organizationId)
   if (walletIds) query = query.where('id', 'in', walletIds)
-  return query.orderBy(inCreationOrder('wallets')).execute()
+  return query.orderBy('wallets.position').execute()
 }
 
 /** Reads a wallet's mnemonic, still sealed. */

@@ -1,4 +1,4 @@
-import { inCreationOrder, type Transaction, type WebhookEndpointRow } from '../../store/index.ts'
+import { insertInOrder, type Transaction, type WebhookEndpointRow } from '../../store/index.ts'
 import { deleteDeliveriesTo } from './deliveries-store.ts'
 
 /** What an update may change about an endpoint; what is absent stays. */
@@ -6,7 +6,7 @@ export type WebhookEndpointChange = Partial<Pick<WebhookEndpointRow, 'url' | 'na
 
 /** Adds a webhook endpoint. */
 export async function insertWebhookEndpoint(tx: Transaction, row: WebhookEndpointRow): Promise<void> {
-  await tx.insertInto('webhook_endpoints').values(row).execute()
+  await insertInOrder(tx, 'webhook_endpoints', [row])
 }
 
 /** Reads the organization's webhook endpoints, in the order of their creation. */
@@ -15,7 +15,7 @@ export async function listWebhookEndpoints(tx: Transaction, organizationId: stri
     .selectFrom('webhook_endpoints')
     .selectAll()
     .where('organization_id', '=', organizationId)
-    .orderBy(inCreationOrder('webhook_endpoints'))
+    .orderBy('webhook_endpoints.position')
     .execute()
 }
 
