@@ -19,6 +19,7 @@ import {
   type Resource,
   type SubOrganization,
 } from '../resources/index.ts'
+import { checkActivityWords } from './activity-words.ts'
 import { type AddressBook, readAddressBook } from './address-book.ts'
 import { type Assets, readAssets } from './assets.ts'
 import { buildResources, checkDraft, checkLabel, type Draft, managedKinds } from './build.ts'
@@ -344,7 +345,8 @@ function assemble(
     ...checkUses(drafts),
     ...checkRenames(drafts),
     ...checkSharedCredentials(drafts),
-    ...(policiesOnly ? [] : checkEarlyAccess(drafts, files)),
+    // Where policies alone are looked at, a linter says it.
+    ...(policiesOnly ? [] : [...checkActivityWords(drafts), ...checkEarlyAccess(drafts, files)]),
   )
   const { name, id } = policiesOnly ? { name: '', id: '', ...defined(organization) } : organization
   if (name === undefined || id === undefined) return { drafts, diagnostics }

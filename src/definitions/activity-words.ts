@@ -1,0 +1,43 @@
+import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
+import { type Advice, lint, readForLint, rules } from '../policy/index.ts'
+import type { Address } from '../resources/index.ts'
+import type { Draft } from './build.ts'
+import { writtenExpressions } from './expressions.ts'
+import { suppressionsOf } from './suppressions.ts'
+
+const RULE = 'unknown-activity'
+/** Of all rules this one also speaks where nobody lints: a DENY with a mistyped word denies nothing, and the API takes it. */
+const ONLY = Object.fromEntries(rules.map(({ name, severity }) => [name, name === RULE ? severity : ('off' as const)]))
+/** What the rule may find something in; most expressions are parsed once less for it. */
+const MAY_HOLD = /\bactivity\s*\.\s*(?:type|kind|resource|action)\b/
+
+/** Words for activities that no activity has, as `policy lint` finds them; a warning, since the API may know more of them. */
+export function checkActivityWords(drafts: readonly Draft[]): readonly Diagnostic[] {
+  // Policies that differ in the names they use alone have one text.
+  const known = new Map<string, readonly Advice[]>()
+  const found = drafts.flatMap((draft) =>
+    writtenExpressions(draft).flatMap(({ field, fill }) => {
+      const { text, locate } = fill((address) => `\${${address}}`)
+      if (!MAY_HOLD.test(text)) return []
+      const key = `${field} ${text}`
+      const expression = known.has(key) ? undefined : readForLint(field, text)
+      const policies = expression ? [{ name: '', effect: 'allow' as const, fields: { [field]: expression } }] : []
+      const advice = known.get(key) ?? lint({ policies, tags: [], users: [] }, ONLY)
+      known.set(key, advice)
+      return advice.map(({ at, message, help }) => {
+        const { start = 0, end = start } = 'tag' in at ? {} : at
+        const severity = 'warning' as const
+        return { draft, told: diagnostic(`lint/${RULE}`, message, locate(start, end), { severity, help }) }
+      })
+    }),
+  )
+  return found.filter(({ draft }) => !isSuppressed(draft)).map(({ told }) => told)
+}
+
+function isSuppressed({ resource: { address, span, fieldSpans } }: Draft): boolean {
+  const end = Math.max(span.end, ...Object.values(fieldSpans).map((one) => one.end))
+  const subjects: readonly { name: Address; span: typeof span; end: number }[] = [{ name: address, span, end }]
+  return suppressionsOf(span.source, subjects).some(
+    ({ suppression, subject }) => subject === address && suppression.rule === RULE,
+  )
+}
