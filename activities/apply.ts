@@ -20,7 +20,10 @@ import { isStale, staleBody } from './stale.ts'
 export interface ApplyActivities {
   /** Reads what the plan's batches are and what they need. */
   loadOutline(input: RunOfPlan & { readonly organizationId: string }): Promise<Outline>
-  /** Looks whether the plan may be carried out: what came of it when it was before, or whether the world has moved. */
+  /**
+   * Checks whether the plan may be carried out: gives its earlier outcome if it was applied before, and compares the
+   * organization.
+   */
   checkPlanFresh(input: RunOfPlan): Promise<Freshness>
   /** Records that a run applies the plan, before anything is submitted. */
   spendPlan(input: RunOfPlan): Promise<void>
@@ -32,7 +35,7 @@ export interface ApplyActivities {
   pollActivity(input: Step): Promise<ActivityState>
   /** Approves the batch's activity as the acting user: again after its votes lapsed, or first when somebody else submitted it. */
   castVote(input: Step & { readonly timestampMs: number }): Promise<ActivityState>
-  /** Keeps what came of the plan, for a later apply of it, and ends the run. */
+  /** Keeps the outcome of the plan, for a later apply of it, and ends the run. */
   recordOutcome(input: { readonly run: string; readonly outcome: ApplyProgress }): Promise<void>
 }
 

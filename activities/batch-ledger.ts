@@ -59,7 +59,8 @@ export function createBatchLedger(folder: string, records: Records, sends: SendL
     ids: () => list(shelf),
     survey,
     async stop(batch, at) {
-      // INVARIANT: said before anything is looked at. Whoever begins a row looks for it after the row is in the ledger.
+      // INVARIANT: the mark is written before any row is read; the beginning of a row reads it after the row is in the
+      // ledger.
       await claim(stopAt(batch.batchId), at.toISOString())
       const stands = await survey(batch)
       await inTurns(stands.filter(isUnsubmitted), ({ sendId }) => sends.stop(sendId))

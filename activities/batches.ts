@@ -39,7 +39,7 @@ export interface NextSends {
 
 export interface BatchNews {
   readonly news: readonly (BatchedSend & { readonly news: SendNews })[]
-  /** Sends that nothing is known of yet: whoever carries them out may be gone. */
+  /** Sends that were begun and are not submitted: their workflows may have been ended. */
   readonly silent: readonly BatchedSend[]
   /** The row to go on with; 0 when all were asked about. */
   readonly from: number
@@ -82,7 +82,7 @@ export function createBatchActivities(deps: ActivityDependencies): BatchActiviti
         if (!isRowOver(stand.state)) chosen.push(stand)
       }
       const entered = await Promise.all(chosen.map(({ row }) => sends.enter(row.order)))
-      // INVARIANT: looked for after the rows are in the ledger. Whoever stops says so before looking at them.
+      // INVARIANT: the mark of a stop is read after the rows are in the ledger; `stop` writes it before it reads the rows.
       if (chosen.length > 0 && (await isStopped())) {
         await Promise.all(chosen.map(({ sendId }) => sends.stop(sendId)))
         return { begin: [], from, more: false, stopped: true, counts }

@@ -43,7 +43,7 @@ function failure(
     details: [{ ...(next === undefined ? {} : { next }), facts: Object.fromEntries(shown) }],
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
   })
-  // A stack names files of the worker's machine and says nothing to whoever reads a history.
+  // A stack names files of the worker's machine and says nothing to a reader of the history.
   made.stack = ''
   return made
 }

@@ -2,7 +2,7 @@ import type { QueryClient } from '../src/client/index.ts'
 import { PAGE_LIMIT, readPages } from '../src/live/index.ts'
 import type { ActivityStatus, ActivityType, Wire } from '../src/protocol/index.ts'
 
-/** Statuses in which an activity can still come to something (docs/protocol/activities.md#statuses). */
+/** Statuses that can still change (docs/protocol/activities.md#statuses). */
 export const OPEN = [
   'ACTIVITY_STATUS_CONSENSUS_NEEDED',
   'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED',

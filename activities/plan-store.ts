@@ -14,7 +14,7 @@ import { createVerifiedPlans } from './verified-plans.ts'
 /**
  * Where plans and request bodies live between the machine that plans and the workers that apply: workflows carry
  * digests alone. Everything in it is written once under the digest of its contents, except who spent a plan, what its runs
- * did and what came of it. It holds no secret; it holds who may move funds, and so is its owner's to read alone.
+ * did, and the outcome. It holds no secret; it says who may move funds, so only its owner may read it.
  */
 export interface PlanStore {
   putPlan(plan: Plan): Promise<void>
@@ -31,7 +31,7 @@ export interface PlanStore {
   spend(digest: string, run: string): Promise<string>
   /** The first run that applied a plan; undefined for one that was not begun. */
   spentBy(digest: string): Promise<string | undefined>
-  /** Records what came of a plan; a later run of the same plan replaces it. */
+  /** Records the outcome of a plan; a later run of the same plan replaces it. */
   putOutcome(plan: PlanDocument, outcome: ApplyProgress): Promise<void>
   getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
   /** Ends the runs that were let in for plans of an organization: no step is done for them any more. */

@@ -2,10 +2,10 @@
  * Whether the bytes of a send may go out, for when a batch is stopped while they wait for their turn. Of a stopped send it is
  * said that nothing of it was submitted, and its reference is free again: that must stay true, whatever dies or wakes late.
  *
- * A request holds the gate of its bytes, and gives it back only where the API has certainly not taken it up. Whoever finds the
- * gate held cannot know what became of that request, and settles that the API may know the bytes (`maybe`): from then on they
- * go out as often as it takes. Whoever stops takes the gate too, and settles that they never go out (`never`). What is settled
- * is settled once, and each line below may be the last that its process carries out.
+ * A request holds the gate of its bytes, and gives it back only where the API has certainly not taken it up. A process that
+ * finds the gate held cannot know what became of that request, and settles that the API may know the bytes (`maybe`):
+ * from then on they go out as often as it takes. A process that stops the send takes the gate too, and settles that
+ * they never go out (`never`). This is settled once, and each line below may be the last that its process carries out.
  */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { fileNameOf } from './store-files.ts'
 export interface SendGates {
   /** Asks for leave to send; false when these bytes are never sent. `isStopped` is asked once the gate is held. */
   open(fingerprint: string, isStopped: () => Promise<boolean>): Promise<OpenGate | false>
-  /** Sees to it that the bytes are never sent, and returns true; false where they may have been. */
+  /** Makes sure that the bytes are never sent, and returns true; false where they may have been sent. */
   shut(fingerprint: string): Promise<boolean>
 }
 

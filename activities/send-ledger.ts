@@ -42,7 +42,7 @@ export interface SendLedger {
   stop(sendId: string): Promise<boolean>
   /** Whether what the reference had last was stopped, and nothing took its place. */
   isStopped(sendId: string): Promise<boolean>
-  /** Keeps where a send stands. What has ended does not go back to a state before, whoever hands that in again. */
+  /** Keeps the progress of a send. A send that has ended keeps its end, also when an older state is handed in again. */
   putProgress(progress: SendProgress): Promise<void>
   getProgress(sendId: string): Promise<SendProgress | undefined>
   /** The sends of an organization, oldest first. */

@@ -4,8 +4,8 @@
  * wants to know of a request that does not exist yet is left open, and the power is then one *under condition*.
  *
  * A condition is taken apart at its outermost `&&`. A part that is false makes it false, parts that are true go, and
- * what is left cannot be told. An ALLOW that is open allows under its condition; a DENY that is open is taken to apply
- * to what is said without condition, and not to apply to what is said under one, which names it.
+ * the rest is *open*. An open ALLOW allows under its condition. An open DENY is taken to apply to powers without a
+ * condition, and not to apply to powers under one, which names it.
  */
 import type { Access, AccessChange } from '../plan/index.ts'
 import {
@@ -23,7 +23,7 @@ import { type Person, peopleOf, quorumOf } from './people.ts'
 import { policyText } from './policies.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
-/** What only a request can say. A condition that asks for anything else that is not there errs, and never holds. */
+/** Roots that only a request can define. A condition that asks for anything else that is not there errs, and never holds. */
 const OF_ANY_REQUEST = /\bactivity\s*\.\s*params\b/
 const OF_SIGNING = /\b(?:eth|solana|tron|bitcoin|tempo|wallet_account|params)\b/
 
@@ -116,7 +116,7 @@ interface Part {
 
 type Verdict = 'true' | 'false' | 'open'
 
-/** A policy as far as a power goes: what is left of its condition; '' when it holds. */
+/** A policy reduced to one power: the open part of its condition; '' when the condition holds. */
 interface Applying {
   readonly policy: PolicyText
   readonly open: string
@@ -323,7 +323,7 @@ function findWays(
         some.every((one) => one === first || mayVote(policies, alone, one.approver, one.credential))
       )
     })
-  // Whoever may not even vote adds nothing to any set.
+  // A person who may not vote adds nothing to any set.
   const classes = alike(people, policies, base).filter(([first]) =>
     mayVote(policies, context([first!]), first!.approver, first!.credential),
   )
@@ -338,7 +338,7 @@ function withPeople(base: PolicyContext, people: readonly Person[]): PolicyConte
   }
 }
 
-/** People whom no policy can tell apart. */
+/** Classes of people that no policy can tell apart. */
 function alike(
   people: readonly Person[],
   policies: readonly CompiledPolicy[],

@@ -1,5 +1,5 @@
 /**
- * All sets of people that suffice and from which nobody can be left out. People whom no rule can tell apart are tried
+ * All sets of people that suffice and from which nobody can be left out. People that no rule can tell apart are tried
  * once, as in the policy room's smallest sets; unlike there, larger sets that hold no smaller one are found as well:
  * somebody who gains power only together with others gains it all the same.
  */

@@ -27,7 +27,7 @@ import { exitOf, isOver } from './views/progress.ts'
 /** Applies of sub-organizations that run at the same time. */
 const AT_ONCE = 4
 
-/** An apply inside that has not come to its end. */
+/** An apply of a sub-organization that has not ended. */
 export interface RunningInside {
   readonly handle: ApplyHandle
   readonly organization: string
@@ -56,7 +56,7 @@ export async function runningInside({
   return found.toSorted((a, b) => (a.organization < b.organization ? -1 : 1))
 }
 
-/** What came of one sub-organization. */
+/** The result of applying one sub-organization. */
 export interface InsideOutcome {
   readonly plan: Plan
   readonly exit: ExitCode
@@ -75,9 +75,9 @@ export interface InsideApply {
   readonly applies: ApplyPlace
   /** Where the parent's own apply stands, which tells the ids of what it made. */
   readonly progress: Pick<ApplyProgress, 'batches'>
-  /** Is told of each as it ends, or comes to wait. */
+  /** Called with each result, when an apply ends or begins to wait. */
   readonly ended: (outcome: InsideOutcome) => void
-  /** Is told of each look at a running one. */
+  /** Called each time a running apply has been asked for its progress. */
   readonly look?: (plan: Plan, progress: ApplyProgress, before: ApplyProgress | undefined) => void
 }
 

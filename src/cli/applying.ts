@@ -82,7 +82,7 @@ export async function startApply(
       args: [{ organizationId, planDigest: plan.digest, run }],
       workflowIdConflictPolicy: 'FAIL',
     })
-    // This run holds the lock. One that was ended at Temporal is not brought back by whoever kept its start.
+    // This run holds the lock. One that was ended at Temporal cannot be started again with the old input.
     await planStore.endRuns(organizationId, { except: run })
     return handle
   } catch (error) {

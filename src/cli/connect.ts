@@ -34,7 +34,7 @@ interface PlaceKey {
   readonly scheme?: SignatureScheme | undefined
 }
 
-/** Where a command works, as whom. */
+/** The service, organization and key that a command works with. */
 export interface Place {
   readonly baseUrl: string
   readonly organizationId: string
@@ -45,7 +45,10 @@ export interface Place {
   readonly key: PlaceKey
   /** Folder with the keys of users of sub-organizations. */
   readonly subOrganizationKeys: string | undefined
-  /** What every client of this command passes through, whoever signs. The worker of an embedded apply has its own, and both share turns. */
+  /**
+   * The rate that all clients of this command share, whichever key signs. The worker of an embedded apply has its own,
+   * and both share turns.
+   */
   readonly rate: Rate
 }
 

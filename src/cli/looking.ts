@@ -2,8 +2,8 @@ import type { Io } from './io.ts'
 import { line } from './screen.ts'
 
 /**
- * Follows something that goes on by itself. Ctrl-C ends the looking alone, and says so: whoever presses it may mean to stop
- * what is followed, and `otherwise` says how that is done. The process ends by the signal, as it would have.
+ * Follows work that goes on by itself. Ctrl-C ends the command, not the work, and says so: the user may mean to stop the
+ * work, and `otherwise` says how that is done. The process ends by the signal, as it would have.
  */
 export async function looking<T>(
   io: Pick<Io, 'say'>,

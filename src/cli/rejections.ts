@@ -25,7 +25,7 @@ export async function withRejectionsAnywhere(
   return { ...whole, digest: digestOf(whole) }
 }
 
-/** The same of one sub-organization. What nobody applies, and what is not made yet, has been asked of nobody. */
+/** The same for one sub-organization. One that is only compared, or not made yet, has no rejected activities. */
 export async function withRejectionsInside(
   client: QueryClient,
   plan: Plan,

@@ -1,11 +1,11 @@
 import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client'
 import { QuorateError } from '../diagnostics/index.ts'
 
-/** What is followed, for whoever reads that it was ended. */
+/** The words for the message that a followed workflow was ended. */
 export interface Followed {
   /** A noun with its article. */
   readonly what: string
-  /** What takes it up again. */
+  /** How to continue it. */
   readonly next: string
 }
 

@@ -33,7 +33,10 @@ export function createQueryClient(options: ClientOptions): QueryClient {
   return { baseUrl, organizationId, publicKey: stamper.publicKey, query }
 }
 
-/** Makes a client that may also submit. It never sends a submit twice by itself: whoever keeps the bytes does. */
+/**
+ * Makes a client that may also submit. It never sends a submit twice by itself: the caller keeps the bytes and may send
+ * them again.
+ */
 export function createSubmitClient(options: ClientOptions): SubmitClient {
   const { baseUrl, organizationId, stamper, query, submit } = createCaller(options)
   return { baseUrl, organizationId, publicKey: stamper.publicKey, query, submit }

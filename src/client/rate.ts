@@ -11,7 +11,7 @@ export interface Rate {
   take(signal?: AbortSignal): Promise<Turn>
 }
 
-/** One request's turn; what came of it moves the rate. */
+/** One request's turn; its answer moves the rate. */
 export interface Turn {
   /** The API took it: the rate may rise again to what was configured. */
   taken(): void
@@ -34,7 +34,7 @@ export interface RateOptions {
 
 /** What a refusal without `Retry-After` costs; doubled by each that follows at once. */
 const FIRST_PAUSE_MS = 500
-/** A pause longer than this is an error that says so: whoever asked decides whether to wait. */
+/** A pause longer than this is an error that says so: the caller decides whether to wait. */
 export const MOST_PAUSE_MS = 60_000
 /** The slowest that refusals alone make it: one request in eight seconds. */
 const MOST_SPACING_MS = 8_000

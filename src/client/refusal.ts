@@ -10,7 +10,7 @@ interface ErrorBody {
   readonly turnkeyErrorCode: string
 }
 
-/** Who asked whom for what; part of every message's facts. */
+/** The request that was refused: URL, organization and key; part of every message's facts. */
 export interface Asked {
   readonly url: string
   readonly baseUrl: string

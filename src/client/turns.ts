@@ -1,6 +1,6 @@
 /**
- * Turns that processes share. Time is cut into slots, one a request; whoever makes a slot's file first has it. Nobody holds
- * a lock, so nobody's end leaves one: a process that dies loses the one slot that it waited for.
+ * Turns that processes share. Time is cut into slots, one a request; the process that makes a slot's file first has the
+ * slot. There is no lock that could be left behind: a process that dies loses the one slot that it waited for.
  */
 import { open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'

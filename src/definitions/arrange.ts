@@ -78,7 +78,7 @@ class Arranger {
     return above.findLastIndex((line) => /^\s*$|^---|^# yaml-language-server:/.test(line)) + 1
   }
 
-  /** The lines of a map or list in a block. `column` is where its keys or dashes come to stand. */
+  /** The lines of a map or list in a block. `column` is the column that its keys or dashes move to. */
   #block(
     node: unknown,
     { from, to, column, schema }: { from: number; to: number; column: number; schema: JsonSchema | undefined },
@@ -153,7 +153,7 @@ class Arranger {
     )
     const inner = blanked.#map(map, { from: key, to: end, column: column + dash.length, schema: schema as JsonSchema })
     const [head = '', ...rest] = inner
-    // A comment has come to stand first, and nothing may stand between a dash and its map.
+    // Its first line is now a comment, and nothing may stand between a dash and its map.
     if (head.trimStart().startsWith('#') || head.trim() === '') return this.#shift(key, end, column - columnOf(line))
     return [' '.repeat(column) + dash + head.slice(column + dash.length), ...rest]
   }
@@ -237,7 +237,7 @@ function arrangeFlow(text: string): string {
     }))
     const whole = text.slice(node.range![0], node.range![1])
     if (node.flow && !inOrder && commentsOf(whole).length === 0 && places.every(({ start, end }) => start < end)) {
-      // What is further in is put in order by the next round.
+      // Nested maps are put in order by the next pass.
       order.forEach((one, place) => {
         splices.push({ ...places[place]!, text: text.slice(places[one]!.start, places[one]!.end) })
       })
@@ -266,7 +266,7 @@ function propertiesOf(schema: JsonSchema | undefined): Readonly<Record<string, J
   return (schema?.['properties'] ?? branch?.['properties']) as Readonly<Record<string, JsonSchema>> | undefined
 }
 
-/** The schema of what stands under a key: a property's, or that of every name. */
+/** The schema of the value of a key: that of the property, or of additional properties. */
 function schemaAt(schema: JsonSchema | undefined, key: string): JsonSchema | undefined {
   const properties = propertiesOf(schema)
   if (properties && Object.hasOwn(properties, key)) return properties[key]

@@ -27,7 +27,10 @@ export interface FieldValue {
 
 const NOTHING: FieldValue = { uses: [], diagnostics: [] }
 
-/** Reads one field: names become references, an expression a text with references, anything else stays what it is. */
+/**
+ * Reads one field: names become references, an expression a text with references, any other value is taken as it is
+ * written.
+ */
 export function fieldValue(row: FieldRow, tree: Tree): FieldValue {
   if (row.names) return tree.kind === 'scalar' ? singleName(row, tree) : nameList(row, tree)
   if (tree.kind !== 'scalar') return hasType(row, TYPE_OF[tree.kind]) ? structure(tree) : NOTHING

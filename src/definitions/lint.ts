@@ -142,7 +142,7 @@ class Places {
     return filled.locate(at.start, at.end ?? at.start)
   }
 
-  /** A fix of what stands in the file as it stands in the expression: not of a value that came from outside. */
+  /** The fix in the file, if the file has the same text as the expression: a value of a variable cannot be fixed there. */
   #fixOf({ at }: Advice, fix: NonNullable<Advice['fix']>, solves: Diagnostic): Fix | undefined {
     if ('tag' in at || at.field === undefined) return undefined
     const filled = this.#filledOf(at.policy, at.field)!

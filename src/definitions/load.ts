@@ -249,7 +249,7 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
   }
 }
 
-/** What is asked for by a sub-organization that is to be deleted. */
+/** The desired state of a sub-organization that is to be deleted: one tombstone. */
 function tombstone(
   { name, span }: WrittenName,
   { withoutExport }: { readonly withoutExport: boolean },
@@ -296,7 +296,10 @@ function gather(outer: Loaded, inside: readonly Loaded[]): Desired | undefined {
   return { ...content, subOrganizations: subs, digest: digestOf(content, digests) }
 }
 
-/** What is not set, but for the id of the organization and public keys. */
+/**
+ * The diagnostics of unset variables, without those in the organization's id and in public keys: a plan can be made
+ * without them.
+ */
 function withoutKeys(tree: Tree, unset: readonly Diagnostic[]): readonly Diagnostic[] {
   const users = childOf(tree, 'users')
   const keys = (users?.kind === 'map' ? users.entries : []).flatMap(({ value }) => {

@@ -1,6 +1,6 @@
 /**
  * Nested folders: each is a sub-organization, or with `each` a template of several. A template is parsed once; its values
- * are put in once for every name, so that a mistake is found where it stands in the template and says for whom it is one.
+ * are put in once for every name, so that a mistake is reported at its place in the template, with the names it concerns.
  */
 import { type Diagnostic, diagnostic, type Span } from '../diagnostics/index.ts'
 import { checkSchema } from './check-schema.ts'
@@ -74,7 +74,7 @@ export function nestedIn(
   const shared = { ...around.defaults, ...defaults.vars, ...around.given }
   if (!each) {
     const written = files.flatMap((file) => entryOf(file, 'organization') ?? [])[0]
-    // What is not set is reported with the rest of the file.
+    // Unset variables are reported with the rest of the file.
     const text = written && textOf(substitute(written.value, { ...around, vars: shared }).tree)
     if (text === undefined) return { all: [{ name: undefined, vars: shared, about: files }], files, diagnostics }
     const name = { name: text, span: written!.value.span }
@@ -153,7 +153,10 @@ export function checkNestedNames(all: readonly Nested[]): readonly Diagnostic[] 
   })
 }
 
-/** Gathers what is found for each sub-organization: what is the same at one place is said once, and of whom. */
+/**
+ * Gathers the diagnostics of all sub-organizations; equal ones at one place become one, which names the
+ * sub-organizations.
+ */
 export class Findings {
   readonly #found = new Map<string, { readonly first: Diagnostic; readonly of: MapEntry[] }>()
 

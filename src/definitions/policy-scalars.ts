@@ -2,7 +2,7 @@ import { type CST, type Document, isMap, isScalar, type Pair, parseDocument, typ
 import type { PolicyField } from '../policy/index.ts'
 import { kinds } from '../resources/index.ts'
 
-/** An expression as it stands in a file: the scalar, and what is around it. */
+/** The scalar of an expression in a file, with its policy, its field and its columns. */
 export interface PolicyScalar {
   readonly policy: string
   readonly field: PolicyField

@@ -16,7 +16,7 @@ const SECRET_NAMES: readonly RegExp[] = [
 ]
 const PUBLIC_NAME = /(^|_)(PUBLIC|ENCRYPTED)_/
 
-/** What is said of such a name. */
+/** The advice for a variable with such a name. */
 export const SECRET_NAMES_HELP =
   'variables of keys, tokens, passwords and connections (`QUORATE_API_KEY`, `TEMPORAL_API_KEY`, `DATABASE_URL`, `AWS_*`, `*_TOKEN`, `*_SECRET`, `*_PASSWORD`, `*_PRIVATE_KEY` and the like) cannot be declared: plans and reports hold what definitions say; give what is no secret by a name of its own'
 

@@ -10,7 +10,7 @@ export const EXIT = {
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** One row of a room's code table: what a code means to whoever meets it. */
+/** One row of a room's code table: the meaning of a code, and what its reader can do. */
 export interface CodeRow {
   /** What is wrong, in one sentence, for the reference page. */
   readonly summary: string

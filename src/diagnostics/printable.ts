@@ -17,7 +17,7 @@ export function findUnseen(text: string): { readonly index: number; readonly cha
   return value && { index: value.index, character: value[0] }
 }
 
-/** A text without what is not printable. */
+/** A text without its characters that are not printable. */
 export function withoutUnseen(text: string): string {
   // A mark that followed what was taken out may have lost its letter.
   const left = text.replace(UNSEEN, '')
@@ -35,7 +35,7 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, escaped)
 }
 
-/** A text whose line breaks stay: only for who indents each of its lines. */
+/** A text whose line breaks stay: only for callers that indent each line. */
 export function printableLines(text: string): string {
   return text.replace(UNSEEN, (c) => (c === '\n' ? c : escaped(c)))
 }
@@ -50,8 +50,8 @@ export function printableJson(json: string): string {
 }
 
 /**
- * A value of data with every text in it printable, keys too. Line breaks stay in what stands under one of the keys `lines`.
- * What is no data (a function, an instance of a class) stays what it is.
+ * A value of data with every text in it printable, keys too. Line breaks stay in the values of the keys `lines`.
+ * Functions and instances of classes are returned unchanged.
  */
 export function printableDeep<T>(value: T, { lines = [] }: { readonly lines?: readonly string[] } = {}): T {
   return walk(value, printable, new Set(lines)) as T

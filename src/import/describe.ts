@@ -41,7 +41,7 @@ export function liveKey({ kind, id, name }: Pick<Resource, 'kind' | 'id' | 'name
 }
 
 /**
- * Describes all that lives, but for what is left out already. `declared` are the names that definitions have given.
+ * Describes every live resource, but for those in `leftOut`. `declared` are the names that definitions have given.
  */
 export function describeLive(
   actual: Actual,
@@ -113,7 +113,7 @@ function withParents(descriptions: readonly Description[], why: Map<string, stri
   })
 }
 
-/** A label may be chosen, so it is made to fit; a name is what it is. */
+/** The key in definitions: a label is changed until it is unique; a name is taken as it is. */
 function keyOf(
   row: ResourceKind,
   live: Resource,
@@ -140,7 +140,10 @@ interface Names {
   readonly addressOf: (kind: KindName, id: string) => Address | undefined
 }
 
-/** A live field as it is written; undefined for what is left out, because that says the same or because it cannot be said. */
+/**
+ * A live field as definitions write it; undefined where leaving it out means the same, or where definitions cannot
+ * write it.
+ */
 export function writtenField(row: FieldRow, value: Value | undefined, names: Names): Value | undefined {
   if (!row.schema || row.compare === 'never' || value === undefined || value === null) return undefined
   if (row.absent !== undefined && sameValue(value, row.absent, row.compare)) return undefined

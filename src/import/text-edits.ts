@@ -10,7 +10,7 @@ interface Splice {
   readonly start: number
   readonly end: number
   readonly text: string
-  /** Of two texts put in at one place, the one that is further in comes first. */
+  /** Of two texts put in at one place, the one with the larger indentation comes first. */
   readonly column: number
 }
 

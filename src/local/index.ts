@@ -1,7 +1,7 @@
 /**
- * Local: what stands on this machine and must belong to the user that this process runs as, alone: folders, files and
+ * Local: things on this machine that must belong to the user of this process, and to nobody else: folders, files and
  * sockets. Checks owner, mode and links before anything in them is believed, and says what the system refuses in words.
- * Knows nothing of what is kept there.
+ * Knows nothing of their contents.
  */
 
 export { claimPrivate, dropDrafts } from './claim-private.ts'

@@ -3,7 +3,7 @@ import type { TextDocument } from 'vscode-languageserver-textdocument'
 import { expressionAt } from '../definitions/index.ts'
 import { hoverAt } from '../policy/index.ts'
 
-/** The type and meaning of what stands at a position of an expression. */
+/** The type and meaning of the name or operator at a position of an expression. */
 export function hover(document: TextDocument, position: Position): Hover | undefined {
   const found = expressionAt(document.getText(), document.offsetAt(position))
   const said = found && hoverAt(found.field, found.value, found.offset)

@@ -24,7 +24,7 @@ export interface QuorumState {
   readonly members: readonly string[]
 }
 
-/** The quorum that a resource's fields say; `memberKey` turns a reference into what stands for it. */
+/** The quorum in a resource's fields; `memberKey` gives the key of a member, which may be a reference. */
 export function quorumOf(resource: Resource | undefined, memberKey: (member: Value) => string): QuorumState {
   const members = resource?.fields[QUORUM.members]
   return {

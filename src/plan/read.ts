@@ -8,7 +8,7 @@ import schema from './plan.schema.json' with { type: 'json' }
 /** What the schema says, compiled at its first use: most commands read no plan. That it is a schema is for a test. */
 let check: ValidateFunction | undefined
 
-/** A plan as it stands in a file: `seal` covers the rest of it, the time included. */
+/** A plan in a file: `seal` covers all other members, the time included. */
 type SealedPlan = Plan & { readonly seal?: string }
 
 /** Writes a plan as a file. */

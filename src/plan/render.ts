@@ -195,7 +195,7 @@ function renderGuard({ message, bypass, allowed, addresses }: Guard, paint: Pain
   return [`${paint('removed', 'refused:')} ${message}; raise with ${bypass}`, paint('dim', names.join('\n'))].join('\n')
 }
 
-/** What is left alone, and what it costs. */
+/** The lines about resources that the plan does not manage, and about the number of requests. */
 function asides({ unmanaged, requests, gone = [] }: Plan): readonly string[] {
   const lines: string[] = []
   if (gone.length > 0) {

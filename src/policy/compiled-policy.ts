@@ -1,5 +1,5 @@
 /**
- * One policy: its expressions compiled once, and what they come to for a request
+ * One policy: its expressions compiled once, and the outcome that they give for a request
  * (docs/protocol/policies.md#evaluating-a-policy).
  */
 
@@ -18,11 +18,11 @@ export interface CompiledPolicy {
   readonly condition: CompiledExpression | undefined
   readonly consensus: CompiledExpression | undefined
   readonly isIncluded: IsIncluded
-  /** What it can come to, made once: most requests are no concern of most policies. */
+  /** The outcomes without details, made once: for most requests most policies have one of them. */
   readonly outcomes: Readonly<Record<QuietOutcome, PolicyOutcome>>
 }
 
-/** Outcomes that say all there is to say. */
+/** Outcomes that carry no details, such as an error. */
 type QuietOutcome = Exclude<Outcome, 'OUTCOME_ERROR' | 'OUTCOME_REJECTED' | 'OUTCOME_REQUIRES_AUTHENTICATORS'>
 
 /** Compiles a policy. Never throws: a field that cannot be compiled makes the policy `OUTCOME_ERROR` when it is evaluated. */
@@ -30,10 +30,10 @@ export function compilePolicy(policy: PolicyText): CompiledPolicy {
   return compileWatched(policy)
 }
 
-/** Who looks on as a field of a policy is evaluated. */
+/** Makes the probe of one field of a policy: it is called for each compiled node (tracing, coverage). */
 export type Watch = (field: PolicyField, types: Unit['types']) => Probe
 
-/** Compiles a policy of which every evaluation is watched: for a trace or for coverage. Decides as `compilePolicy`'s does. */
+/** Compiles a policy with probes on its nodes, for a trace or for coverage. It decides as the one of `compilePolicy` does. */
 export function compileWatched(policy: PolicyText, watch?: Watch): CompiledPolicy {
   const { time, condition, consensus } = policy
   const compiled = (field: PolicyField, text: string | undefined) =>

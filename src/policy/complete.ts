@@ -158,7 +158,7 @@ export interface Hover {
   readonly end: number
 }
 
-/** Says what stands at an offset of an expression; undefined where there is nothing to say. */
+/** Describes the name or operator at an offset of an expression; undefined where there is none. */
 export function hoverAt(field: PolicyField, text: string, offset: number): Hover | undefined {
   const { tree } = parse(text)
   if (tree === undefined) return undefined

@@ -1,5 +1,5 @@
 /**
- * Clauses that come to the same on every request: what reads nothing of the request (`1 == 1`), what compares a value
+ * Clauses with the same value on every request: those that read nothing of the request (`1 == 1`), that compare a value
  * with itself or with what its type cannot hold (`approvers.count() >= 0`), and comparisons that exclude each other or
  * leave nothing out (`x > 5 && x < 5`, `x == 'a' || x != 'a'`). They are warnings: the service takes them.
  *
@@ -62,7 +62,7 @@ function isClosed(node: Expression, variables: ReadonlySet<string>): boolean {
   return childrenOf(node).every((child) => isClosed(child, variables))
 }
 
-/** What it comes to; undefined for an error, which other warnings tell of. */
+/** The value of a closed expression; undefined if evaluating it fails, which other rules report. */
 function closedValue(unit: Unit, node: Expression): boolean | undefined {
   if (node.kind === 'bool') return undefined
   const frame = createFrame({ now: 0n, activity: { type: '' }, approvers: [] })
@@ -149,7 +149,7 @@ function areExclusive(a: Demand, b: Demand): boolean {
   return [...some.texts].every((text) => others.texts.has(text) !== others.within)
 }
 
-/** What is left of all values; undefined when it is in two pieces. */
+/** All values that a demand excludes; undefined when they are two ranges. */
 function complement(demand: Demand): Demand | undefined {
   if (demand.kind === 'text') return { ...demand, within: !demand.within }
   const { least, most } = demand.range

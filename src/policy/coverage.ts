@@ -6,7 +6,7 @@ import { wholeExtent } from './extent.ts'
 import type { PolicyField, PolicyText } from './model.ts'
 import { Fault } from './values.ts'
 
-/** What is known of one clause, by its offsets in the text of its field. */
+/** The counts of one clause, by its offsets in the text of its field. */
 export interface ClauseCount {
   readonly start: number
   readonly end: number
@@ -33,7 +33,7 @@ interface Counter {
   error: number
 }
 
-/** Compiles a policy that counts what its clauses come to; `counts` reads the counts so far. */
+/** Compiles a policy that counts the values of its clauses; `counts` reads the counts so far. */
 export function compileCounted(policy: PolicyText): {
   readonly compiled: CompiledPolicy
   readonly counts: () => PolicyCount

@@ -4,7 +4,7 @@ import type { PolicyContext, PolicyField } from './model.ts'
 import type { FaultKind } from './values.ts'
 import { Fault } from './values.ts'
 
-/** What an expression comes to: whether it holds, or why it has no value and at which offsets of its text. */
+/** The value of an expression, or the error with its offsets in the text. */
 export type Evaluated =
   | { readonly value: boolean }
   | {

@@ -48,7 +48,7 @@ export type { Evaluate, Probe, Unit } from './unit.ts'
 
 /** Compiles a tree that was checked without errors. */
 export function compile(unit: Unit, node: Expression, scope: Scope | undefined): Evaluate {
-  // Who looks on wants to see every node; the direct forms skip those in between.
+  // A probe needs every node; the direct forms skip those in between.
   if (unit.probe !== undefined) return unit.probe(node, compileNode(unit, node, scope))
   return compileDirect(compile, unit, node, scope) ?? compileNode(unit, node, scope)
 }

@@ -27,7 +27,7 @@ export function checkText(field: PolicyField, text: string): readonly PolicyProb
   if (tree === undefined) return inOrder(problems)
   const checked = checkTree(field, tree)
   const all = [...problems, ...checked.problems]
-  // What is wrong comes first: of a tree that is refused nobody asks what it would come to.
+  // Constant clauses are reported only for a tree without errors.
   return inOrder(all.some(isError) ? all : [...all, ...constantProblems({ text, types: checked.types }, tree)])
 }
 

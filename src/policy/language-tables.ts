@@ -17,7 +17,7 @@ export interface SymbolRow {
   readonly doc: string
 }
 
-/** The tables that the language is made of, for whoever renders or completes it. */
+/** The tables that the language is made of, for the reference page and for completion. */
 export interface LanguageTables {
   readonly roots: Readonly<Record<string, RootRow>>
   readonly structs: Readonly<Record<string, StructRow>>

@@ -98,8 +98,8 @@ const textLoaders: Readonly<Record<Letters, Loader>> = {
 
 /**
  * A value without declared type (U-dynamic). From an ABI or an IDL, `{uint}`, `{int}`, `{text}`, `{tuple}`, `{map}` and
- * `{float}` say what a plain value cannot; other objects are maps for an IDL. A typed-data message comes from whoever
- * asks for the signature, so nothing in it is read as such a mark.
+ * `{float}` say what a plain value cannot; other objects are maps for an IDL. The caller who asks for the signature writes
+ * a typed-data message, so nothing in it is read as such a mark.
  */
 function decoded(raw: unknown, origin: Origin, place: ReadPlace): Result {
   const load: Loader = (inner, at) => decoded(inner, origin, at)
@@ -164,7 +164,7 @@ export function isPlainObject(raw: unknown): raw is Readonly<Record<string, unkn
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 }
 
-/** What is said when the context holds something else than the declared type. */
+/** The fault of a context that holds a value of another type than the declared one. */
 export function typeMismatch(type: Type, place: ReadPlace): Fault {
   return new Fault('TypeMismatch', `${quoted(place)} does not hold a value of type ${showType(type)}`, place)
 }

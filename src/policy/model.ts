@@ -65,7 +65,7 @@ export type Outcome =
   | 'OUTCOME_REQUIRES_AUTHENTICATORS'
   | 'OUTCOME_TIME_INACTIVE'
 
-/** What came of one request, and of each policy that was run. */
+/** The outcome of one request, and of each policy that was evaluated. */
 export interface Decision {
   readonly outcome: Outcome
   /** What settled it. */

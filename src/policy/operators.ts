@@ -21,7 +21,7 @@ export const logicOperators: Readonly<
     LogicSymbol,
     OperatorRow & {
       readonly associativity: 'left'
-      /** The operand that makes the result what it is itself, whatever the others are. */
+      /** The value of one operand that settles the result, whatever the other operand is: `false` for `&&`. */
       readonly settledBy: boolean
     }
   >

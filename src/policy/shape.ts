@@ -1,4 +1,4 @@
-/** The declared types of what the context holds, for whoever reads a context from text. */
+/** The declared types of the policy context, for readers of a context from text. */
 import { fieldRow, isRootName, roots, structRow } from './environment.ts'
 import { struct, type Type } from './types.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The smallest sets of people that suffice. People whom no rule can tell apart are tried once: instead of sets of people,
- * so many out of each *class* are chosen, smallest first, and what suffices is written out again as sets. With a quorum
+ * so many out of each *class* are chosen, smallest first, and choices that suffice are written out as sets. With a quorum
  * of 7 out of 30 equal members that is seven trials, not two million.
  */
 

@@ -15,17 +15,17 @@ export type Compile = (unit: Unit, node: Expression, scope: Scope | undefined) =
 export interface Unit {
   readonly text: string
   readonly types: ReadonlyMap<Expression, Type>
-  /** Looks on as nodes are evaluated. It is asked once for each node as it is compiled; without it nothing is paid. */
+  /** Called once for each node as it is compiled (tracing, coverage). Without it evaluation costs nothing more. */
   readonly probe?: Probe | undefined
 }
 
-/** Gives what to evaluate in place of a compiled node: the node itself, with somebody watching. */
+/** Returns the evaluator to use in place of a compiled node: usually one that calls it and notes the value. */
 export type Probe = (node: Expression, evaluate: Evaluate) => Evaluate
 
 /** The variables in scope, innermost first. */
 export interface Scope {
   readonly name: string
-  /** Where whoever walks the list puts one element after another, for the predicate to read. */
+  /** The current element; the quantifier's loop writes it before each call of the predicate. */
   readonly variable: Variable
   readonly outer: Scope | undefined
 }
@@ -57,7 +57,7 @@ export function spendOnText(frame: Frame, value: Result): boolean {
   return length < 64 || spend(frame, stepsOfText(length))
 }
 
-/** How a field is read: of a text without declared type it is found out what it is, which takes reading it. */
+/** The reader of a field. The type of a decoded text is found by reading it, so a long one costs steps. */
 export function readerFor(type: Type, load: Loader, place: ReadPlace): (frame: Frame, raw: unknown) => Result {
   if (type.kind !== 'dynamic') return (_, raw) => load(raw, place)
   return (frame, raw) => {

@@ -44,8 +44,8 @@ function withVoters(context: PolicyContext, voters: readonly Voter[]): PolicyCon
 }
 
 /**
- * People whom no policy can tell apart: the same tags and the same place in or out of the quorum. Somebody whose id a
- * consensus names stands alone; so does everybody once one asks for a name, an address or a credential.
+ * Classes of people that no policy can tell apart: same tags, same membership of the quorum. A person whose id a consensus
+ * names is a class of one; so is everybody once a consensus reads names, e-mail addresses or credentials.
  */
 function classesOf(
   voters: readonly Voter[],

@@ -1,6 +1,6 @@
 /**
  * Every refusal of the API with its literal text (docs/protocol/errors.md#texts).
- * Clients match these texts: what stands here is sent as it stands, values in the places of the parameters.
+ * Clients match these texts: each is sent exactly as it is written here, with values in the places of the parameters.
  */
 import type { GrpcCode, TurnkeyErrorCode } from './grpc.ts'
 
@@ -119,7 +119,7 @@ export const refusals = {
   invalidOidcToken: refused(3, 'INVALID_OIDC_TOKEN', () => 'invalid OIDC token'),
   mustBeSet: refused(3, 'REQUEST_INVALID', (parameter: string) => `${parameter} must be set`),
 
-  // What is not there.
+  // Things that do not exist.
   organizationNotFound: refused(5, 'ORGANIZATION_NOT_FOUND', () => 'no organization found with the given ID'),
   activityNotFound: missing(
     'No activity found with fingerprint. Consensus activities must target an existing activity by fingerprint',
@@ -139,7 +139,7 @@ export const refusals = {
   nothingToSignWith: missing('Could not find any resource to sign with.'),
   walletAccountNotFound: refused(5, '', (address: string) => `Could not find wallet account with address: ${address}`),
 
-  // What is there already.
+  // Things that exist already.
   fingerprintExists: refused(6, '', () => 'an activity with the same fingerprint already exists'),
   pathExists: refused(6, '', (walletId: string) => `path already exists in wallet account ${walletId}`),
   seedImported: refused(
@@ -153,7 +153,7 @@ export const refusals = {
     (keyId: string) => `private key with ID ${keyId} has already been imported in this organization`,
   ),
 
-  // Who may not.
+  // Denials and refused callers.
   permissionDenied: refused(
     7,
     'REQUEST_NOT_AUTHORIZED',
@@ -169,7 +169,7 @@ export const refusals = {
   apiOperationsDisabled: refused(7, 'API_OPERATIONS_DISABLED', () => 'api operations disabled'),
   authenticationFailed: refused(7, 'FORBIDDEN', () => 'authentication failed'),
 
-  // Too much.
+  // Limits and rates.
   maxAuthenticators: exhausted('user has exceeded maximum authenticators'),
   maxLongLivedApiKeys: exhausted('user has exceeded maximum long-lived api keys'),
   maxShortLivedApiKeys: exhausted('user has exceeded maximum short-lived api keys'),

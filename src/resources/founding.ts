@@ -51,7 +51,10 @@ export function foundingFields(resources: readonly Resource[]): Readonly<Record<
   }
 }
 
-/** What lives in a sub-organization of these definitions right after its creation; `idOf` gives what stands for an id. */
+/**
+ * The resources of a sub-organization right after its creation by these definitions; `idOf` gives a placeholder for
+ * each id.
+ */
 export function foundedBy(
   { organization, resources }: { readonly organization: string; readonly resources: readonly Resource[] },
   idOf: (address: Address) => string,

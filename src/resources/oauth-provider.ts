@@ -4,8 +4,8 @@ const FIXED = 'a provider keeps it for life; its user registers another one, the
 
 /**
  * Who a user is at an OIDC issuer: issuer, audience and subject together. To register one takes a token of the issuer,
- * which lets its holder in, and so no definition, plan or history may hold one: its user registers it, or whoever runs
- * their sign-up does. Definitions compare what is there, and delete it.
+ * which lets its holder in, and so no definition, plan or history may hold one: its user registers it, or the application
+ * that signs users up. Definitions compare live providers, and delete them.
  */
 export const oauthProvider: ResourceKind = {
   kind: 'oauthProvider',

@@ -18,7 +18,7 @@ function checkSecret({ fields: { encryptedClientSecret } }: Resource): readonly 
     {
       field: 'encryptedClientSecret',
       code: 'resources/bad-encrypted-secret',
-      // What it is instead is not said: it may be the secret itself.
+      // The message does not show the value: it may be the secret itself.
       message: "expected the client secret in hex, encrypted to the service's key; got something else",
       help: 'encrypt it as the API asks, and give the result by `${env.…}`; what is not encrypted is a secret no more',
     },
@@ -84,6 +84,6 @@ export const oauth2Credential: ResourceKind = {
     carries: 'one',
     parameters: ([change]) => ({ oauth2CredentialId: change!.actual!.id! }),
   },
-  // Whoever holds the client can have tokens issued for any of its users.
+  // The holder of the client's secret can have tokens issued for any of its users.
   power: (_change, action) => (action === 'delete' ? 'tightens' : 'loosens'),
 }

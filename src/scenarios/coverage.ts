@@ -1,4 +1,4 @@
-/** Coverage by place: what is known of each clause of each policy, where it stands in its file. */
+/** Coverage by place: the counts of each clause of each policy, at its place in its file. */
 import type { WrittenExpression } from '../definitions/index.ts'
 import { toSpanJson } from '../diagnostics/index.ts'
 import type { PolicyCount, PolicyField } from '../policy/index.ts'

@@ -11,7 +11,7 @@ export interface Scenario {
   readonly expected: Expectation
 }
 
-/** What a scenario expects, each with its place; what is left out is not compared. */
+/** The expectations of a scenario, each with its place; an absent member is not compared. */
 export interface Expectation {
   readonly span: Span
   readonly outcome?: Placed<ExpectedOutcome>
@@ -34,7 +34,7 @@ export interface Place {
   readonly column: number
 }
 
-/** What came of one scenario. Plain data: every report is made from it. */
+/** The result of one scenario. Plain data: every report is made from it. */
 export interface ScenarioResult extends Place {
   readonly name: string
   readonly ok: boolean

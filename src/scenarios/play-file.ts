@@ -18,11 +18,11 @@ import { votersOf, type World } from './world.ts'
 export interface PlayOptions {
   /** Only scenarios whose name has this in it, in any case. */
   readonly filter?: string | undefined
-  /** Counts what every clause of every policy comes to. @default false */
+  /** Counts the values of every clause of every policy. @default false */
   readonly coverage?: boolean | undefined
 }
 
-/** What came of the scenarios of one file. Plain data, so that it can come from another thread. */
+/** The results of the scenarios of one file. Plain data, so that another thread can send it. */
 export interface FileResult {
   readonly path: string
   readonly results: readonly ScenarioResult[]
@@ -30,7 +30,7 @@ export interface FileResult {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** What came of some files, and what their scenarios together made of each clause. */
+/** The results of some files, and the counts of each clause over all their scenarios. */
 export interface Played {
   readonly files: readonly FileResult[]
   /** Empty without coverage. */

@@ -57,7 +57,7 @@ export async function playSuite(
   return { files, passed, failed: results.length - passed + mistakes, counts }
 }
 
-/** Plays the parts of files, and puts what came of them together again, a result a file. */
+/** Plays the parts of files, and joins the results again, one for each file. */
 async function playParts(
   files: readonly (readonly Part[])[],
   world: World,

@@ -1,4 +1,4 @@
-/** Plays scenarios: decides each and compares what came of it with what it expects. */
+/** Plays scenarios: decides each and compares the decision with the expected one. */
 import type { Span } from '../diagnostics/index.ts'
 import {
   authorize,

@@ -69,7 +69,10 @@ export function checkFrostRequest(request: FrostRequest): void {
   readRequest(request)
 }
 
-/** The share that a key and nonces give; the one place where nonces are used, and whoever calls it answers for them. */
+/**
+ * The share that a key and nonces give; the one place where nonces are used. The caller must never pass the same nonces
+ * twice.
+ */
 export function frostShare(privateKey: Uint8Array, nonces: Nonces, request: FrostRequest): FrostShare {
   const secret = readScalar(privateKey, 'privateKey')
   const { message, verifyingKey, tweakedKey, operators, adaptor } = readRequest(request)

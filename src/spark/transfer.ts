@@ -19,7 +19,7 @@ export interface Operator {
   readonly encryptionPublicKey: Uint8Array
 }
 
-/** For whom a package is, encrypted. */
+/** A package encrypted to one operator. */
 export interface OperatorPackage {
   readonly operatorId: string
   readonly encryptedPackage: Uint8Array
@@ -45,7 +45,7 @@ export interface Transfer extends Quorum {
   /** A UUID. */
   readonly transferId: string
   readonly leaves: readonly TransferLeaf[]
-  /** The identity of whom the leaves go to, compressed. */
+  /** The receiver's identity key, compressed. */
   readonly receiverPublicKey: Uint8Array
 }
 
@@ -132,7 +132,7 @@ export function claimTransfer(
   )
 }
 
-/** Throws `SparkError` for operators of whom fewer than two would know the preimage. */
+/** Throws `SparkError` for a threshold below two: one operator alone would know the preimage. */
 export function checkLightningReceive(quorum: Quorum): void {
   checkQuorum(quorum)
   if (quorum.threshold < 2) throw new SparkError(`expected \`threshold\` to be at least 2, got ${quorum.threshold}`)

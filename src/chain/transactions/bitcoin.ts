@@ -41,13 +41,13 @@ export function readBitcoin(bytes: Uint8Array, { signer, acceptUnaddressed }: Bi
 }
 
 /**
- * Parses a PSBT of version 0. The library reads one with more output maps than outputs; whatever stands in them, this does
- * not. Throws `ChainError`.
+ * Parses a PSBT of version 0. The library accepts one with more output maps than outputs; this refuses it. Throws
+ * `ChainError`.
  */
 export function parsePsbt(bytes: Uint8Array): Transaction {
   try {
     // Which scripts of outputs have an address is decided below. Versions beyond 3 the library refuses.
-    // Records that nobody here knows are kept for whoever put them there.
+    // Unknown records are kept: other signers may need them.
     const extensions = { unknown: 'ignore', proprietary: 'ignore' } as const
     const psbt = Transaction.fromPSBT(bytes, { allowUnknownOutputs: true, allowUnknownInputs: true, ...extensions })
     if (psbt.opts.PSBTVersion === 0 && RawPSBTV0.decode(bytes).outputs.length === psbt.outputsLength) return psbt

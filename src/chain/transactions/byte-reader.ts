@@ -36,7 +36,7 @@ export class ByteReader {
     return BigInt.asIntN(size * 8, this.unsigned(size, what))
   }
 
-  /** Refuses what stands behind the end. */
+  /** Refuses bytes behind the end. */
   end(what: string): void {
     if (this.left > 0) refuse(`${this.left} bytes are left behind ${what}`)
   }

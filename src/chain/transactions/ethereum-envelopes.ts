@@ -58,7 +58,7 @@ export const typed: Readonly<Record<number, Envelope>> = {
   4: { type: 'TYPE_4', items: [...dynamicFees, 'authorization_list'], needsReceiver: true },
 }
 
-/** Reads the items of an envelope; what stands behind them is the caller's. */
+/** Reads the items of an envelope; items behind them (a signature) are the caller's to read. */
 export function readItems(
   envelope: Envelope,
   list: readonly RlpItem[],

@@ -30,7 +30,7 @@ export interface ComputeBudget {
   readonly unitPrice?: bigint
 }
 
-/** What a transaction says of itself to whoever completes it. */
+/** The parts of a transaction that are needed to complete and sign it. */
 export interface SolanaDraft {
   /** Base58. The first pays the fee; they sign in this order. */
   readonly signers: readonly string[]

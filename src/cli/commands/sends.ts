@@ -91,7 +91,7 @@ function exitOfListed(all: readonly ListedSend[]): ExitCode {
   return all.every(({ progress }) => progress?.state === 'included') ? EXIT.done : EXIT.partial
 }
 
-/** What came of each row of a batch, up to now. */
+/** The state of each row of a batch, up to now. */
 async function reportBatch({ io, json, options, settings }: CommandInput, begins: string): Promise<ExitCode> {
   assertReportable(options['report'])
   const { batches } = ledgerOf(settings.dataDir)

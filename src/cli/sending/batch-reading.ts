@@ -14,7 +14,7 @@ export async function findBatch(batches: Batches, begins: string): Promise<SendB
   throw unknownName('batch', begins, known)
 }
 
-/** What came of each row of a batch, up to now. */
+/** The state of each row of a batch, up to now. */
 export async function readBatchReport(batches: Batches, batch: SendBatch): Promise<BatchReport> {
   const [stands, stoppedAt] = await Promise.all([batches.survey(batch), batches.stoppedAt(batch.batchId)])
   return toBatchReport(batch, stands, stoppedAt)

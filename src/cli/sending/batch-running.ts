@@ -61,7 +61,7 @@ export async function followBatch(
     try {
       const progress = await look()
       show(progress)
-      // Whoever asks again has often just approved something.
+      // A user who runs the command again has often just approved something.
       if (first === undefined && !progress.over) await handle.signal('nudge').catch(() => {})
       first ??= progress
       if (progress.over || until(progress, first)) return progress

@@ -1,4 +1,7 @@
-/** `quorate sends stop`: what has not been submitted is held back at once, and then whoever carries the batch out is told. */
+/**
+ * `quorate sends stop`: rows that have not been submitted are held back at once, and then the workflow of the batch is
+ * told.
+ */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import type { PlanStore, SendBatch } from '../../../activities/index.ts'
 import type { CommandInput } from '../command.ts'

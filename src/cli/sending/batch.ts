@@ -33,7 +33,7 @@ import { memberOf, OPTIONAL, REQUIRED, type SendField } from './request.ts'
 import { ledgerOf } from './running.ts'
 import { usage } from './usage.ts'
 
-/** Sends what stands in a file, row by row; nothing is sent while anything is wrong with any row. */
+/** Sends the rows of a file; nothing is sent while anything is wrong with any row. */
 export async function sendBatch(input: CommandInput, path: string): Promise<ExitCode> {
   const { io, json, options } = input
   assertAlone(options)
@@ -99,7 +99,7 @@ async function prepare(
   return { diagnostics, batch: { ...batch, rows: standing, totals, ...(stoppedAt === undefined ? {} : { stoppedAt }) } }
 }
 
-/** Whoever stopped a batch has seen something: it goes on only when that is asked for. */
+/** A batch that a user stopped, for a reason, goes on only with `--resume`. */
 function assertNotStopped({ batchId, stoppedAt, rows }: PreparedBatch): void {
   const held = rows.filter(({ state }) => state === 'stopped')
   if (held.length === 0) return

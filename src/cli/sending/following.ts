@@ -1,4 +1,4 @@
-/** `quorate sends --follow`: looks into the ledger until what is open there has ended. Whoever carries it out is not asked. */
+/** `quorate sends --follow`: reads the ledger until every open send has ended. The workflows are not asked. */
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import type { Io } from '../io.ts'
 import { looking } from '../looking.ts'
@@ -23,7 +23,7 @@ function waits({ progress }: ListedSend): boolean {
 }
 
 const LOOK_EVERY_MS = 500
-/** Whoever is told to ask the API has done so by then. */
+/** By then a workflow that was told to ask the API has done so. */
 const ASKED_MS = 3_000
 
 /**
@@ -39,7 +39,7 @@ export function followListed(
   }: {
     readonly read: () => Promise<readonly ListedSend[]>
     readonly show: (one: ListedSend) => void
-    /** Sees to it that those are asked about at once: whoever looks has often just approved something. */
+    /** Tells the workflows of these sends to ask the API at once: a user who looks has often just approved something. */
     readonly nudge: (waiting: readonly ListedSend[]) => Promise<void>
   },
 ): Promise<readonly ListedSend[]> {

@@ -3,7 +3,7 @@ import { usage } from './usage.ts'
 /** As long as a name may be that people read out to each other, and some. */
 const MOST_CHARACTERS = 200
 
-/** What is not seen, or seen as a space and is another character. */
+/** Characters that are invisible, or look like a space and are another character. */
 const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u
 
 /**

@@ -27,7 +27,7 @@ export function makeRequest(find: (name: SendField) => unknown): SendRequest {
   return { from: from!, to: to!, reference: parseReference(reference!), ...optional }
 }
 
-/** Throws `cli/usage` for options that would be without effect: whoever gave one counts on it. */
+/** Throws `cli/usage` for options that would be without effect: the user who gave one counts on it. */
 export function assertNone(
   options: Readonly<Record<string, unknown>>,
   { names, unless }: { readonly names: readonly string[]; readonly unless: string },

@@ -1,4 +1,4 @@
-/** What came of a batch, row by row; as JSON and as CSV of the same values. */
+/** The report of a batch, row by row; as JSON and as CSV of the same values. */
 import {
   type BatchCounts,
   countsOf,

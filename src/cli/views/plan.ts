@@ -83,7 +83,7 @@ export function assertPermitted(plan: Plan): void {
   }
 }
 
-/** What is said of a sub-organization names it. */
+/** Messages about a sub-organization begin with its name. */
 function whereIn(plan: Plan, one: Plan): string {
   return one === plan ? '' : `in ${one.organization.name}: `
 }

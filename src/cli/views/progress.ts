@@ -24,7 +24,7 @@ export function isOver({ state }: ApplyProgress): boolean {
   return state !== 'running' && state !== 'waiting'
 }
 
-/** One batch in one line: what it does, how it stands, on whom it waits, since when. */
+/** One batch in one line: its changes, its state, whose approval it waits for, since when. */
 export const renderBatch = view((batch: BatchProgress, style: Style, now: number): string => {
   const { word, colour } = states[batch.state]
   const parts = [style[colour](word.padEnd(11)), batch.summary]
@@ -85,7 +85,7 @@ export function createProgressView(io: Io): (progress: ApplyProgress, before: Ap
   }
 }
 
-/** The exit code of an apply: what came of it as a whole. */
+/** The exit code of a whole apply. */
 export function exitOf({ state, batches }: Pick<ApplyProgress, 'state' | 'batches'>): ExitCode {
   if (state === 'done') return EXIT.done
   if (state === 'waiting' || state === 'running') return EXIT.waiting
@@ -93,7 +93,7 @@ export function exitOf({ state, batches }: Pick<ApplyProgress, 'state' | 'batche
   return batches.some((batch) => batch.state === 'completed') ? EXIT.partial : EXIT.error
 }
 
-/** What is waited for, on whom, and how to vote. */
+/** The activities that wait, whose approvals they need, and how to vote. */
 export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: Style): string => {
   const lines = progress.batches
     .filter(({ state }) => state === 'waiting')

@@ -1,4 +1,4 @@
-/** A batch of sends for people: what is in it, how far it is, and what came of it. */
+/** A batch of sends for people: its rows, its progress and its end. */
 import {
   countsOf,
   isRowOver,
@@ -43,7 +43,7 @@ export function wouldBeDenied(row: PreparedRow): boolean {
   return isOpen(row) && isDenied(row.explanation)
 }
 
-/** What a batch will do: each row where they are asked for, what is denied in any case, and what it comes to. */
+/** What a batch will do: denied rows always, all rows where that is asked for, and the totals. */
 export const renderBatch = view(
   (
     { batchId, file, rows, totals }: PreparedBatch,
@@ -129,7 +129,7 @@ function renderCounts(counts: Readonly<Partial<Record<RowState, number>>>): stri
   return ORDER.flatMap((state) => (counts[state] === undefined ? [] : [`${counts[state]} ${state}`])).join(', ')
 }
 
-/** What came of a batch: rows that are not included, and how many are in which state. */
+/** The end of a batch: rows that are not included, and how many are in which state. */
 export const renderBatchEnd = view((report: BatchReport, style: Style): string => {
   const { file, rows } = report
   const colours = { failed: style.error, rejected: style.error, taken: style.error } as const

@@ -14,7 +14,7 @@ export function sendRows({ receiver, amount, call }: SendDescription, style: Sty
   ]
 }
 
-/** Arguments are whoever made them: they are shown so that none can forge a line. */
+/** The caller of the contract chose the arguments: they are shown so that none can forge a line. */
 export const renderCall = view((call: NonNullable<SendDescription['call']>, style: Style): string => {
   if (call.kind === 'decoded') {
     const given = Object.entries(call.arguments).map(([name, value]) => `${name}: ${textOf(value)}`)

@@ -106,7 +106,7 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
       : []
   const where = receipt === undefined ? '' : style.dim(renderReceipt(receipt))
   const parts = [style[colour](word.padEnd(12)), ...waiting, transactionHash ?? '', where]
-  // Words of the API, of a node, or of whoever wrote a contract.
+  // The words of the API, of a node, or of a contract.
   if (error) parts.push(style.error(printable(error.message)))
   return `${parts.filter(Boolean).join('  ')}\n`
 })

@@ -112,7 +112,7 @@ function compileHolding(
   const predicatePlace = at(unit, node.predicate)
   const type = unit.types.get(node.target)
   const loadElement = loaderOf(type?.kind === 'list' ? type.element : any)
-  // A predicate keeps nothing of its element, unless somebody looks on: one struct serves for all.
+  // A predicate keeps nothing of its element unless a probe does: one struct serves for all elements.
   const lent =
     unit.probe === undefined && type?.kind === 'list' && type.element.kind === 'struct'
       ? new StructValue({})

@@ -35,7 +35,7 @@ interface Step {
   readonly name: string
   readonly absent: unknown
   readonly missing: Fault
-  /** Said when what it is read from is no struct. */
+  /** The fault for reading this field of a value that is no struct. */
   readonly notStruct: Fault
 }
 

@@ -64,7 +64,7 @@ function mayApply(policy: LintPolicy, world: World): boolean {
   return verdict === 'true' || verdict === 'open'
 }
 
-/** Whether somebody's DENY is sure to meet it, whoever asks and whenever. */
+/** Whether a DENY without consensus and without `time` applies in a world, whatever else the request says. */
 function isDenied(input: LintInput, world: World): boolean {
   return input.policies.some(
     (policy) =>

@@ -1,5 +1,5 @@
 /**
- * What a condition comes to for each kind of request. A *world* is what is known of a request from its activity type
+ * The value of a condition for each kind of request. A *world* is what a request's activity type says about it
  * alone: which roots are defined, and the words for the activity (U-root-def, docs/protocol/policies.md#roots). In a
  * world a condition is true, false, an error, or open: it depends on the request.
  */
@@ -80,13 +80,13 @@ export function allWorlds(): readonly World[] {
     .flatMap(worldsOf)
 }
 
-/** What the condition of a policy comes to in a world; one that is absent holds. */
+/** The value of a policy's condition in a world; an absent condition holds. */
 export function verdictOf(policy: LintPolicy, world: World): Verdict {
   const { condition } = policy.fields
   return condition === undefined ? 'true' : verdict(condition.tree, world, condition)
 }
 
-/** What an expression comes to in a world. */
+/** The value of an expression in a world. */
 export function verdict(node: Expression, world: World, expression: LintExpression): Verdict {
   switch (node.kind) {
     case 'bool':

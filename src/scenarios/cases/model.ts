@@ -1,6 +1,6 @@
 import type { Decision, Outcome, PolicyContext, PolicyText } from '../../policy/index.ts'
 
-/** What came of a case, in one word. */
+/** The outcome of a case, in one word. */
 export type CaseOutcome = 'allow' | 'deny' | 'pending' | 'error'
 
 /** One case or variant, ready to run. */
@@ -13,7 +13,7 @@ export interface PolicyCase {
   readonly expected: CaseExpectation
 }
 
-/** What a case expects; what is left out is not compared. */
+/** The expectations of a case; an absent member is not compared. */
 export interface CaseExpectation {
   readonly outcome?: string
   /** For `error`: refused when it is written, an error of evaluation, or either of the two. @default any */

@@ -1,7 +1,7 @@
 import { authorize, compilePolicy, type Decision, writeRefusal } from '../../policy/index.ts'
 import type { CaseOutcome, CaseResult, PolicyCase } from './model.ts'
 
-/** Runs one case and compares what came of it with what it expects. */
+/** Runs one case and compares its outcome with the expected one. */
 export function runCase({ name, policies, context, expected }: PolicyCase): CaseResult {
   const decision = authorize(policies.map(compilePolicy), context)
   const outcomes = Object.fromEntries(decision.policies.map(({ policyId, outcome }) => [policyId, outcome]))
