@@ -39,7 +39,7 @@ export class ApplyRun {
   readonly startedAt: string
   outline: Outline | undefined
   cancelled = false
-  /** The history has grown long: come to rest, so that the next run can take over. */
+  /** The history has grown long: begin nothing more, so that the next run can take over. */
   tooLong = false
   /** Counts news, so that each waiter can tell whether some came since it looked. */
   news = 0
@@ -48,7 +48,7 @@ export class ApplyRun {
   #verdict: 'stale' | 'failed' | undefined
   /** Why there is a verdict, or why it does not go on just now. */
   #error: Failure | undefined
-  /** What came of this very plan when it was applied before. */
+  /** The outcome of this very plan when it was applied before. */
   #ended: ApplyProgress | undefined
   readonly #active = new Set<number>()
 
@@ -97,7 +97,7 @@ export class ApplyRun {
     return this.#active.size === 0
   }
 
-  /** Whether every batch has come to its end. */
+  /** Whether every batch is final. */
   get finished(): boolean {
     return this.outline !== undefined && this.#records.every(({ state }) => isFinal(state))
   }

@@ -25,7 +25,8 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   setHandler(progress, () => run.progress())
   setHandler(nudge, () => run.nudge())
   setHandler(cancel, () => run.cancel())
-  // Temporal's own cancellation means the same as the signal: come to rest and say where things stand.
+  // Temporal's own cancellation means the same as the signal: stop beginning things, wait for the running step, return
+  // the progress.
   CancellationScope.current().cancelRequested.catch(() => run.cancel())
 
   return CancellationScope.nonCancellable(async () => {
@@ -107,7 +108,7 @@ async function submit(run: ApplyRun, index: number): Promise<void> {
   }
 }
 
-/** Asks until the activity has come to its end; casts the acting user's vote when it is missing or has lapsed. */
+/** Polls until the activity is final; casts the acting user's vote when it is missing or has lapsed. */
 async function awaitEnd(run: ApplyRun, index: number): Promise<void> {
   const record = run.record(index)
   const step = { ...run.token, batch: index }

@@ -33,7 +33,7 @@ export interface SendBatchInput {
   readonly carried?: BatchRecord
 }
 
-/** What is known of a batch; plain JSON, handed from run to run. */
+/** The state of a batch; plain JSON, handed from run to run. */
 interface BatchRecord {
   /** Rows before this one have been begun. */
   readonly begun: number
@@ -203,7 +203,7 @@ async function begin(run: BatchRun, { sendId, reference }: BatchedSend): Promise
 
 const idOf = (organizationId: string, sendId: string) => `send/${organizationId}/${sendId}`
 
-/** Tells a send what is new; one that nobody carries out any more is begun again, and comes to the same end. */
+/** Tells a send what is new; a send whose workflow was ended is begun again, with the same bytes. */
 async function tell(run: BatchRun, one: BatchNews['news'][number]): Promise<void> {
   const handle = getExternalWorkflowHandle(idOf(run.input.organizationId, one.sendId))
   await handle.signal(told, one.news).catch(() => begin(run, one))

@@ -24,7 +24,7 @@ export interface SendInput {
   readonly carried?: SendRecord
 }
 
-/** What is known of a send; plain JSON, handed from run to run. */
+/** The state of a send; plain JSON, handed from run to run. */
 interface SendRecord extends SendProgress {
   readonly needsVote?: boolean
   /** When the acting user's approval was last cast by this workflow. */
@@ -54,7 +54,7 @@ async function carryOut(run: SendRun): Promise<SendProgress> {
     const failure = toFailure(error)
     const isStopped = failure.code === 'apply/send-stopped'
     run.change({ state: isStopped ? 'stopped' : 'failed', error: failure })
-    // Its reference is free, and what is kept under it may by now be of another send.
+    // Its reference is free: the ledger may by now have another send under it.
     if (isStopped) return run.progress()
   }
   await keep(run)
@@ -165,7 +165,7 @@ async function submitAtOnce(
   run.kept = JSON.stringify(run.progress())
 }
 
-/** Asks until the activity has come to its end; casts the acting user's vote again when it has lapsed. */
+/** Polls until the activity is final; casts the acting user's vote again when it has lapsed. */
 async function awaitApproval(run: SendRun): Promise<void> {
   const { sendId } = run.input
   const pace = paceOf(run)
@@ -194,7 +194,7 @@ async function vote(run: SendRun): Promise<void> {
   }
 }
 
-/** Asks until the transaction has come to its end. One of a batch waits first: its batch asks when all are submitted. */
+/** Polls until the transaction is final. A send of a batch waits first: its batch polls when all are submitted. */
 async function awaitInclusion(run: SendRun): Promise<void> {
   const { sendId, batched } = run.input
   const pace = paceOf(run)
@@ -211,11 +211,11 @@ async function awaitInclusion(run: SendRun): Promise<void> {
 
 function paceOf(run: SendRun): () => Promise<unknown> {
   if (!run.input.batched) return createPace(run)
-  // What was told while something else was awaited is not waited for again.
+  // A signal that arrived during another wait counts as news at once.
   return async () => (run.wasTold ? 'news' : rest(run, UNTOLD_MS))
 }
 
-/** Keeps where it stands for whoever asks without Temporal, when it has changed. It is a service, not a condition. */
+/** Keeps a changed state in the ledger, for commands that read it without Temporal. The send does not depend on it. */
 async function keep(run: SendRun): Promise<void> {
   const progress = run.progress()
   const text = JSON.stringify(progress)

@@ -19,7 +19,7 @@ export const MOST_STALE = 3
 /** A vote that did not count is not cast again before this. */
 export const VOTE_AGAIN_MS = 60 * 60 * 1000
 
-/** What waits: it can be told of news, and to come to rest. */
+/** A waiting run: it can be told of news, and to stop. */
 export interface Waiter {
   /** Nothing new may be begun. */
   readonly stopping: boolean
@@ -27,7 +27,7 @@ export interface Waiter {
   readonly news: number
 }
 
-/** Thrown inside a batch's walk when the run comes to rest; what is recorded by then is enough to go on. */
+/** Thrown inside a batch's walk when the run stops; the records by then are enough to go on later. */
 export class AtRest extends Error {}
 
 const FIRST_WAIT_MS = 1_000
@@ -55,7 +55,7 @@ export async function persist<T>(
   }
 }
 
-/** Waits for a time, for news, or for the run to come to rest, which it throws. */
+/** Waits for a time or for news; throws `AtRest` when the run stops. */
 export async function rest(run: Waiter, ms: number): Promise<'news' | 'time'> {
   if (run.stopping) throw new AtRest()
   const seen = run.news

@@ -50,7 +50,7 @@ const CREATING: readonly { readonly family: RegExp; readonly ids: string; readon
  * Finds who created the users, tags, policies and wallets of an organization that the lock does not hold, by walking its
  * completed creating activities, newest first, until all are found or none is left. The creator is the activity's first
  * voter: submitting is the first approval (docs/protocol/activities.md#votes). What an activity list does not show (the
- * first root user) has no entry, or with `founder` that one: in a sub-organization, whoever created it. Throws
+ * first root user) has no entry, or with `founder` that user: in a sub-organization, the user who created it. Throws
  * `LiveError` and `ClientError`.
  */
 export async function creatorsOf(

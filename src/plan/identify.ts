@@ -1,7 +1,7 @@
 /**
  * Which live thing each address means. By the id in the lock first, then by the former name, then by what tells it from
  * others of its parent. What is found without the lock is *adopted*: somebody may have put it there to be found, so its
- * creator is looked at (else whoever may create users could create `carol` first and be voted into the quorum).
+ * creator is looked at (else a user who may create users could create `carol` first and be voted into the quorum).
  */
 import { createSource, type Diagnostic, diagnostic, type Span, spanAt } from '../diagnostics/index.ts'
 import {

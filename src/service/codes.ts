@@ -2,7 +2,7 @@ import type { Codes } from '../diagnostics/index.ts'
 import { STORE_CODES } from './store/index.ts'
 
 /**
- * What the service says to whoever starts it. What it says on the wire are `ApiError`s
+ * The errors of starting a service, for its operator. Errors on the wire are `ApiError`s
  * (docs/protocol/errors.md#the-error-body).
  */
 export const SERVICE_CODES = {

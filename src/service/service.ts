@@ -165,12 +165,12 @@ async function openFolder(settings: Settings): Promise<Service> {
   }
 }
 
-/** Nobody pays for what is not asked for, its library included. */
+/** The metrics library is loaded only where metrics are wanted. */
 async function openMetrics({ metricsPort }: Settings): Promise<Metrics | undefined> {
   return metricsPort === undefined ? undefined : (await import('./metrics/metrics.ts')).createMetrics()
 }
 
-/** Waits for work, but no longer than so many ms: what is not over then goes on unwatched. */
+/** Waits for work, but no longer than so many ms: unfinished work then goes on without a waiter. */
 async function isLate(work: Promise<void> | void, ms: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => late.resolve(true), Math.max(0, ms))

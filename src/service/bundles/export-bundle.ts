@@ -13,7 +13,7 @@ export function readTargetPublicKey(text: string): Uint8Array {
 }
 
 /**
- * Encrypts secret bytes to whoever holds the target key, in a bundle as public clients open it
+ * Encrypts secret bytes to the target key, in a bundle as public clients open it
  * (docs/protocol/bundles.md#export-bundles), and wipes them.
  */
 export async function makeExportBundle(

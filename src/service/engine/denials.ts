@@ -1,8 +1,7 @@
 /**
- * What is kept of a request that was denied: who asked for what, and what was decided. Premise:
- * a user without any right may still send as much as it wants, so that what is kept of one request is bounded, a
- * repetition is only counted, and of the others of one user and day so many are kept; the first ones, or an attacker who wants its
- * traces gone would write over them.
+ * The record of a denied request: its caller, its intent, and the decision. Premise: a user without any right may still send
+ * as many requests as it wants. So the size of one record is bounded, a repetition is only counted, and only the first
+ * so many denials of one user and day are kept: if the newest were, an attacker could push older records out.
  */
 import type { Json, JsonObject } from '../../protocol/index.ts'
 import { countDenial, countKeptDenials, hasKeptDenial, type Transaction } from '../store/index.ts'
@@ -10,7 +9,7 @@ import { countDenial, countKeptDenials, hasKeptDenial, type Transaction } from '
 /** Denied requests of one user that are kept of one day. */
 export const KEPT_DENIALS_A_DAY = 100
 
-/** Of an intent, and of what was stamped: more than any ordinary request has. */
+/** Most bytes of a kept intent, and of a kept body: more than any ordinary request has. */
 const MOST_BYTES = 4_096
 
 const DAY_MS = 86_400_000
@@ -36,7 +35,7 @@ export async function admitDenial(
   return isKept
 }
 
-/** What is kept of the bytes of a denied request: themselves, or their digest where they are many. */
+/** The kept form of the bytes of a denied request: the bytes, or their digest where they are too many. */
 export function keptMessage(message: string, fingerprint: string): string {
   const bytes = Buffer.byteLength(message)
   return bytes <= MOST_BYTES

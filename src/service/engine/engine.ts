@@ -68,7 +68,7 @@ export interface RawRequest {
   readonly body: Uint8Array
   /** The address that it came from, where that is known. */
   readonly source?: string | undefined
-  /** Where what becomes known of it is noted. */
+  /** Verified facts about the request are noted here. */
   readonly known?: Known
 }
 

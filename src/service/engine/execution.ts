@@ -7,7 +7,7 @@ import type { Case } from './judgement.ts'
 import { NotPrepared } from './work.ts'
 
 /**
- * Carries out an allowed activity inside the request's transaction and says what came of it, for its row. What fails
+ * Carries out an allowed activity inside the request's transaction and returns its status and result, for its row. What fails
  * leaves no trace but the failure (docs/protocol/errors.md#failed-activities); only a fault of the machine is thrown.
  * `recheck` is for an activity that has waited: what was true at its submission may have changed since.
  */

@@ -1,12 +1,12 @@
 /**
- * Whom the OIDC tokens in a request name. Verifying one may ask its issuer over the network, which must not happen
- * while the store is held: so it is done before, and the outcome is looked up where it is needed. Nobody can make the
- * service ask issuers without a credential of the organization.
+ * The identities that the OIDC tokens of a request name. Verifying a token may ask its issuer over the network, which
+ * must not happen while the store is held: so it is done before, and the outcome is looked up where it is needed.
+ * Nobody can make the service ask issuers without a credential of the organization.
  */
 import { apiError, type JsonObject } from '../../protocol/index.ts'
 import { type OidcIdentity, type OidcVerifier, readVerifiedIdentity } from '../oidc/index.ts'
 
-/** Says whom a token of the request names. Throws `ApiError` for one that names nobody. */
+/** The identity that a token of the request names. Throws `ApiError` for a token that does not verify. */
 export type IdentityOf = (oidcToken: string) => Promise<OidcIdentity>
 
 /** More tokens than this in one request are not looked at: it would wait for too many issuers. */

@@ -14,7 +14,7 @@ import type { Handler, HandlerContext } from './handler.ts'
 import type { PolicySource } from './policy-cache.ts'
 import { aliasOf } from './readings.ts'
 
-/** One activity before the policies: what is asked, and by what it is carried out. */
+/** One activity before the policies: its type and intent, and the handler that would carry it out. */
 export interface Case {
   readonly row: ActivityRow
   readonly intent: JsonObject

@@ -1,7 +1,7 @@
 import type { ActivityRecordRow } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 
-/** What becomes known of a request while it is worked on, for the service's operator. Nothing that is only claimed. */
+/** Verified facts about a request, noted for its line in the operator's log. Nothing that the request only claims. */
 export interface Known {
   /** Where the request runs, and whose stamp it has. */
   organizationId?: string
@@ -20,7 +20,7 @@ export function noteCaller(known: Known, caller: Caller): Caller {
   return caller
 }
 
-/** Notes what became of a submit; to be called after the commit. */
+/** Notes the result of a submit; to be called after the commit. */
 export function noteOutcome(
   known: Known,
   { activity, denialIs }: { readonly activity?: ActivityRecordRow; readonly denialIs?: Known['denial'] },

@@ -27,7 +27,7 @@ import type { EngineTools } from './tools.ts'
 import { ballotOf, recordVote, type Voter, voteByFingerprint, voteByResubmission } from './voting.ts'
 import type { Work } from './work.ts'
 
-/** What became of a submit, and for whom. */
+/** The result of a submit, and its caller. */
 export interface Submitted {
   /** Absent where the request was denied and is only counted. */
   readonly activity?: ActivityRecordRow
@@ -71,7 +71,7 @@ async function take(tools: EngineTools, tx: Transaction, voter: Voter): Promise<
 
 /**
  * Decides about bytes that nobody has sent before; submitting is the first approval. A denied activity is kept as FAILED
- * for whoever asks what was decided (U-denied-surface), under a fingerprint that no bytes have: sent again, the
+ * for an operator who asks what was decided (U-denied-surface), under a fingerprint that no bytes have: sent again, the
  * same bytes are judged anew, and nobody's denied request counts as an approval of anything
  * (docs/protocol/activities.md#the-same-body-again).
  */

@@ -32,7 +32,7 @@ import type { Work } from './work.ts'
 
 type Selection = 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED'
 
-/** Who votes, with which request, and when. */
+/** The caller who votes, with the request and its time. */
 export interface Voter {
   readonly caller: Caller
   readonly request: SubmitRequest
@@ -131,7 +131,7 @@ async function approve(
   return { activity: await updateActivity(tx, voted, became) }
 }
 
-/** Unstated: one rejection by whoever may vote is final, also by the submitter (docs/protocol/activities.md#votes). */
+/** Unstated: one rejection by a user who may vote is final, also by the submitter (docs/protocol/activities.md#votes). */
 async function reject(
   tools: EngineTools,
   tx: Transaction,
@@ -216,7 +216,7 @@ async function recordEvaluation(
   })
 }
 
-/** What the caller's approval counts as. */
+/** The ballot of the caller's approval. */
 export function ballotOf(caller: Caller): Ballot {
   return { userId: caller.userId, credential: caller.credential }
 }

@@ -30,7 +30,7 @@ export interface Job<Name extends JobName> {
   readonly weight: number
 }
 
-/** What is done at once: a few milliseconds, which a thread would take to be told of it. */
+/** Smaller jobs are done at once: they take the few milliseconds that handing them to a thread would take. */
 const SMALL_WEIGHT = 32
 
 /** Thrown when a part is not there yet. No `Error`: nothing that prints errors may print what it holds. */

@@ -45,7 +45,7 @@ export function checkDataFolder(dataDir: string, given: Secret<Uint8Array> | und
   const has = needed.filter((name) => sizeOf(path(name)) >= 0)
   const peeked = hasDatabase ? peekDatabase(database) : 'empty'
   const installed = peeked !== 'damaged' && peeked !== 'empty' && peeked.setting(SETTINGS.organizationId) !== undefined
-  // Killed before its organization was committed: what is there was never used.
+  // Killed before its organization was committed: the files there were never used.
   if (begun && !installed && peeked !== 'damaged') return 'new'
   if (has.length === 0 && !hasLog) return 'new'
   if (peeked === 'damaged') throw damaged(database, 'is no whole database')
@@ -84,7 +84,7 @@ function factsOf({ setting }: { readonly setting: (name: string) => string | und
   return { organizationId: setting(SETTINGS.organizationId) ?? '', apiPublicKey: setting(SETTINGS.apiPublicKey) ?? '' }
 }
 
-/** -1 for what is not there. */
+/** The size of a file; -1 for one that does not exist. */
 function sizeOf(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? -1
 }

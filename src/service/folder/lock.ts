@@ -24,8 +24,9 @@ const READERS_MS = 10_000
 /**
  * Takes the folder for this process alone. The lock is the operating system's, on `lock.db`, through SQLite's own
  * exclusive lock: it ends with the process, so a stale one cannot exist and none is ever stolen by time. `lock.pid`
- * only says whom to ask. Where `lock.db` was removed under a service that runs, the database tells: a service always has
- * it open, and SQLite gives it to nobody else whole. Throws `service/data-folder-in-use` naming the other process.
+ * only names the process that holds it. Where `lock.db` was removed under a service that runs, the database tells: a
+ * service always has it open, and SQLite gives it to nobody else whole. Throws `service/data-folder-in-use` naming the
+ * other process.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const path = join(folder, 'lock.db')
@@ -100,7 +101,10 @@ function inUse(folder: string, pid: number | undefined): ServiceError {
   })
 }
 
-/** The pid of whoever holds the lock. A pid that does not run is from before: the new owner is about to write its own. */
+/**
+ * The pid of the process that holds the lock. A pid that does not run is from before: the new owner is about to write
+ * its own.
+ */
 async function readOwner(folder: string): Promise<number | undefined> {
   for (let attempt = 0; attempt < PID_TRIES; attempt++) {
     const pid = readPid(folder)

@@ -17,8 +17,8 @@ import { DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY } from './fil
 import { lockFolder } from './lock.ts'
 
 /**
- * What a snapshot holds besides the database. The master key is among it, or nothing sealed could be opened: whoever
- * reads a snapshot has the wallets.
+ * The files of a snapshot besides the database. The master key is among them, or nothing sealed could be opened: a
+ * reader of a snapshot has the wallets.
  */
 const FILES = [MASTER_KEY_FILE, BOOTSTRAP_FILE, OPERATOR_FILE] as const
 

@@ -134,9 +134,9 @@ interface Move {
 }
 
 /**
- * Says with whom an address has exchanged, the most first. Where it alone has lost, or alone has gained, each of the
- * others is one, with what came to it or from it; otherwise nobody can tell whose went to whom, and the whole is said of
- * who has most of the rest.
+ * The counterparties of an address, the largest amount first. Where the address alone has lost, or alone has gained, each
+ * other address is a counterparty, with its own amount; otherwise amounts cannot be assigned, and the whole is told of the
+ * address with the largest other change.
  */
 function movesOf(changes: Changes, address: string): readonly Move[] {
   const own = changes.get(address) ?? 0n

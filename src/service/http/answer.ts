@@ -21,8 +21,8 @@ export interface FailedRequest {
 }
 
 /**
- * Turns whatever was thrown into the API's own error. What is not ours to explain becomes code 13 with a reference that
- * the log repeats.
+ * Turns whatever was thrown into the API's own error. An unexpected error becomes code 13 with a reference that the log
+ * repeats.
  */
 export function toApiError(
   error: unknown,

@@ -125,7 +125,7 @@ export function createInFlight(
         request.phase = 'working'
         delete request.refuse
         raw.removeAllListeners('data')
-        // The rest of a body that is refused is read and dropped, so that its sender comes to read the refusal.
+        // The rest of a body that is refused is read and dropped, so that its sender gets to read the refusal.
         raw.resume()
       }
       return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)

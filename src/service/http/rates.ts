@@ -3,7 +3,7 @@ import { sourceOf } from '../network/index.ts'
 import { type Rate, refuseTooMany } from '../rates.ts'
 
 /**
- * Counts the requests of each source address and says what is left (docs/protocol/limits.md#requests-a-second), before
+ * Counts the requests of each source address and says how many are left (docs/protocol/limits.md#requests-a-second), before
  * their bodies are read. Whether the service lives may be asked at any rate.
  */
 export function addSourceRate(server: FastifyInstance, rate: Rate): void {

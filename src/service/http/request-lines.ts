@@ -27,7 +27,7 @@ export interface RequestEnd extends Known {
 }
 
 export interface RequestLines {
-  /** Where the engine notes what it comes to know of a request. */
+  /** The engine notes verified facts about the request here. */
   knownOf(request: FastifyRequest): Known
   /** A request is answered by this refusal. */
   refuse(request: FastifyRequest, reply: FastifyReply, refusal: ApiError): void

@@ -1,6 +1,6 @@
 import { NameNotFound, type ResolveHost } from './resolve-host.ts'
 
-/** What is known of a host name: its addresses, that it has none, or that this cannot be said now. */
+/** The result of a look-up: the addresses of a host name, that it has none, or that the resolver did not answer in time. */
 export type NameLookup =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
   | { readonly kind: 'none' }

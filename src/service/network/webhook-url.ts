@@ -10,7 +10,7 @@ import type { ResolveHost } from './resolve-host.ts'
  */
 export type CheckWebhookUrl = (url: string, field: string, owner: string) => Promise<void>
 
-/** What may be made of a URL: a call to these addresses of its host, or none, by this rule. */
+/** The verdict on a URL: the addresses that may be called, or the rule that forbids a call. */
 export type WebhookPlace =
   | { readonly kind: 'open'; readonly url: URL; readonly addresses: readonly string[] }
   | { readonly kind: 'refused'; readonly rule: string }
@@ -19,7 +19,7 @@ export type WebhookPlace =
   /** Whether its host has one could not be found out in time. */
   | { readonly kind: 'unknown'; readonly rule: string }
 
-/** Finds where a webhook would go. Whoever dials must dial one of the addresses, and not ask for the name again. */
+/** Finds the addresses of a webhook's host. The caller must dial one of them, and not look the name up again. */
 export type FindWebhookPlace = (url: string, owner: string) => Promise<WebhookPlace>
 
 const MAX_LENGTH = 2048

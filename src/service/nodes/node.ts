@@ -24,12 +24,12 @@ export class NodeUnreachable extends Error {
   override readonly name: string = 'NodeUnreachable'
 }
 
-/** The node has answered, and nobody knows what. */
+/** The node's answer cannot be read. */
 export class NodeUnreadable extends NodeUnreachable {
   override readonly name = 'NodeUnreadable'
 }
 
-/** The node, or what stands before it, has put the question off: it says nothing of what was asked. */
+/** The node, or a gateway before it, is busy: its answer says nothing about the question. */
 export class NodeBusy extends NodeUnreachable {
   override readonly name = 'NodeBusy'
 }

@@ -1,4 +1,4 @@
-/** Who an OIDC token says that somebody is. */
+/** The identity in the claims of an OIDC token. */
 export interface OidcIdentity {
   readonly issuer: string
   /** The one that a registration keeps. */

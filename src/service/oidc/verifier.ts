@@ -9,7 +9,7 @@ import type { Logger } from '../../telemetry/index.ts'
 import type { FetchDocument } from './fetch-document.ts'
 import { type OidcIdentity, readIdentity } from './identity.ts'
 
-/** Says whom a token names, or nothing for one that does not verify. Never throws. */
+/** The identity that a token names; undefined for one that does not verify. Never throws. */
 export interface OidcVerifier {
   verify(token: string): Promise<OidcIdentity | undefined>
 }

@@ -12,7 +12,7 @@ export type OperatorRequest =
   | { readonly kind: 'add-fault'; readonly fault: NewFault }
   | { readonly kind: 'clear-faults'; readonly id?: number }
 
-/** What an operator has changed, as it stands. */
+/** The changes of an operator that are in force. */
 export interface OperatorState {
   /** The time of the service: milliseconds since the epoch. */
   readonly now: number
@@ -34,7 +34,7 @@ export interface Operator {
 /** Where dates end that every client can read: the year 10000. */
 const END_OF_TIME = Date.UTC(10_000, 0)
 
-/** What is kept between runs: a database from a moved time belongs to a moved clock. */
+/** The state that outlives a restart: a database from a moved time belongs to a moved clock. */
 type Kept = Pick<OperatorState, 'aheadMs' | 'faults'>
 
 /**

@@ -9,7 +9,7 @@ type Reply = { readonly state: OperatorState } | { readonly error: ReturnType<ty
 /** The name of the operator's socket in a data folder: never the public API's, and the folder's owner's alone. */
 const NAME = 'operator'
 
-/** Answers the operator of a data folder until closed. Whoever calls this holds the folder's lock. */
+/** Answers the operator of a data folder until closed. The caller holds the folder's lock. */
 export function listenForOperator(dataDir: string, operator: Operator): Promise<PrivateListener> {
   return listenPrivately(dataDir, NAME, (text) => JSON.stringify(answer(operator, text)))
 }

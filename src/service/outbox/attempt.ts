@@ -5,7 +5,7 @@ import type { DueDelivery } from '../resources/webhook-endpoints/deliveries-stor
 import { type Answer, post } from './post.ts'
 import type { WebhookKeys } from './signing-keys.ts'
 
-/** What came of an attempt; what has failed for good is not tried again. */
+/** The result of an attempt; one that has failed for good is not tried again. */
 export type Verdict =
   | { readonly kind: 'delivered'; readonly status: number }
   | { readonly kind: 'failed'; readonly reason: string; readonly isFinal: boolean }

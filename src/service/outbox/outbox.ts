@@ -172,7 +172,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
       const patience = setTimeout(() => closing.abort(), CLOSING_TAKES_MS)
       await Promise.all(running)
       clearTimeout(patience)
-      // Whoever has answered may still be sending what nobody reads.
+      // A receiver that has answered may still be sending a body that nobody reads.
       closing.abort()
     },
   }

@@ -18,7 +18,7 @@ const MAX_BODY_BYTES = 4_096
 
 /**
  * Posts a body once and says how it was answered; a redirect is an answer. It dials the addresses of the place and no
- * other, whatever the name has come to mean since they were judged. Throws Node's own error when nobody answers in time.
+ * other, also where the name has other addresses by now. Throws Node's own error when nobody answers in time.
  */
 export async function post(
   { url, addresses }: Extract<WebhookPlace, { kind: 'open' }>,

@@ -8,7 +8,7 @@ const ONRAMP = { notExecuted: 'there is no on-ramp provider behind this service'
 const MFA = { notExecuted: 'this version has no MFA policies' }
 const SESSIONS = { notExecuted: 'this version has no login sessions' }
 
-/** The queries that are not answered, and why: said to whoever asks. */
+/** The queries that are not answered, and why: the reason is part of the refusal. */
 export const notAnswered = {
   get_swap_status: MARKETS,
   get_claim_earn_fees_status: MARKETS,

@@ -16,7 +16,7 @@ const ONRAMP = 'there is no on-ramp provider behind this service'
 const MARKETS = 'there is no market or yield provider behind this service'
 const ENCLAVES = 'there are no enclaves behind this service'
 
-/** Why an activity is not carried out, by family: said to whoever submits it. */
+/** Why an activity is not carried out, by family: the reason is part of the refusal. */
 export const notExecutedReasons = {
   APPROVE_ACTIVITY: VOTE,
   REJECT_ACTIVITY: VOTE,

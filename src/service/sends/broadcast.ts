@@ -37,8 +37,8 @@ export async function broadcast(
   const said = refusal?.message ?? ''
   const lostNonce = (NONCE_USED.test(said) || NONCE_FILLED.test(said)) && request.nonce === undefined
   // Another node may have the bytes, and this one not know yet what they need: that the nonce was free, or the funds were
-  // there. What becomes of them the watcher finds out. Of what came signed it is never known who has it; paid twice it is
-  // not, whatever is said of it, for its nonce is its signer's.
+  // there. What becomes of them the watcher finds out. A transaction that its sender signed
+  // may be with other nodes; it is never paid twice, since its signer has fixed the nonce.
   const mayBeTaken = request.kind === 'raw' ? NONCE_USED.test(said) : !NEVER_TAKEN.test(said)
   if (refusal === undefined || (again && mayBeTaken)) {
     await changeSend(tools, row, { status: 'BROADCASTING' })

@@ -1,4 +1,4 @@
-/** What the API says about a send that failed or was reverted (docs/protocol/sends.md#status-of-a-send). */
+/** The API's error of a send that failed or was reverted (docs/protocol/sends.md#status-of-a-send). */
 import { decodeRevert, type RevertReason, type SmartContractInterface } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { NodeRefusal } from '../nodes/index.ts'

@@ -63,8 +63,8 @@ export async function changeSend(
 }
 
 /**
- * Does what there is to do for one send. What goes wrong with it is logged and holds up no other, for one relayer pays for
- * many; that a node or the store is away concerns all, and is thrown.
+ * Runs the work of one send. An error of this send is logged and does not hold up others, since one relayer pays for many
+ * sends; an unreachable node or store concerns all sends, and is thrown.
  */
 export async function apart<Result>(
   { logger }: Pick<SendTools, 'logger'>,

@@ -1,5 +1,5 @@
 /**
- * What sponsored sends cost whoever pays for them, and how much that may be
+ * The cost of sponsored sends for the paying organization, and its limits
  * (docs/protocol/sends.md#sponsorship-limits). A parent pays for its own sends and for those of its sub-organizations,
  * within limits for a window of time that ends now. A send is counted from its acceptance on: with an estimate, with
  * the most that it may cost once it is signed, and with what it has cost once it is in a block; one that failed has
@@ -27,7 +27,7 @@ export interface GasUsage {
   readonly usageUsd: string
 }
 
-/** Who asks, and when: trusted time in milliseconds since the epoch. */
+/** The asking organization, and the trusted time in milliseconds since the epoch. */
 interface Asking {
   readonly tx: Transaction
   readonly organizationId: string
@@ -140,7 +140,7 @@ function sponsorshipNotEnabled(): ApiError {
   return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
 }
 
-/** Unstated: what is said where the service could not count in dollars. */
+/** Unstated: the message where the service has no price to count dollars with. */
 function noPriceOf({ caip2 }: Chain): string {
   return `gas cannot be sponsored on chain ${caip2}: the service has no price of its currency`
 }

@@ -1,6 +1,6 @@
 /**
  * The service's own keys that pay for sponsored sends (docs/protocol/sends.md#sponsorship-limits), one a namespace of
- * CAIP-2 ids. They are made once for a data folder and stay; whoever runs the service puts funds on their addresses.
+ * CAIP-2 ids. They are made once for a data folder and stay; the service's operator puts funds on their addresses.
  */
 import { type AddressFormat, addressOf, type Curve, createPrivateKey, type SigningKey } from '../../chain/index.ts'
 import type { RandomBytes } from '../../crypto/index.ts'

@@ -40,7 +40,7 @@ interface RawRequest extends Fields {
   readonly nonce: string
 }
 
-/** What is kept of a request to send, as it was checked. */
+/** The stored form of a checked request to send. */
 export type SendRequest = CallRequest | ExecutionRequest | UndelegateRequest | RawRequest
 
 type Intent = { readonly [Name in keyof Fields]?: string | undefined }
@@ -68,8 +68,8 @@ function toFields({ nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas }: Inten
 }
 
 /**
- * Keeps the calls of an execution, and what the caller has set of it. INVARIANT: of a sponsored one whoever pays sets the
- * fees: one that offers too little would hold up everybody's.
+ * Keeps the calls of an execution, and the fields that the caller has set. INVARIANT: the service sets the fees of a
+ * sponsored execution: one that offers too little would hold up all later ones of the relayer.
  */
 export function executionRequest(
   calls: readonly Wire.EthCallParams[],

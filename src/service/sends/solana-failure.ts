@@ -1,4 +1,4 @@
-/** What the API says about a Solana transaction that failed (docs/protocol/sends.md#reverts). */
+/** The API's error of a Solana transaction that failed (docs/protocol/sends.md#reverts). */
 import { decodeProgramError, placeAsAsked, readSolanaDraft, type SmartContractInterface } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { NodeRefusal, SolanaRun, TransactionError } from '../nodes/index.ts'

@@ -1,10 +1,11 @@
 /**
- * Rent that whoever sponsors a Solana send pays in advance (docs/protocol/sends.md#rent; the public service's documentation, "Solana
- * rent sponsorship"): where a program that the transaction calls creates an account, and has a signer pay for it, the signer is
- * given that much before. What counts is what is left behind: an account that is closed again before the transaction ends is
- * not paid for, since its rent would be the signer's to keep. Of one that is there afterwards it is the minimum for its size
- * at most. Unstated: both; the public service pays for accounts that are closed at once, and warns of it. An account that is
- * closed by a later transaction gives its rent to whom that one names.
+ * Rent that the sponsor of a Solana send pays in advance (docs/protocol/sends.md#rent; the public service's
+ * documentation, "Solana rent sponsorship"): where a program that the transaction calls creates an account, and has a
+ * signer pay for it, the signer is given that much before. What counts is what is left behind: an account that is
+ * closed again before the transaction ends is not paid for, since its rent would be the signer's to keep. Of one that
+ * is there afterwards it is the minimum for its size at most. Unstated: both; the public service pays for accounts that
+ * are closed at once, and warns of it. An account that is closed by a later transaction gives its rent to the address
+ * that this transaction names.
  */
 import {
   MAX_SOLANA_BYTES,
@@ -87,7 +88,7 @@ async function shareRent(
   return [...shares].flatMap(([to, lamports]) => (lamports > 0n ? [{ to, lamports }] : []))
 }
 
-/** Who of these puts how much on a new account: they are whom it must be given to. */
+/** How much each of the paying signers puts on a new account: the amounts that the relayer must give them. */
 function paymentsTo(address: string, calls: readonly SystemCall[], paying: readonly string[]): readonly Prefund[] {
   return calls.flatMap((call) => {
     const { source, lamports = 0 } = call

@@ -1,6 +1,6 @@
 import type { SendAttemptRow } from '../store/index.ts'
 
-/** What is kept of a request to send on Solana. */
+/** The stored form of a request to send on Solana. */
 export interface SolanaRequest {
   /** Base64, as the policies have seen it; its blockhash is zeros where the service fills one in. */
   readonly transaction: string
@@ -12,7 +12,7 @@ export function readSolanaRequest(json: string): SolanaRequest {
   return JSON.parse(json) as SolanaRequest
 }
 
-/** What is kept beside a signed transaction: when it can no longer be included, and what it offers. */
+/** Stored beside a signed transaction: when it can no longer be included, and the fee that it offers. */
 export interface SolanaTerms {
   readonly blockhash: string
   /** Blocks after which the blockhash is forgotten; meaningless where a nonce stands in its place. */

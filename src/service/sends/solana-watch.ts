@@ -18,7 +18,7 @@ const MAX_SIGNATURES = 256
 /** As many as are followed at the same time. */
 const AT_ONCE = 8
 
-/** Where a nonce account keeps what stands for a blockhash: behind its version, its state and its authority. */
+/** The offset of the durable nonce, used as a blockhash, in a nonce account: behind version, state and authority. */
 const NONCE_OFFSET = 40
 
 interface Flight {

@@ -72,7 +72,7 @@ export async function readRootQuorum(
 /** A version of an organization's policies: it differs whenever any of them does. */
 export interface PolicyVersion {
   readonly id: string
-  /** Whether its set of policies is kept already, for whoever asks later what they made of a vote. */
+  /** Whether its set of policies is kept already, for `get_policy_evaluations`. */
   readonly isKept: boolean
 }
 

@@ -92,7 +92,7 @@ export class Memory {
   }
 }
 
-/** The kind and the length before each value: no two lists of values come to the same text. */
+/** The kind and the length before each value: no two lists of values give the same text. */
 function keyOf(parameters: readonly unknown[]): string {
   let key = ''
   for (const parameter of parameters) {

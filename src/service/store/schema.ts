@@ -287,7 +287,7 @@ export interface Oauth2CredentialRow {
   organization_id: string
   provider: string
   client_id: string
-  /** As it was sent: sealed to the service's key by whoever sent it. */
+  /** As it was sent: sealed to the service's key by the client. */
   encrypted_client_secret: string
   created_at: number
   updated_at: number

@@ -1,5 +1,5 @@
 import type { Transaction as KyselyTransaction } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** An open transaction. Whoever has one can read and write; committing is the store's own business. */
+/** An open transaction, for reading and writing; only the store commits it. */
 export type Transaction = KyselyTransaction<Schema>

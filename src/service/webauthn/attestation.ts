@@ -24,7 +24,7 @@ export interface RegistrationParams {
   readonly attestationObject: string
 }
 
-/** What is kept of a registration; bytes are base64url without padding. */
+/** The stored part of a registration; bytes are base64url without padding. */
 export interface Registration {
   readonly credentialId: string
   /** The COSE key as the authenticator wrote it. */

@@ -50,7 +50,7 @@ const set: TypedHandler<Wire.SetIpAllowlistIntent, Wire.SetIpAllowlistResult> = 
   },
 }
 
-/** Removing what is not there changes nothing: afterwards there is no list. */
+/** Removing a list that does not exist changes nothing, and succeeds. */
 const remove: TypedHandler<Wire.RemoveIpAllowlistIntent, Wire.RemoveIpAllowlistResult> = {
   async validate(context, { publicKey }) {
     await requireParent(context)

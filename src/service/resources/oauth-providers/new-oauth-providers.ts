@@ -72,7 +72,7 @@ export async function addOauthProviders(
 }
 
 /**
- * Reads whom the providers of one user are. Claims without a token of their own name another client id of the same
+ * Reads the identities of the providers of one user. Claims without a token of their own name another client id of the same
  * person: a verified token of the list must have their issuer and subject
  * (docs/protocol/organizations.md#oauth-providers). Throws `ApiError`.
  */

@@ -132,7 +132,7 @@ function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit }: Intent
   return { chain, cost: BigInt(gasLimit || usual) * chain.gasPrice.latest }
 }
 
-/** What is asked of either. */
+/** Checks that both activities share: the chain is known, the sender exists, the transaction can be read. */
 async function check(context: HandlerContext, type: EthereumType, intent: EthereumIntent): Promise<void> {
   context.chains.require(intent.caip2)
   await findSender(context, intent.from)

@@ -95,7 +95,7 @@ function readFacts(context: HandlerContext, intent: Wire.SolSendTransactionInten
   )
 }
 
-/** What a send costs whoever sponsors it, by what the transaction says itself. Refuses one that cannot be sponsored. */
+/** The cost of a sponsored send for the service, estimated from the transaction. Refuses a send that cannot be sponsored. */
 async function estimate(context: HandlerContext, intent: Wire.SolSendTransactionIntentV2) {
   const payer = await relayerAddress(context.tx, 'solana')
   return orRefuse(() => {

@@ -2,7 +2,7 @@ import type { SendAttemptRow, SendRow, Transaction } from '../../store/index.ts'
 
 const OPEN = ['INITIALIZED', 'BROADCASTING'] as const
 
-/** Adds a send behind all that are there; one without `account` is paid by whom it is sent for. */
+/** Adds a send behind all others; the sender of one without `account` pays for it. */
 export async function insertSend(
   tx: Transaction,
   row: Omit<SendRow, 'position' | 'account'> & Partial<Pick<SendRow, 'account'>>,
@@ -24,7 +24,7 @@ export async function findSend(tx: Transaction, organizationId: string, id: stri
     .executeTakeFirst()
 }
 
-/** Reads what is not at its end on a chain, of all organizations, in the order of its acceptance. */
+/** Reads the open sends of a chain, of all organizations, in the order of their acceptance. */
 export async function listOpenSends(tx: Transaction, caip2: string): Promise<SendRow[]> {
   return openSends(tx, caip2).execute()
 }

@@ -109,7 +109,7 @@ const CONTENTS = [
   'users',
 ] as const satisfies readonly (keyof Schema)[]
 
-/** What stays of a deleted organization: what was done in it, and by whom. */
+/** Tables that a deleted organization keeps: its activities, votes and sends. */
 const AUDIT = [
   'activities',
   'votes',

@@ -36,7 +36,10 @@ export interface Loss {
   readonly features?: readonly string[]
 }
 
-/** Throws the API's text for the first of these users whom the loss would lock out; who is locked out already is not. */
+/**
+ * Throws the API's text for the first of these users that the loss would lock out; a user who is locked out already
+ * does not count.
+ */
 export async function checkWaysIn(context: HandlerContext, users: readonly UserRow[], loss: Loss): Promise<void> {
   const before = await readFeatureNames(context)
   const after = new Set([...before].filter((name) => !loss.features?.includes(name)))
