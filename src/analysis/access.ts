@@ -7,40 +7,62 @@
  * the rest is *open*. An open ALLOW allows under its condition. An open DENY is taken to apply to powers without a
  * condition, and not to apply to powers under one, which names it.
  */
+import { type Organization, votersOf } from '../authority/index.ts'
 import type { Access, AccessChange } from '../plan/index.ts'
 import {
   authorize,
+  type Coalitions,
   type CompiledPolicy,
   compilePolicy,
+  type Expression,
   mayVote,
   type PolicyContext,
   type PolicyText,
   parse,
+  type Reads,
+  readsOf,
+  sameCoalitions,
+  type Voter,
+  whoCan,
+  writeOut,
 } from '../policy/index.ts'
-import { nameValue, type Resource } from '../resources/index.ts'
-import { coalitions } from './coalitions.ts'
-import { type Person, peopleOf, quorumOf } from './people.ts'
+import { nameValue, organizationOf, type Resource } from '../resources/index.ts'
 import { policyText } from './policies.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
-/** Roots that only a request can define. A condition that asks for anything else that is not there errs, and never holds. */
-const OF_ANY_REQUEST = /\bactivity\s*\.\s*params\b/
-const OF_SIGNING = /\b(?:eth|solana|tron|bitcoin|tempo|wallet_account|params)\b/
+/** Whether a part reads what only a request can define. A condition that asks for anything else that is not there errs, and never holds. */
+const ofAnyRequest = ({ chains }: Reads) => [...chains.keys()].some((chain) => chain.startsWith('activity.params'))
+const SIGNED = ['eth', 'solana', 'tron', 'bitcoin', 'tempo', 'wallet_account', 'params']
+const ofSigning = (reads: Reads) => ofAnyRequest(reads) || SIGNED.some((root) => reads.roots.has(root))
+/** What the API tells of no wallet in the lists that a plan is made from. */
+const ofWallet = ({ chains }: Reads) => ['wallet', 'wallet.imported', 'wallet.exported'].some((one) => chains.has(one))
 
 /** The powers, in the order in which they are shown; each is asked as the activity that uses it. */
 const POWERS = [
-  { power: 'sign transactions', type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2', perWallet: true, open: OF_SIGNING },
-  { power: 'sign raw payloads', type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', perWallet: true, open: OF_SIGNING },
-  { power: 'export', type: 'ACTIVITY_TYPE_EXPORT_WALLET', perWallet: true, open: OF_ANY_REQUEST },
-  { power: 'add policies', type: 'ACTIVITY_TYPE_CREATE_POLICIES', perWallet: false, open: OF_ANY_REQUEST },
-  { power: 'change policies', type: 'ACTIVITY_TYPE_UPDATE_POLICY_V2', perWallet: false, open: OF_ANY_REQUEST },
-  { power: 'delete policies', type: 'ACTIVITY_TYPE_DELETE_POLICIES', perWallet: false, open: OF_ANY_REQUEST },
-  { power: 'change the root quorum', type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', perWallet: false, open: OF_ANY_REQUEST },
+  { power: 'sign transactions', type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2', perWallet: true, open: ofSigning },
+  { power: 'sign raw payloads', type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', perWallet: true, open: ofSigning },
+  { power: 'export', type: 'ACTIVITY_TYPE_EXPORT_WALLET', perWallet: true, open: ofAnyRequest },
+  { power: 'add policies', type: 'ACTIVITY_TYPE_CREATE_POLICIES', perWallet: false, open: ofAnyRequest },
+  { power: 'change policies', type: 'ACTIVITY_TYPE_UPDATE_POLICY_V2', perWallet: false, open: ofAnyRequest },
+  { power: 'delete policies', type: 'ACTIVITY_TYPE_DELETE_POLICIES', perWallet: false, open: ofAnyRequest },
+  { power: 'change the root quorum', type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', perWallet: false, open: ofAnyRequest },
 ] as const
 
 type Power = (typeof POWERS)[number]
 
-const NOBODY: Access = { ways: [] }
+const TOO_MANY = 'there are too many sets of people to try them all'
+
+/** Who has a power, before it is cut for people to read. */
+interface Answer {
+  readonly always: Coalitions | 'gave-up'
+  readonly under: readonly {
+    readonly condition: string
+    readonly policies: readonly string[]
+    readonly found: Coalitions | 'gave-up'
+  }[]
+}
+
+const NOBODY: Answer = { always: { classes: [], found: [] }, under: [] }
 
 /** What differs between two states, wallets by name; `namesById` writes the ids in open conditions as names. */
 export function accessChanges(
@@ -67,8 +89,9 @@ export function accessChanges(
       const now_ = side(has, power, is, !wallet || is !== undefined)
       if (old.asked && now_.asked && isSame(old.asked, now_.asked)) return []
       const [then, later] = [old.access(), now_.access()]
-      if (JSON.stringify(then) === JSON.stringify(later)) return []
-      return [{ power: power.power, ...(wallet ? { wallet: wallet.address } : {}), before: then, after: later }]
+      if (sameAnswer(then, later)) return []
+      const of = wallet ? { wallet: wallet.address } : {}
+      return [{ power: power.power, ...of, before: accessOf(then), after: accessOf(later) }]
     })
   return [...wallets.flatMap(changes), ...changes(undefined)]
 }
@@ -79,7 +102,7 @@ export function accessChanges(
  */
 function createSameness(had: AccessOf, has: AccessOf): (old: Question, now: Question) => boolean {
   const text = (value: unknown) => JSON.stringify(value)
-  const sameQuorum = text(had.rootQuorum) === text(has.rootQuorum)
+  const sameQuorum = text(had.organization.rootQuorum) === text(has.organization.rootQuorum)
   const [then, later] = [had, has].map(({ people }) => new Map(people.map((one) => [text(one), one])))
   const moved = [
     ...[...then!].filter(([key]) => !later!.has(key)),
@@ -95,10 +118,22 @@ function createSameness(had: AccessOf, has: AccessOf): (old: Question, now: Ques
     if (!sameQuorum || old.key !== now.key || old.texts.some((one, index) => one !== now.texts[index])) return false
     if (moved.length === 0) return true
     const policies = now.texts.map(votersOf)
-    return moved.every(
-      (person) => !mayVote(policies, withPeople(now.base, [person]), person.approver, person.credential),
-    )
+    return moved.every((person) => !countsIn(policies, now.base, person))
   }
+}
+
+/** Whether somebody could be in any set: they may vote on it, or ask for it. */
+function countsIn(
+  policies: readonly CompiledPolicy[],
+  base: PolicyContext,
+  { approver, credentials = [] }: Voter,
+): boolean {
+  return credentials.some((credential) => {
+    const alone = { ...base, approvers: [approver], credentials: [credential] }
+    if (mayVote(policies, alone, approver, credential)) return true
+    const { outcome } = authorize(policies, alone)
+    return outcome === 'OUTCOME_ALLOW' || outcome === 'OUTCOME_REQUIRES_CONSENSUS'
+  })
 }
 
 /** A policy whose condition has been taken apart. */
@@ -109,6 +144,7 @@ interface Row {
 
 interface Part {
   readonly text: string
+  readonly reads: Reads
   readonly aboutWallet: boolean
   /** When it is `wallet.id == '…'` and nothing else, as most are: then there is nothing to evaluate. */
   readonly walletId?: string
@@ -183,10 +219,10 @@ interface Question {
 }
 
 interface AccessOf {
-  readonly people: readonly Person[]
-  readonly rootQuorum: PolicyContext['rootQuorum']
+  readonly people: readonly Voter[]
+  readonly organization: Organization
   readonly ask: (power: Power, wallet: Resource | undefined) => Question
-  readonly answer: (question: Question) => Access
+  readonly answer: (question: Question) => Answer
 }
 
 function createAccess(
@@ -198,9 +234,10 @@ function createAccess(
   }: { readonly rules: Rules; readonly now: bigint; readonly namesById: ReadonlyMap<string, string> },
 ): AccessOf {
   const rows = thingsOf(state, 'policy').map(rules.rowOf)
-  const people = peopleOf(state)
-  const rootQuorum = quorumOf(state)
-  const known = new Map<string, Access>()
+  const organization = organizationOf(state.things)
+  const { rootQuorum } = organization
+  const people = votersOf(organization, Number(now / 1_000_000n))
+  const known = new Map<string, Answer>()
   /** Policies that some wallet could meet, by the wallet where they name one. */
   const candidatesFor = remember((power: Power) => {
     const all = rows.flatMap((row, index) => {
@@ -231,35 +268,43 @@ function createAccess(
     const key = JSON.stringify([type, applying.map(({ policy, open }) => [policy.id, open])])
     return { applying, key, texts: applying.map(({ policy }) => policy), base, consensusOf: rules.consensusOf }
   }
-  const answer = (question: Question): Access => {
-    const found = known.get(question.key) ?? accessOf(question, { people, namesById })
+  const answer = (question: Question): Answer => {
+    const found = known.get(question.key) ?? answerTo(question, { people, namesById })
     known.set(question.key, found)
     return found
   }
-  return { people, rootQuorum, ask, answer }
+  return { people, organization, ask, answer }
 }
 
 function takeApart(policy: PolicyText): Row {
   const { condition } = policy
   if (condition === undefined || condition === null) return { policy, parts: [] }
   const { tree } = parse(condition)
-  const texts =
-    tree?.kind === 'logic' && tree.operator === '&&'
-      ? tree.operands.map(({ start, end }) => condition.slice(start, end))
-      : [condition]
-  return {
-    policy,
-    parts: texts.map((text) => ({ text, aboutWallet: /\bwallet\b/.test(text), ...walletIdIn(text) })),
-  }
+  const trees = tree?.kind === 'logic' && tree.operator === '&&' ? tree.operands : tree ? [tree] : []
+  const parts = trees.map((one): Part => {
+    const reads = readsOf(one)
+    const text = condition.slice(one.start, one.end)
+    return {
+      // The brackets around an operand are no part of it.
+      text: trees.length > 1 && one.kind === 'logic' ? `(${text})` : text,
+      reads,
+      aboutWallet: reads.roots.has('wallet'),
+      ...walletIdIn(one),
+    }
+  })
+  // What cannot be read errs whatever is asked.
+  return { policy, parts: tree ? parts : [{ text: condition, reads: readsOf(), aboutWallet: false }] }
 }
 
-function walletIdIn(text: string): Pick<Part, 'walletId'> {
-  const walletId = /^wallet\.id == '([0-9a-f-]{36})'$/.exec(text)?.[1]
-  return walletId === undefined ? {} : { walletId }
+function walletIdIn(tree: Expression): Pick<Part, 'walletId'> {
+  if (tree.kind !== 'compare' || tree.operator !== '==' || tree.right.kind !== 'string') return {}
+  const { left, right } = tree
+  const isId = left.kind === 'member' && left.name.text === 'id' && left.target.kind === 'name'
+  return isId && left.target.name === 'wallet' ? { walletId: right.value } : {}
 }
 
 function judge(
-  { text, walletId }: Part,
+  { reads, walletId }: Part,
   {
     power: { open },
     context,
@@ -269,91 +314,84 @@ function judge(
   const { wallet } = context
   if (walletId !== undefined && wallet) return wallet['id'] === walletId ? 'true' : 'false'
   // Who approves is what is being asked.
-  if (/\b(?:approvers|credentials)\b/.test(text)) return 'open'
+  if (reads.roots.has('approvers') || reads.roots.has('credentials')) return 'open'
   const { rootQuorum: _rootQuorum, ...plain } = context
   const outcome = authorize([compiled()], plain).policies[0]?.outcome
   if (outcome === 'OUTCOME_ALLOW') return 'true'
-  return outcome === 'OUTCOME_ERROR' && open.test(text) ? 'open' : 'false'
+  return outcome === 'OUTCOME_ERROR' && (open(reads) || (wallet !== undefined && ofWallet(reads))) ? 'open' : 'false'
 }
 
 interface Asked {
-  readonly people: readonly Person[]
+  readonly people: readonly Voter[]
   readonly namesById: ReadonlyMap<string, string>
 }
 
 /** Who has the power with these policies: always, and under each condition that is left open. */
-function accessOf(question: Question, { people, namesById }: Asked): Access {
-  const { applying } = question
-  const waysOf = (some: readonly Applying[]) => findWays(some, question, people)
+function answerTo(question: Question, { people, namesById }: Asked): Answer {
+  const { applying, base, consensusOf } = question
+  const find = (some: readonly Applying[]) =>
+    whoCan(
+      some.map(({ policy }) => consensusOf(policy)),
+      base,
+      people,
+    )
   const denials = applying.filter(({ policy, open }) => policy.effect === 'EFFECT_DENY' && open !== '')
   const allowances = applying.filter(({ policy, open }) => policy.effect === 'EFFECT_ALLOW' && open !== '')
-  const always = waysOf(applying.filter((one) => !allowances.includes(one)))
-  if (!always) return { ways: [], unknown: 'there are too many sets of people to try them all' }
+  const always = find(applying.filter((one) => !allowances.includes(one)))
   const conditions = [...new Set(allowances.map(({ open }) => open)), ...(denials.length > 0 ? [''] : [])].sort()
   const under = conditions.flatMap((condition) => {
     const here = allowances.filter(({ open }) => open === condition)
-    const ways = waysOf(
+    const all = find(
       applying.filter(({ open }) => open === '' || open === condition).filter((one) => !denials.includes(one)),
     )
-    const more = ways?.filter((way) => !always.some((one) => JSON.stringify(one) === JSON.stringify(way)))
-    if (!more || more.length === 0) return []
-    const all = [...(condition === '' ? [] : [condition]), ...denials.map(({ open }) => `!(${open})`)]
-    const names = [...here, ...denials].map(({ policy }) => policy.name).sort()
-    return [{ condition: String(nameValue(all.join(' && '), namesById)), policies: names, ways: more }]
+    const found = always === 'gave-up' || all === 'gave-up' ? all : without(all, always)
+    if (found !== 'gave-up' && found.found.length === 0) return []
+    const open = [...(condition === '' ? [] : [condition]), ...denials.map((one) => `!(${one.open})`)]
+    const policies = [...here, ...denials].map(({ policy }) => policy.name).sort()
+    return [{ condition: String(nameValue(open.join(' && '), namesById)), policies, found }]
   })
-  return { ways: always, ...(under.length > 0 ? { under } : {}) }
+  return { always, under }
 }
 
-function findWays(
-  applying: readonly Applying[],
-  { base, consensusOf }: Question,
-  people: readonly Person[],
-): Access['ways'] | undefined {
-  const policies = applying.map(({ policy }) => consensusOf(policy))
-  const context = (some: readonly Person[]) => withPeople(base, some)
-  /** Somebody can submit it, all the others may vote on it then, and with all of them it is allowed. */
-  const suffices = (some: readonly Person[]) =>
-    authorize(policies, context(some)).outcome === 'OUTCOME_ALLOW' &&
-    some.some((first) => {
-      const alone = context([first])
-      const { outcome } = authorize(policies, alone)
-      if (outcome === 'OUTCOME_ALLOW') return true
-      return (
-        outcome === 'OUTCOME_REQUIRES_CONSENSUS' &&
-        some.every((one) => one === first || mayVote(policies, alone, one.approver, one.credential))
-      )
+/** The sets of each size that are not those of the same size in the other. */
+function without(all: Coalitions, other: Coalitions): Coalitions {
+  const sizes = [...new Set(all.found.map(sizeOf))]
+  const ofSize = ({ classes, found }: Coalitions, size: number): Coalitions => ({
+    classes,
+    found: found.filter((counts) => sizeOf(counts) === size),
+  })
+  const left = sizes.filter((size) => sameCoalitions(ofSize(all, size), ofSize(other, size)) !== true)
+  return { classes: all.classes, found: all.found.filter((counts) => left.includes(sizeOf(counts))) }
+}
+
+function sizeOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Whether two answers are known to be the same. */
+function sameAnswer(one: Answer, other: Answer): boolean {
+  const same = (a: Coalitions | 'gave-up', b: Coalitions | 'gave-up') =>
+    a !== 'gave-up' && b !== 'gave-up' && sameCoalitions(a, b) === true
+  return (
+    same(one.always, other.always) &&
+    one.under.length === other.under.length &&
+    one.under.every(({ condition, policies, found }, index) => {
+      const also = other.under[index]!
+      return condition === also.condition && policies.join('\n') === also.policies.join('\n') && same(found, also.found)
     })
-  // A person who may not vote adds nothing to any set.
-  const classes = alike(people, policies, base).filter(([first]) =>
-    mayVote(policies, context([first!]), first!.approver, first!.credential),
   )
-  return coalitions(classes, suffices)
 }
 
-function withPeople(base: PolicyContext, people: readonly Person[]): PolicyContext {
+/** An answer as a plan tells it. */
+function accessOf({ always, under }: Answer): Access {
+  if (always === 'gave-up') return { ways: [], unknown: TOO_MANY }
+  const known = under.flatMap(({ condition, policies, found }) =>
+    found === 'gave-up' ? [] : [{ condition, policies, ways: writeOut(found) }],
+  )
+  const unknown = under.filter(({ found }) => found === 'gave-up').map(({ condition }) => condition)
   return {
-    ...base,
-    approvers: people.map(({ approver }) => approver),
-    credentials: people.map(({ credential }) => credential),
+    ways: writeOut(always),
+    ...(known.length > 0 ? { under: known } : {}),
+    ...(unknown.length > 0 ? { unknown: `under \`${unknown.join('`, `')}\`: ${TOO_MANY}` } : {}),
   }
-}
-
-/** Classes of people that no policy can tell apart. */
-function alike(
-  people: readonly Person[],
-  policies: readonly CompiledPolicy[],
-  { rootQuorum }: PolicyContext,
-): readonly (readonly Person[])[] {
-  const consensus = policies.map(({ policy }) => policy.consensus ?? '').join('\n')
-  const personal = /\b(?:email|alias|credentials)\b/.test(consensus)
-  // Tags that are only asked for by name matter only when they are named.
-  const allTags = /\btags\b/.test(consensus.replace(/\.tags\.contains\(/g, ''))
-  const named = new Set(consensus.match(/[0-9a-f]{8}-[0-9a-f-]{27}/g))
-  const members = new Set(rootQuorum?.userIds)
-  const groups = Map.groupBy(people, ({ name, approver: { id, tags = [] } }) => {
-    if (personal || named.has(id)) return `one ${name}`
-    const told = tags.filter((tag) => allTags || named.has(tag))
-    return `${members.has(id)} ${told.length > 1 ? told.sort().join(' ') : told}`
-  })
-  return [...groups.values()]
 }

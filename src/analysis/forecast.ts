@@ -1,10 +1,10 @@
+import { actingVoter, type Organization } from '../authority/index.ts'
 import { type Batch, digestOf, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
 import type { PolicyContext } from '../policy/index.ts'
-import type { Actual, Desired } from '../resources/index.ts'
+import { type Actual, type Desired, organizationOf } from '../resources/index.ts'
 import { accessChanges } from './access.ts'
 import { createSensitivity, type Effect, effectOf, influences, policyVersions, requestKey } from './influence.ts'
 import { contextOf, outcomeOf } from './outcome.ts'
-import { actingPerson } from './people.ts'
 import { createPolicyCompiler, policyText } from './policies.ts'
 import { createCarrier, type OrganizationState, standIns, startState } from './state.ts'
 import { createDoorkeeper } from './ways-in.ts'
@@ -54,7 +54,7 @@ function judgeAll(
   { desired, actual, now, ids }: Required<ForecastInput> & { readonly ids: ReturnType<typeof standIns> },
 ): { readonly judged: readonly Judged[]; readonly states: readonly OrganizationState[] } {
   const carryOut = createCarrier({ plan, desired, ids })
-  const judge = createJudge(plan.actor, nanoseconds(now))
+  const judge = createJudge(plan.actor, Date.parse(now))
   const lockedOut = createDoorkeeper(plan)
   const judged: Judged[] = []
   let state = startState(actual)
@@ -97,19 +97,21 @@ interface Judge {
 }
 
 /** Decides requests, equal ones in equal states once: a thousand new wallets are one decision. */
-function createJudge(actor: Plan['actor'], now: bigint): Judge {
+function createJudge(actor: Plan['actor'], nowMs: number): Judge {
   const compilePolicies = createPolicyCompiler()
   let known = new Map<string, Forecast>()
   let policies: ReturnType<typeof compilePolicies> | undefined
+  let organization: Organization | undefined
   const judge: Omit<Judge, 'moved'> & ((...given: Parameters<Judge>) => ReturnType<Judge>) = (
     { type, parameters },
     state,
   ) => {
-    const submitter = actingPerson(state, actor)
+    organization ??= organizationOf(state.things)
+    const submitter = actingVoter(organization, actor)
     if (!submitter) return { outcome: { outcome: 'denied', reason: `${actor.userName} will not be a user any more` } }
     policies ??= compilePolicies(state)
-    const request = { type, parameters, submitter, state, policies, now }
-    const context = contextOf(request, [submitter])
+    const request = { type, parameters, submitter, state, organization, policies, nowMs }
+    const context = contextOf(request)
     const key = requestKey(context)
     const outcome = known.get(key) ?? outcomeOf(request)
     known.set(key, outcome)
@@ -119,6 +121,7 @@ function createJudge(actor: Plan['actor'], now: bigint): Judge {
     moved: () => {
       known = new Map()
       policies = undefined
+      organization = undefined
     },
   })
 }

@@ -8,10 +8,17 @@
  * no part in the decision (docs/protocol/policies.md#evaluating-a-policy), so only those whose condition may hold are
  * looked into. Every answer errs towards "could": an order too many costs time, one too few makes the forecast a guess.
  */
-import { authorize, type CompiledPolicy, compilePolicy, type PolicyContext, type PolicyText } from '../policy/index.ts'
+import {
+  authorize,
+  type CompiledPolicy,
+  compilePolicy,
+  type PolicyContext,
+  type PolicyText,
+  type Reads,
+  readsOf,
+} from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
-import { type Resource, sameValue, type Value } from '../resources/index.ts'
-import { quorumOf } from './people.ts'
+import { kinds, listOf, loginFeaturesOf, type Resource, sameValue } from '../resources/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** What a batch changes of that which decisions read. */
@@ -39,7 +46,14 @@ export interface Sensitivity {
 /** What lies between two states, as far as decisions read it; undefined when that is nothing. */
 export function effectOf(before: OrganizationState, after: OrganizationState, actorId: string): Effect | undefined {
   const touched = touchedThings(before, after)
-  const central = new Set([actorId, ...quorumOf(before).userIds, ...quorumOf(after).userIds])
+  const central = new Set([actorId, ...membersOf(before), ...membersOf(after)])
+  const logins = new Set([before, after].flatMap((state) => thingsOf(state, 'feature').map(({ name }) => name)))
+  const logsIn = (user: Resource | undefined) =>
+    user
+      ? loginFeaturesOf(user.fields)
+          .filter((name) => logins.has(name))
+          .join()
+      : ''
   let everything = false
   let people = false
   let email = false
@@ -48,15 +62,21 @@ export function effectOf(before: OrganizationState, after: OrganizationState, ac
   for (const { old, now } of touched) {
     const { kind, id, parentId } = (now ?? old)!
     if (kind === 'rootQuorum') everything = true
-    else if (kind === 'apiKey') {
+    else if (kinds[kind].credential) {
       people = true
       everything ||= central.has(parentId!)
+    } else if (kind === 'feature') {
+      // Whoever has the contact that a login goes by can vote while its feature is set, and only then.
+      const users = thingsOf(after, 'user').filter(({ fields }) => loginFeaturesOf(fields).includes((now ?? old)!.name))
+      people ||= users.length > 0
+      everything ||= users.some((user) => central.has(user.id!))
     } else if (kind === 'user') {
       for (const tag of changedTags(old, now)) tags.add(tag)
       const known = old && now && old.name === now.name
       email ||= !known || !same(old, now, ['email'])
-      people ||= !known
-      everything ||= !known && central.has(id!)
+      const otherwise = !known || logsIn(old) !== logsIn(now)
+      people ||= otherwise
+      everything ||= otherwise && central.has(id!)
     } else if (kind === 'policy') {
       const known = old && now && old.name === now.name
       if (!known || !same(old, now, ['effect', 'consensus', 'condition', 'time'])) policies.add(id!)
@@ -70,16 +90,17 @@ export function effectOf(before: OrganizationState, after: OrganizationState, ac
 export function createSensitivity(versions: readonly PolicyText[]): (context: PolicyContext) => Sensitivity {
   const rows = versions.map((policy) => {
     // Who approves is another question; without a consensus the condition alone decides.
-    const { consensus, ...rest } = policy
-    const personal = readsPeople(policy.condition)
-    const text = `${consensus ?? ''}\n${personal ? policy.condition : ''}`
+    const { consensus, ...rest } = compilePolicy({ ...policy, effect: 'EFFECT_ALLOW' })
+    const { roots } = readsOf(rest.condition?.tree)
+    const personal = roots.has('approvers') || roots.has('credentials')
+    const reads = readsOf(consensus?.tree, personal ? rest.condition?.tree : undefined)
     return {
       id: policy.id,
-      compiled: compilePolicy({ ...rest, effect: 'EFFECT_ALLOW' }),
+      compiled: { ...rest, consensus: undefined },
       personal,
-      people: personal || (consensus !== undefined && consensus !== null),
-      email: /\bemail\b/.test(text),
-      tags: tagsIn(text),
+      people: personal || consensus !== undefined,
+      email: reads.chains.has('approvers.email') || reads.chains.has('approvers'),
+      tags: tagsIn(reads),
     }
   })
   return (context) => {
@@ -115,18 +136,14 @@ function mayHold(compiled: CompiledPolicy, context: PolicyContext): boolean {
   return authorize([compiled], withoutQuorum).policies[0]?.outcome === 'OUTCOME_ALLOW'
 }
 
-function readsPeople(text: string | undefined): boolean {
-  return /\b(?:approvers|credentials)\b/.test(text ?? '')
+/** The tags that are asked for; all of them when tags are looked at in any other way than by one that is named. */
+function tagsIn({ chains }: Reads): 'all' | ReadonlySet<string> {
+  const use = chains.has('approvers') ? 'otherwise' : (chains.get('approvers.tags') ?? new Set<string>())
+  return use === 'otherwise' ? 'all' : use
 }
 
-/** The tags that a text asks for; all of them when it looks at tags in any other way than `.tags.contains('…')`. */
-function tagsIn(text: string): 'all' | ReadonlySet<string> {
-  const tags = new Set<string>()
-  const rest = text.replace(/\.tags\.contains\(\s*(['"])([^'"]*)\1\s*\)/g, (_all, _quote, tag: string) => {
-    tags.add(tag)
-    return ''
-  })
-  return /\btags\b/.test(rest) ? 'all' : tags
+function membersOf(state: OrganizationState): readonly string[] {
+  return thingsOf(state, 'rootQuorum').flatMap(({ fields }) => listOf(fields['users']).map(String))
 }
 
 /** What is another object than before: states share what stays the same. */
@@ -149,8 +166,7 @@ function changedTags(old: Resource | undefined, now: Resource | undefined): read
 }
 
 function tagsOf(user: Resource | undefined): ReadonlySet<string> {
-  const tags = user?.fields['tags']
-  return new Set(Array.isArray(tags) ? (tags as readonly Value[]).map(String) : [])
+  return new Set(listOf(user?.fields['tags']).map(String))
 }
 
 function same(a: Resource, b: Resource, fields: readonly string[]): boolean {

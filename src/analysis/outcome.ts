@@ -1,14 +1,7 @@
+import { type actingVoter, contextOf as authorityContextOf, type Organization, votersOf } from '../authority/index.ts'
 import type { Forecast } from '../plan/index.ts'
-import {
-  activityParams,
-  authorize,
-  type CompiledPolicy,
-  type Decision,
-  type PolicyContext,
-  whoElse,
-} from '../policy/index.ts'
+import { authorize, type CompiledPolicy, type Decision, type PolicyContext, whoElse } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
-import { type Person, peopleOf, quorumOf } from './people.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** One request as it would be decided. */
@@ -16,23 +9,23 @@ export interface Request {
   readonly type: string
   /** References filled in. */
   readonly parameters: Readonly<Record<string, unknown>>
-  readonly submitter: Person
+  readonly submitter: NonNullable<ReturnType<typeof actingVoter>>
   readonly state: OrganizationState
+  readonly organization: Organization
   readonly policies: readonly CompiledPolicy[]
-  /** Nanoseconds since the epoch. */
-  readonly now: bigint
+  readonly nowMs: number
 }
 
 /** Says what comes of a request, and who else would have to approve it. */
 export function outcomeOf(request: Request): Forecast {
-  const { policies, submitter, state } = request
-  const alone = contextOf(request, [submitter])
+  const { policies, organization, nowMs } = request
+  const alone = contextOf(request)
   const decision = authorize(policies, alone)
   if (decision.outcome === 'OUTCOME_ALLOW') return { outcome: 'completes' }
   if (decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS')
     return { outcome: 'denied', reason: whyDenied(decision, request) }
 
-  const needs = whoElse(policies, alone, peopleOf(state))
+  const needs = whoElse(policies, alone, votersOf(organization, nowMs))
   if (needs === 'too-many')
     return { outcome: 'depends', reason: 'it waits, and there are too many ways to approve it to try them all' }
   if (needs === 'nobody' || !needs)
@@ -43,29 +36,28 @@ export function outcomeOf(request: Request): Forecast {
   return { outcome: 'waits', needed: needs.sets, ...(needs.any ? { any: needs.any } : {}) }
 }
 
-/** What policies read of a request that these people approve. */
-export function contextOf({ type, parameters, state, now }: Request, people: readonly Person[]): PolicyContext {
-  return {
-    now,
-    activity: { type, params: activityParams(type, parameters) },
-    approvers: people.map(({ approver }) => approver),
-    credentials: people.map(({ credential }) => credential),
-    rootQuorum: quorumOf(state),
-    ...factsOf(type, parameters, state),
-  }
+/** What policies read of a request that its submitter alone has approved. */
+export function contextOf({ type, parameters, submitter, state, organization, nowMs }: Request): PolicyContext {
+  return authorityContextOf(
+    { type, parameters, nowMs, facts: walletsOf(type, parameters, state) },
+    {
+      approvers: [submitter.approver],
+      credentials: [submitter.credential],
+      rootQuorum: organization.rootQuorum,
+    },
+  )
 }
 
-/** What a request is about, beyond itself (U-wallets, U-own-cred-scope, docs/protocol/policies.md#roots). */
-function factsOf(type: string, parameters: Request['parameters'], state: OrganizationState): Partial<PolicyContext> {
-  const row = findActivity(type)?.row
-  if (row?.resource === 'CREDENTIAL' && typeof parameters['userId'] === 'string')
-    return { targetUserId: parameters['userId'] }
-  if (row?.kind === 'DELETE_WALLETS' && Array.isArray(parameters['walletIds'])) {
-    const ids: readonly unknown[] = parameters['walletIds']
-    const wallets = thingsOf(state, 'wallet').filter(({ id }) => ids.includes(id))
-    return { wallets: wallets.map(({ id, name }) => ({ id, label: name })) }
-  }
-  return {}
+/** The wallets that a request is about, where policies read them (U-wallets). */
+function walletsOf(
+  type: string,
+  parameters: Request['parameters'],
+  state: OrganizationState,
+): Partial<PolicyContext> | undefined {
+  if (findActivity(type)?.row.kind !== 'DELETE_WALLETS' || !Array.isArray(parameters['walletIds'])) return undefined
+  const ids: readonly unknown[] = parameters['walletIds']
+  const wallets = thingsOf(state, 'wallet').filter(({ id }) => ids.includes(id))
+  return { wallets: wallets.map(({ id, name }) => ({ id, label: name })) }
 }
 
 function whyDenied({ basis, policies: outcomes }: Decision, { policies, submitter }: Request): string {

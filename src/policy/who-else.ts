@@ -1,19 +1,25 @@
-/** Who else would have to approve a request that waits: the smallest sets of people that suffice. */
+/** Who could get a request allowed: those who would have to approve one that waits, or everybody who could have asked. */
 import { authorize, type CompiledPolicy, mayVote } from './authorize.ts'
+import { type Coalitions, type Elector, findCoalitions, type SetsOfPeople, writeOut } from './coalitions.ts'
 import type { Approver, CredentialFacts, PolicyContext } from './model.ts'
-import { type SmallestSets, smallestSets } from './smallest-sets.ts'
+import { type Reads, readsOf, type Use } from './reads.ts'
 
-/** Somebody who could approve. */
+/** Somebody who could approve, with each of the credentials that they could do it with. */
 export interface Voter {
   readonly name: string
   readonly approver: Approver
-  readonly credential?: CredentialFacts | undefined
+  readonly credentials?: readonly CredentialFacts[] | undefined
 }
 
 /** `nobody`: no set of these people suffices · `too-many`: there are too many to try them all. */
-export type Needs = SmallestSets | 'nobody' | 'too-many'
+export type Needs = SetsOfPeople | 'nobody' | 'too-many'
 
-/** Finds who else would have to approve; undefined when the request does not wait. */
+interface Ballot {
+  readonly approver: Approver
+  readonly credential: CredentialFacts | undefined
+}
+
+/** Finds who else would have to approve: the smallest sets of people. Undefined when the request does not wait. */
 export function whoElse(
   policies: readonly CompiledPolicy[],
   context: PolicyContext,
@@ -21,45 +27,98 @@ export function whoElse(
 ): Needs | undefined {
   if (authorize(policies, context).outcome !== 'OUTCOME_REQUIRES_CONSENSUS') return undefined
   const given = new Set(context.approvers.map(({ id }) => id))
-  const voters = people.filter(
-    ({ approver, credential }) => !given.has(approver.id) && mayVote(policies, context, approver, credential),
-  )
-  const byName = new Map(voters.map((voter) => [voter.name, voter]))
-  const found = smallestSets(classesOf(voters, policies, context), (names) => {
-    const joined = withVoters(
-      context,
-      names.map((name) => byName.get(name)!),
-    )
-    return authorize(policies, joined).outcome === 'OUTCOME_ALLOW'
-  })
-  return found === undefined ? 'nobody' : found === 'gave-up' ? 'too-many' : found
+  const others = people.filter(({ approver }) => !given.has(approver.id))
+  const found = search(policies, context, others, 'smallest')
+  if (found === 'gave-up') return 'too-many'
+  return writeOut(found)[0] ?? 'nobody'
 }
 
-function withVoters(context: PolicyContext, voters: readonly Voter[]): PolicyContext {
+/**
+ * Finds all sets of people who can get a request allowed among themselves, one of them by asking for it, and from which nobody
+ * can be left out. Of the context the approvers and credentials are not read.
+ */
+export function whoCan(
+  policies: readonly CompiledPolicy[],
+  context: PolicyContext,
+  people: readonly Voter[],
+): Coalitions | 'gave-up' {
+  return search(policies, { ...context, approvers: [], credentials: [] }, people, 'all')
+}
+
+function search(
+  policies: readonly CompiledPolicy[],
+  start: PolicyContext,
+  people: readonly Voter[],
+  which: 'smallest' | 'all',
+): Coalitions | 'gave-up' {
+  const reads = readsOf(...policies.flatMap(({ consensus, condition }) => [consensus?.tree, condition?.tree]))
+  const join = (context: PolicyContext, { approver, credential }: Ballot) => {
+    // Asking for it is the first approval, and needs nobody's leave; it only must not be denied.
+    const asks = context.approvers.length === 0
+    if (!asks && !mayVote(policies, context, approver, credential)) return 'refused'
+    const joined = withBallot(context, approver, credential)
+    const { outcome } = authorize(policies, joined)
+    if (outcome === 'OUTCOME_ALLOW') return 'allowed'
+    return outcome === 'OUTCOME_REQUIRES_CONSENSUS' ? { waits: joined } : 'denied'
+  }
+  return findCoalitions(classesOf(people, reads, start), { start, join, which, ordered: reads.ordered })
+}
+
+/** The context with one more approval: a user counts once, and so does a credential. */
+function withBallot(
+  context: PolicyContext,
+  approver: Approver,
+  credential: CredentialFacts | undefined,
+): PolicyContext {
+  const { approvers, credentials = [] } = context
+  const known = credential === undefined || credentials.some(({ id }) => id === credential.id)
   return {
     ...context,
-    approvers: [...context.approvers, ...voters.map(({ approver }) => approver)],
-    credentials: [...(context.credentials ?? []), ...voters.flatMap(({ credential }) => credential ?? [])],
+    approvers: [...approvers, approver],
+    credentials: known ? credentials : [...credentials, credential],
   }
 }
 
 /**
- * Classes of people that no policy can tell apart: same tags, same membership of the quorum. A person whose id a consensus
- * names is a class of one; so is everybody once a consensus reads names, e-mail addresses or credentials.
+ * Classes of people that no policy can tell apart: in or out of the quorum, and with the same answers to all that the policies ask of
+ * approvers and of credentials. Of credentials that cannot be told apart one is kept.
  */
 function classesOf(
-  voters: readonly Voter[],
-  policies: readonly CompiledPolicy[],
+  people: readonly Voter[],
+  reads: Reads,
   { rootQuorum }: PolicyContext,
-): readonly (readonly string[])[] {
-  const consensus = policies.map(({ policy }) => policy.consensus ?? '').join('\n')
-  const personal = /\b(?:email|alias|credentials)\b/.test(consensus)
-  const classes = new Map<string, string[]>()
-  for (const { name, approver } of voters) {
-    const alone = personal || consensus.includes(approver.id)
-    const tags = [...(approver.tags ?? [])].sort()
-    const key = JSON.stringify(alone ? [name] : [rootQuorum?.userIds.includes(approver.id), tags])
-    classes.set(key, [...(classes.get(key) ?? []), name])
+): readonly (readonly Elector<Ballot>[])[] {
+  const members = new Set(rootQuorum?.userIds)
+  const userAnswers = answersTo(reads, 'approvers')
+  const credentialAnswers = answersTo(reads, 'credentials')
+  const classes = new Map<string, Elector<Ballot>[]>()
+  for (const { name, approver, credentials = [] } of people) {
+    const ways = new Map<string, Ballot>()
+    const given = credentials.length === 0 ? [undefined] : credentials
+    for (const credential of given) {
+      const key = credential === undefined ? '' : JSON.stringify(credentialAnswers(credential))
+      if (!ways.has(key)) ways.set(key, { approver, credential })
+    }
+    const sorted = [...ways].sort(([a], [b]) => (a < b ? -1 : 1))
+    const answers = [members.has(approver.id), userAnswers(approver), sorted.map(([key]) => key)]
+    const key = JSON.stringify(answers)
+    classes.set(key, [...(classes.get(key) ?? []), { name, ballots: sorted.map(([, ballot]) => ballot) }])
   }
   return [...classes.values()]
+}
+
+/** What policies can tell of one user or credential. */
+function answersTo({ chains }: Reads, root: 'approvers' | 'credentials'): (one: object) => readonly unknown[] {
+  const asked = [...chains].filter(([chain]) => chain === root || chain.startsWith(`${root}.`))
+  const whole = asked.some(([chain]) => chain === root)
+  return (one) => {
+    if (whole) return [one]
+    const fields = one as Readonly<Record<string, unknown>>
+    return asked.map(([chain, use]) => answer(fields[chain.slice(root.length + 1)], use))
+  }
+}
+
+function answer(value: unknown, use: Use): unknown {
+  if (Array.isArray(value)) return value.filter((one) => use === 'otherwise' || use.has(String(one)))
+  return use === 'otherwise' || use.has(String(value)) ? value : null
 }

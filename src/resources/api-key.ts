@@ -1,5 +1,6 @@
 import { ECDH } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
+import { apiKeyFacts } from '../authority/index.ts'
 import { decodeHex } from '../encoding/index.ts'
 import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource } from './model.ts'
@@ -112,5 +113,10 @@ export const apiKey: ResourceKind = {
     }),
   },
   power: (_change, action) => (action === 'delete' ? 'tightens' : 'loosens'),
-  credential: { field: 'publicKey', words: 'public key' },
+  credential: {
+    field: 'publicKey',
+    words: 'public key',
+    facts: ({ id, parentId, fields: { curve, publicKey } }) =>
+      apiKeyFacts({ id: id!, userId: parentId!, type: String(curve), publicKey: String(publicKey) }),
+  },
 }

@@ -1,3 +1,4 @@
+import { passkeyFacts } from '../authority/index.ts'
 import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource } from './model.ts'
 import { isPlainRecord, listOf } from './value.ts'
@@ -97,5 +98,15 @@ export const authenticator: ResourceKind = {
     }),
   },
   power: (_change, action) => (action === 'delete' ? 'tightens' : 'loosens'),
-  credential: { field: 'credentialId', words: 'credential id' },
+  credential: {
+    field: 'credentialId',
+    words: 'credential id',
+    facts: ({ id, parentId, known, fields: { credentialId } }) =>
+      passkeyFacts({
+        id: id!,
+        userId: parentId!,
+        credentialId: String(credentialId),
+        publicKey: known?.publicKey,
+      }),
+  },
 }

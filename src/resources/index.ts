@@ -31,6 +31,7 @@ export {
   type Value,
 } from './model.ts'
 export { scopedNames } from './named.ts'
+export { organizationOf } from './people.ts'
 export {
   isPlainRecord,
   isReference,

@@ -1,4 +1,4 @@
-import type { PolicyField } from '../policy/index.ts'
+import type { CredentialFacts, PolicyField } from '../policy/index.ts'
 import type { Actual, Address, KindName, Resource, Value } from './model.ts'
 
 /** A JSON Schema (2020-12), or a part of one. */
@@ -151,5 +151,10 @@ export interface ResourceKind {
    * It lets its user in: the field that a plan remembers it by, and what its identity is called. No two users share one,
    * and those of root quorum members are exclusive.
    */
-  readonly credential?: { readonly field: string; readonly words: string }
+  readonly credential?: {
+    readonly field: string
+    readonly words: string
+    /** What policies read of the credential that a vote is cast with. */
+    readonly facts: (resource: Resource) => CredentialFacts
+  }
 }

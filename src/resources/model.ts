@@ -69,6 +69,12 @@ export interface Resource {
   readonly id?: string
   /** Actual only: the live id of its parent. */
   readonly parentId?: string
+  /** Actual only, of a credential: what the API tells of it that no definition holds. */
+  readonly known?: {
+    /** Milliseconds since the epoch. */
+    readonly expiresAt?: number
+    readonly publicKey?: string
+  }
   /** Desired only: `delete: true` was written; the live thing is to be deleted. */
   readonly tombstone?: boolean
   /** Desired only: the former name, when the definition says `renamedFrom`. */

@@ -1,3 +1,4 @@
+import { loginFacts } from '../authority/index.ts'
 import type { ResourceKind } from './kind.ts'
 
 const FIXED = 'a provider keeps it for life; its user registers another one, then this one is deleted'
@@ -50,5 +51,10 @@ export const oauthProvider: ResourceKind = {
     }),
   },
   power: (_change, action) => (action === 'delete' ? 'tightens' : 'loosens'),
-  credential: { field: 'subject', words: 'issuer, audience and subject' },
+  credential: {
+    field: 'subject',
+    words: 'issuer, audience and subject',
+    // Who comes from a provider votes with a key of the session that they are given.
+    facts: ({ parentId }) => loginFacts(parentId!, 'oauth'),
+  },
 }

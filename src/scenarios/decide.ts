@@ -1,11 +1,12 @@
 /** One request, decided and explained. */
+import { apiKeyFacts, approverOf, standingCredentials } from '../authority/index.ts'
 import { authorize, compilePolicy, type Explanation, explain, mayVote, type PolicyContext } from '../policy/index.ts'
 import { votersOf, type World } from './world.ts'
 
 /** Decides a request in a world, with the reasons, and who else would have to approve. */
 export function explainRequest(world: World, context: PolicyContext): Explanation {
   return explain(world.policies.map(compilePolicy), context, {
-    people: votersOf(world),
+    people: votersOf(world, context.now),
     nameOf: (id) => world.names[id],
   })
 }
@@ -27,12 +28,9 @@ export interface WhyNot {
 export function whyNot(world: World, context: PolicyContext, user: string): WhyNot | undefined {
   const found = Object.hasOwn(world.users, user) ? world.users[user] : undefined
   if (found === undefined) return undefined
-  const { approver, credentials } = found
-  const credential = Object.values(credentials)[0] ?? {
-    id: `${approver.id} credential`,
-    user_id: approver.id,
-    type: 'CREDENTIAL_TYPE_API_KEY_P256',
-  }
+  const approver = approverOf(found)
+  const [credential = apiKeyFacts({ id: `${found.id} credential`, userId: found.id, type: 'P256', publicKey: '' })] =
+    standingCredentials(found, Number(context.now / 1_000_000n))
   const explanation = explainRequest(world, { ...context, approvers: [approver], credentials: [credential] })
   const policies = world.policies.map(compilePolicy)
   return {

@@ -50,7 +50,7 @@ const approver: JsonSchema = {
         user: { ...name, description: 'Their name in the definitions.' },
         with: {
           ...name,
-          description: 'An API key by name, or a type such as `CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR`.',
+          description: 'A credential by name, or a type such as `CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR`.',
         },
       },
     },

@@ -40,7 +40,7 @@ export interface Played {
 /** Plays the scenarios of some files or parts of them, in their order. */
 export function playFiles(parts: readonly Part[], world: World, options: PlayOptions): Played {
   const { policies, counts } = compileAll(world, options.coverage === true)
-  const stage = { policies, people: votersOf(world), nameOf: (id: string) => world.names[id] }
+  const stage = { policies, peopleAt: (now: bigint) => votersOf(world, now), nameOf: (id: string) => world.names[id] }
   const wanted = options.filter?.toLowerCase() ?? ''
   const files = parts.map((part): FileResult => {
     const { source } = part

@@ -20,7 +20,8 @@ import { sortSets } from './read-scenarios.ts'
 
 export interface Stage {
   readonly policies: readonly CompiledPolicy[]
-  readonly people: readonly Voter[]
+  /** Everybody who could approve at a time. */
+  readonly peopleAt: (now: bigint) => readonly Voter[]
   readonly nameOf: (id: string) => string | undefined
   readonly locate: Locate
 }
@@ -49,7 +50,12 @@ export function play({ name, span, why, context, expected }: Scenario, stage: St
   for (const { policy, value, span: at } of policies)
     compare(`policies.${policy}`, at, value, policyWord(policy, outcomes, stage.policies))
   if (needs)
-    compare('needs', needs.span, showSets(needs.value), showNeeds(whoElse(stage.policies, context, stage.people)))
+    compare(
+      'needs',
+      needs.span,
+      showSets(needs.value),
+      showNeeds(whoElse(stage.policies, context, stage.peopleAt(context.now))),
+    )
   const ok = differences.length === 0
   return {
     name,

@@ -1,3 +1,4 @@
+import { approverOf, standingCredentials, type User } from '../authority/index.ts'
 import type { SmartContractInterface } from '../chain/index.ts'
 import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
 import {
@@ -17,7 +18,7 @@ import { contextValue } from './context-value.ts'
 import { type ChainName, chains } from './form.ts'
 import { parseTime } from './time.ts'
 import { childOf, entriesOf, itemsOf, type ScalarTree, type Tree, wordOf } from './tree.ts'
-import { idOf, type World, type WorldUser } from './world.ts'
+import { idOf, type World } from './world.ts'
 
 /** Turns the bytes of an unsigned transaction into the roots of policies; throws when they are none. */
 export type TransactionReader = (request: {
@@ -34,20 +35,21 @@ export interface RequestTools {
   readonly report: (fault: Diagnostic) => void
 }
 
-/** When a request is asked that does not say. */
+/** When a request is asked that does not say, in a world that stands at no time. */
 const DEFAULT_TIME = '2026-01-01T00:00:00Z'
 
 /** Reads a request from the keys of a scenario. What is wrong is reported, and left out of what comes back. */
 export function readRequest(tree: Tree, tools: RequestTools): PolicyContext {
   const { world } = tools
-  const people = readPeople(tree, tools)
+  const now = readTime(childOf(tree, 'time'), tools)
+  const people = readPeople(tree, now, tools)
   const row = readActivity(tree, tools)
   const transaction = readTransaction(childOf(tree, 'transaction'), tree, tools)
   const calls = itemsOf(childOf(tree, 'calls')).map((call) => readTransaction(call, tree, tools).facts)
   const params = readParams(tree, row, transaction.type, tools)
   const target = readTarget(tree, row, params, tools)
   return {
-    now: readTime(childOf(tree, 'time'), tools),
+    now,
     activity: { type: row?.type ?? '', params },
     approvers: people.map(({ approver }) => approver),
     credentials: people.map(({ credential }) => credential),
@@ -62,6 +64,7 @@ export function readRequest(tree: Tree, tools: RequestTools): PolicyContext {
 
 function readPeople(
   tree: Tree,
+  now: bigint,
   tools: RequestTools,
 ): readonly { readonly approver: Approver; readonly credential: CredentialFacts }[] {
   const by = childOf(tree, 'by')
@@ -77,24 +80,24 @@ function readPeople(
     const named = item.kind === 'map' ? childOf(item, 'user') : item
     const found = lookUp(named ?? item, tools.world.users, 'user', tools)
     if (found === undefined) return []
-    return [{ approver: found.value.approver, credential: credentialOf(found.value, childOf(item, 'with'), tools) }]
+    const credential = credentialOf(found.value, childOf(item, 'with'), now, tools)
+    return [{ approver: approverOf(found.value), credential }]
   })
 }
 
 /** The credential that was used: the one named, one of the type named, or the user's first. */
-function credentialOf(
-  { approver, credentials }: WorldUser,
-  tree: Tree | undefined,
-  tools: RequestTools,
-): CredentialFacts {
-  const [first] = Object.values(credentials)
-  const madeUp = (type: string) => ({ id: `${approver.id} ${type}`, user_id: approver.id, type })
+function credentialOf(user: User, tree: Tree | undefined, now: bigint, tools: RequestTools): CredentialFacts {
+  const [first] = standingCredentials(user, Number(now / 1_000_000n))
+  const madeUp = (type: string) => ({ id: `${user.id} ${type}`, user_id: user.id, type })
   const word = wordOf(tree)
-  if (word === undefined) return first ?? madeUp('CREDENTIAL_TYPE_API_KEY_P256')
+  if (word === undefined) return first ?? madeUp(API_KEY)
   if (word.startsWith('CREDENTIAL_TYPE_'))
-    return Object.values(credentials).find(({ type }) => type === word) ?? madeUp(word)
-  return lookUp(tree!, credentials, 'API key', tools)?.value ?? first ?? madeUp('CREDENTIAL_TYPE_API_KEY_P256')
+    return user.credentials.find(({ facts }) => facts.type === word)?.facts ?? madeUp(word)
+  const byName = Object.fromEntries(user.credentials.toReversed().map((one) => [one.name, one.facts]))
+  return lookUp(tree!, byName, 'credential', tools)?.value ?? first ?? madeUp(API_KEY)
 }
+
+const API_KEY = 'CREDENTIAL_TYPE_API_KEY_P256'
 
 /** Finds an activity by kind, by type, or by type without its prefix; of a kind the newest version. */
 function readActivity(tree: Tree, { report }: RequestTools): ActivityRow | undefined {
@@ -156,12 +159,13 @@ function readTarget(
   tools: RequestTools,
 ): string | undefined {
   const written = childOf(tree, 'target')
-  if (written !== undefined) return lookUp(written, tools.world.users, 'user', tools)?.value.approver.id
+  if (written !== undefined) return lookUp(written, tools.world.users, 'user', tools)?.value.id
   const { user_id: userId } = params
   return row?.resource === 'CREDENTIAL' && typeof userId === 'string' ? userId : undefined
 }
 
-function readTime(tree: Tree | undefined, { report }: RequestTools): bigint {
+function readTime(tree: Tree | undefined, { report, world }: RequestTools): bigint {
+  if (tree === undefined && world.now !== undefined) return world.now
   const word = wordOf(tree) ?? DEFAULT_TIME
   const time = parseTime(word)
   if (time !== undefined) return time

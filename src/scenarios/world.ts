@@ -1,14 +1,15 @@
+import { type RootQuorum, type User, usersByName, votersOf as votersAt } from '../authority/index.ts'
 import type { SmartContractInterface } from '../chain/index.ts'
 import type { LoadedDefinitions } from '../definitions/index.ts'
-import type { Approver, CredentialFacts, PolicyText, Voter } from '../policy/index.ts'
+import type { PolicyText, Voter } from '../policy/index.ts'
 import {
   type Actual,
   type Address,
   formatAddress,
   type KindName,
+  organizationOf,
   type Resource,
   resolveValue,
-  type Value,
 } from '../resources/index.ts'
 import { INTERFACE_TYPES, isInterfaceType } from './read-interfaces.ts'
 
@@ -18,21 +19,18 @@ import { INTERFACE_TYPES, isInterfaceType } from './read-interfaces.ts'
  */
 export interface World {
   readonly policies: readonly PolicyText[]
-  readonly users: Readonly<Record<string, WorldUser>>
+  /** By what they are called; namesakes with their id. */
+  readonly users: Readonly<Record<string, User>>
   readonly wallets: Readonly<Record<string, { readonly id: string; readonly label: string }>>
   /** Of contracts; of several for one address the last counts. */
   readonly interfaces: readonly SmartContractInterface[]
-  readonly quorum: { readonly userIds: readonly string[]; readonly threshold: number }
+  readonly quorum: RootQuorum
   /** Ids by address. */
   readonly ids: Readonly<Record<Address, string>>
   /** What to call an id whose looks say nothing. */
   readonly names: Readonly<Record<string, string>>
-}
-
-export interface WorldUser {
-  readonly approver: Approver
-  /** API keys by name. */
-  readonly credentials: Readonly<Record<string, CredentialFacts>>
+  /** When it was read, in nanoseconds since the epoch; of one that was not read from life, nothing. */
+  readonly now?: bigint
 }
 
 /**
@@ -62,8 +60,8 @@ export function worldOfDefinitions({ desired, expressions }: LoadedDefinitions):
   )
 }
 
-/** The world of a live organization; policies go by their names, and ids are shown with theirs. */
-export function worldOfActual({ resources }: Actual): World {
+/** The world of a live organization at a time; policies go by their names, and ids are shown with theirs. */
+export function worldOfActual({ resources }: Actual, nowMs: number): World {
   const policies = resources
     .filter(({ kind }) => kind === 'policy')
     .map(({ name, fields }) => {
@@ -73,7 +71,7 @@ export function worldOfActual({ resources }: Actual): World {
       return { id: name, name, effect: effectOf(fields), ...Object.fromEntries(expressions) }
     })
   const names = resources.flatMap(({ id, address }) => (id === undefined || id === address ? [] : [[id, address]]))
-  return makeWorld(resources, policies, Object.fromEntries(names))
+  return { ...makeWorld(resources, policies, Object.fromEntries(names)), now: BigInt(nowMs) * 1_000_000n }
 }
 
 /** The text of a reference. A quote in a name would end the text around it, so it is written as JSON may write it. */
@@ -81,12 +79,9 @@ export function standIn(address: Address): string {
   return `\${${address.replaceAll("'", '\\u0027')}}`
 }
 
-/** Everybody who could approve: users with a credential. */
-export function votersOf({ users }: World): readonly Voter[] {
-  return Object.entries(users).flatMap(([name, { approver, credentials }]) => {
-    const [credential] = Object.values(credentials)
-    return credential === undefined ? [] : [{ name, approver, credential }]
-  })
+/** Everybody who could approve at this time, in nanoseconds since the epoch. */
+export function votersOf({ users }: World, now: bigint): readonly Voter[] {
+  return votersAt({ users: Object.values(users) }, Number(now / 1_000_000n))
 }
 
 function makeWorld(
@@ -94,32 +89,25 @@ function makeWorld(
   policies: readonly PolicyText[],
   names: Readonly<Record<string, string>>,
 ): World {
-  const ofKind = (kind: KindName) =>
-    resources.filter((one) => one.kind === kind).sort((a, b) => (a.name < b.name ? -1 : 1))
-  const keys = ofKind('apiKey')
-  const [quorum] = ofKind('rootQuorum')
+  const wallets = resources.filter(({ kind }) => kind === 'wallet').toSorted(byName)
+  const { users, rootQuorum } = organizationOf(resources)
   return {
     policies,
-    users: Object.fromEntries(
-      ofKind('user').map((user) => [
-        user.name,
-        {
-          approver: approverOf(user),
-          credentials: Object.fromEntries(
-            keys.filter(({ parentId }) => parentId === user.id).map((key) => [key.name, factsOf(key)]),
-          ),
-        },
-      ]),
-    ),
-    wallets: Object.fromEntries(ofKind('wallet').map(({ name, id }) => [name, { id: id!, label: name }])),
-    interfaces: ofKind('smartContractInterface').flatMap(interfaceOf),
-    quorum: {
-      userIds: texts(quorum?.fields['users']),
-      threshold: Number(quorum?.fields['threshold'] ?? 0),
-    },
+    users: usersByName(users),
+    wallets: Object.fromEntries(wallets.map(({ name, id }) => [name, { id: id!, label: name }])),
+    interfaces: interfacesOf(resources),
+    quorum: rootQuorum,
     ids: Object.fromEntries(resources.flatMap(({ address, id }) => (id === undefined ? [] : [[address, id]]))),
     names,
   }
+}
+
+/** The interfaces of contracts among resources. */
+export function interfacesOf(resources: readonly Resource[]): World['interfaces'] {
+  return resources
+    .filter(({ kind }) => kind === 'smartContractInterface')
+    .toSorted(byName)
+    .flatMap(interfaceOf)
 }
 
 function interfaceOf({ fields: { address, type, interface: json } }: Resource): readonly SmartContractInterface[] {
@@ -128,19 +116,8 @@ function interfaceOf({ fields: { address, type, interface: json } }: Resource): 
   return [{ address, type: INTERFACE_TYPES[word], json }]
 }
 
-/** `alias` is the user's name: the API has no other short name of a user (docs/protocol/policies.md#fields: our reading). */
-function approverOf({ id, name, fields }: Resource): Approver {
-  const { email, tags } = fields
-  return { id: id!, tags: texts(tags), alias: name, ...(typeof email === 'string' ? { email } : {}) }
-}
-
-function factsOf({ id, parentId, fields: { curve, publicKey } }: Resource): CredentialFacts {
-  return {
-    id: id!,
-    user_id: parentId!,
-    type: `CREDENTIAL_TYPE_API_KEY_${String(curve)}`,
-    ...(typeof publicKey === 'string' ? { public_key: publicKey } : {}),
-  }
+function byName(a: Resource, b: Resource): number {
+  return a.name < b.name ? -1 : 1
 }
 
 /** The id that a name of a kind has in this world. */
@@ -150,8 +127,4 @@ export function idOf({ ids }: World, kind: KindName, name: string): string | und
 
 function effectOf(fields: Resource['fields']): PolicyText['effect'] {
   return fields['effect'] === 'deny' ? 'EFFECT_DENY' : 'EFFECT_ALLOW'
-}
-
-function texts(value: Value | undefined): readonly string[] {
-  return Array.isArray(value) ? (value as readonly unknown[]).filter((one) => typeof one === 'string') : []
 }

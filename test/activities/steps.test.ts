@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { toFailure } from '../../activities/failure.ts'
 import { applyCodes } from '../../activities/index.ts'
 import { intentText } from '../../activities/intent.ts'
-import { readVotes, VOTE_WINDOW_MS } from '../../activities/votes.ts'
+import { readVotes } from '../../activities/votes.ts'
 import { ClientError, clientCodes } from '../../src/client/index.ts'
 import { LiveError, codes as liveCodes } from '../../src/live/index.ts'
-import type { Json, Wire } from '../../src/protocol/index.ts'
+import { APPROVAL_WINDOW_MS, type Json, type Wire } from '../../src/protocol/index.ts'
 
 const HOUR = 3_600_000
 const T0 = Date.parse('2026-01-01T00:00:00Z')
@@ -104,7 +104,7 @@ describe('votes: which approvals count', () => {
         const all = [0, ...given].sort((a, b) => a - b)
         const now = T0 + (all.at(-1)! + later) * HOUR
         const { approved } = readVotes(activity(all.map((hour) => [`u${hour}`, hour])), 'key', now)
-        return approved.every((name) => now - (T0 + Number(name.slice(1)) * HOUR) < VOTE_WINDOW_MS)
+        return approved.every((name) => now - (T0 + Number(name.slice(1)) * HOUR) < APPROVAL_WINDOW_MS)
       }),
     )
   })

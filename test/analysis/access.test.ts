@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accessChanges } from '../../src/analysis/access.ts'
 import { planWithForecast } from '../../src/analysis/index.ts'
-import { peopleOf, quorumOf } from '../../src/analysis/people.ts'
 import { createPolicyCompiler } from '../../src/analysis/policies.ts'
+import { votersOf } from '../../src/authority/index.ts'
 import { readPlan, renderPlanText, writePlan } from '../../src/plan/index.ts'
-import { authorize, mayVote, type PolicyContext } from '../../src/policy/index.ts'
-import type { Resource } from '../../src/resources/index.ts'
+import { authorize, mayVote, type PolicyContext, type Voter } from '../../src/policy/index.ts'
+import { organizationOf, type Resource } from '../../src/resources/index.ts'
 import { bootstrap, declare, idFor, key, live, lockOfDeclared, policy, ref, text } from '../plan/organization.ts'
 import { type Given, planInput } from '../plan/planning.ts'
 
@@ -255,31 +255,30 @@ describe('access', () => {
   })
 })
 
-/** Tries all 31 sets of five people. */
+/** Tries all 31 sets of five people, each in every order of voting. */
 function bruteForce(things: readonly Resource[], type: string, wallet: string | undefined): readonly string[] {
-  const state = { things }
-  const policies = createPolicyCompiler()(state)
-  const all = peopleOf(state)
-  const context = (some: typeof all): PolicyContext => ({
+  const policies = createPolicyCompiler()({ things })
+  const organization = organizationOf(things)
+  const all = votersOf(organization, 0)
+  const context = (some: readonly Voter[]): PolicyContext => ({
     now: 0n,
     activity: { type, params: {} },
     approvers: some.map(({ approver }) => approver),
-    credentials: some.map(({ credential }) => credential),
-    rootQuorum: quorumOf(state),
+    credentials: some.map(({ credentials }) => credentials![0]!),
+    rootQuorum: organization.rootQuorum,
     ...(wallet === undefined ? {} : { wallet: { id: idFor(`wallet.${wallet}`), label: wallet } }),
   })
-  const works = (some: typeof all) =>
-    authorize(policies, context(some)).outcome === 'OUTCOME_ALLOW' &&
-    some.some((first) => {
-      const { outcome } = authorize(policies, context([first]))
-      return (
-        outcome === 'OUTCOME_ALLOW' ||
-        (outcome === 'OUTCOME_REQUIRES_CONSENSUS' &&
-          some.every((one) => one === first || mayVote(policies, context([first]), one.approver, one.credential)))
-      )
+  const works = (given: readonly Voter[], left: readonly Voter[]): boolean =>
+    left.some((one) => {
+      if (given.length > 0 && !mayVote(policies, context(given), one.approver, one.credentials![0])) return false
+      const more = [...given, one]
+      const { outcome } = authorize(policies, context(more))
+      if (outcome === 'OUTCOME_ALLOW') return left.length === 1
+      const rest = left.filter((other) => other !== one)
+      return outcome === 'OUTCOME_REQUIRES_CONSENSUS' && works(more, rest)
     })
   const sets = Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => bits & (1 << index)))
-  const good = sets.filter((some) => some.length > 0 && works(some))
+  const good = sets.filter((some) => works([], some))
   return good
     .filter((some) => !good.some((other) => other.length < some.length && other.every((one) => some.includes(one))))
     .map((some) =>

@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { forecast, planWithForecast } from '../../src/analysis/index.ts'
 import { outcomeOf } from '../../src/analysis/outcome.ts'
-import { actingPerson } from '../../src/analysis/people.ts'
 import { createPolicyCompiler } from '../../src/analysis/policies.ts'
+import { actingVoter } from '../../src/authority/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { loadDefinitions } from '../../src/definitions/index.ts'
 import { approvalRounds, collectIds, type Forecast, fillParameters, makePlan, type Plan } from '../../src/plan/index.ts'
-import type { Address, Resource, Value } from '../../src/resources/index.ts'
+import { type Address, organizationOf, type Resource, type Value } from '../../src/resources/index.ts'
 import { Model } from '../plan/model.ts'
 import {
   acme,
@@ -165,7 +165,8 @@ function walk(plan: Plan, model: Model, choose: (n: number) => number): Readonly
   const judge = (index: number): Forecast => {
     const { type, parameters } = plan.batches[index]!
     const now = { things: model.actual().resources }
-    const submitter = actingPerson(now, plan.actor)
+    const organization = organizationOf(now.things)
+    const submitter = actingVoter(organization, plan.actor)
     if (!submitter) return { outcome: 'denied', reason: 'alice will not be a user any more' }
     const filled = fillParameters(parameters, ids) as Readonly<Record<string, unknown>>
     const policies = createPolicyCompiler()(now)
@@ -174,8 +175,9 @@ function walk(plan: Plan, model: Model, choose: (n: number) => number): Readonly
       parameters: filled,
       submitter,
       state: now,
+      organization,
       policies,
-      now: BigInt(Date.parse(NOW)) * 1_000_000n,
+      nowMs: Date.parse(NOW),
     })
   }
   for (;;) {

@@ -160,6 +160,7 @@ test('policy: the room exports what is listed here', () => {
       "evaluate",
       "explain",
       "exposedOnly",
+      "findCoalitions",
       "formatExpression",
       "hoverAt",
       "indexPolicies",
@@ -175,11 +176,14 @@ test('policy: the room exports what is listed here', () => {
       "print",
       "readForLint",
       "readings",
+      "readsOf",
       "rootType",
       "rules",
+      "sameCoalitions",
       "showType",
-      "smallestSets",
+      "whoCan",
       "whoElse",
+      "writeOut",
       "writeRefusal",
     ]
   `)

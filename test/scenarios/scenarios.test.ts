@@ -246,7 +246,7 @@ describe('scenarios: mistakes', () => {
     ],
     [
       one('by: { user: ana, with: phone }, activity: CREATE_WALLET, expect: deny'),
-      ['2:31 unknown-name: no API key `phone` is defined (defined: `laptop`)'],
+      ['2:31 unknown-name: no credential `phone` is defined (defined: `laptop`)'],
     ],
     [
       'tables:\n  t: { columns: [by, colour], rows: [[ana]] }\n',

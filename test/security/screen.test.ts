@@ -130,6 +130,7 @@ const activity = {
   requestedBy: 'alice',
   requestedAt: new Date(NOW - 60_000).toISOString(),
   approvedBy: ['alice', 'bob'],
+  lapsedApprovals: ['dave'],
   rejectedBy: ['carol'],
   approvalsLapseAt: new Date(NOW + 60_000).toISOString(),
   parameters: {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTemporal, startTemporalServer, type TemporalSettings } from '../../src/worker/index.ts'
+import { agree } from '../authority/agreement.ts'
 import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
@@ -34,6 +35,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'inputs of the policy language and of transactions that nobody wrote',
     count: 1_000_000,
     run: (count, seed) => soakInputs({ count, seed }),
+  },
+  authority: {
+    what: 'organizations in which everybody who tells who may decide is asked, and the people vote',
+    count: 500,
+    run: async (count, seed) => console.log(line(await agree({ count, seed }))),
   },
   apply: { what: 'workers killed while they apply', count: 200, run: killManyWorkers },
   temporal: { what: 'Temporal servers killed while they apply', count: 20, run: killManyServers },

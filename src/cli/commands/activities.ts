@@ -19,7 +19,7 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
   // What waits is approved by what is read here: then names that look like others must be told from them.
   const waits = ({ status }: (typeof found)[number]) => isWaiting(status)
   const actual = found.some(waits) ? await readActual(client) : undefined
-  const views = found.map((activity) => viewActivity(activity, waits(activity) ? actual : undefined))
+  const views = found.map((activity) => viewActivity(activity, place.now(), waits(activity) ? actual : undefined))
   if (json) writeJson(io, { activities: views })
   else if (views.length === 0)
     io.say(options['waiting'] ? 'Nothing waits for approval.\n' : 'There are no activities.\n')

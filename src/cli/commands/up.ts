@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { ApplyProgress } from '../../../activities/index.ts'
+import { votesOn } from '../../authority/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { hasChanges } from '../../plan/index.ts'
@@ -142,7 +143,8 @@ async function approveAsDemo(
   let outcome: 'decided' | 'nobody left' = 'decided'
   for (const { activityId } of progress.batches.filter(({ state }) => state === 'waiting')) {
     const { activity } = await reader(place).query('get_activity', { activityId: activityId! })
-    const hasVoted = (key: DemoKey) => activity.votes.some(({ publicKey }) => publicKey === key.publicKey)
+    const { approvals } = votesOn(activity, place.now())
+    const hasVoted = (key: DemoKey) => approvals.some(({ publicKey }) => publicKey === key.publicKey)
     if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') continue
     const approver = approvers.find((key) => !hasVoted(key))
     if (!approver) {
@@ -151,7 +153,7 @@ async function approveAsDemo(
     }
     const client = submitter({ ...place, key: approver })
     io.say(line`\nWhat ${approver.name} sees, and approves:\n`)
-    io.say(renderActivity(viewActivity(activity, await readActual(client)), io.style, place.now()))
+    io.say(renderActivity(viewActivity(activity, place.now(), await readActual(client)), io.style, place.now()))
     await castVote(client, activity.fingerprint, { vote: 'approve', now: place.now() })
   }
   return outcome

@@ -21,15 +21,16 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const client = submitter(place)
   const activity = await findActivity(client, args[0]!)
   const actual = await readActual(client)
-  if (!json) io.say(renderActivity(viewActivity(activity, actual), io.style, place.now()))
+  if (!json) io.say(renderActivity(viewActivity(activity, place.now(), actual), io.style, place.now()))
   if (!isWaiting(activity.status)) {
-    if (json) writeJson(io, { voted: false, activity: viewActivity(activity, actual) })
+    if (json) writeJson(io, { voted: false, activity: viewActivity(activity, place.now(), actual) })
     else io.say(line`It has ended; there is nothing to ${choice}.\n`)
     return EXIT.done
   }
   const question = choice === 'approve' ? 'Approve it?' : 'Reject it?'
   await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
-  const after = viewActivity(await castVote(client, activity.fingerprint, { vote: choice, now: place.now() }), actual)
+  const voted = await castVote(client, activity.fingerprint, { vote: choice, now: place.now() })
+  const after = viewActivity(voted, place.now(), actual)
   if (json) writeJson(io, { voted: true, activity: after })
   else
     io.out(

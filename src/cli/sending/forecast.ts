@@ -1,8 +1,9 @@
 import type { SendOrder } from '../../../activities/index.ts'
+import { actingVoter, contextOf } from '../../authority/index.ts'
 import { isSameAddress, type SendIntent } from '../../chain/index.ts'
-import { activityParams, type Explanation, type PolicyContext } from '../../policy/index.ts'
+import type { Explanation, PolicyContext } from '../../policy/index.ts'
 import type { JsonObject } from '../../protocol/index.ts'
-import type { Actual } from '../../resources/index.ts'
+import { type Actual, organizationOf } from '../../resources/index.ts'
 import { explainRequest, type World } from '../../scenarios/index.ts'
 import { readFacts } from './describe.ts'
 import { type Directory, senderOf } from './order.ts'
@@ -25,16 +26,16 @@ export function forecastSend(
   const { type, parameters } = order
   const intent = parameters as JsonObject & SendIntent
   const { batch: _, ...facts } = readFacts(type, intent, { interfaces: world.interfaces })
-  const me = Object.values(world.users).find(({ approver }) => approver.id === actual.actor.userId)
-  const context: PolicyContext = {
-    now: BigInt(now) * 1_000_000n,
-    activity: { type, params: activityParams(type, intent) },
-    approvers: me === undefined ? [] : [me.approver],
-    credentials: me === undefined ? [] : Object.values(me.credentials).slice(0, 1),
-    rootQuorum: world.quorum,
-    ...walletFacts(senderOf(order), directory),
-    ...facts,
-  }
+  const organization = organizationOf(actual.resources)
+  const me = actingVoter(organization, actual.actor)
+  const context = contextOf(
+    { type, parameters: intent, nowMs: now, facts: { ...walletFacts(senderOf(order), directory), ...facts } },
+    {
+      approvers: me === undefined ? [] : [me.approver],
+      credentials: me === undefined ? [] : [me.credential],
+      rootQuorum: organization.rootQuorum,
+    },
+  )
   return explainRequest(world, context)
 }
 

@@ -54,7 +54,7 @@ export async function readKnown(
     organization,
     now: place.now(),
     actual,
-    world: worldOfActual(actual),
+    world: worldOfActual(actual, place.now()),
     partyCheck: createPartyCheck(directory),
   }
 }

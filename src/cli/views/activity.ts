@@ -1,7 +1,8 @@
 import { stringify } from 'yaml'
+import { votesOn } from '../../authority/index.ts'
 import { fromTimestamp, type Wire } from '../../protocol/index.ts'
 import { type Actual, type Address, kinds, nameValue, type Value } from '../../resources/index.ts'
-import { worldOfActual } from '../../scenarios/index.ts'
+import { interfacesOf } from '../../scenarios/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 import { describeSend } from '../sending/describe.ts'
@@ -10,8 +11,6 @@ import { shortCode } from '../waiting.ts'
 import { type LookAlikeView, lookAlikesOf } from './look-alikes.ts'
 import { sendRows } from './send-call.ts'
 import { describeSolanaSend, type SolanaDescription, solanaRows } from './solana-send.ts'
-
-const DAY = 24 * 60 * 60 * 1000
 
 /** What people and programs are told of an activity; the text below is made from it. */
 export interface ActivityView {
@@ -23,9 +22,12 @@ export interface ActivityView {
   readonly requestedBy: string
   /** ISO 8601. */
   readonly requestedAt: string
+  /** Whose approvals count now. */
   readonly approvedBy: readonly string[]
+  /** Whose approvals count no more: their 24 hours are over, or the credential is gone. */
+  readonly lapsedApprovals: readonly string[]
   readonly rejectedBy: readonly string[]
-  /** When the present approvals lapse, while it waits. */
+  /** When the approvals that count lapse, while it waits for more. */
   readonly approvalsLapseAt?: string
   /** The activity's own parameters, with names for ids. */
   readonly parameters: unknown
@@ -47,10 +49,10 @@ function namesOf({ resources }: Actual): ReadonlyMap<string, Address> {
  * Makes the view of an activity from its own intent, never from anyone's words about it; with what lives, ids have names, and
  * calls of contracts are decoded.
  */
-export function viewActivity(activity: Wire.Activity, actual?: Actual): ActivityView {
+export function viewActivity(activity: Wire.Activity, nowMs: number, actual?: Actual): ActivityView {
   const created = fromTimestamp(activity.createdAt)
-  const by = (selection: string) =>
-    activity.votes.filter((vote) => vote.selection === selection).map(({ user }) => user.userName)
+  const { approvals, lapsed, rejections, lapseAtMs } = votesOn(activity, nowMs)
+  const names = (votes: readonly Wire.Vote[]) => [...new Set(votes.map(({ user, userId }) => user?.userName || userId))]
   const waits = activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
   const alike = actual ? lookAlikesOf(activity, actual) : []
   return {
@@ -61,9 +63,10 @@ export function viewActivity(activity: Wire.Activity, actual?: Actual): Activity
     fingerprint: activity.fingerprint,
     requestedBy: activity.votes[0]?.user.userName ?? 'unknown',
     requestedAt: new Date(created).toISOString(),
-    approvedBy: by('VOTE_SELECTION_APPROVED'),
-    rejectedBy: by('VOTE_SELECTION_REJECTED'),
-    ...(waits ? { approvalsLapseAt: new Date(created + DAY).toISOString() } : {}),
+    approvedBy: names(approvals),
+    lapsedApprovals: names(lapsed),
+    rejectedBy: names(rejections),
+    ...(waits && approvals.length > 0 ? { approvalsLapseAt: new Date(lapseAtMs).toISOString() } : {}),
     parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
     ...(actual ? describeSends(activity, actual) : {}),
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
@@ -75,11 +78,11 @@ export function viewActivity(activity: Wire.Activity, actual?: Actual): Activity
 function describeSends({ intent }: Wire.Activity, actual: Actual): Pick<ActivityView, 'sends' | 'solana'> {
   const { ethSendTransactionIntent: one, ethSendTransactionIntentV2: many } = intent
   const solana = intent.solSendTransactionIntentV2 ?? intent.solSendTransactionIntent
-  if (solana) return { solana: describeSolanaSend(solana, worldOfActual(actual).interfaces) }
+  if (solana) return { solana: describeSolanaSend(solana, interfacesOf(actual.resources)) }
   const { calls = [], ...rest } = many ?? {}
   const transactions = one ? [one] : calls.map((call) => ({ ...rest, ...call }))
   if (transactions.length === 0) return {}
-  const { interfaces } = worldOfActual(actual)
+  const interfaces = interfacesOf(actual.resources)
   return {
     sends: transactions.map((parameters) =>
       describeSend(
@@ -100,6 +103,7 @@ export const renderActivity = view(
       ['status', renderStatus(view.status, style)],
       ['requested', `by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago`],
       ['approved', view.approvedBy.join(', ') || 'by nobody'],
+      ...(view.lapsedApprovals.length > 0 ? [['lapsed', lapsedText(view.lapsedApprovals)]] : []),
       ...(view.rejectedBy.length > 0 ? [['rejected', view.rejectedBy.join(', ')]] : []),
       ...(view.approvalsLapseAt
         ? [['approvals', `lapse in ${age(Date.parse(view.approvalsLapseAt) - now)} unless it completes`]]
@@ -125,6 +129,12 @@ export const renderActivityLine = view((view: ActivityView, style: Style, now: n
 
 function lookAlikeText({ kind, name, like, difference }: LookAlikeView): string {
   return `${kinds[kind].one} ${name} looks like ${like}: ${difference}`
+}
+
+/** `alice, bob: must approve again`. */
+function lapsedText(names: readonly string[]): string {
+  const whose = names.length === 1 ? 'this approval counts' : 'these approvals count'
+  return `${names.join(', ')}: ${whose} no more; to count, approve again`
 }
 
 function renderStatus(status: string, style: Style): string {

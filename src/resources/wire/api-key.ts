@@ -1,6 +1,7 @@
+import { expiresAt } from '../../authority/index.ts'
 import { formatAddress } from '../address.ts'
 import type { Resource, Value } from '../model.ts'
-import { takeInteger, takeRecord, takeText, type WireRecord } from './record.ts'
+import { takeInteger, takeOptionalTime, takeRecord, takeText, type WireRecord } from './record.ts'
 
 const PREFIX = 'CREDENTIAL_TYPE_API_KEY_'
 
@@ -14,6 +15,9 @@ export function fromWire(record: WireRecord, user: Resource): Resource | undefin
   if (!type.startsWith(PREFIX)) return undefined
   const name = takeText(record, 'apiKeyName', 'API key')
   const expires = record['expirationSeconds'] ?? ''
+  const expiresIn = expires === '' ? undefined : takeInteger(record, 'expirationSeconds', 'API key')
+  const created = takeOptionalTime(record, 'createdAt', 'API key')
+  const end = created === undefined ? undefined : expiresAt(created, expiresIn)
   return {
     address: formatAddress('apiKey', user.name, name),
     kind: 'apiKey',
@@ -24,8 +28,9 @@ export function fromWire(record: WireRecord, user: Resource): Resource | undefin
     fields: {
       curve: type.slice(PREFIX.length),
       publicKey: takeText(credential, 'publicKey', 'credential').toLowerCase(),
-      ...(expires === '' ? {} : { expiresIn: takeInteger(record, 'expirationSeconds', 'API key') }),
+      ...(expiresIn === undefined ? {} : { expiresIn }),
     },
+    ...(end === undefined ? {} : { known: { expiresAt: end } }),
   }
 }
 

@@ -9,6 +9,7 @@ export const TRANSPORTS = ['ble', 'internal', 'nfc', 'usb', 'hybrid'] as const
 /** A passkey out of its user's record. */
 export function fromWire(record: WireRecord, user: Resource): Resource {
   const name = takeText(record, 'authenticatorName', 'authenticator')
+  const { publicKey } = (record['credential'] ?? {}) as { readonly publicKey?: string }
   return {
     address: formatAddress('authenticator', user.name, name),
     kind: 'authenticator',
@@ -17,6 +18,7 @@ export function fromWire(record: WireRecord, user: Resource): Resource {
     ...(user.id === undefined ? {} : { parentId: user.id }),
     id: takeText(record, 'authenticatorId', 'authenticator'),
     fields: { credentialId: normalCredentialId(takeText(record, 'credentialId', 'authenticator')) },
+    ...(publicKey === undefined ? {} : { known: { publicKey } }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { QuorateError } from '../../diagnostics/index.ts'
+import { fromTimestamp } from '../../protocol/index.ts'
 
 /** A record of an answer, not looked at yet. */
 export type WireRecord = Readonly<Record<string, unknown>>
@@ -64,6 +65,18 @@ export function takeInteger(record: WireRecord, member: string, what: string): n
   const number = typeof value === 'string' && /^[0-9]+$/.test(value) ? Number(value) : value
   if (typeof number === 'number' && Number.isSafeInteger(number)) return number
   throw malformed(`\`${member}\` of a ${what}`, 'a whole number', value)
+}
+
+/** Takes a time in any form that the API writes, or nothing; in milliseconds since the epoch. */
+export function takeOptionalTime(record: WireRecord, member: string, what: string): number | undefined {
+  const value = own(record, member)
+  if (value === undefined || value === null) return undefined
+  try {
+    return fromTimestamp(value as Parameters<typeof fromTimestamp>[0])
+  } catch {
+    // Said below, with what it is of.
+  }
+  throw malformed(`\`${member}\` of a ${what}`, 'a time or nothing', value)
 }
 
 export function malformed(what: string, expected: string, got: unknown): QuorateError {

@@ -2,6 +2,7 @@
  * Finds the credential that a stamp was made with (docs/protocol/stamps.md#from-stamp-to-caller): in the organization
  * itself, then in its sub-organizations, or in its parent. What the stamp could not prove by itself is proved here.
  */
+import { apiKeyFacts, expiresAt, isExpired, passkeyFacts } from '../../authority/index.ts'
 import { decodeBase64 } from '../../encoding/index.ts'
 import type { CredentialFacts } from '../../policy/index.ts'
 import { type ApiError, apiError } from '../../protocol/index.ts'
@@ -53,12 +54,18 @@ async function proveApiKey(
     conflict: () => apiError('publicKeyConflict'),
   })
   if (!key) throw apiError('publicKeyNotFound', target.id, stamp.publicKey)
-  if (isExpired(key, now)) throw apiError('expiredApiKey', key.public_key, key.organization_id)
+  if (isExpired({ expiresAt: expiresAt(key.created_at, key.expiration_seconds) }, now))
+    throw apiError('expiredApiKey', key.public_key, key.organization_id)
   if (!fitsScheme(key, stamp)) throw apiError('apiKeyNotVerified')
   return {
     userId: key.user_id,
     homeId: key.organization_id,
-    facts: { id: key.id, user_id: key.user_id, type: key.credential_type, public_key: key.public_key },
+    facts: apiKeyFacts({
+      id: key.id,
+      userId: key.user_id,
+      type: key.credential_type,
+      publicKey: key.public_key,
+    }),
     signed: { public_key: stamp.publicKey, signature: stamp.signature, scheme: stamp.scheme },
   }
 }
@@ -84,11 +91,10 @@ async function provePasskey(
     allowedOrigins: await readAllowedOrigins(tx, homeId),
   })
   if (!verdict.verified) throw apiError('webauthnNotVerified')
-  const type = 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR'
   return {
     userId,
     homeId,
-    facts: { id, user_id: userId, type, credential_id: credentialId, public_key: publicKey },
+    facts: passkeyFacts({ id, userId, credentialId, publicKey }),
     signed: { public_key: publicKey, signature: stamp.text, scheme: 'SIGNATURE_SCHEME_TK_WEBAUTHN' },
     counted: { authenticator, signCount: verdict.signCount },
   }
@@ -112,11 +118,6 @@ async function findInTree<Row>(
   const below = await find.below(target.id)
   if (below.length > 1) throw find.conflict()
   return below[0]
-}
-
-/** `expiration_seconds` counts from the key's creation (docs/protocol/stamps.md#from-stamp-to-caller). */
-function isExpired(key: ApiKeyRow, now: number): boolean {
-  return key.expiration_seconds !== null && now >= key.created_at + key.expiration_seconds * 1000
 }
 
 /**

@@ -1,6 +1,6 @@
+import { approverOf, type Ballot, contextOf } from '../../authority/index.ts'
 import {
   type Approver,
-  activityParams,
   authorize,
   type Decision,
   mayVote,
@@ -9,10 +9,8 @@ import {
 } from '../../policy/index.ts'
 import { type ActivityRow, type ApiError, type JsonObject, permissionDenied } from '../../protocol/index.ts'
 import { listApprovers, type PolicyVersion, readRootQuorum, type Transaction } from '../store/index.ts'
-import type { Ballot } from './ballots.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 import type { PolicySource } from './policy-cache.ts'
-import { aliasOf } from './readings.ts'
 
 /** One activity before the policies: its type and intent, and the handler that would carry it out. */
 export interface Case {
@@ -58,11 +56,6 @@ export function createJudge(policiesOf: PolicySource): Judge {
   }
 }
 
-/** The approvals with this one among them: a user counts once, however many votes and credentials (U-approvers). */
-export function withBallot(ballots: readonly Ballot[], ballot: Ballot): readonly Ballot[] {
-  return ballots.some(({ userId }) => userId === ballot.userId) ? ballots : [...ballots, ballot]
-}
-
 /** The denial that the API answers with; undefined when the decision allows or waits. */
 export function denialOf({ outcome, policies }: Decision): ApiError | undefined {
   return outcome === 'OUTCOME_ALLOW' || outcome === 'OUTCOME_REQUIRES_CONSENSUS'
@@ -73,14 +66,12 @@ export function denialOf({ outcome, policies }: Decision): ApiError | undefined 
 async function buildPolicyContext(item: Case, ballots: readonly Ballot[]): Promise<PolicyContext> {
   const { tx, organizationId, now } = item.context
   const facts = await item.handler.facts?.(item.context, item.intent)
-  return {
-    now: BigInt(now) * 1_000_000n,
-    activity: { type: item.row.type, params: activityParams(item.row.type, item.intent) },
+  const request = { type: item.row.type, parameters: item.intent, nowMs: now, facts }
+  return contextOf(request, {
     approvers: await readApprovers(tx, organizationId, ballots),
-    credentials: distinctCredentials(ballots),
+    credentials: ballots.map(({ credential }) => credential),
     rootQuorum: await readRootQuorum(tx, organizationId),
-    ...facts,
-  }
+  })
 }
 
 async function readApprovers(
@@ -90,14 +81,5 @@ async function readApprovers(
 ): Promise<readonly Approver[]> {
   const userIds = ballots.map(({ userId }) => userId)
   const users = await listApprovers(tx, organizationId, userIds)
-  return users.map((user) => ({
-    id: user.id,
-    tags: user.tagIds,
-    alias: aliasOf(user),
-    ...(user.email === undefined ? {} : { email: user.email }),
-  }))
-}
-
-function distinctCredentials(ballots: readonly Ballot[]) {
-  return [...new Map(ballots.map(({ credential }) => [credential.id, credential])).values()]
+  return users.map(({ tagIds, ...user }) => approverOf({ ...user, tags: tagIds }))
 }

@@ -6,6 +6,7 @@
  * transaction. One rejection by a user who may vote ends the activity. After 24 hours the approvals lapse, the activity
  * stays, and the next approval opens a new window in which everybody else must approve again.
  */
+import { type Ballot, windowAfter, withBallot } from '../../authority/index.ts'
 import { newUuid } from '../../crypto/index.ts'
 import { ApiError, apiError, GRPC, isTerminal, permissionDenied, REQUEST_LIMITS } from '../../protocol/index.ts'
 import {
@@ -19,11 +20,11 @@ import {
   updateActivity,
   type VoteRow,
 } from '../store/index.ts'
-import { type Ballot, countBallots, hasLapsed } from './ballots.ts'
+import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import { admitDenial } from './denials.ts'
 import { execute } from './execution.ts'
-import { type Case, denialOf, type Judgement, withBallot } from './judgement.ts'
+import { type Case, denialOf, type Judgement } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { encodeOutcomes } from './outcomes.ts'
 import type { SubmitRequest } from './request.ts'
@@ -114,7 +115,7 @@ async function approve(
       await recordEvaluation(tools, tx, activity, { voteId: newUuid(tools.randomBytes), decidedAt: now, decision })
     return { activity, denial, denialIs: isKept ? 'kept' : 'counted' }
   }
-  const windowOpenedAt = hasLapsed(activity, now) ? now : activity.window_opened_at
+  const windowOpenedAt = windowAfter(activity.window_opened_at, now)
   await recordVote(tools, tx, activity, voter, {
     selection: 'VOTE_SELECTION_APPROVED',
     // A clock that stepped back must not put the vote before the window that it stands in.

@@ -44,5 +44,6 @@ async function findWorld(input: CommandInput): Promise<World | undefined> {
     import('../../connect.ts'),
     import('../../../live/index.ts'),
   ])
-  return worldOfActual(await readActual(reader(await findPlace(input))))
+  const place = await findPlace(input)
+  return worldOfActual(await readActual(reader(place)), place.now())
 }

@@ -18,7 +18,6 @@ const createApiKeys: TypedHandler<NewKeysOfUser, Wire.CreateApiKeysResult> = {
     await checkNewApiKeys(context, keys)
     checkApiKeyLimits(await keysOf(context, userId), keys)
   },
-  facts: async (_, { userId }) => ({ targetUserId: userId }),
   async execute(context, { userId, keys }) {
     return { apiKeyIds: await addApiKeys(context, userId, keys, await keysOf(context, userId)) }
   },
@@ -33,7 +32,6 @@ const deleteApiKeys: TypedHandler<Wire.DeleteApiKeysIntent, Wire.DeleteApiKeysRe
     if (unknown !== undefined) throw apiError('notFound', 'api key', unknown)
     await checkWaysIn(context, [user], { apiKeyIds })
   },
-  facts: async (_, { userId }) => ({ targetUserId: userId }),
   async execute({ tx, organizationId }, { apiKeyIds }) {
     await deleteKeyRows(tx, organizationId, apiKeyIds)
     return { apiKeyIds }

@@ -25,7 +25,6 @@ const createAuthenticators: TypedHandler<NewAuthenticatorsOfUser, Wire.CreateAut
     const { length: present } = await authenticatorsOf(context, userId)
     checkAuthenticatorLimit({ present, added: authenticators.length })
   },
-  facts: async (_, { userId }) => ({ targetUserId: userId }),
   async execute(context, { userId, authenticators }) {
     return { authenticatorIds: await addAuthenticators(context, userId, authenticators) }
   },
@@ -39,7 +38,6 @@ const deleteAuthenticators: TypedHandler<Wire.DeleteAuthenticatorsIntent, Wire.D
     if (authenticatorIds.some((id) => !held.has(id))) throw apiError('authenticatorNotFound')
     await checkWaysIn(context, [user], { authenticatorIds })
   },
-  facts: async (_, { userId }) => ({ targetUserId: userId }),
   async execute({ tx, organizationId }, { authenticatorIds }) {
     await deleteRows(tx, organizationId, authenticatorIds)
     return { authenticatorIds }

@@ -25,7 +25,6 @@ const createOauthProviders: TypedHandler<NewProvidersOfUser, Wire.CreateOauthPro
     const { length: present } = await providersOf(context, userId)
     checkOauthProviderLimit({ present, added: oauthProviders.length })
   },
-  facts: async (_, { userId }) => ({ targetUserId: userId }),
   async execute(context, { userId, oauthProviders }) {
     return { providerIds: await addOauthProviders(context, await requireUser(context, userId), oauthProviders) }
   },
@@ -40,7 +39,6 @@ const deleteOauthProviders: TypedHandler<Wire.DeleteOauthProvidersIntent, Wire.D
     if (unknown !== undefined) throw apiError('notFound', 'oauth provider', unknown)
     await checkWaysIn(context, [user], { oauthProviderIds: providerIds })
   },
-  facts: async (_, { userId }) => ({ targetUserId: userId }),
   async execute({ tx, organizationId }, { providerIds }) {
     await deleteRows(tx, organizationId, providerIds)
     return { providerIds }

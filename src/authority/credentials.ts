@@ -1,0 +1,61 @@
+/** The sorts of credentials, and what policies read of each: API keys, passkeys, and the session keys that a login gives. */
+import type { CredentialFacts } from '../policy/index.ts'
+
+/** One way in which a user can vote. */
+export interface Credential {
+  /** What people call it. */
+  readonly name: string
+  readonly facts: CredentialFacts
+  /** Milliseconds since the epoch. @default never */
+  readonly expiresAt?: number | undefined
+}
+
+const API_KEY = 'CREDENTIAL_TYPE_API_KEY_'
+
+/** What policies read of an API key; of a session key that a login gave, `type` says which login it was. */
+export function apiKeyFacts(key: {
+  readonly id: string
+  readonly userId: string
+  /** A curve such as `P256`, or the whole type. */
+  readonly type: string
+  readonly publicKey: string
+}): CredentialFacts {
+  const type = key.type.startsWith('CREDENTIAL_TYPE_') ? key.type : `${API_KEY}${key.type}`
+  return { id: key.id, user_id: key.userId, type, public_key: key.publicKey }
+}
+
+/** What policies read of a passkey; where the public key is not known, nothing of it. */
+export function passkeyFacts(passkey: {
+  readonly id: string
+  readonly userId: string
+  readonly credentialId: string
+  readonly publicKey?: string | undefined
+}): CredentialFacts {
+  const { id, userId, credentialId, publicKey } = passkey
+  const type = 'CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR'
+  const facts = { id, user_id: userId, type, credential_id: credentialId }
+  return publicKey === undefined ? facts : { ...facts, public_key: publicKey }
+}
+
+/** The types of the session keys that logins give, by the login. */
+export const LOGIN_TYPES = {
+  oauth: 'CREDENTIAL_TYPE_OAUTH_KEY_P256',
+  code: 'CREDENTIAL_TYPE_OTP_AUTH_KEY_P256',
+} as const
+
+/** What policies read of the session key that a user gets by logging in: its id and public key are not known before. */
+export function loginFacts(userId: string, login: keyof typeof LOGIN_TYPES): CredentialFacts {
+  return { id: `${userId} ${login}`, user_id: userId, type: LOGIN_TYPES[login] }
+}
+
+/** When a key expires: its seconds count from its creation (docs/protocol/stamps.md#from-stamp-to-caller). Undefined: never. */
+export function expiresAt(createdAtMs: number, expirationSeconds: number | null | undefined): number | undefined {
+  return expirationSeconds === null || expirationSeconds === undefined
+    ? undefined
+    : createdAtMs + expirationSeconds * 1000
+}
+
+/** Whether a credential is refused at this moment because it has expired. */
+export function isExpired(credential: { readonly expiresAt?: number | undefined }, nowMs: number): boolean {
+  return credential.expiresAt !== undefined && nowMs >= credential.expiresAt
+}

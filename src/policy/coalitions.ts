@@ -1,0 +1,211 @@
+/**
+ * Sets of people who together get something allowed, and from which nobody can be left out. They vote one after another, so
+ * what is looked for are orders: every vote but the last leaves the request waiting. People whom nothing can tell apart form a
+ * *class*; instead of sets of people, so many out of each class are tried, smallest first. With a quorum of 7 out of 30 equal
+ * members that is seven trials, not two million.
+ */
+
+/** How many votes are tried before giving up. */
+const MOST_TRIALS = 5000
+/** How many sets of one size are written out. */
+const MOST_SETS = 20
+
+/** Somebody, and the ways in which they can vote; of one class all have equally many, alike in pairs. */
+export interface Elector<Ballot> {
+  readonly name: string
+  readonly ballots: readonly Ballot[]
+}
+
+/**
+ * What one more vote does: `allowed` ends the search there · `refused` is no vote, but it may be one later · `denied` is none in
+ * any order · otherwise the state with it, in which the request waits.
+ */
+export type Join<State, Ballot> = (
+  state: State,
+  ballot: Ballot,
+) => { readonly waits: State } | 'allowed' | 'refused' | 'denied'
+
+/** Sets as numbers of people of each class: `found[i][c]` out of class `c`. */
+export interface Coalitions {
+  /** Names. */
+  readonly classes: readonly (readonly string[])[]
+  readonly found: readonly (readonly number[])[]
+}
+
+/** Sets of one size. */
+export interface SetsOfPeople {
+  /** At most 20, each sorted, in order. */
+  readonly sets: readonly (readonly string[])[]
+  /** When the sets are all those of `count` names out of `of`. */
+  readonly any?: { readonly count: number; readonly of: readonly string[] }
+}
+
+interface Node<State> {
+  readonly state: State
+  readonly used: readonly number[]
+  /** Which votes there are, in their order where that matters. */
+  readonly votes: readonly number[]
+}
+
+/**
+ * Finds the sets: the `smallest` alone, or `all` of them; `gave-up` when there are too many votes to try. `ordered` says that
+ * the order of votes matters to `join`.
+ */
+export function findCoalitions<State, Ballot>(
+  classes: readonly (readonly Elector<Ballot>[])[],
+  {
+    start,
+    join,
+    which,
+    ordered = false,
+  }: {
+    readonly start: State
+    readonly join: Join<State, Ballot>
+    readonly which: 'smallest' | 'all'
+    readonly ordered?: boolean
+  },
+): Coalitions | 'gave-up' {
+  // A move is a class and one of its ways to vote; a position in this list is its name.
+  const moves = classes.flatMap((members, of) => (members[0]?.ballots ?? []).map((_, way) => ({ of, way })))
+  const found: (readonly number[])[] = []
+  let trials = 0
+  let open: readonly Node<State>[] = [{ state: start, used: classes.map(() => 0), votes: [] }]
+  while (open.length > 0) {
+    const next = new Map<string, Node<State> | 'denied'>()
+    const here: (readonly number[])[] = []
+    for (const { state, used, votes } of open) {
+      for (const [move, { of, way }] of moves.entries()) {
+        const member = classes[of]![used[of]!]
+        if (member === undefined) continue
+        const more = ordered ? [...votes, move] : [...votes, move].sort((a, b) => a - b)
+        const key = more.join(' ')
+        if (next.has(key)) continue
+        const counts = used.map((count, index) => (index === of ? count + 1 : count))
+        if ([...found, ...here].some((smaller) => isWithin(smaller, counts))) continue
+        if (++trials > MOST_TRIALS) return 'gave-up'
+        const joined = join(state, member.ballots[way]!)
+        if (joined === 'allowed') here.push(counts)
+        else if (joined === 'denied') next.set(key, joined)
+        else if (joined !== 'refused') next.set(key, { state: joined.waits, used: counts, votes: more })
+      }
+    }
+    // Most of the first class first, so that what is cut does not depend on how it was found.
+    found.push(...here.sort(byCounts))
+    if (which === 'smallest' && found.length > 0) break
+    open = [...next.values()].filter((node) => node !== 'denied')
+  }
+  return { classes: classes.map((members) => members.map(({ name }) => name)), found }
+}
+
+function byCounts(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((count, index) => count !== b[index])
+  return at < 0 ? 0 : b[at]! - a[at]!
+}
+
+function isWithin(smaller: readonly number[], counts: readonly number[]): boolean {
+  return smaller.every((count, index) => count <= counts[index]!)
+}
+
+/** How many ways to spread sets over finer classes are tried before two results are said to be beyond comparing. */
+const MOST_SPREADS = 5000
+
+/**
+ * Whether two results are the same sets, whatever their classes; undefined when there are too many to tell. Both are spread
+ * over the classes that people of both have in common.
+ */
+export function sameCoalitions(one: Coalitions, other: Coalitions): boolean | undefined {
+  if (JSON.stringify(one) === JSON.stringify(other)) return true
+  const classIn = ({ classes }: Coalitions) =>
+    new Map(classes.flatMap((names, index) => names.map((name) => [name, index] as const)))
+  const [inOne, inOther] = [classIn(one), classIn(other)]
+  const cells = [
+    ...Map.groupBy(new Set([...inOne.keys(), ...inOther.keys()]), (name) => `${inOne.get(name)} ${inOther.get(name)}`),
+  ].map(([, names]) => ({ size: names.length, one: inOne.get(names[0]!), other: inOther.get(names[0]!) }))
+  const spread = ({ found }: Coalitions, side: 'one' | 'other'): ReadonlySet<string> | undefined => {
+    const keys = new Set<string>()
+    for (const counts of found) {
+      for (const over of spreads(counts, cells, side)) {
+        keys.add(over.join(' '))
+        if (keys.size > MOST_SPREADS) return undefined
+      }
+    }
+    return keys
+  }
+  const [a, b] = [spread(one, 'one'), spread(other, 'other')]
+  return a && b && a.size === b.size && [...a].every((key) => b.has(key))
+}
+
+/** Every way to take so many out of each class, told as numbers of each cell of the classes. */
+function* spreads(
+  left: readonly number[],
+  cells: readonly { readonly size: number; readonly one: number | undefined; readonly other: number | undefined }[],
+  side: 'one' | 'other',
+  at = 0,
+): Generator<readonly number[]> {
+  const cell = cells[at]
+  if (cell === undefined) {
+    if (left.every((count) => count === 0)) yield []
+    return
+  }
+  const of = cell[side]
+  const most = of === undefined ? 0 : Math.min(left[of]!, cell.size)
+  // What the later cells of the class cannot take must be taken here.
+  const later = cells.slice(at + 1).reduce((sum, next) => (next[side] === of ? sum + next.size : sum), 0)
+  const least = of === undefined ? 0 : Math.max(0, left[of]! - later)
+  for (let count = most; count >= least; count--) {
+    const rest = left.map((wanted, index) => (index === of ? wanted - count : wanted))
+    for (const others of spreads(rest, cells, side, at + 1)) yield [count, ...others]
+  }
+}
+
+/** Writes the sets out, an entry for each size, the smallest first. */
+export function writeOut({ classes, found }: Coalitions): readonly SetsOfPeople[] {
+  const bySize = Map.groupBy(found, (counts) => counts.reduce((sum, count) => sum + count, 0))
+  return [...bySize].sort(([a], [b]) => a - b).map(([size, some]) => writeSize(classes, some, size))
+}
+
+function writeSize(
+  classes: readonly (readonly string[])[],
+  found: readonly (readonly number[])[],
+  size: number,
+): SetsOfPeople {
+  const used = classes.filter((_, index) => found.some((counts) => counts[index]! > 0)).flat()
+  const sets: (readonly string[])[] = []
+  for (const counts of found) {
+    for (const set of product(counts.map((count, index) => [...subsets(classes[index]!, count, MOST_SETS)]))) {
+      if (sets.length < MOST_SETS) sets.push([...set].sort())
+    }
+  }
+  sets.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  const ways = found.reduce(
+    (sum, counts) => sum + counts.reduce((n, count, index) => n * binomial(classes[index]!.length, count), 1),
+    0,
+  )
+  return ways === binomial(used.length, size) ? { sets, any: { count: size, of: used.sort() } } : { sets }
+}
+
+function* subsets(names: readonly string[], size: number, most: number): Generator<readonly string[]> {
+  if (size === 0) yield []
+  let left = most
+  for (let first = 0; size > 0 && first + size <= names.length && left > 0; first++) {
+    for (const rest of subsets(names.slice(first + 1), size - 1, left)) {
+      yield [names[first]!, ...rest]
+      if (--left === 0) return
+    }
+  }
+}
+
+function* product(lists: readonly (readonly (readonly string[])[])[]): Generator<readonly string[]> {
+  const [first, ...rest] = lists
+  if (!first) {
+    yield []
+    return
+  }
+  for (const set of first) for (const others of product(rest)) yield [...set, ...others]
+}
+
+function binomial(n: number, k: number): number {
+  let result = 1
+  for (let i = 1; i <= Math.min(k, n - k); i++) result = (result * (n - i + 1)) / i
+  return k > n ? 0 : Math.round(result)
+}

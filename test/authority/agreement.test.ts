@@ -1,0 +1,16 @@
+/** Who may decide is told alike everywhere, and is what the service then does. */
+import { expect, test } from 'vitest'
+import { agree } from './agreement.ts'
+
+const SEED = Number(process.env['CI'] ? 20_261_121 : Math.floor(Math.random() * 2 ** 31))
+
+test('authority: plan, send --dry-run, policy explain --live and the approver’s view agree with the service', async () => {
+  const figures = await agree({ count: 80, seed: SEED })
+  // Enough of each was seen, or this would show nothing.
+  expect(figures.waits).toBeGreaterThan(15)
+  expect(figures.denied).toBeGreaterThan(5)
+  expect(figures.completes).toBeGreaterThan(5)
+  expect(figures.otherCredentials).toBeGreaterThan(5)
+  expect(figures.lapsed).toBeGreaterThan(3)
+  expect(figures.deniedVotes).toBeGreaterThan(10)
+})

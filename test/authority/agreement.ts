@@ -1,0 +1,255 @@
+/**
+ * Who could decide, told by all that tells it, and by the service that decides: `plan`, `send --dry-run`, `policy explain
+ * --live`, the approver's view. Used with few organizations by the tests and with many by `npm run soak -- authority`.
+ */
+import fc from 'fast-check'
+import { planWithForecast } from '../../src/analysis/index.ts'
+import { votesOn } from '../../src/authority/index.ts'
+import { forecastSend } from '../../src/cli/sending/forecast.ts'
+import { viewActivity } from '../../src/cli/views/activity.ts'
+import { createQueryClient } from '../../src/client/index.ts'
+import { createSource } from '../../src/diagnostics/index.ts'
+import { readActual } from '../../src/live/index.ts'
+import type { Explanation } from '../../src/policy/index.ts'
+import type { Wire } from '../../src/protocol/index.ts'
+import type { Actual } from '../../src/resources/index.ts'
+import { explainRequest, readRequestFile, readTransaction, worldOfActual } from '../../src/scenarios/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
+import { declare, desiredOf } from '../plan/organization.ts'
+import { createTestClock, startTestService, type TestService } from '../service/harness.ts'
+import { addOrganizations, type Made, type Name, PEOPLE, type Shape, shapes } from './organizations.ts'
+
+const HOUR = 3_600_000
+
+/** What comes of a request: who else must approve, where it waits. */
+type Told = 'completes' | 'denied' | 'too many' | readonly string[]
+
+export interface Agreement {
+  readonly organizations: number
+  readonly waits: number
+  readonly denied: number
+  readonly completes: number
+  /** Approvals that a passkey or a session key gave. */
+  readonly otherCredentials: number
+  readonly lapsed: number
+  readonly deniedVotes: number
+}
+
+/** Makes so many organizations, asks everybody, and lets the people vote. Throws what does not agree. */
+export async function agree({ count, seed }: { readonly count: number; readonly seed: number }): Promise<Agreement> {
+  const clock = createTestClock()
+  const service = await startTestService({ clock })
+  const figures = { waits: 0, denied: 0, completes: 0, otherCredentials: 0, lapsed: 0, deniedVotes: 0 }
+  try {
+    const organizations = await addOrganizations(service, fc.sample(shapes, { numRuns: count, seed }), clock())
+    // What expires has expired.
+    clock.advance(2 * HOUR)
+    for (const [index, one] of organizations.entries()) {
+      try {
+        await check(service, one, clock, figures, index)
+      } catch (error) {
+        const { message } = error as Error
+        throw new Error(`seed ${seed}, organization ${index}: ${message}\n${JSON.stringify(one.shape)}`, {
+          cause: error,
+        })
+      }
+    }
+    return { organizations: count, ...figures }
+  } finally {
+    await service.close()
+  }
+}
+
+type Figures = { -readonly [name in Exclude<keyof Agreement, 'organizations'>]: number }
+
+async function check(
+  service: TestService,
+  made: Made,
+  clock: ReturnType<typeof createTestClock>,
+  figures: Figures,
+  index: number,
+): Promise<void> {
+  const { organizationId, alice } = made
+  const stamper = createApiKeyStamper({ privateKey: new Secret(alice.privateKey) })
+  const actual = await readActual(createQueryClient({ baseUrl: service.url, organizationId, stamper }))
+  const told = tellAll(actual, organizationId, clock())
+  const [first] = Object.values(told) as [Told]
+  for (const [who, said] of Object.entries(told)) demand(`${who} tells what plan tells`, said, first)
+
+  const voting = createVoting(service, made, figures)
+  const activity = await voting.ask()
+  if (first === 'denied' && activity === undefined) return void figures.denied++
+  if (activity === undefined) throw new Error(`the service denied what was forecast as ${JSON.stringify(first)}`)
+  if (first === 'completes') {
+    demand('status', activity.status, 'ACTIVITY_STATUS_COMPLETED')
+    figures.completes++
+    return
+  }
+  demand('status', activity.status, 'ACTIVITY_STATUS_CONSENSUS_NEEDED')
+  if (first === 'too many') return
+  figures.waits++
+  const others = PEOPLE.filter((name) => name !== 'alice')
+  const sets = first === 'denied' ? [] : first
+  const size = sets[0]?.split(' ').length ?? others.length + 1
+  // Whatever is smaller does not suffice, and of that size just what was told.
+  for (const some of subsetsOf(others)) {
+    if (some.length === 0 || some.length > size) continue
+    const expected = sets.includes([...some].sort().join(' '))
+    if (some.length < size || !expected) demand(`${some} suffice`, await voting.suffice(some), false)
+    else demand(`${some} suffice`, await voting.suffice(some), true)
+  }
+  if (index % 4 === 0) await lapse(voting, others, clock, figures)
+}
+
+/** After a day the approvals count no more: the approver's view says so, and the service lets the same people vote again. */
+async function lapse(
+  voting: ReturnType<typeof createVoting>,
+  others: readonly Name[],
+  clock: ReturnType<typeof createTestClock>,
+  figures: Figures,
+): Promise<void> {
+  const asked = (await voting.ask())!
+  const view = async () => viewActivity(await voting.read(asked.id), clock())
+  demand('approved at once', (await view()).approvedBy, ['alice'])
+  demand('lapses a day after', (await view()).approvalsLapseAt, new Date(clock() + 24 * HOUR).toISOString())
+  clock.advance(25 * HOUR)
+  demand('approved a day later', [(await view()).approvedBy, (await view()).lapsedApprovals], [[], ['alice']])
+  demand('nothing lapses', (await view()).approvalsLapseAt, undefined)
+  for (const name of [...others, 'alice' as const]) {
+    const seen = await voting.read(asked.id)
+    if (seen.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') break
+    const before = votesOn(seen, clock()).approvals.length
+    const voted = await voting.vote(name, seen.fingerprint)
+    const after = await view()
+    if (voted && after.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED') {
+      demand('one more counts', after.approvedBy.length, before + 1)
+      if (before === 0) demand('a new window', after.approvalsLapseAt, new Date(clock() + 24 * HOUR).toISOString())
+    }
+  }
+  figures.lapsed++
+}
+
+function tellAll(actual: Actual, organizationId: string, now: number): Readonly<Record<string, Told>> {
+  const desired = { ...desiredOf([declare('tag.probe')]), organizationId }
+  const { plan, diagnostics } = planWithForecast({
+    desired,
+    actual,
+    lock: {},
+    creators: {},
+    allow: [],
+    baseUrl: 'http://127.0.0.1:1',
+    now: new Date(now).toISOString(),
+  })
+  demand('diagnostics', diagnostics, [])
+  const world = worldOfActual(actual, now)
+  const asked = (activity: string) => {
+    const source = createSource('request.yaml', `by: { user: alice, with: key }\nactivity: ${activity}\n`)
+    const { context, diagnostics: faults } = readRequestFile(source, { world, readTransaction })
+    demand('faults of the request', faults, [])
+    return explanationTold(explainRequest(world, context!))
+  }
+  const [from, to] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+  const order = {
+    reference: 'r',
+    organization: { id: organizationId, name: 'o', baseUrl: '' },
+    type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION' as const,
+    parameters: { from, to, caip2: 'eip155:1', value: '1' },
+    from,
+    to,
+    amount: '1',
+    orderedAt: new Date(now).toISOString(),
+  }
+  const directory = { addressBook: {}, assets: {}, wallets: [], privateKeys: [] }
+  const forecast = plan.batches[0]!.forecast!
+  return {
+    plan:
+      forecast.outcome === 'waits'
+        ? setsTold(forecast.needed)
+        : forecast.outcome === 'depends'
+          ? 'too many'
+          : (forecast.outcome as 'completes' | 'denied'),
+    'policy explain --live': asked('CREATE_USER_TAG'),
+    'policy explain --live of a send': asked('ETH_SEND_TRANSACTION'),
+    'send --dry-run': explanationTold(forecastSend(order, { actual, world, directory, now })),
+  }
+}
+
+function explanationTold({ outcome, needs }: Explanation): Told {
+  if (outcome === 'OUTCOME_ALLOW') return 'completes'
+  if (outcome !== 'OUTCOME_REQUIRES_CONSENSUS' || needs === 'nobody') return 'denied'
+  if (needs === undefined) throw new Error('it waits, and nobody is named')
+  return needs === 'too-many' ? 'too many' : setsTold(needs.sets)
+}
+
+function setsTold(sets: readonly (readonly string[])[]): readonly string[] {
+  return sets.map((set) => [...set].sort().join(' ')).sort()
+}
+
+function createVoting(service: TestService, { organizationId, stampings, alice }: Made, figures: Figures) {
+  const client = service.client(alice.privateKey)
+  let tags = 0
+  const ask = async (): Promise<Wire.Activity | undefined> => {
+    const parameters = { userTagName: `t${tags++}`, userIds: [] }
+    const { path, text } = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', parameters, { organizationId })
+    const answer = await client.raw(path, text)
+    if (answer.status === 403) return undefined
+    demand('status of the submit', answer.status, 200)
+    return answer.body['activity'] as unknown as Wire.Activity
+  }
+  const read = async (activityId: string) =>
+    (await client.query('get_activity', { organizationId, activityId })).activity
+  const voteWith = async (name: Name, way: number, fingerprint: string): Promise<Wire.Activity | undefined> => {
+    const { raw, sort } = stampings[name][way]!
+    const { path, text } = service.body('ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint }, { organizationId })
+    const answer = await raw(path, text)
+    if (answer.status === 403) {
+      figures.deniedVotes++
+      return undefined
+    }
+    demand('status of the vote', answer.status, 200)
+    if (!sort.includes('key') || sort === 'passkey') figures.otherCredentials++
+    return answer.body['activity'] as unknown as Wire.Activity
+  }
+  /** Whether there is an order and a choice of credentials in which these, and nobody else, bring it to an end, each needed. */
+  const suffice = async (people: readonly Name[]): Promise<boolean> => {
+    for (const order of ordersOf(people)) {
+      for (const ways of waysOf(order.map((name) => stampings[name].length))) {
+        const { fingerprint } = (await ask())!
+        let last: Wire.Activity | undefined
+        for (const [at, name] of order.entries()) {
+          last = await voteWith(name, ways[at]!, fingerprint)
+          if (last?.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') break
+        }
+        if (last?.status === 'ACTIVITY_STATUS_COMPLETED' && last.votes.length === people.length + 1) return true
+      }
+    }
+    return false
+  }
+  const vote = async (name: Name, fingerprint: string) => {
+    for (const way of stampings[name].keys()) if (await voteWith(name, way, fingerprint)) return true
+    return false
+  }
+  return { ask, read, suffice, vote }
+}
+
+function* ordersOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  if (all.length === 0) yield []
+  for (const first of all) for (const rest of ordersOf(all.filter((one) => one !== first))) yield [first, ...rest]
+}
+
+function* waysOf([first, ...rest]: readonly number[]): Generator<readonly number[]> {
+  if (first === undefined) yield []
+  else for (let way = 0; way < first; way++) for (const others of waysOf(rest)) yield [way, ...others]
+}
+
+function subsetsOf(names: readonly Name[]): readonly (readonly Name[])[] {
+  return Array.from({ length: 2 ** names.length }, (_, bits) => names.filter((_name, index) => (bits >> index) & 1))
+}
+
+function demand(what: string, got: unknown, expected: unknown): void {
+  const [a, b] = [JSON.stringify(got), JSON.stringify(expected)]
+  if (a !== b) throw new Error(`${what}: expected ${b}, got ${a}`)
+}
+
+export type { Shape }
