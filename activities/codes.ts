@@ -21,7 +21,7 @@ export const applyCodes = {
     solve: 'plan again on a machine that shares the plan store with the worker',
   },
   'apply/plan-edited': {
-    summary: 'a plan is not what its digest says: somebody changed it',
+    summary: 'a plan does not match its digest: somebody changed it',
     solve: 'make a new plan; nothing was submitted',
     exit: EXIT.refused,
   },
@@ -53,38 +53,43 @@ export const applyCodes = {
     solve: 'nothing: a new body is made, after a look for an activity with an equal intent',
   },
   'apply/run-refused': {
-    summary: 'a workflow asked for a step of a plan that no apply let it do; nothing was signed',
-    solve: 'apply the plan again; if nobody of yours began that workflow, look who can reach Temporal (docs/trust.md)',
+    summary: 'a workflow asked for a step of a plan, and no `quorate apply` has let this run in; nothing was signed',
+    solve:
+      'apply the plan again; if none of your people began that workflow, find out who can reach Temporal (docs/trust.md)',
     exit: EXIT.refused,
   },
   'apply/batch-early': {
-    summary: 'a workflow asked for a batch before those that it needs are done; nothing was signed',
-    solve: 'apply the plan again; if nobody of yours began that workflow, look who can reach Temporal (docs/trust.md)',
+    summary: 'a workflow asked for a batch before the batches that it depends on were done; nothing was signed',
+    solve:
+      'apply the plan again; if none of your people began that workflow, find out who can reach Temporal (docs/trust.md)',
     exit: EXIT.refused,
   },
   'apply/vote-refused': {
     summary: 'a workflow asked for an approval of an activity that is not of this plan or send; nothing was signed',
-    solve: 'look who can reach Temporal (docs/trust.md); reject the activity with `quorate reject`, if nobody knows it',
+    solve:
+      'find out who can reach Temporal (docs/trust.md); reject the activity with `quorate reject`, if nobody knows it',
     exit: EXIT.refused,
   },
   'apply/body-refused': {
-    summary: 'the plan store has a body that does not say what the plan or send says; nothing was signed',
-    solve: 'look who can write to the plan store (docs/trust.md)',
+    summary: 'a body in the plan store does not match its plan or send; nothing was signed',
+    solve: 'find out who can write to the plan store (docs/trust.md)',
     exit: EXIT.refused,
   },
   'apply/answer-refused': {
-    summary: 'somebody without the key of the payloads answered a step; it is no answer, and the step is done again',
-    solve: 'look who polls the task queue of the organization at Temporal (docs/trust.md); the apply goes on by itself',
+    summary:
+      'a step was answered by somebody without the payload key; the answer is ignored, and the step is done again',
+    solve:
+      'find out who polls the task queue of the organization at Temporal (docs/trust.md); the apply goes on by itself',
     retryable: true,
   },
   'apply/start-refused': {
-    summary: 'a workflow was started by somebody without the key of the payloads; it ended at once',
-    solve: 'apply or send again; look who can reach Temporal (docs/trust.md)',
+    summary: 'a workflow was started by somebody without the payload key; it ended at once',
+    solve: 'apply or send again; find out who can reach Temporal (docs/trust.md)',
     exit: EXIT.refused,
   },
   'apply/outcome-refused': {
-    summary: 'a workflow told of a plan or send what was never read from the API; it is not kept',
-    solve: 'apply the plan again; look who can reach Temporal (docs/trust.md)',
+    summary: 'a workflow reported an outcome of a plan or send that no step had read from the API; it was not kept',
+    solve: 'apply the plan again; find out who can reach Temporal (docs/trust.md)',
     exit: EXIT.refused,
   },
   'apply/store-failed': {

@@ -33,11 +33,11 @@ export const cliCodes = {
   },
   'cli/send-denied': {
     summary: 'the live policies would deny the send',
-    solve: 'look at why with `quorate send --dry-run`; nothing was submitted',
+    solve: 'see why with `quorate send --dry-run`; nothing was submitted',
     exit: EXIT.refused,
   },
   'cli/reference-taken': {
-    summary: 'a reference stands for another send than the one asked for',
+    summary: 'a reference is used already, for another send than this one',
     solve: 'give the send a reference of its own; nothing was submitted',
     exit: EXIT.refused,
   },
@@ -47,12 +47,12 @@ export const cliCodes = {
     exit: EXIT.refused,
   },
   'cli/not-replaceable': {
-    summary: 'a send is to be replaced or cancelled that is not on its way',
-    solve: 'look at how it stands with `quorate sends`; nothing was submitted',
+    summary: 'the send to replace or to cancel is not being broadcast',
+    solve: 'see its state with `quorate sends`; nothing was submitted',
     exit: EXIT.refused,
   },
   'cli/no-transaction': {
-    summary: 'a node does not have the transaction of a send, or says something else of it than what has its hash',
+    summary: 'a node does not have the transaction of a send, or answers with data that does not match its hash',
     solve: 'name a node that has it, with --node or QUORATE_CHAINS; nothing was submitted',
   },
   'cli/reference-twice': {
@@ -77,7 +77,7 @@ export const cliCodes = {
     solve: 'name the columns as the options of `quorate send` are called; nothing was submitted',
   },
   'cli/csv-row': {
-    summary: 'a row of a file of sends has not as many cells as the file has columns, or there is none',
+    summary: 'a row of a file of sends has more or fewer cells than the file has columns, or the file has no row',
     solve: 'correct the row, or leave the line empty; nothing was submitted',
   },
   'cli/not-confirmed': {

@@ -40,11 +40,11 @@ export const clientCodes = {
     solve: 'correct the organization id or use a key of a user inside that organization',
   },
   'client/not-found': {
-    summary: 'the API knows nothing of what the request names',
-    solve: 'plan again: what was there has gone',
+    summary: 'the API does not have the thing that the request names',
+    solve: 'plan again: it may have been deleted',
   },
   'client/conflict': {
-    summary: 'the same thing is there already, or was submitted at the same moment',
+    summary: 'the same thing exists already, or was submitted at the same moment',
     solve: 'send it again: a repeated body is answered with the activity it made',
     retryable: true,
   },
@@ -58,12 +58,12 @@ export const clientCodes = {
     retryable: true,
   },
   'client/malformed-answer': {
-    summary: 'what answered does not speak the API',
+    summary: 'the answer is none that the API gives',
     solve: 'check the base URL: a proxy or another program may be answering',
   },
   'client/cancelled': {
     summary: 'the request was given up by its caller',
-    solve: 'nothing: whoever cancelled it knows',
+    solve: 'nothing: it was cancelled on purpose',
   },
 } as const satisfies Codes
 

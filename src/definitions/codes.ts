@@ -32,16 +32,16 @@ export const codes = {
   'definitions/tab': { summary: 'a tab indents a line', solve: 'indent with spaces; YAML allows no tabs there' },
   'definitions/syntax': { summary: 'a file is not YAML', solve: 'correct it at the place that is marked' },
   'definitions/too-many-aliases': {
-    summary: 'aliases of YAML multiply into too much',
+    summary: 'the YAML aliases expand to too many values',
     solve: 'write out what is meant; a definition needs few aliases or none',
   },
   'definitions/unknown-alias': {
-    summary: 'an alias of YAML names nothing',
+    summary: 'a YAML alias has no anchor',
     solve: 'correct its name, or put the anchor before it; read as nothing, it would leave out what is meant',
   },
   'definitions/duplicate-key': { summary: 'a key is written twice in one map', solve: 'join the two, or remove one' },
-  'definitions/unknown-key': { summary: 'a key means nothing where it stands', solve: 'correct or remove it' },
-  'definitions/missing-key': { summary: 'a key that must be there is not', solve: 'add it' },
+  'definitions/unknown-key': { summary: 'a key is not known at its place', solve: 'correct or remove it' },
+  'definitions/missing-key': { summary: 'a required key is missing', solve: 'add it' },
   'definitions/wrong-type': { summary: 'a value is of another type than expected', solve: VALUE },
   'definitions/wrong-value': { summary: 'a value is none of those allowed', solve: VALUE },
   'definitions/secret': {
@@ -51,7 +51,7 @@ export const codes = {
   'definitions/bad-address': {
     summary:
       'an address does not have the checksum of its digits, is too long or too short, or is on another kind of chain',
-    solve: 'look the address up again at whoever it belongs to',
+    solve: 'ask the owner of the address for it again',
   },
   'definitions/bad-id': {
     summary: '`id` is no UUID',
@@ -85,11 +85,11 @@ export const codes = {
     solve: 'correct it or define it; everything that is named must be defined in the same folder',
   },
   'definitions/deleted-name': {
-    summary: 'a name is used of something that is to be deleted',
+    summary: 'the name of a resource that is to be deleted is still used',
     solve: 'remove its use first, or keep it',
   },
   'definitions/forgotten-name': {
-    summary: 'what is defined is also named under `forget:`',
+    summary: 'an address under `forget:` has a definition too',
     solve: 'remove its definition to hand it back, or take it out of `forget:` to go on managing it',
   },
   'definitions/listed-twice': { summary: 'a list of names holds one twice', solve: 'remove one' },

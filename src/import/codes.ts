@@ -6,15 +6,15 @@ export const codes = {
     solve: 'rename one of the two in the organization, then import again',
   },
   'import/shared-text': {
-    summary: 'what differs is written once for several things, through a YAML alias',
+    summary: 'a value that differs is shared by several definitions, through a YAML alias',
     solve: 'write the definition out where the alias stands, then import again',
   },
   'import/unwritable': {
-    summary: 'what a definition stands for has become what no definition can say',
+    summary: 'a defined resource has a live value that no definition can have',
     solve: 'change it in the organization (a name without `${`, say), or take its definition out, then import again',
   },
   'import/not-the-same': {
-    summary: 'the definitions do not come out as what is live',
+    summary: 'the definitions that import would write do not give the live state',
     solve: 'correct what the message names by hand; nothing was written',
   },
 } as const satisfies Codes

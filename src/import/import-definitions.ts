@@ -177,7 +177,11 @@ function overlay(folder: string, reader: FolderReader, files: ReadonlyMap<string
 }
 
 function failed(lock: Lock, diagnostics: readonly Diagnostic[]): Imported {
-  const fallback = diagnostic('import/not-the-same', 'the definitions do not come out as what is live', nowhere(''))
+  const fallback = diagnostic(
+    'import/not-the-same',
+    'the definitions that import would write do not give the live state',
+    nowhere(''),
+  )
   return {
     files: new Map(),
     lock,

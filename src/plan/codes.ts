@@ -34,7 +34,7 @@ export const codes = {
     solve: 'make the plan again with this version',
   },
   'plan/edited': {
-    summary: 'a plan is not what its digest says: it was changed after it was made',
+    summary: 'a plan does not match its digest: it was changed after it was made',
     solve: 'make the plan again; a plan is not edited by hand',
   },
   'plan/stale': {

@@ -111,7 +111,7 @@ export const policyCodes = {
     solve: "read it with `['name']`, or by position when it is a tuple",
   },
   'policy/constant': {
-    summary: 'a clause comes to the same on every request',
+    summary: 'a clause has the same value on every request',
     solve: 'write what was meant, or remove it; `true` alone is how one says "anybody" or "anything"',
   },
   'policy/never-in-range': {

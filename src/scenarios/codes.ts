@@ -5,14 +5,14 @@ const FORM = 'write what the message expects; the schema named in the first line
 export const codes = {
   'scenarios/syntax': { summary: 'a file is not YAML', solve: 'correct it at the place that is marked' },
   'scenarios/too-many-aliases': {
-    summary: 'aliases of YAML multiply into too much',
+    summary: 'the YAML aliases expand to too many values',
     solve: 'write out what is meant, or use a table',
   },
   'scenarios/duplicate-key': { summary: 'a key is written twice in one map', solve: 'join the two, or remove one' },
   'scenarios/wrong-type': { summary: 'a value is of another type than expected', solve: FORM },
   'scenarios/wrong-value': { summary: 'a value is none of those allowed', solve: FORM },
-  'scenarios/unknown-key': { summary: 'a key means nothing where it stands', solve: 'correct or remove it' },
-  'scenarios/missing-key': { summary: 'a key that must be there is not', solve: 'add it' },
+  'scenarios/unknown-key': { summary: 'a key is not known at its place', solve: 'correct or remove it' },
+  'scenarios/missing-key': { summary: 'a required key is missing', solve: 'add it' },
   'scenarios/unknown-name': {
     summary: 'a name is used that the definitions do not define',
     solve: 'correct it, or define it in the definitions beside the test',
@@ -30,7 +30,7 @@ export const codes = {
     solve: 'give the JSON of an ABI for `ethereum`, of an Anchor IDL for `solana`, as the compiler writes it',
   },
   'scenarios/failed': {
-    summary: 'something else came of a scenario than it expects',
+    summary: 'a scenario has another outcome than it expects',
     solve: 'change the policy or the expectation; `quorate policy explain` shows what made the difference',
   },
 } as const satisfies Codes

@@ -16,7 +16,7 @@ export const workerCodes = {
   'worker/payload-refused': {
     summary: 'what Temporal handed out was not sealed with a key of this data folder',
     solve:
-      'give client and workers the same payload key (docs/trust.md); if it is the same, a stranger answers at Temporal: look who can reach it',
+      'give client and workers the same payload key (docs/trust.md); if it is the same, a stranger answers at Temporal: find out who can reach it',
   },
   'worker/payload-key-unusable': {
     summary: 'the key that payloads are sealed with is not one',
