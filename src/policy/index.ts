@@ -17,7 +17,7 @@ export { compileCounted, type FieldCount, type PolicyCount } from './coverage.ts
 export { type Evaluated, evaluate } from './evaluate-text.ts'
 export { type ExplainOptions, type Explanation, explain, type FieldTrace, type PolicyTrace } from './explain.ts'
 export { checkExpression, checkText, checkText as check } from './expression.ts'
-export { indexPolicies, type PolicyIndex } from './fast/index-of-policies.ts'
+export { findPolicyKeys, indexPolicies, type PolicyIndex, type PolicyKeys } from './fast/index-of-policies.ts'
 export { type FormatOptions, formatExpression } from './format.ts'
 export { type Budget, createBudget } from './frame.ts'
 export { languageTables } from './language-tables.ts'

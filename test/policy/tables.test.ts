@@ -161,6 +161,7 @@ test('policy: the room exports what is listed here', () => {
       "explain",
       "exposedOnly",
       "findCoalitions",
+      "findPolicyKeys",
       "formatExpression",
       "hoverAt",
       "indexPolicies",

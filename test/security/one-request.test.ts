@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { REQUEST_LIMITS } from '../../src/protocol/index.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+import { solanaTransaction } from './solana-transaction.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -20,23 +21,6 @@ const accounts = (count: number, levels = 5) =>
   Array.from({ length: count }, (_, at) => ethereum(`m${`/${at}`}${'/0'.repeat(levels - 1)}`))
 const payloads = (count: number) => Array.from({ length: count }, (_, at) => at.toString(16).padStart(64, '0'))
 const raw = { encoding: 'PAYLOAD_ENCODING_HEXADECIMAL', hashFunction: 'HASH_FUNCTION_NO_OP' }
-
-/** A transaction of Solana with this many instructions, each of which calls nothing with nothing. */
-function solanaTransaction(instructions: number): string {
-  const compact = (value: number) => {
-    const bytes: number[] = []
-    for (let rest = value; ; ) {
-      const low = rest & 0x7f
-      rest >>= 7
-      bytes.push(rest === 0 ? low : low | 0x80)
-      if (rest === 0) return Buffer.from(bytes)
-    }
-  }
-  const keys = Buffer.concat([Buffer.alloc(32, 1), Buffer.alloc(32, 2)])
-  const each = Buffer.concat(Array.from({ length: instructions }, () => Buffer.from([1, 0, 0])))
-  const message = Buffer.concat([Buffer.from([1, 0, 1, 2]), keys, Buffer.alloc(32, 3), compact(instructions), each])
-  return Buffer.concat([Buffer.from([1]), Buffer.alloc(64), message]).toString('hex')
-}
 
 describe('one request: what it may ask for', () => {
   test.each([

@@ -43,7 +43,8 @@ type Keys = ReadonlyMap<string, readonly Key[]>
 /** Keys of one policy in one look-up, at most: beyond that a comparison is left to the evaluation. */
 const MOST_KEYS = 64
 
-interface Found {
+/** By what a policy is found in an index. */
+export interface PolicyKeys {
   readonly keys: Keys
   /** The chains that the first clauses compare with literals, in their order. */
   readonly leading: readonly string[]
@@ -74,12 +75,18 @@ type Probe = (frame: Frame) => Probed
 /** Fewer policies than this are evaluated sooner than they are looked up. */
 const FEW = 8
 
-/** Indexes policies, for more than a few requests. */
-export function indexPolicies(policies: readonly CompiledPolicy[]): PolicyIndex {
+/**
+ * Indexes policies, for more than a few requests.
+ * @default found what `findPolicyKeys` gives of each: to be given by those who have it, since finding it takes as long as compiling
+ */
+export function indexPolicies(
+  policies: readonly CompiledPolicy[],
+  found: () => readonly (PolicyKeys | undefined)[] = () => policies.map(findPolicyKeys),
+): PolicyIndex {
   if (policies.length < FEW) {
     return { policies, evaluate: (frame) => evaluateEach(policies, frame), mostSteps: () => 0 }
   }
-  const builder = new Builder(policies)
+  const builder = new Builder(policies, found())
   const { groups, always, probes } = builder
   const implicit = policies.map(({ outcomes }) => outcomes.OUTCOME_DENY_IMPLICIT)
   const evaluate = (frame: Frame): readonly PolicyOutcome[] => {
@@ -168,8 +175,7 @@ class Builder {
   #consensuses = 0
   #longest = 0
 
-  constructor(policies: readonly CompiledPolicy[]) {
-    const found = policies.map(findKeys)
+  constructor(policies: readonly CompiledPolicy[], found: readonly (PolicyKeys | undefined)[]) {
     for (const [position, one] of found.entries()) {
       if (one === undefined) this.always.push(position)
       else this.#add(policies[position]!, position, one)
@@ -185,7 +191,7 @@ class Builder {
     return (this.#conditions + this.#consensuses * (1 + 4 * length)) * walked
   }
 
-  #add({ condition, consensus }: CompiledPolicy, position: number, { keys, leading, needs }: Found): void {
+  #add({ condition, consensus }: CompiledPolicy, position: number, { keys, leading, needs }: PolicyKeys): void {
     const [ofCondition, ofConsensus] = [condition?.cost ?? 0, consensus?.cost ?? 0]
     this.#dearest = Math.max(this.#dearest, ofCondition, ofConsensus)
     this.#conditions += ofCondition
@@ -247,8 +253,8 @@ function enter(table: Table, [keys, ...rest]: readonly (readonly Key[])[], posit
   }
 }
 
-/** The literals by which a policy is found; undefined for one that is evaluated for every request. */
-function findKeys({ time, condition, consensus }: CompiledPolicy): Found | undefined {
+/** Finds the literals by which a policy is found; undefined for one that is evaluated for every request. */
+export function findPolicyKeys({ time, condition, consensus }: CompiledPolicy): PolicyKeys | undefined {
   // A policy with a time may be inactive, which is told before anything else.
   if (time !== undefined || condition?.tree === undefined) return undefined
   const needs = [needsOf(condition), ...(consensus === undefined ? [] : [needsOf(consensus)])]

@@ -11,6 +11,8 @@ export interface Caller {
   readonly homeId: string
   /** Where the request runs: `homeId`, or for a parent's read a sub-organization of it. */
   readonly organizationId: string
+  /** The parent of `homeId`, or itself: what both have in common with all sub-organizations. */
+  readonly treeId: string
   readonly credential: CredentialFacts
   readonly signed: ProvedCredential['signed']
   readonly counted?: ProvedCredential['counted']
@@ -33,7 +35,8 @@ export async function resolveCaller(
   if (!target) throw apiError('organizationNotFound')
   const { userId, homeId, facts, signed, counted } = await proveCredential(tx, proof, target, options.now)
   const organizationId = placeOf(homeId, target, options.reach)
-  return { userId, homeId, organizationId, credential: facts, signed, ...(counted && { counted }) }
+  const treeId = target.parentId ?? target.id
+  return { userId, homeId, organizationId, treeId, credential: facts, signed, ...(counted && { counted }) }
 }
 
 function placeOf(home: string, target: OrganizationPlace, reach: Reach): string {

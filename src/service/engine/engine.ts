@@ -117,6 +117,7 @@ export function createEngine(options: EngineOptions): Engine {
           const now = clock()
           const caller = await resolveCaller(tx, proof, organizationId, { reach: 'query', now })
           if (raw.known) noteCaller(raw.known, caller)
+          work.chargeTo({ treeId: caller.treeId, organizationId: caller.homeId })
           await checkSource(tx, caller, raw.source)
           await options.rates.countCaller(tx, { organizationId: caller.organizationId, path: raw.path })
           if (typeof handler !== 'function') throw apiError('notImplemented', `query ${name} (${handler.notExecuted})`)

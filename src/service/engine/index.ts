@@ -7,3 +7,4 @@ export type { ExecutionContext, Handler, HandlerContext, NotExecuted, Outside } 
 export type { Known } from './known.ts'
 export { decodeOutcomes } from './outcomes.ts'
 export type { QueryContext, QueryHandler } from './query.ts'
+export { weightOfBytes, weightOfExpressions } from './work.ts'

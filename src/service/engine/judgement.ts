@@ -39,8 +39,8 @@ export function createJudge(policiesOf: PolicySource): Judge {
     item: Case,
     ballots: readonly Ballot[],
   ): Promise<{ version: PolicyVersion; policies: PolicyIndex; context: PolicyContext }> {
-    const { tx, organizationId } = item.context
-    return { ...(await policiesOf(tx, organizationId)), context: await buildPolicyContext(item, ballots) }
+    const { tx, organizationId, work } = item.context
+    return { ...(await policiesOf(tx, organizationId, work)), context: await buildPolicyContext(item, ballots) }
   }
   return {
     async decide(item, ballots) {

@@ -52,6 +52,7 @@ export async function submit(
     request.known,
     await resolveCaller(tx, request.proof, request.organizationId, { reach, now }),
   )
+  work.chargeTo({ treeId: caller.treeId, organizationId: caller.homeId })
   await checkSource(tx, caller, request.source)
   if (work.isFirst) await tools.rates.countCaller(tx, { organizationId: caller.organizationId, path: request.row.path })
   const voter = { caller, request, now, work }

@@ -5,7 +5,7 @@ import type { ActivityView } from './activity-wire.ts'
 import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import type { Case, Judge } from './judgement.ts'
-import type { Work } from './work.ts'
+import { NotPrepared, type Work } from './work.ts'
 
 /** What reading activities needs of the engine. */
 export interface ViewTools {
@@ -38,14 +38,18 @@ export async function viewActivities(
   const votes = request.votes ?? (await listVotes(tx, organizationId, ids))
   const users = await readVoters(tx, organizationId, votes)
   const views: ActivityView[] = []
+  // What is missing is prepared for all of them at once: everything is done again only once then.
+  const missing: NotPrepared[] = []
   for (const activity of activities) {
     const own = votes.filter((vote) => vote.activity_id === activity.id)
-    views.push({
-      activity,
-      votes: own.map((vote) => ({ vote, user: users.get(vote.user_id)! })),
-      ...(await readRights(tools, tx, activity, own, request)),
+    const rights = await readRights(tools, tx, activity, own, request).catch((thrown: unknown) => {
+      if (!(thrown instanceof NotPrepared)) throw thrown
+      missing.push(thrown)
+      return { canApprove: false, canReject: false }
     })
+    views.push({ activity, votes: own.map((vote) => ({ vote, user: users.get(vote.user_id)! })), ...rights })
   }
+  if (missing.length > 0) throw NotPrepared.all(missing)
   return views
 }
 

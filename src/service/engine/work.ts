@@ -7,44 +7,93 @@
  * part is found again by the bytes that it was made from alone, so that what has changed meanwhile is made anew.
  */
 import { createHash } from 'node:crypto'
-import { ChainError } from '../../chain/index.ts'
 import { type Budget, createBudget } from '../../policy/index.ts'
+import { ApiError } from '../../protocol/index.ts'
 import { StoreUnavailable } from '../store/index.ts'
-import { type JobInput, type JobName, type JobResult, jobs, type WorkPool } from '../work/index.ts'
+import {
+  type JobInput,
+  type JobName,
+  JobNotDone,
+  type JobResult,
+  jobs,
+  type Share,
+  type WorkPool,
+} from '../work/index.ts'
 
 export interface Work {
   /** Of all decisions that the request leads to. */
   readonly budget: Budget
   /** Whether the request is looked at for the first time. */
   readonly isFirst: boolean
+  /** Says for whom the request is worked on; before that it has no turns of its own. */
+  chargeTo(share: Share): void
   /** Makes something once, however often the request is done again: a secret that everything else rests on. */
   once<T>(key: string, make: () => T): T
   /** The outcome of a job; the secret is wiped. Throws `NotPrepared`, which must reach `withWork`. */
   run<Name extends JobName>(name: Name, job: Job<Name>): JobResult<Name>
+  /**
+   * A step for each item on this thread: at once where they are light, else outside of the transaction, in turns with
+   * everybody. INVARIANT: what comes of it rests on the items alone, which `key` names. Throws `NotPrepared`.
+   */
+  inSteps<Item, Result>(key: string, steps: StepsOf<Item, Result>): readonly Result[]
+}
+
+export interface StepsOf<Item, Result> {
+  readonly items: readonly Item[]
+  readonly step: (item: Item) => Result
+  readonly weight: number
 }
 
 export interface Job<Name extends JobName> {
-  readonly secret: Uint8Array
+  readonly secret?: Uint8Array
   readonly input: JobInput<Name>
-  /** Multiplications on a curve, more or less. */
+  /** Multiplications on a curve, more or less: up to a millisecond each. */
   readonly weight: number
 }
 
 /** Smaller jobs are done at once: they take the few milliseconds that handing them to a thread would take. */
 const SMALL_WEIGHT = 32
 
-/** Thrown when a part is not there yet. No `Error`: nothing that prints errors may print what it holds. */
-export class NotPrepared {
-  readonly key: string
-  readonly #prepare: (pool: WorkPool) => Promise<object>
+/** What is done at once for one request, together. */
+const MOST_AT_ONCE = 48
 
-  constructor(key: string, prepare: (pool: WorkPool) => Promise<object>) {
-    this.key = key
-    this.#prepare = prepare
+/** How many bytes are read in the time of a multiplication, of transactions and typed data of the slowest kind. */
+const BYTES_A_WEIGHT = 1_024
+
+/** The weight of reading texts. */
+export function weightOfBytes(...texts: readonly (string | readonly string[])[]): number {
+  return Math.ceil(texts.flat().reduce((sum, { length }) => sum + length, 0) / BYTES_A_WEIGHT)
+}
+
+/** An expression is parsed and checked at some characters a microsecond. */
+const CHARACTERS_A_WEIGHT = 1_024
+
+/** The weight of compiling expressions, those that are absent left out. */
+export function weightOfExpressions(texts: readonly (string | null | undefined)[]): number {
+  return Math.ceil(texts.reduce((sum, text) => sum + (text?.length ?? 0), 0) / CHARACTERS_A_WEIGHT)
+}
+
+interface Missing {
+  readonly key: string
+  readonly prepare: (pool: WorkPool) => Promise<object>
+}
+
+/** Thrown when parts are not there yet. No `Error`: nothing that prints errors may print what it holds. */
+export class NotPrepared {
+  readonly #missing: readonly Missing[]
+
+  constructor(missing: readonly Missing[]) {
+    this.#missing = missing
   }
 
-  prepare(pool: WorkPool): Promise<object> {
-    return this.#prepare(pool)
+  /** One after the other: a request has no more than one turn. */
+  async prepare(pool: WorkPool, parts: Map<string, object>): Promise<void> {
+    for (const { key, prepare } of this.#missing)
+      if (!parts.has(key)) parts.set(key, await prepare(pool).catch(orUnavailable))
+  }
+
+  static all(several: readonly NotPrepared[]): NotPrepared {
+    return new NotPrepared(several.flatMap((one) => one.#missing))
   }
 }
 
@@ -58,30 +107,55 @@ export async function withWork<T>(pool: WorkPool, attempt: (work: Work) => Promi
         return await attempt(workOver(made, parts, isFirst))
       } catch (thrown) {
         if (!(thrown instanceof NotPrepared)) throw thrown
-        parts.set(thrown.key, await thrown.prepare(pool).catch(orUnavailable))
+        await thrown.prepare(pool, parts)
       }
     }
   } finally {
+    for (const secret of made.values()) if (secret instanceof Uint8Array) secret.fill(0)
     for (const part of parts.values()) if ('privateKeys' in part) (part.privateKeys as Uint8Array).fill(0)
   }
 }
 
 /** What was refused is so when it is asked for; a thread that ended says nothing of the request, of which nothing is left. */
 function orUnavailable(error: Error): Error {
-  if (error instanceof ChainError) return error
-  throw new StoreUnavailable(error.message)
+  if (error instanceof JobNotDone) throw new StoreUnavailable(error.message)
+  if (error instanceof ApiError) throw error
+  return error
 }
 
+/** Whose turn it is while nobody is known. */
+const NOBODY: Share = { treeId: '', organizationId: '' }
+
 function workOver(made: Map<string, unknown>, parts: Map<string, object>, isFirst: boolean): Work {
+  let share = NOBODY
+  let atOnce = 0
+  const isSmall = (weight: number): boolean => {
+    const fits = weight <= SMALL_WEIGHT && atOnce + weight <= MOST_AT_ONCE
+    if (fits) atOnce += weight
+    return fits
+  }
+  const part = (key: string, prepare: Missing['prepare']): object => {
+    const found = parts.get(key)
+    if (found === undefined) throw new NotPrepared([{ key, prepare }])
+    if (found instanceof Error) throw found
+    return found
+  }
   return {
     budget: createBudget(),
     isFirst,
+    chargeTo: (known) => {
+      share = known
+    },
     once<T>(key: string, make: () => T) {
       if (!made.has(key)) made.set(key, make())
       return made.get(key) as T
     },
-    run<Name extends JobName>(name: Name, { secret, input, weight }: Job<Name>): JobResult<Name> {
-      if (weight <= SMALL_WEIGHT) {
+    inSteps<Item, Result>(key: string, { items, step, weight }: StepsOf<Item, Result>) {
+      if (isSmall(weight)) return items.map(step)
+      return part(key, (pool) => pool.steps.run(items, step, share)) as readonly Result[]
+    },
+    run<Name extends JobName>(name: Name, { secret = NONE, input, weight }: Job<Name>): JobResult<Name> {
+      if (isSmall(weight)) {
         try {
           return (jobs[name] as (secret: Uint8Array, input: JobInput<Name>) => JobResult<Name>)(secret, input)
         } finally {
@@ -89,14 +163,16 @@ function workOver(made: Map<string, unknown>, parts: Map<string, object>, isFirs
         }
       }
       const key = createHash('sha256').update(name).update(secret).update(JSON.stringify(input)).digest('hex')
-      const part = parts.get(key)
-      if (part === undefined) throw new NotPrepared(key, (pool) => pool.run(name, secret, input))
-      secret.fill(0)
-      if (part instanceof Error) throw part
+      // A pool wipes it as well, and needs it until then.
+      if (parts.has(key)) secret.fill(0)
+      const found = part(key, (pool) => pool.run(name, { secret, input }, share))
       // A copy, because the caller wipes its own: the request may be done once more.
       return (
-        'privateKeys' in part ? { ...part, privateKeys: (part.privateKeys as Uint8Array).slice() } : part
+        'privateKeys' in found ? { ...found, privateKeys: (found.privateKeys as Uint8Array).slice() } : found
       ) as never
     },
   }
 }
+
+/** Of a job without a secret. */
+const NONE = new Uint8Array()

@@ -144,7 +144,7 @@ export function createMetrics(): Metrics {
       read(
         Gauge,
         'quorate_jobs',
-        'Dear parts of requests, waiting and running in threads',
+        'Dear parts of requests, waiting for their turn and running in threads',
         () => {
           const { waiting, running } = counted.jobs()
           return { waiting, running }

@@ -1,6 +1,8 @@
 import type { SendFacts, SmartContractInterface, TransactionFacts } from '../../chain/index.ts'
-import type { HandlerContext } from '../engine/index.ts'
+import { type HandlerContext, weightOfBytes } from '../engine/index.ts'
 import { listInterfaces } from '../resources/smart-contract-interfaces/store.ts'
+import type { SendToRead } from '../work/index.ts'
+import { orRefuse } from './refusals.ts'
 
 /**
  * Reads what the organization has uploaded about contracts, oldest first, by which calls are decoded for policies.
@@ -30,6 +32,18 @@ export async function readDecoded(
   const called = [undecoded, ...(undecoded.batch ?? [])].flatMap(calledContracts)
   const interfaces = await readContractInterfaces(context, called)
   return interfaces.length === 0 ? undecoded : read(interfaces)
+}
+
+/** The facts of a request to send. Throws the API's refusal of one that cannot be read. */
+export function readSendRequest(context: HandlerContext, type: SendToRead['type'], intent: object): Promise<SendFacts> {
+  return readDecoded(context, (interfaces) => readSend(context, { type, intent, interfaces }))
+}
+
+/** The same, by no more than what the request says. */
+export function readSend({ work }: Pick<HandlerContext, 'work'>, input: SendToRead): SendFacts {
+  const texts = input.interfaces.map(({ json }) => json)
+  const weight = weightOfBytes(JSON.stringify(input.intent), texts)
+  return orRefuse(() => work.run('readSend', { input, weight }))
 }
 
 /**

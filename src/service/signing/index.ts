@@ -1,7 +1,7 @@
 /**
  * Signing: opens the key of a wallet account or a private key for one signature, and reads what is signed into facts.
  */
-export { readContractInterfaces, readDecoded } from './contract-interfaces.ts'
+export { readContractInterfaces, readDecoded, readSend, readSendRequest } from './contract-interfaces.ts'
 export { orRefuse } from './refusals.ts'
 export {
   findSigner,

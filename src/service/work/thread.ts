@@ -1,10 +1,14 @@
 /** The thread in which dear jobs are done, one after the other. */
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import { type JobInput, type JobName, jobs, toFault } from './jobs.ts'
+import { toFault } from './job-fault.ts'
+import { type JobInput, type JobName, jobs } from './jobs.ts'
 
-/** On Linux a priority is that of the thread alone: where there are few cores, the thread that answers goes first. */
-if (process.platform === 'linux') setPriority(0, 5)
+/**
+ * On Linux a priority is that of the thread alone: where there are few cores, the thread that answers goes first. Counted from
+ * that of the service, which may be lower already: none but root may raise one.
+ */
+if (process.platform === 'linux') setPriority(0, Math.min(19, getPriority(0) + 5))
 
 export interface JobMessage<Name extends JobName = JobName> {
   readonly name: Name

@@ -11,7 +11,7 @@ import { createMnemonic } from '../../../src/chain/index.ts'
 import { randomBytes } from '../../../src/crypto/index.ts'
 import { encodeHex } from '../../../src/encoding/index.ts'
 import { insertOrganization } from '../../../src/service/resources/organizations/store.ts'
-import { insertPrivateKey } from '../../../src/service/resources/private-keys/store.ts'
+import { insertPrivateKeys } from '../../../src/service/resources/private-keys/store.ts'
 import { signerOfPrivateKey, withSigningKey } from '../../../src/service/signing/signer.ts'
 import { openDatabase } from '../../../src/service/store/index.ts'
 import { complete, fresh, newPrivateKey, refusalOf } from '../handlers/steps.ts'
@@ -205,7 +205,8 @@ describe('wiping', () => {
     const signer = signerOfPrivateKey({ ...key, name: 'k', ...times })
     await database.write(async (tx) => {
       await insertOrganization(tx, { id: 'o', parent_id: null, name: 'o', quorum_threshold: 1, ...times })
-      await insertPrivateKey(tx, { ...key, name: 'k', sealed_private_key: new Uint8Array(1), ...times }, [])
+      const row = { ...key, name: 'k', sealed_private_key: new Uint8Array(1), ...times }
+      await insertPrivateKeys(tx, [{ row, addresses: [] }])
       const endOf = async (use: () => unknown) => {
         const privateKey = secret.slice()
         const context = { tx, organizationId: 'o', unseal: () => privateKey }

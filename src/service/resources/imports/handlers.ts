@@ -1,4 +1,4 @@
-import { normalizeMnemonic, openPrivateKey } from '../../../chain/index.ts'
+import { addressOf, normalizeMnemonic, openPrivateKey } from '../../../chain/index.ts'
 import { decodeUtf8 } from '../../../encoding/index.ts'
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import { checkOwnImport, type ImportKind, makeImportTarget, openImportBundle } from '../../bundles/index.ts'
@@ -7,7 +7,7 @@ import { orRefuse } from '../../signing/index.ts'
 import { countRows } from '../../store/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
-import { addPrivateKey, checkAddressFormats } from '../private-keys/new-private-keys.ts'
+import { addPrivateKeys, checkAddressFormats } from '../private-keys/new-private-keys.ts'
 import { addWallet, checkNewWallet } from '../wallets/new-wallets.ts'
 import { findPrivateKeyByPublicKey } from '../wallets/signers-store.ts'
 import { listWallets } from '../wallets/store.ts'
@@ -47,7 +47,9 @@ const importPrivateKey: TypedHandler<Wire.ImportPrivateKeyIntent, Wire.ImportPri
   async execute(context, { privateKeyName, curve, addressFormats, encryptedBundle }) {
     const { key, useUp } = await openKey(context, curve, encryptedBundle)
     await useUp()
-    return addPrivateKey(context, { privateKeyName, curve, key, addressFormats, privateKeyTags: [], imported: true })
+    const addresses = addressFormats.map((format) => addressOf(curve, key.publicKey, format))
+    const added = { privateKeyName, curve, key, addressFormats, addresses, privateKeyTags: [] }
+    return (await addPrivateKeys(context, [added], { imported: true }))[0]!
   },
 }
 

@@ -1,6 +1,5 @@
-import { writeRefusal } from '../../../policy/index.ts'
 import { apiError, type Wire } from '../../../protocol/index.ts'
-import type { HandlerContext } from '../../engine/index.ts'
+import { type HandlerContext, weightOfExpressions } from '../../engine/index.ts'
 import { POLICY_TIME_FEATURE, timeNotEnabled } from '../../readings.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
@@ -18,7 +17,7 @@ type NewPolicy = Wire.CreatePolicyIntentV3
 /** All or nothing: one activity has one result (U-batch-create). */
 const createPolicies: TypedHandler<readonly NewPolicy[], Wire.CreatePoliciesResult> = {
   async validate(context, policies) {
-    for (const policy of policies) await checkTexts(context, policy)
+    await checkTexts(context, policies)
     const present = await listPolicies(context.tx, context.organizationId)
     checkLabels([...present.map(({ name }) => name), ...policies.map(({ policyName }) => policyName)])
     await checkLimit(context, 'policies', { present: present.length, added: policies.length })
@@ -39,7 +38,7 @@ const createPolicy: TypedHandler<NewPolicy, Wire.CreatePolicyResult> = {
 const updatePolicy: TypedHandler<Wire.UpdatePolicyIntentV2, Wire.UpdatePolicyResultV2> = {
   async validate(context, { policyId, policyName, policyConsensus, policyCondition, time }) {
     await requirePolicy(context, policyId)
-    await checkTexts(context, { consensus: policyConsensus, condition: policyCondition, time })
+    await checkTexts(context, [{ consensus: policyConsensus, condition: policyCondition, time }])
     if (!policyName) return
     const others = (await listPolicies(context.tx, context.organizationId)).filter(({ id }) => id !== policyId)
     checkLabels([...others.map(({ name }) => name), policyName])
@@ -92,19 +91,23 @@ export const policyHandlers = {
   ACTIVITY_TYPE_DELETE_POLICIES: deletePolicies,
 } satisfies HandlerRows
 
-async function checkTexts(
-  { tx, organizationId }: HandlerContext,
-  texts: {
-    readonly consensus?: string | undefined
-    readonly condition?: string | undefined
-    readonly time?: string | undefined
-  },
-): Promise<void> {
-  const refusal = writeRefusal(texts)
+interface Texts {
+  readonly consensus?: string | undefined
+  readonly condition?: string | undefined
+  readonly time?: string | undefined
+}
+
+/** Throws the refusal of the first policy that has one: of its texts, or of a time where there are none. */
+async function checkTexts({ tx, organizationId, work }: HandlerContext, policies: readonly Texts[]): Promise<void> {
+  const features = policies.some(({ time }) => time) ? await listFeatures(tx, organizationId) : []
+  const hasTimes = features.some(({ name }) => name === POLICY_TIME_FEATURE)
+  const refused = hasTimes ? -1 : policies.findIndex(({ time }) => time)
+  const read = refused < 0 ? policies : policies.slice(0, refused + 1)
+  const input = read.map(({ consensus, condition, time }) => ({ consensus, condition, time }))
+  const weight = weightOfExpressions(input.flatMap((texts) => Object.values(texts)))
+  const { refusal } = work.run('checkPolicies', { input, weight })
   if (refusal !== undefined) throw apiError('requestInvalid', refusal)
-  if (!texts.time) return
-  const features = await listFeatures(tx, organizationId)
-  if (!features.some(({ name }) => name === POLICY_TIME_FEATURE)) throw timeNotEnabled()
+  if (refused >= 0) throw timeNotEnabled()
 }
 
 /** Names are unique among the organization's policies (docs/protocol/policies.md#a-policy). */

@@ -1,17 +1,16 @@
-import { createPrivateKey } from '../../../chain/index.ts'
 import { apiError, REQUEST_LIMITS, type Wire } from '../../../protocol/index.ts'
 import { countRows } from '../../store/index.ts'
 import { type HandlerRows, mapResult, type TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
 import { requirePrivateKeys, requirePrivateKeyTags } from '../require.ts'
-import { addPrivateKey, checkAddressFormats } from './new-private-keys.ts'
+import { addPrivateKeys, checkAddressFormats } from './new-private-keys.ts'
 import { deletePrivateKeys as deleteKeyRows, disablePrivateKey as disableKeyRow } from './store.ts'
 
 type Intent = Wire.CreatePrivateKeysIntentV2
 
 const createPrivateKeys: TypedHandler<Intent, Wire.CreatePrivateKeysResultV2> = {
   async validate(context, { privateKeys }) {
-    const addresses = privateKeys.reduce((sum, { addressFormats }) => sum + addressFormats.length, 0)
+    const addresses = addressesOf(privateKeys)
     if (addresses > REQUEST_LIMITS.addresses) {
       const most = `must have at most ${REQUEST_LIMITS.addresses} address formats together, got ${addresses}`
       throw apiError('invalidField', 'privateKeys', most)
@@ -24,13 +23,26 @@ const createPrivateKeys: TypedHandler<Intent, Wire.CreatePrivateKeysResultV2> = 
     await checkLimit(context, 'privateKeys', { present, added: privateKeys.length })
   },
   async execute(context, { privateKeys }) {
-    const made: Wire.PrivateKeyResult[] = []
-    for (const params of privateKeys) {
-      const key = createPrivateKey(params.curve, context.randomBytes)
-      made.push(await addPrivateKey(context, { ...params, key, imported: false }))
+    // Drawn once, so that what is prepared from it is found again.
+    const drawn = context.work.once('privateKeys', () => context.randomBytes(32 * privateKeys.length))
+    const input = privateKeys.map(({ curve, addressFormats }) => ({ curve, addressFormats }))
+    const weight = privateKeys.length + addressesOf(privateKeys)
+    const created = context.work.run('createPrivateKeys', { secret: new Uint8Array(drawn), input, weight })
+    try {
+      const added = privateKeys.map((params, at) => {
+        const { publicKey, addresses } = created.keys[at]!
+        const privateKey = created.privateKeys.slice(32 * at, 32 * (at + 1))
+        return { ...params, key: { publicKey, privateKey }, addresses }
+      })
+      return { privateKeys: await addPrivateKeys(context, added, { imported: false }) }
+    } finally {
+      created.privateKeys.fill(0)
     }
-    return { privateKeys: made }
   },
+}
+
+function addressesOf(privateKeys: Intent['privateKeys']): number {
+  return privateKeys.reduce((sum, { addressFormats }) => sum + addressFormats.length, 0)
 }
 
 /** Obsolete, and not to be undone: the key stays in every list, and nothing may be signed with it any more. */

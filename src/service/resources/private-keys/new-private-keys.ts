@@ -1,16 +1,10 @@
-import {
-  type AddressFormat,
-  addressOf,
-  type Curve,
-  checkAddressFormat,
-  type StandAloneKey,
-} from '../../../chain/index.ts'
+import { type AddressFormat, type Curve, checkAddressFormat, type StandAloneKey } from '../../../chain/index.ts'
 import { apiError } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { privateKeyPlace } from '../../keys/index.ts'
 import { requireDistinct } from '../require.ts'
 import { insertTagMembers } from '../tags/store.ts'
-import { insertPrivateKey } from './store.ts'
+import { insertPrivateKeys } from './store.ts'
 
 /** Throws the refusal of address formats that keys of the curve do not have, or that are given twice. */
 export function checkAddressFormats(curve: Curve, addressFormats: readonly string[]): void {
@@ -19,42 +13,44 @@ export function checkAddressFormats(curve: Curve, addressFormats: readonly strin
   requireDistinct('addressFormats', addressFormats)
 }
 
-/** Seals a key and keeps it with its addresses and tags. */
-export async function addPrivateKey(
+export interface NewPrivateKey {
+  readonly privateKeyName: string
+  readonly curve: Curve
+  readonly addressFormats: readonly AddressFormat[]
+  readonly privateKeyTags: readonly string[]
+}
+
+/** Seals keys, which wipes them, and keeps them with their addresses and tags. */
+export async function addPrivateKeys(
   context: HandlerContext,
-  params: {
-    readonly privateKeyName: string
-    readonly curve: Curve
-    readonly key: StandAloneKey
-    readonly addressFormats: readonly AddressFormat[]
-    readonly privateKeyTags: readonly string[]
-    readonly imported: boolean
-  },
-): Promise<{ privateKeyId: string; addresses: { format: AddressFormat; address: string }[] }> {
+  added: readonly (NewPrivateKey & { readonly key: StandAloneKey; readonly addresses: readonly string[] })[],
+  { imported }: { readonly imported: boolean },
+): Promise<{ privateKeyId: string; addresses: { format: AddressFormat; address: string }[] }[]> {
   const { tx, organizationId, now } = context
-  const { curve, privateKeyName, privateKeyTags, addressFormats } = params
-  const { privateKey, publicKey } = params.key
-  const id = context.newId()
-  const addresses = addressFormats.map((format) => ({ format, address: addressOf(curve, publicKey, format) }))
-  const sealed = context.seal(privateKey, privateKeyPlace(id))
-  await insertPrivateKey(
-    tx,
-    {
+  const made = added.map((one) => {
+    const { curve, privateKeyName, addressFormats, key } = one
+    const id = context.newId()
+    const row = {
       id,
       organization_id: organizationId,
       name: privateKeyName,
       curve,
-      public_key: publicKey,
-      sealed_private_key: sealed,
+      public_key: key.publicKey,
+      sealed_private_key: context.seal(key.privateKey, privateKeyPlace(id)),
       exported: 0,
-      imported: params.imported ? 1 : 0,
+      imported: imported ? 1 : 0,
       disabled: 0,
       created_at: now,
       updated_at: now,
-    },
-    addresses,
+    }
+    const addresses = addressFormats.map((format, at) => ({ format, address: one.addresses[at]! }))
+    return { row, addresses, members: one.privateKeyTags.map((tagId) => ({ tagId, memberId: id })) }
+  })
+  await insertPrivateKeys(tx, made)
+  await insertTagMembers(
+    tx,
+    organizationId,
+    made.flatMap(({ members }) => members),
   )
-  const members = privateKeyTags.map((tagId) => ({ tagId, memberId: id }))
-  await insertTagMembers(tx, organizationId, members)
-  return { privateKeyId: id, addresses }
+  return made.map(({ row, addresses }) => ({ privateKeyId: row.id, addresses }))
 }

@@ -16,19 +16,31 @@ const FACTS = [
   'updated_at',
 ] as const
 
-/** Adds a private key with its addresses, in the order given. */
-export async function insertPrivateKey(
+/** SQLite takes 32,766 parameters a statement; a key has 12, an address 5. */
+const KEYS_A_STATEMENT = 500
+const ADDRESSES_A_STATEMENT = 2_000
+
+/** Adds private keys, each with its addresses in the order given. */
+export async function insertPrivateKeys(
   tx: Transaction,
-  key: PrivateKeyRow,
-  addresses: readonly { readonly format: string; readonly address: string }[],
+  added: readonly {
+    readonly row: PrivateKeyRow
+    readonly addresses: readonly { readonly format: string; readonly address: string }[]
+  }[],
 ): Promise<void> {
-  await insertInOrder(tx, 'private_keys', [key])
-  if (addresses.length === 0) return
-  const of = { organization_id: key.organization_id, private_key_id: key.id }
-  await tx
-    .insertInto('private_key_addresses')
-    .values(addresses.map((address, position) => ({ ...of, ...address, position })))
-    .execute()
+  for (let start = 0; start < added.length; start += KEYS_A_STATEMENT) {
+    const rows = added.slice(start, start + KEYS_A_STATEMENT).map(({ row }) => row)
+    await insertInOrder(tx, 'private_keys', rows)
+  }
+  const addresses = added.flatMap(({ row: { organization_id, id: private_key_id }, addresses }) =>
+    addresses.map((address, position) => ({ organization_id, private_key_id, ...address, position })),
+  )
+  for (let start = 0; start < addresses.length; start += ADDRESSES_A_STATEMENT) {
+    await tx
+      .insertInto('private_key_addresses')
+      .values(addresses.slice(start, start + ADDRESSES_A_STATEMENT))
+      .execute()
+  }
 }
 
 /** Reads the private keys of the organization, all or those among `keyIds`, in the order of their creation. */

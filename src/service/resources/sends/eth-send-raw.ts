@@ -3,13 +3,13 @@
  * would refuse at once is refused; the rest is broadcast and watched as every send, and its status is asked for by its
  * hash.
  */
-import { ethereumHash, readSendFacts } from '../../../chain/index.ts'
+import { ethereumHash, readSendFacts, type SendFacts } from '../../../chain/index.ts'
 import { decodeHex } from '../../../encoding/index.ts'
 import { ApiError, GRPC, type Wire } from '../../../protocol/index.ts'
 import { askChain } from '../../chains/index.ts'
 import { createEthereumNode, otherChain } from '../../nodes/index.ts'
 import { rawRequest, toAttempt } from '../../sends/index.ts'
-import { lookForSigner, orRefuse, readDecoded, signerFacts } from '../../signing/index.ts'
+import { lookForSigner, orRefuse, readSend, readSendRequest, signerFacts } from '../../signing/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { acceptSend } from './accept-send.ts'
 import { insertAttempt } from './store.ts'
@@ -19,7 +19,8 @@ type Intent = Wire.EthSendRawTransactionIntent
 const sendRaw: TypedHandler<Intent, Wire.EthSendRawTransactionResult> = {
   async examine(intent, { chains }) {
     const chain = chains.require(intent.caip2)
-    const { from, nonce, value, gas, gas_price } = readSigned(intent)
+    const signed = orRefuse(() => readSendFacts(TYPE, intent, { interfaces: [] }))
+    const { from, nonce, value, gas, gas_price } = signedOf(signed)
     const node = createEthereumNode(chain.node)
     const [served, known, next, balance] = await askChain(chain, () =>
       Promise.all([
@@ -37,20 +38,21 @@ const sendRaw: TypedHandler<Intent, Wire.EthSendRawTransactionResult> = {
     if (balance < needed)
       throw refused(`insufficient funds: ${from} has ${balance} wei, the transaction may take ${needed}`)
   },
-  async validate({ chains }, intent) {
-    chains.require(intent.caip2)
-    readSigned(intent)
+  async validate(context, intent) {
+    context.chains.require(intent.caip2)
+    signedOf(readSend(context, { type: TYPE, intent, interfaces: [] }))
   },
   async facts(context, intent) {
-    const signer = await lookForSigner(context, readSigned(intent).from)
+    const { from } = signedOf(readSend(context, { type: TYPE, intent, interfaces: [] }))
+    const signer = await lookForSigner(context, from)
     return {
       ...(signer === undefined ? {} : await signerFacts(context, signer)),
-      ...(await readDecoded(context, (interfaces) => readSendFacts(TYPE, intent, { interfaces }))),
+      ...(await readSendRequest(context, TYPE, intent)),
     }
   },
   async execute(context, intent) {
     const signed = decodeHex(intent.signedTransaction)
-    const { from, nonce } = readSigned(intent)
+    const { from, nonce } = signedOf(readSend(context, { type: TYPE, intent, interfaces: [] }))
     const transactionHash = ethereumHash(signed)
     const id = await acceptSend(context, {
       caip2: intent.caip2,
@@ -77,8 +79,8 @@ interface Signed {
   readonly gas_price: bigint
 }
 
-function readSigned(intent: Intent): Signed {
-  return orRefuse(() => readSendFacts(TYPE, intent, { interfaces: [] })).eth!['tx'] as unknown as Signed
+function signedOf({ eth }: SendFacts): Signed {
+  return eth!['tx'] as unknown as Signed
 }
 
 function refused(message: string): ApiError {

@@ -3,7 +3,7 @@
  * accepted; the service's sender does the rest. Here nothing is asked of a node but whether it is there, and what gas
  * costs where somebody else pays.
  */
-import { isEthereumAddress, readSendFacts, type SendFacts } from '../../../chain/index.ts'
+import { isEthereumAddress } from '../../../chain/index.ts'
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import { askChain } from '../../chains/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
@@ -16,7 +16,7 @@ import {
   toSendRequest,
   undelegateRequest,
 } from '../../sends/index.ts'
-import { findSigner, orRefuse, readDecoded, signerFacts } from '../../signing/index.ts'
+import { findSigner, readSendRequest, signerFacts } from '../../signing/index.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
 import { acceptSend } from './accept-send.ts'
 
@@ -136,20 +136,16 @@ function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit }: Intent
 async function check(context: HandlerContext, type: EthereumType, intent: EthereumIntent): Promise<void> {
   context.chains.require(intent.caip2)
   await findSender(context, intent.from)
-  await readFacts(context, type, intent)
+  await readSendRequest(context, type, intent)
 }
 
 async function factsOf(context: HandlerContext, type: EthereumType, intent: EthereumIntent) {
   const signer = await findSender(context, intent.from)
-  return { ...(await signerFacts(context, signer)), ...(await readFacts(context, type, intent)) }
+  return { ...(await signerFacts(context, signer)), ...(await readSendRequest(context, type, intent)) }
 }
 
 /** `from` is an address, never the id of a key (docs/protocol/sends.md#ethereum-sends). */
 async function findSender(context: HandlerContext, from: string) {
   if (!isEthereumAddress(from)) throw apiError('invalidField', 'from', 'must be an Ethereum address')
   return findSigner(context, from)
-}
-
-function readFacts(context: HandlerContext, type: EthereumType, intent: EthereumIntent): Promise<SendFacts> {
-  return readDecoded(context, (interfaces) => orRefuse(() => readSendFacts(type, intent, { interfaces })))
 }

@@ -9,7 +9,6 @@ import {
   checkSolanaSponsored,
   isSolanaAddress,
   normalizeCaip2,
-  readSendFacts,
   readSolanaDraft,
   solanaFee,
   solanaSendBytes,
@@ -20,7 +19,7 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import { askChain } from '../../chains/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { checkGasAllowance, relayerAddress, reserveGas, type SolanaRequest } from '../../sends/index.ts'
-import { findSigner, namedKey, orRefuse, readDecoded, type Signer, signerFacts } from '../../signing/index.ts'
+import { findSigner, namedKey, orRefuse, readSendRequest, type Signer, signerFacts } from '../../signing/index.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
 import { acceptSend } from './accept-send.ts'
 
@@ -90,9 +89,7 @@ async function findSigners(
 }
 
 function readFacts(context: HandlerContext, intent: Wire.SolSendTransactionIntentV2) {
-  return readDecoded(context, (interfaces) =>
-    orRefuse(() => readSendFacts('ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', intent, { interfaces })),
-  )
+  return readSendRequest(context, 'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2', intent)
 }
 
 /** The cost of a sponsored send for the service, estimated from the transaction. Refuses a send that cannot be sponsored. */

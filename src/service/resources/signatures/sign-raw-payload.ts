@@ -1,5 +1,5 @@
-import { payloadBytes, readPayloadFacts } from '../../../chain/index.ts'
 import type { Wire } from '../../../protocol/index.ts'
+import { weightOfBytes } from '../../engine/index.ts'
 import { findSigner, openKey, orRefuse, signerFacts } from '../../signing/index.ts'
 import { type HandlerRows, mapIntent, mapResult, type TypedHandler } from '../handler-table.ts'
 
@@ -10,10 +10,13 @@ import { type HandlerRows, mapIntent, mapResult, type TypedHandler } from '../ha
 const signPayloads: TypedHandler<Wire.SignRawPayloadsIntent, Wire.SignRawPayloadsResult & Signatures> = {
   async validate(context, intent) {
     const { curve } = await findSigner(context, intent.signWith)
-    orRefuse(() => intent.payloads.map((payload) => payloadBytes({ ...intent, payload }, curve)))
+    const payloads = toPayloads(intent)
+    const weight = weightOfBytes(intent.payloads)
+    orRefuse(() => context.work.run('checkPayloads', { input: { curve, payloads }, weight }))
   },
   async facts(context, { signWith, payloads, encoding }) {
-    const facts = orRefuse(() => payloads.map((payload) => readPayloadFacts({ encoding, payload })))
+    const job = { input: { encoding, payloads }, weight: weightOfBytes(payloads) }
+    const facts = orRefuse(() => context.work.run('readPayloads', job))
     const exposes = facts.some((each) => Object.keys(each).length > 0)
     const signer = await findSigner(context, signWith)
     return { ...(await signerFacts(context, signer)), ...(exposes ? { batch: facts } : {}) }
@@ -21,12 +24,14 @@ const signPayloads: TypedHandler<Wire.SignRawPayloadsIntent, Wire.SignRawPayload
   async execute(context, intent) {
     const signer = await findSigner(context, intent.signWith)
     const { privateKey: secret, ...key } = await openKey(context, signer)
-    const { encoding, hashFunction } = intent
-    const payloads = intent.payloads.map((payload) => ({ payload, encoding, hashFunction }))
-    return {
-      signatures: context.work.run('signPayloads', { secret, input: { key, payloads }, weight: payloads.length }),
-    }
+    const payloads = toPayloads(intent)
+    const weight = payloads.length + weightOfBytes(intent.payloads)
+    return { signatures: context.work.run('signPayloads', { secret, input: { key, payloads }, weight }) }
   },
+}
+
+function toPayloads({ payloads, encoding, hashFunction }: Wire.SignRawPayloadsIntent) {
+  return payloads.map((payload) => ({ payload, encoding, hashFunction }))
 }
 
 interface Signatures {

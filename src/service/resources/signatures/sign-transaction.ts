@@ -1,22 +1,7 @@
-import {
-  addressOf,
-  checkSigner,
-  readTransactionFacts,
-  signTransaction,
-  type TransactionFacts,
-} from '../../../chain/index.ts'
-import { encodeHex } from '../../../encoding/index.ts'
+import { addressOf, type NamedKey, type TransactionFacts } from '../../../chain/index.ts'
 import type { Wire } from '../../../protocol/index.ts'
-import type { HandlerContext } from '../../engine/index.ts'
-import {
-  findSigner,
-  namedKey,
-  orRefuse,
-  readDecoded,
-  type Signer,
-  signerFacts,
-  withSigningKey,
-} from '../../signing/index.ts'
+import { type HandlerContext, weightOfBytes } from '../../engine/index.ts'
+import { findSigner, namedKey, openKey, orRefuse, readDecoded, type Signer, signerFacts } from '../../signing/index.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
 
 const sign: TypedHandler<Wire.SignTransactionIntentV2, Wire.SignTransactionResult> = {
@@ -25,19 +10,18 @@ const sign: TypedHandler<Wire.SignTransactionIntentV2, Wire.SignTransactionResul
     // What cannot be decoded must not reach the policies (docs/protocol/policies.md#roots), nor what cannot be signed
     // the voters.
     await readFacts(context, intent, signer)
-    orRefuse(() => checkSigner(intent.type, intent.unsignedTransaction, namedKey(signer)))
+    orRefuse(() => context.work.run('checkSigner', jobOf(intent, namedKey(signer))))
   },
   async facts(context, intent) {
     const signer = await findSigner(context, intent.signWith)
     return { ...(await signerFacts(context, signer)), ...(await readFacts(context, intent, signer)) }
   },
-  async execute(context, { signWith, type, unsignedTransaction }) {
-    const signer = await findSigner(context, signWith)
-    const signed = await withSigningKey(context, signer, (key) =>
-      orRefuse(() => signTransaction(type, unsignedTransaction, key)),
-    )
+  async execute(context, intent) {
+    const signer = await findSigner(context, intent.signWith)
+    const { privateKey: secret, ...key } = await openKey(context, signer)
+    const { signed } = orRefuse(() => context.work.run('signTransaction', { secret, ...jobOf(intent, key) }))
     // Published clients put `0x` before it themselves (docs/protocol/signing.md#transactions).
-    return { signedTransaction: encodeHex(signed) }
+    return { signedTransaction: signed }
   },
 }
 
@@ -54,10 +38,26 @@ function readFacts(
   { type, unsignedTransaction }: Wire.SignTransactionIntentV2,
   signer: Signer,
 ): Promise<TransactionFacts> {
-  return readDecoded(context, (interfaces) =>
-    orRefuse(() => readTransactionFacts({ type, unsignedTransaction, interfaces, signer: addressFor(type, signer) })),
-  )
+  return readDecoded(context, (interfaces) => {
+    const input = { type, unsignedTransaction, interfaces, signer: addressFor(type, signer) }
+    const weight = weightOfBytes(
+      unsignedTransaction,
+      interfaces.map(({ json }) => json),
+    )
+    return orRefuse(() => context.work.run('readTransaction', { input, weight }))
+  })
 }
+
+function jobOf({ type, unsignedTransaction }: Wire.SignTransactionIntentV2, key: NamedKey) {
+  const weight =
+    type === 'TRANSACTION_TYPE_BITCOIN'
+      ? Math.ceil(unsignedTransaction.length / INPUT_CHARACTERS)
+      : weightOfBytes(unsignedTransaction)
+  return { input: { type, unsignedTransaction, key }, weight }
+}
+
+/** The least hex of an input in a PSBT with what it spends: each is compared with the key, and signed by itself. */
+const INPUT_CHARACTERS = 170
 
 /** The sender where the chain's transactions do not say it, whatever the key was named by; else the address that named it. */
 function addressFor(type: Wire.TransactionType, { curve, publicKey, address }: Signer): string | undefined {

@@ -1,5 +1,5 @@
-import { checkInterface } from '../../../chain/index.ts'
 import { apiError, type Wire } from '../../../protocol/index.ts'
+import { weightOfBytes } from '../../engine/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { deleteInterface, findInterface, insertInterface } from './store.ts'
 
@@ -8,8 +8,8 @@ import { deleteInterface, findInterface, insertInterface } from './store.ts'
  * (docs/protocol/policies.md#contract-interfaces).
  */
 const create: TypedHandler<Wire.CreateSmartContractInterfaceIntent, Wire.CreateSmartContractInterfaceResult> = {
-  async validate(_, { smartContractInterface, type }) {
-    const refusal = checkInterface({ type, json: smartContractInterface })
+  async validate({ work }, { smartContractInterface: json, type }) {
+    const { refusal } = work.run('checkInterface', { input: { type, json }, weight: weightOfBytes(json) })
     if (refusal !== undefined) throw apiError('requestInvalid', refusal)
   },
   async execute(context, { smartContractAddress, smartContractInterface, type, label, notes = '' }) {

@@ -70,15 +70,20 @@ export async function insertTagMembers(
   organizationId: string,
   members: readonly { readonly tagId: string; readonly memberId: string }[],
 ): Promise<void> {
-  if (members.length === 0) return
-  await tx
-    .insertInto('tag_members')
-    .values(
-      members.map(({ tagId, memberId }) => ({ organization_id: organizationId, tag_id: tagId, member_id: memberId })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  for (let start = 0; start < members.length; start += MEMBERS_A_STATEMENT) {
+    const rows = members
+      .slice(start, start + MEMBERS_A_STATEMENT)
+      .map(({ tagId, memberId }) => ({ organization_id: organizationId, tag_id: tagId, member_id: memberId }))
+    await tx
+      .insertInto('tag_members')
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
 }
+
+/** SQLite takes 32,766 parameters a statement; a member has 3. */
+const MEMBERS_A_STATEMENT = 5_000
 
 /** Takes a tag from these members. */
 export async function deleteTagMembers(
