@@ -51,6 +51,7 @@ export {
   type ResourceLimits,
   readPagination,
   resourceLimits,
+  STORED_BYTES,
 } from './limits.ts'
 export { openApiDocument } from './open-api.ts'
 export { parseJson } from './parse-json.ts'

@@ -48,6 +48,8 @@ export const REQUEST_LIMITS = {
   values: 100_000,
   /** Elements of one list: accounts, payloads, policies, ids. The toolkit sends a hundred; the most of a resource is a thousand. */
   listElements: 1_000,
+  /** Characters of a name or a label, which stand again in every answer about what has it. Those with a published bound have 256. */
+  nameCharacters: 1_024,
   /** Levels of all derivation paths together: usual paths have five, and each level is a multiplication on a curve. */
   pathLevels: 10_000,
   /** Addresses that are computed for new private keys: one in each format that a key is given. */
@@ -61,6 +63,12 @@ export const REQUEST_LIMITS = {
   /** Instructions of a Solana transaction: its 1,232 bytes on the chain have room for fewer than four hundred. */
   instructions: 1_000,
 } as const
+
+/**
+ * Bytes of texts that an organization's lists may hold, each by itself: an answer has them all, where the wire has no paging. A
+ * request counts with all of its bytes. Contract interfaces are read again for each transaction that calls a contract.
+ */
+export const STORED_BYTES = { list: 8_388_608, interfaces: 4_194_304 } as const
 
 /** How old, and how far ahead, the `timestampMs` of a first submission may be (docs/protocol/activities.md#liveness). */
 export const LIVENESS = { pastMs: 3_600_000, futureMs: 300_000 } as const

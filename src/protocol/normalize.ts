@@ -44,6 +44,9 @@ function memberOf(value: JsonObject, name: string, place: string): Json | undefi
   return own ?? other ?? undefined
 }
 
+/** Members that hold a name or a label, by the end of their path. */
+const NAME = /(?:name|label)$/i
+
 function normalizeValue(schema: Schema, value: Json, defs: Readonly<Record<string, Schema>>, path: string): Json {
   const target = schema.$ref === undefined ? schema : defs[refName(schema.$ref)]!
   if (target.enum) return typeof value === 'string' ? wordOf(value, target.enum) : value
@@ -60,6 +63,8 @@ function normalizeValue(schema: Schema, value: Json, defs: Readonly<Record<strin
     case 'integer':
       return typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
     case 'string':
+      if (typeof value === 'string' && value.length > REQUEST_LIMITS.nameCharacters && NAME.test(path))
+        throw apiError('invalidField', path, `must have at most ${REQUEST_LIMITS.nameCharacters} characters`)
       // Only 64-bit integers have a pattern. A number that JSON could not carry exactly is left to be refused.
       return typeof value === 'number' && target.pattern !== undefined && Number.isSafeInteger(value)
         ? String(value)

@@ -12,6 +12,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
       "MAX_BODY_BYTES",
       "PAGE",
       "REQUEST_LIMITS",
+      "STORED_BYTES",
       "TURNKEY_ERROR_CODES",
       "activities",
       "activityActions",

@@ -49,6 +49,12 @@ describe('one request: what it may ask for', () => {
       'must have at most 1000 elements',
     ],
     [
+      'a wallet with a name that would stand in every answer about it',
+      'ACTIVITY_TYPE_CREATE_WALLET',
+      { walletName: 'n'.repeat(1_025), accounts: [] },
+      'field `walletName` must have at most 1024 characters',
+    ],
+    [
       '1,000 private keys with three addresses each',
       'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
       {
@@ -203,6 +209,34 @@ describe('one request: what it is answered with', () => {
     expect(statuses).toEqual([200, 200, 200, 400])
     const approved = await service.client(keys[4]!.privateKey).approve(first.fingerprint)
     expect(approved.votes).toHaveLength(5)
+  })
+})
+
+describe('one request: what it may leave', () => {
+  test('one request: what a list is answered with is bounded where it is stored', async () => {
+    const own = await startTestService()
+    try {
+      const make = (policyName: string) =>
+        own.root.raw(
+          ...(Object.values(
+            own.body('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+              policyName,
+              effect: 'EFFECT_DENY',
+              condition: 'false',
+              notes: 'x'.repeat(1_000_000),
+            }),
+          ) as [string, string]),
+        )
+      const statuses: number[] = []
+      for (let at = 0; at < 9; at++) statuses.push((await make(`large ${at}`)).status)
+      expect(statuses).toEqual([...Array<number>(8).fill(200), 429])
+      expect((await make('one more')).body['message']).toBe(
+        'organization has exceeded maximum bytes of policies (8388608)',
+      )
+      expect(JSON.stringify(await own.root.query('list_policies')).length).toBeLessThan(8_500_000)
+    } finally {
+      await own.close()
+    }
   })
 })
 

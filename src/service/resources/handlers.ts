@@ -21,6 +21,7 @@ import { signRawPayloadHandlers } from './signatures/sign-raw-payload.ts'
 import { signTransactionHandlers } from './signatures/sign-transaction.ts'
 import { sparkHandlers } from './signatures/spark.ts'
 import { smartContractInterfaceHandlers } from './smart-contract-interfaces/handlers.ts'
+import { boundLists } from './stored.ts'
 import { subOrganizationHandlers } from './sub-organizations/handlers.ts'
 import { privateKeyTagHandlers } from './tags/private-key-tags.ts'
 import { userTagHandlers } from './tags/user-tags.ts'
@@ -72,5 +73,5 @@ const reasons: Readonly<Record<FamilyOf<OtherType>, string>> & Partial<Record<Ac
  */
 export const handlers: Readonly<Record<ActivityType, Handler | NotExecuted>> = {
   ...notExecutedRows<OtherType>(reasons),
-  ...(executed as unknown as Readonly<Record<ExecutedType, Handler | NotExecuted>>),
+  ...boundLists(executed as unknown as Readonly<Record<ExecutedType, Handler | NotExecuted>>),
 }

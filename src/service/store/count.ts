@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -16,4 +17,32 @@ export async function countRows(
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow()
   return Number(count)
+}
+
+/** The lists that are answered whole, and the texts in each that whoever makes an element may choose. */
+const TEXTS = {
+  policies: ['name', 'consensus', 'condition', 'time', 'notes'],
+  smart_contract_interfaces: ['address', 'interface', 'label', 'notes'],
+  wallets: ['name'],
+  private_keys: ['name'],
+  users: ['name', 'email'],
+  api_keys: ['name'],
+  authenticators: ['name', 'credential_id', 'public_key', 'transports'],
+  oauth_providers: ['name', 'issuer', 'audience', 'subject'],
+  tags: ['name'],
+  features: ['value'],
+  invitations: ['receiver_user_name', 'receiver_user_email', 'receiver_user_tags'],
+  oauth2_credentials: ['client_id', 'encrypted_client_secret'],
+  webhook_endpoints: ['url', 'name', 'subscriptions'],
+} as const satisfies { readonly [Table in keyof Schema]?: readonly (keyof Schema[Table])[] }
+
+export type StoredList = keyof typeof TEXTS
+
+/** How many bytes an organization's texts of a list have. SQLite knows how long a text is without reading it. */
+export async function countBytes(tx: Transaction, list: StoredList, organizationId: string): Promise<number> {
+  const lengths = TEXTS[list].map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`)
+  const { rows } = await sql<{ readonly bytes: number }>`
+    select coalesce(sum(${sql.join(lengths, sql` + `)}), 0) as bytes from ${sql.table(list)}
+    where organization_id = ${organizationId}`.execute(tx)
+  return Number(rows[0]!.bytes)
 }

@@ -14,7 +14,7 @@ export {
   updateActivity,
 } from './activities.ts'
 export { listApprovers, type PolicyVersion, readPolicyVersion, readRootQuorum } from './consensus.ts'
-export { countRows } from './count.ts'
+export { countBytes, countRows, type StoredList } from './count.ts'
 export {
   findApiKeyByPublicKey,
   findApiKeysBelow,

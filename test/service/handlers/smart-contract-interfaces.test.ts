@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClock, startTestService, type TestService } from '../harness.ts'
-import { complete, invalid, invalidField, missing, NOBODY, refusalOf } from './steps.ts'
+import { complete, exhausted, invalid, invalidField, missing, NOBODY, refusalOf } from './steps.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -66,6 +66,24 @@ describe('smart contract interfaces', () => {
     expect(got.smartContractInterface.smartContractInterface).toBe(full)
     const refusal = await refusalOf(create({ smartContractInterface: bytes(400_001) }))
     expect(refusal).toEqual(invalidField('smartContractInterface', 'must have at most 400000 bytes'))
+  })
+
+  test('smart contract interfaces: there is room for ten of the largest, and one more fits when one has gone', async () => {
+    const remove = (smartContractInterfaceId: string) =>
+      complete(service.root, 'ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE', { smartContractInterfaceId })
+    for (const { smartContractInterfaceId } of await list()) await remove(smartContractInterfaceId)
+    const ids: string[] = []
+    for (let at = 0; at < 10; at++) {
+      const { smartContractInterfaceId } = await create({ smartContractInterface: bytes(395_000), notes: String(at) })
+      ids.push(smartContractInterfaceId)
+    }
+    const one = { smartContractInterface: bytes(395_000), notes: 'one more' }
+    expect(await refusalOf(create(one))).toEqual(
+      exhausted('organization has exceeded maximum bytes of smart contract interfaces (4194304)'),
+    )
+    expect(await list()).toHaveLength(10)
+    await remove(ids[0]!)
+    await create(one)
   })
 
   test.each([
