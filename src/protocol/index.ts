@@ -53,7 +53,7 @@ export {
   resourceLimits,
   STORED_BYTES,
 } from './limits.ts'
-export { openApiDocument } from './open-api.ts'
+export { type NotServed, openApiDocument } from './open-api.ts'
 export { parseJson } from './parse-json.ts'
 export { type RefusalName, refusals } from './refusals.ts'
 export type { ActivityRow, ProxyRow, QueryRow } from './rows.ts'

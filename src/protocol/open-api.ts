@@ -1,25 +1,37 @@
 import { activities, queries } from './catalogue.ts'
+import { checksInWords, type ValueType } from './checks.ts'
 import { TURNKEY_ERROR_CODES } from './grpc.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { QueryRow } from './rows.ts'
-import { parseSchema, schemaNames } from './schema.ts'
+import { closureOf } from './schema.ts'
 
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
 const content = (schema: Json): JsonObject => ({ content: { 'application/json': { schema } } })
-const answers = (name: string): JsonObject => ({
+/** Why a service does not carry out an activity type or answer a query, by its name. */
+export type NotServed = Readonly<Record<string, string>>
+
+/** The answers of an operation: without a reason it is carried out, and never answered with 501. */
+const answers = (name: string, reasons: readonly string[]): JsonObject => ({
   200: { description: 'Success', ...content(ref(name)) },
-  default: { description: 'Refusal', ...content(ref('Refusal')) },
+  '4XX': { description: 'Refusal', ...content(ref('Refusal')) },
+  ...(reasons.length === 0
+    ? {}
+    : { 501: { description: `Not carried out: ${reasons.join('; ')}`, ...content(ref('Refusal')) } }),
+  503: { description: 'Refusal: nothing was done, ask again later', ...content(ref('Refusal')) },
 })
 
-/** Checks that OpenAPI has a word for; the others stay as `x-checks`. */
-const formats: Readonly<Record<string, string>> = { uuid: 'uuid', uuid4: 'uuid', email: 'email' }
-
-/** Builds the OpenAPI 3.1 document of what is served: the signed-activity API, from the catalogue and the schemas. */
-export function openApiDocument(): JsonObject {
+/**
+ * Builds the OpenAPI 3.1 document of what is served: the signed-activity API, from the catalogue and the schemas, and what
+ * of it the service does not carry out.
+ */
+export function openApiDocument(notServed: NotServed): JsonObject {
   const submits = Map.groupBy(Object.values(activities), ({ path }) => path)
+  const messages = [...Object.values(activities).map(({ intent }) => intent), 'ActivityResponse']
+  const exchanged = Object.values(queries).flatMap(({ request, response }) => [request, response])
+  const served = closureOf(...messages, ...exchanged)
   const paths = [
-    ...[...submits].map(([path, rows]) => [path, { post: submitOperation(rows) }]),
-    ...Object.values(queries).map((row) => [row.path, { post: queryOperation(row) }]),
+    ...[...submits].map(([path, rows]) => [path, { post: submitOperation(rows, notServed) }]),
+    ...Object.values(queries).map((row) => [row.path, { post: queryOperation(row, notServed) }]),
   ]
   return {
     openapi: '3.1.0',
@@ -27,24 +39,23 @@ export function openApiDocument(): JsonObject {
       title: 'Signed-activity API',
       version: '1',
       description:
-        'Every mutation is an activity: a signed request whose parameters hold its intent. Reads are queries.',
+        'Every mutation is an activity: a signed request whose parameters hold its intent. Reads are queries. A request with a stamp of another kind than those below is answered with 501.',
     },
     paths: Object.fromEntries(paths),
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
         passkey: { type: 'apiKey', in: 'header', name: 'X-Stamp-Webauthn' },
-        attested: { type: 'apiKey', in: 'header', name: 'X-Stamp-Attested' },
       },
       schemas: {
         Refusal: refusalSchema,
-        ...Object.fromEntries(schemaNames().map((name) => [name, forOpenApi(parseSchema(name) as unknown as Json)])),
+        ...Object.fromEntries(Object.entries(served).map(([name, one]) => [name, forOpenApi(one as unknown as Json)])),
       },
     },
   }
 }
 
-const stamps: Json = [{ apiKey: [] }, { passkey: [] }, { attested: [] }]
+const stamps: Json = [{ apiKey: [] }, { passkey: [] }]
 
 const refusalSchema: JsonObject = {
   type: 'object',
@@ -57,7 +68,10 @@ const refusalSchema: JsonObject = {
   },
 }
 
-function submitOperation(rows: readonly (typeof activities)[keyof typeof activities][]): JsonObject {
+function submitOperation(
+  rows: readonly (typeof activities)[keyof typeof activities][],
+  notServed: NotServed,
+): JsonObject {
   const bodies = rows.map(({ type, intent }) => ({
     type: 'object',
     required: ['type', 'timestampMs', 'organizationId', 'parameters'],
@@ -74,38 +88,40 @@ function submitOperation(rows: readonly (typeof activities)[keyof typeof activit
     tags: ['submit'],
     security: stamps,
     requestBody: { required: true, ...content(bodies.length === 1 ? bodies[0]! : { oneOf: bodies }) },
-    responses: answers('ActivityResponse'),
+    responses: answers('ActivityResponse', [
+      ...new Set(rows.flatMap(({ type }) => (type in notServed ? [`${type}: ${notServed[type]}`] : []))),
+    ]),
   }
 }
 
-function queryOperation({ name, request, response }: QueryRow): JsonObject {
+function queryOperation({ name, request, response }: QueryRow, notServed: NotServed): JsonObject {
   return {
     operationId: name,
     tags: ['query'],
     security: stamps,
-    requestBody: { required: true, ...content(ref(request)) },
-    responses: answers(response),
+    // Every request names its organization; the published checks say nothing of how.
+    requestBody: {
+      required: true,
+      ...content({ allOf: [ref(request), { properties: { organizationId: { type: 'string', format: 'uuid' } } }] }),
+    },
+    responses: answers(response, name in notServed ? [notServed[name]!] : []),
   }
 }
 
-/** Points references at the document's components and says in OpenAPI's words what it has words for. */
+/** Points references at the document's components and says the checks in words that any reader of schemas knows. */
 function forOpenApi(value: Json): Json {
   if (Array.isArray(value)) return value.map(forOpenApi)
   if (typeof value !== 'object' || value === null) return value
+  const type = TYPES.find((name) => name === (value as JsonObject)['type']) ?? 'other'
   return Object.fromEntries(
     Object.entries(value).flatMap(([keyword, one]): [string, Json][] => {
       if (keyword === '$ref') return [['$ref', String(one).replace('#/$defs/', '#/components/schemas/')]]
       // The names of our own refusals mean nothing to a reader of the document.
       if (keyword === 'x-refused') return []
       if (keyword !== 'x-checks') return [[keyword, forOpenApi(one)]]
-      const tags = String(one).split(',')
-      const format = tags.map((tag) => formats[tag]).find((word) => word !== undefined)
-      if (format === undefined) return [['x-checks', one]]
-      // Where the check may be left out, an empty text says that there is none.
-      const said: [string, Json] = tags.includes('omitempty')
-        ? ['anyOf', [{ format }, { const: '' }]]
-        : ['format', format]
-      return [['x-checks', one], said]
+      return [['x-checks', one], ...Object.entries(checksInWords(String(one), type))]
     }),
   )
 }
+
+const TYPES: readonly ValueType[] = ['string', 'array', 'integer', 'boolean']

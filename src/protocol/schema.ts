@@ -39,8 +39,8 @@ export function refName(ref: string): string {
   return ref.slice('#/$defs/'.length)
 }
 
-/** Collects the schemas that a message is made of, itself included, by name. */
-export function closureOf(name: string): Readonly<Record<string, Schema>> {
+/** Collects the schemas that messages are made of, themselves included, by name. */
+export function closureOf(...names: readonly string[]): Readonly<Record<string, Schema>> {
   const found: Record<string, Schema> = {}
   const walk = (schema: Schema): void => {
     if (schema.$ref !== undefined) visit(refName(schema.$ref))
@@ -54,6 +54,6 @@ export function closureOf(name: string): Readonly<Record<string, Schema>> {
     found[message] = schema
     walk(schema)
   }
-  visit(name)
+  for (const name of names) visit(name)
   return found
 }

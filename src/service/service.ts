@@ -31,7 +31,7 @@ import { createOperator, listenForOperator, type Operator, type OperatorState, w
 import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
 import { createRates } from './rates.ts'
 import { createReadiness } from './readiness.ts'
-import { handlers, queryHandlers } from './resources/index.ts'
+import { describeService, handlers, queryHandlers } from './resources/index.ts'
 import { createSender, type Sender } from './sends/index.ts'
 import { readSettings, type ServiceOptions, type Settings } from './settings.ts'
 import { openDatabase } from './store/index.ts'
@@ -124,6 +124,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       clock,
       trustedProxies: settings.trustedProxies,
       faults: operator?.faults,
+      describe: describeService,
       webhookKeys: webhookKeys.published,
       sourceRate: rates.source,
       limits: settings.limits,

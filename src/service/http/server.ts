@@ -1,7 +1,7 @@
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
-import { activities, type JsonObject, openApiDocument, queries, respellText } from '../../protocol/index.ts'
+import { activities, type JsonObject, queries, respellText } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Engine } from '../engine/index.ts'
 import type { Faults } from '../operator/index.ts'
@@ -46,6 +46,8 @@ export interface HttpOptions {
   readonly clock: () => number
   /** Faults that an operator asked for. */
   readonly faults?: Faults | undefined
+  /** Describes what is served, in OpenAPI's form; called once. */
+  readonly describe: () => JsonObject
   /** The keys that webhooks are signed with, as receivers fetch them. */
   readonly webhookKeys: () => JsonObject
   /** How many requests one source address may make. */
@@ -119,7 +121,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   })
   let description: JsonObject | undefined
   server.get('/openapi.json', (_request, reply) => {
-    description ??= openApiDocument()
+    description ??= options.describe()
     return sendJson(reply, 200, description)
   })
   server.get('/public/v1/discovery/webhooks/jwks', (_request, reply) =>

@@ -4,5 +4,6 @@
  * carries it out or answers it, or why it does not. Checks come before authorization and once more before execution; who may
  * do what is the engine's and the policies' business.
  */
+export { describeService } from './description.ts'
 export { handlers } from './handlers.ts'
 export { queryHandlers } from './queries.ts'
