@@ -123,6 +123,13 @@ describe('citations', () => {
     expect(placeless).toEqual([])
   })
 
+  test('citations: every file that takes a reading is named on a page about the protocol', () => {
+    const protocol = pages.filter(([file]) => file.startsWith('docs/protocol/')).map(([, text]) => text)
+    const taking = [...texts].filter(([file, text]) => /^(src|activities)\//.test(file) && /\bUnstated\b/.test(text))
+    expect(taking.length).toBeGreaterThan(30)
+    expect(taking.map(([file]) => file).filter((file) => !protocol.some((page) => page.includes(file)))).toEqual([])
+  })
+
   test('citations: nothing outside of this repository is cited by its section or label', () => {
     const faults = [...texts]
       .filter(([file]) => file !== 'test/citations.test.ts')

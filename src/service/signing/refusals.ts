@@ -7,8 +7,8 @@ export function privateKeyDisabled(keyId: string): ApiError {
 }
 
 /**
- * Runs what reads or signs bytes that somebody sent, and says what is wrong with them as the API does
- * (docs/protocol/signing.md): the texts are the API's already, the reason behind them ours.
+ * Runs a function that reads or signs a client's bytes, and turns its `ChainError` into the API's refusal
+ * (docs/protocol/signing.md): the first words are the API's, the reason behind them ours.
  */
 export function orRefuse<Result>(work: () => Result): Result {
   try {
