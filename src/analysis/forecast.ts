@@ -1,5 +1,5 @@
 import { actingVoter, type Organization } from '../authority/index.ts'
-import { type Batch, digestOf, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
+import { type AccessLimit, type Batch, digestOf, type Forecast, fillParameters, type Plan } from '../plan/index.ts'
 import type { PolicyContext } from '../policy/index.ts'
 import { type Actual, type Desired, organizationOf } from '../resources/index.ts'
 import { accessChanges } from './access.ts'
@@ -36,24 +36,39 @@ interface Judged {
 export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: ForecastInput): Plan {
   if (plan.batches.length === 0) return plan
   const ids = standIns(plan, desired)
-  const { judged, states } = judgeAll(plan, { desired, actual, now, ids })
+  const carryOut = createCarrier({ plan, desired, ids })
+  const { judged, states } = judgeAll(plan, { actual, now, ids, carryOut })
   const after = ordered(plan.batches, judged, states)
   const batches = plan.batches.map(
     (batch, index): Batch => ({ ...batch, after: after[index]!, forecast: judged[index]!.forecast }),
   )
   const namesById = new Map(Object.entries(ids).map(([address, id]) => [id, address]))
   for (const { id, address } of actual.resources) if (!namesById.has(id!)) namesById.set(id!, address)
-  const access = accessChanges(states[0]!, states.at(-1)!, { now: nanoseconds(now), namesById })
-  const annotated: Plan = { ...plan, batches, access }
+  // Power is told of what the definitions ask for, whoever plans: a key that only reads sees what is planned all the same.
+  const isCarriedOut = judged.every(({ happens }) => happens)
+  const target = isCarriedOut ? states.at(-1)! : plan.batches.reduce(carryOut, states[0]!)
+  const access = accessChanges(states[0]!, target, { now: nanoseconds(now), namesById })
+  const limits: readonly AccessLimit[] = [
+    ...(isCarriedOut ? [] : (['not-carried-out'] as const)),
+    ...(actual.unread?.includes('wallet') ? (['wallets-unread'] as const) : []),
+  ]
+  const annotated: Plan = { ...plan, batches, access, ...(limits.length > 0 ? { accessLimits: limits } : {}) }
   return { ...annotated, digest: digestOf(annotated) }
 }
 
 /** Walks the batches in the order of the plan. */
 function judgeAll(
   plan: Plan,
-  { desired, actual, now, ids }: Required<ForecastInput> & { readonly ids: ReturnType<typeof standIns> },
+  {
+    actual,
+    now,
+    ids,
+    carryOut,
+  }: Required<Omit<ForecastInput, 'desired'>> & {
+    readonly ids: ReturnType<typeof standIns>
+    readonly carryOut: ReturnType<typeof createCarrier>
+  },
 ): { readonly judged: readonly Judged[]; readonly states: readonly OrganizationState[] } {
-  const carryOut = createCarrier({ plan, desired, ids })
   const judge = createJudge(plan.actor, Date.parse(now))
   const lockedOut = createDoorkeeper(plan)
   const judged: Judged[] = []

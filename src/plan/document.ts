@@ -29,6 +29,8 @@ export interface Plan {
   readonly askAgain?: readonly string[]
   /** Who gains or loses which power; absent when it was not computed. */
   readonly access?: readonly AccessChange[]
+  /** What `access` does not tell of; absent when there is nothing of the kind. */
+  readonly accessLimits?: readonly AccessLimit[]
   /** What making the plan has cost in requests, and what applying it will at least. */
   readonly requests?: RequestBudget
   /** Plans of what is inside sub-organizations, in the order of their names. */
@@ -83,6 +85,12 @@ export interface RequestBudget {
   readonly perSecond?: number
 }
 
+/**
+ * `not-carried-out`: the acting user cannot have all of the plan carried out, and `access` is told of the organization as it will
+ * be once somebody has · `wallets-unread`: nothing is known of wallets.
+ */
+export type AccessLimit = 'not-carried-out' | 'wallets-unread'
+
 /** One power over the organization, or over one wallet, before and after the plan. */
 export interface AccessChange {
   /** e.g. `sign transactions`. */
@@ -98,6 +106,8 @@ export interface Ways {
   readonly sets: readonly (readonly string[])[]
   /** Says it in one when the sets are all those of `count` people out of `of`. */
   readonly any?: { readonly count: number; readonly of: readonly string[] }
+  /** How many more sets there are than are written out. */
+  readonly more?: number
 }
 
 /** Who has a power. */

@@ -10,6 +10,7 @@ export { digestOf } from './digest.ts'
 export {
   type Access,
   type AccessChange,
+  type AccessLimit,
   type Batch,
   type Cause,
   type Change,

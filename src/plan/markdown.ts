@@ -67,7 +67,7 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
       ? [
           '**Power**',
           '',
-          ...accessLines(access).map(({ sign, text }) => `- ${sign === ' ' ? '' : `${code(sign)} `}${inline(text)}`),
+          ...accessLines(plan).map(({ sign, text }) => `- ${sign === ' ' ? '' : `${code(sign)} `}${inline(text)}`),
         ].join('\n')
       : '',
     insideBlock(plan),

@@ -1,6 +1,6 @@
 import { printable, printableDeep } from '../diagnostics/index.ts'
 import type { Address } from '../resources/index.ts'
-import type { AccessChange, Batch, Change, Forecast, Guard, Plan } from './document.ts'
+import type { Batch, Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { likesOf, lookAlikeText } from './look-alikes.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
@@ -73,7 +73,7 @@ function planBlocks(plan: Plan, paint: Paint, within = ''): readonly string[] {
           paint('bold', rounds > 1 ? `Activities, in ${rounds} rounds of approval` : 'Activities'),
           ...renderBatches(batches, paint),
         ].join('\n'),
-    plan.access && changes.length > 0 ? renderAccess(plan.access, paint) : '',
+    plan.access && changes.length > 0 ? renderAccess(plan, paint) : '',
     renderLookAlikes(plan, paint),
     paint('dim', asides(plan).join('\n')),
     comparedOnly ? '' : plan.guards.map((guard) => renderGuard(guard, paint)).join('\n'),
@@ -164,10 +164,10 @@ function styleOf({ outcome }: Forecast): 'dim' | 'removed' | 'warning' {
   return outcome === 'completes' ? 'dim' : outcome === 'denied' || outcome === 'rejected' ? 'removed' : 'warning'
 }
 
-function renderAccess(access: readonly AccessChange[], paint: Paint): string {
-  const rows = accessLines(access)
+function renderAccess(plan: Plan, paint: Paint): string {
+  const rows = accessLines(plan)
   const lines = rows.flatMap(({ sign, text }) => {
-    const style = sign === '+' ? 'warning' : sign === '-' ? 'added' : 'dim'
+    const style = sign === '+' || sign === '?' ? 'warning' : sign === '-' ? 'added' : 'dim'
     return wrapText(text, WIDTH - 4).map((line, index) => paint(style, `  ${index === 0 ? sign : ' '} ${line}`))
   })
   return [paint('bold', 'Power'), ...lines].join('\n')

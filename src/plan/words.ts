@@ -1,6 +1,6 @@
 /** What a plan's parts are called, for every rendering of it. */
 import { printable } from '../diagnostics/index.ts'
-import type { Access, AccessChange, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
+import type { Access, AccessLimit, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
 
 /** One line about a plan: `9 changes in 4 activities, 2 need another approver`; and about what is inside. */
 export function summarize(plan: Plan): string {
@@ -115,19 +115,18 @@ export function fieldCauseText(cause: FieldCause): string {
   return cause === 'live changed' ? 'drift' : 'definition'
 }
 
-/** Lines about power: gained (`+`), lost (`-`), changed (`~`), or one that says that nothing is. What is alike shares a line. */
-export function accessLines(
-  access: readonly AccessChange[],
-): readonly { readonly sign: '+' | '-' | '~' | ' '; readonly text: string }[] {
-  const nobody = accessText({ ways: [] })
-  const rows = access.flatMap(({ power, wallet, before, after }) => {
-    const [had, has] = [accessText(before), accessText(after)]
-    if (had === has) return []
-    const sign = had === nobody ? ('+' as const) : has === nobody ? ('-' as const) : ('~' as const)
-    return [{ power, wallet, sign, said: sign === '+' ? has : `${had} → ${has}` }]
-  })
-  if (rows.length === 0)
-    return [{ sign: ' ', text: 'nobody gains or loses the power to sign, export or change the rules' }]
+type Sign = '+' | '-' | '~' | '?' | ' '
+
+/**
+ * Lines about power: gained (`+`), lost (`-`), changed (`~`), not known (`?`), and one that says of which no change was found.
+ * What is alike shares a line.
+ */
+export function accessLines({
+  access = [],
+  accessLimits = [],
+  actor,
+}: Pick<Plan, 'access' | 'accessLimits' | 'actor'>): readonly { readonly sign: Sign; readonly text: string }[] {
+  const rows = access.map(({ power, wallet, before, after }) => ({ power, wallet, ...differenceText(before, after) }))
   const perWallet = Map.groupBy(rows, ({ wallet, sign, said }) => JSON.stringify([wallet ?? null, sign, said]))
   const alike = Map.groupBy(perWallet.values(), (some) =>
     JSON.stringify([some.map(({ power }) => power), some[0]!.sign, some[0]!.said, some[0]!.wallet === undefined]),
@@ -138,8 +137,47 @@ export function accessLines(
     const of = wallet === undefined ? '' : ` of ${listText(groups.map(([first]) => printable(first!.wallet!)))}`
     return { sign, text: `${powers}${of}: ${said}` }
   })
-  const others = rows.some(({ wallet }) => wallet !== undefined) ? 'any other wallet' : 'any wallet'
-  return [...lines, { sign: ' ', text: `no change for ${others}` }]
+  const limits = accessLimits.map((limit) => ({
+    sign: '?' as const,
+    text: limitText(limit, printable(actor.userName)),
+  }))
+  return [...lines, ...limits, ...unchanged(rows, accessLimits)]
+}
+
+function differenceText(before: Access, after: Access): { readonly sign: Sign; readonly said: string } {
+  const [had, has] = [accessText(before), accessText(after)]
+  if (before.unknown !== undefined || after.unknown !== undefined)
+    return { sign: '?', said: `not known whether anybody gains or loses it: ${had === has ? has : `${had} → ${has}`}` }
+  const nobody = accessText({ ways: [] })
+  if (had === nobody) return { sign: '+', said: has }
+  // Compared before they are cut, two lists may differ in what is not shown.
+  const then = had === has ? 'other sets of people, beyond those that are shown' : has
+  return { sign: has === nobody ? '-' : '~', said: `${had} → ${then}` }
+}
+
+function limitText(limit: AccessLimit, actor: string): string {
+  switch (limit) {
+    case 'not-carried-out':
+      return `${actor} cannot have all of this carried out: power is told as it will be once somebody has`
+    case 'wallets-unread':
+      return 'wallets were not read: who can sign with one or export one is not compared'
+    default:
+      return limit satisfies never
+  }
+}
+
+/** What was compared and found to be the same. */
+function unchanged(
+  rows: readonly { readonly wallet: string | undefined }[],
+  limits: readonly AccessLimit[],
+): readonly { readonly sign: ' '; readonly text: string }[] {
+  const wallets = !limits.includes('wallets-unread')
+  if (rows.length > 0) {
+    const others = rows.some(({ wallet }) => wallet !== undefined) ? 'any other wallet' : 'any wallet'
+    return wallets ? [{ sign: ' ', text: `no change for ${others}` }] : []
+  }
+  const asked = `${wallets ? 'sign with a wallet, export one, or ' : ''}change policies or the root quorum`
+  return [{ sign: ' ', text: `no change found in who can ${asked}; other powers are not compared` }]
 }
 
 /** `a, b and c`; of a long list the first five and how many more. */
@@ -165,12 +203,13 @@ function waysText(ways: readonly Ways[]): string {
   return ways.map(setsText).join(', or ')
 }
 
-function setsText({ sets, any }: Ways): string {
+function setsText({ sets, any, more = 0 }: Ways): string {
   if (any)
     return any.of.length === any.count
       ? any.of.map(printable).join(' and ')
       : `any ${any.count} of ${any.of.map(printable).join(', ')}`
-  return sets.map((set) => set.map(printable).join(' and ')).join(', or ')
+  const written = sets.map((set) => set.map(printable).join(' and ')).join(', or ')
+  return more === 0 ? written : `${written}, or ${more} more ${more === 1 ? 'set' : 'sets'} of people`
 }
 
 /** `1 change`, `2 changes`. */

@@ -38,6 +38,8 @@ export interface SetsOfPeople {
   readonly sets: readonly (readonly string[])[]
   /** When the sets are all those of `count` names out of `of`. */
   readonly any?: { readonly count: number; readonly of: readonly string[] }
+  /** How many more there are than are written out, where `any` does not say it. */
+  readonly more?: number
 }
 
 interface Node<State> {
@@ -181,7 +183,8 @@ function writeSize(
     (sum, counts) => sum + counts.reduce((n, count, index) => n * binomial(classes[index]!.length, count), 1),
     0,
   )
-  return ways === binomial(used.length, size) ? { sets, any: { count: size, of: used.sort() } } : { sets }
+  if (ways === binomial(used.length, size)) return { sets, any: { count: size, of: used.sort() } }
+  return ways > sets.length ? { sets, more: ways - sets.length } : { sets }
 }
 
 function* subsets(names: readonly string[], size: number, most: number): Generator<readonly string[]> {

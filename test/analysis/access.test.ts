@@ -8,7 +8,18 @@ import { votersOf } from '../../src/authority/index.ts'
 import { readPlan, renderPlanText, writePlan } from '../../src/plan/index.ts'
 import { authorize, mayVote, type PolicyContext, type Voter } from '../../src/policy/index.ts'
 import { organizationOf, type Resource } from '../../src/resources/index.ts'
-import { bootstrap, declare, idFor, key, live, lockOfDeclared, policy, ref, text } from '../plan/organization.ts'
+import {
+  actualOf,
+  bootstrap,
+  declare,
+  idFor,
+  key,
+  live,
+  lockOfDeclared,
+  policy,
+  ref,
+  text,
+} from '../plan/organization.ts'
 import { type Given, planInput } from '../plan/planning.ts'
 
 const OPS = idFor('tag.ops')
@@ -34,8 +45,8 @@ const office: readonly Resource[] = [
 
 /** The lines about power that a plan is shown with. */
 function power(given: Given): readonly string[] {
-  const actual = (given.actual ?? office) as readonly Resource[]
-  const lock = lockOfDeclared(actual, given.desired)
+  const actual = given.actual ?? office
+  const lock = lockOfDeclared('resources' in actual ? actual.resources : actual, given.desired)
   const { plan } = planWithForecast(planInput({ lock, ...given, actual }))
   expect(readPlan(writePlan(plan))).toEqual(plan)
   const lines = renderPlanText(plan).split('\n')
@@ -48,12 +59,24 @@ const signs = (wallet: string, rest = '') =>
   text("activity.kind == 'SIGN_TRANSACTION' && wallet.id == '", ref(`wallet.${wallet}`), `'${rest}`)
 const held = [declare('tag.ops'), declare('wallet.cold')]
 
+const many = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'b2', 'b3', 'b4', 'b5']
+const coldSigning = `activity.kind == 'SIGN_TRANSACTION' && wallet.id == '${idFor('wallet.cold')}'`
+/** One of these together with one of the five. */
+const pairs = (...first: readonly string[]) => {
+  const among = (names: readonly string[]) => `[${names.map((name) => `'${idFor(`user.${name}`)}'`).join(', ')}]`
+  const some = (names: readonly string[]) => `approvers.any(u, u.id in ${among(names)})`
+  return `${some(first)} && ${some(['b1', 'b2', 'b3', 'b4', 'b5'])}`
+}
+
 describe('access', () => {
   const cases: readonly { name: string; given: Given; expected: readonly string[] }[] = [
     {
       name: 'no change is said',
       given: { desired: [declare('tag.new')] },
-      expected: ['    nobody gains or loses the power to sign, export or change the rules'],
+      expected: [
+        '    no change found in who can sign with a wallet, export one, or change policies or the root',
+        '    quorum; other powers are not compared',
+      ],
     },
     {
       name: 'a policy for one wallet: who may sign with it alone, and who still may together',
@@ -120,6 +143,108 @@ describe('access', () => {
       ],
     },
   ]
+  const readOnly = [...office.filter(({ kind }) => kind !== 'rootQuorum'), quorum(2, 'bob', 'carol', 'dave')]
+  const limited = (wei: string) =>
+    policy(
+      `approvers.any(u, u.tags.contains('${OPS}'))`,
+      `activity.kind == 'SIGN_TRANSACTION' && wallet.id == '${idFor('wallet.cold')}' && eth.tx.value < ${wei}`,
+    )
+  const silent: typeof cases = [
+    {
+      name: 'a key that may not change it sees what is gained all the same: a limit that is tripled',
+      given: {
+        desired: [...held, declare('policy.sign', policy(someOps, signs('cold', ' && eth.tx.value < 15')))],
+        actual: [...readOnly, live('policy.sign', limited('5'))],
+      },
+      expected: [
+        '  ~ sign transactions of wallet.cold: any 2 of bob, carol, dave; under condition `eth.tx.value < 5`:',
+        '    any 1 of bob, carol, dave → any 2 of bob, carol, dave; under condition `eth.tx.value < 15`: any',
+        '    1 of bob, carol, dave',
+        '  ? alice cannot have all of this carried out: power is told as it will be once somebody has',
+        '    no change for any other wallet',
+      ],
+    },
+    {
+      name: 'where there are too many sets to try, that is what is said',
+      given: {
+        desired: [
+          ...held,
+          declare(
+            'policy.sign',
+            policy('approvers.count() >= 13 && approvers.all(a, approvers.any(b, a.id == b.id))', signs('cold')),
+          ),
+        ],
+        actual: [
+          ...office.filter(({ kind }) => kind !== 'rootQuorum'),
+          quorum(1, 'alice'),
+          ...Array.from({ length: 20 }, (_, index) => person(`p${index}`)).flat(),
+        ],
+      },
+      expected: [
+        '  ? sign transactions of wallet.cold: not known whether anybody gains or loses it: alice → unknown:',
+        '    there are too many sets of people to try them all',
+        '    no change for any other wallet',
+      ],
+    },
+    {
+      name: 'what differs beyond the sets that are written out is a change',
+      given: {
+        desired: [...held, declare('policy.sign', policy(pairs('a1', 'a2', 'a3', 'a4', 'a6'), signs('cold')))],
+        actual: [
+          ...office.filter(({ kind }) => kind !== 'rootQuorum'),
+          quorum(9, ...many),
+          ...many.flatMap((name) => person(name)),
+          live('policy.sign', { ...policy(pairs('a1', 'a2', 'a3', 'a4', 'a5'), coldSigning) }),
+          live('policy.all', policy("approvers.any(u, u.alias == 'alice')", "activity.resource == 'POLICY'")),
+        ],
+      },
+      expected: [expect.stringContaining('~ sign transactions of wallet.cold: a1 and b1')] as never,
+    },
+    {
+      name: 'a condition on what lists of wallets do not tell is left open, and keeps its brackets',
+      given: {
+        desired: [
+          ...held,
+          declare(
+            'policy.take',
+            policy(
+              someOps,
+              text(
+                "(wallet.exported || wallet.imported) && wallet.id == '",
+                ref('wallet.cold'),
+                "' && activity.action == 'EXPORT'",
+              ),
+            ),
+          ),
+        ],
+      },
+      expected: [
+        '  ~ export of wallet.cold: any 2 of alice, bob, carol → any 2 of alice, bob, carol; under condition',
+        '    `(wallet.exported',
+        '    || wallet.imported)`: any 1 of bob, carol, dave',
+        '    no change for any other wallet',
+      ],
+    },
+  ]
+  test.each(silent)('not silent: $name', ({ given, expected }) => {
+    const lines = power(given)
+    if (typeof expected[0] === 'string') expect(lines).toEqual(expected)
+    else {
+      expect(lines[0]).toEqual(expected[0])
+      expect(lines.join(' ').replaceAll(/ +/g, ' ')).toContain(
+        'or 5 more sets of people → other sets of people, beyond those that are shown',
+      )
+    }
+  })
+
+  test('not silent: of wallets that were not read nothing is said', () => {
+    const unread = { ...actualOf(office.filter(({ kind }) => kind !== 'wallet')), unread: ['wallet' as const] }
+    expect(power({ desired: [declare('tag.new')], actual: unread })).toEqual([
+      '  ? wallets were not read: who can sign with one or export one is not compared',
+      '    no change found in who can change policies or the root quorum; other powers are not compared',
+    ])
+  })
+
   test.each(cases)('$name', ({ given, expected }) => {
     expect(power(given)).toEqual(expected)
   })
