@@ -32,7 +32,7 @@ export function reduceActivity(
   }
 }
 
-/** The same without what it brought. */
+/** The state without the ids that the activity made. */
 export function describeActivity(
   activity: Wire.Activity,
   { publicKey, nowMs }: { readonly publicKey: string; readonly nowMs: number },

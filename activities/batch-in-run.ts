@@ -10,7 +10,7 @@ export interface BatchInRun {
   readonly plan: Plan
   readonly batch: Batch
   readonly records: BatchRecords
-  /** What its activity asks for, with the ids that earlier batches brought. */
+  /** The type and parameters of its activity, with the ids that earlier batches made. */
   readonly asked: Asked
 }
 

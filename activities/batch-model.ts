@@ -34,7 +34,7 @@ export type RowState = SendProgress['state'] | 'not begun' | 'left out' | 'taken
 /** How many rows are in which state. */
 export type BatchCounts = Readonly<Partial<Record<RowState, number>>>
 
-/** Where a batch stands; its workflow's query answer and its result. */
+/** The progress of a batch; its workflow's query answer and its result. */
 export interface SendBatchProgress {
   readonly batchId: string
   readonly counts: BatchCounts
@@ -56,7 +56,7 @@ export interface BatchedSend {
   readonly reference: string
 }
 
-/** What a batch has learned of one of its sends. */
+/** The news of one send that its batch passes on. */
 export interface SendNews {
   readonly activity?: SendActivityState
   readonly transaction?: TransactionState

@@ -7,7 +7,7 @@ import { readOpenActivities } from './open-activities.ts'
 import { isSameSend } from './send-model.ts'
 import { openSends, readTransactionState, type SendReader } from './sends.ts'
 
-/** What the workflow of a batch may ask of the world. Each may run more than once; none minds. */
+/** The steps that the workflow of a batch may call. Each may run more than once without harm. */
 export interface BatchActivities {
   /** Gives the next rows to begin, as far as there is room, and enters them in the ledger. */
   nextSends(input: {
@@ -51,7 +51,7 @@ export interface BatchNews {
 
 /** Sends that are being submitted at the same time: three seconds' worth, so that the rate is used whatever one takes. */
 const MOST_SUBMITTING = 30
-/** Those that a failure cannot stop any more, where it is to stop the rest. */
+/** Sends that are submitted at the same time with `stopOnFailure`: a failure can no longer stop these. */
 const MOST_AT_RISK = 5
 /** Most that is asked one by one in one step, which at ten a second takes five seconds. */
 const MOST_ASKED = 50
@@ -128,7 +128,7 @@ export function createBatchActivities(deps: ActivityDependencies): BatchActiviti
   }
 }
 
-/** What has changed of those whose activity was open when they were asked about last. */
+/** The news of sends whose activity was open when they were last polled. */
 async function askWaiting(
   reader: SendReader,
   { rows }: SendBatch,

@@ -4,7 +4,7 @@ import type { Json } from '../src/protocol/index.ts'
 import type { Address, Value } from '../src/resources/index.ts'
 import type { Outline } from './model.ts'
 
-/** What a body asks for, beside its time. */
+/** The request in a body, without its time. */
 export interface Asked {
   readonly type: string
   readonly organizationId: string

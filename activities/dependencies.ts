@@ -3,7 +3,7 @@ import type { Plan } from '../src/plan/index.ts'
 import type { Logger } from '../src/telemetry/index.ts'
 import type { PlanStore } from './plan-store.ts'
 
-/** What the Temporal activities work with. */
+/** The dependencies of the Temporal activities. */
 export interface ActivityDependencies {
   /** Opens the credential that acts in an organization. Workflows name the organization, never a key. */
   readonly clientFor: (organization: Plan['organization']) => SubmitClient | Promise<SubmitClient>

@@ -29,7 +29,7 @@ const REJECTED = 'ACTIVITY_STATUS_REJECTED'
 /** How many completed activities of one type are looked through for one that outlived a rejection; past that it holds. */
 const MOST_COMPLETED = 1000
 
-/** What makes two requests the same: type and intent. */
+/** A request without its time: two with the same type and intent ask for the same. */
 interface IntentKey {
   readonly type: ActivityType
   readonly intentKey: string

@@ -1,7 +1,7 @@
 import type { BatchOutline, PlanOutline } from '../src/plan/index.ts'
 import type { Address } from '../src/resources/index.ts'
 
-/** What a workflow and its Temporal activities say to each other. Plain JSON: it stands in histories. */
+/** Inputs and results of Temporal activities. Plain JSON: histories hold them. */
 
 /** A plan's batches without their contents: enough to walk them, small at any size of organization. */
 export interface Outline extends PlanOutline {
@@ -60,7 +60,7 @@ export interface Failure {
   readonly next?: string
 }
 
-/** Where an apply stands; its workflow's query answer and, at the end, its result. */
+/** The progress of an apply; its workflow's query answer and, at the end, its result. */
 export interface ApplyProgress {
   readonly planDigest: string
   readonly state: 'running' | 'waiting' | 'done' | 'failed' | 'rejected' | 'cancelled' | 'stale'

@@ -38,7 +38,7 @@ export interface PlanStore {
   endRuns(organizationId: string, options?: { readonly except?: string }): Promise<void>
   /** Which run may carry out a plan, and what it has done. */
   readonly runs: RunLedger
-  /** What was sent under which reference. */
+  /** The sends by their references. */
   readonly sends: SendLedger
   /** Sends that were begun together. */
   readonly batches: BatchLedger

@@ -77,7 +77,7 @@ function macOf(key: Buffer, name: string, text: string): string {
 
 const keyFileOf = (folder: string) => `${folder}.key`
 
-/** Of many processes that begin at once all come to the same key; one that dies on the way is gone on for. */
+/** Processes that begin at once get the same key; if one dies on the way, the next one finishes its work. */
 async function loadKey(folder: string): Promise<Buffer> {
   const path = keyFileOf(folder)
   const text = dropDrafts(path) ? readPrivate(path) : undefined

@@ -31,7 +31,7 @@ export interface RunLedger {
   setFresh(run: RunOfPlan): Promise<void>
   /** Makes this the run that carries the plan out, instead of one before it; gives its name. Throws `apply/run-refused`. */
   begin(run: RunOfPlan): Promise<string>
-  /** What is kept of a batch. Throws `apply/run-refused` unless this is the run that carries the plan out. */
+  /** The records of a batch. Throws `apply/run-refused` unless this is the run that carries the plan out. */
   batch(run: RunOfPlan, index: number): Promise<BatchRecords>
   /** From now on every step of this run is refused. */
   end(run: RunOfPlan): Promise<void>
@@ -45,7 +45,7 @@ export interface OpenRun {
   end(): Promise<void>
 }
 
-/** What one run keeps of one batch. Each is settled once: what was kept first stays. */
+/** The records of one batch in one run. Each is written once: the first value stays. */
 export interface BatchRecords {
   /** The body to send: the last that the API has not refused as too old. */
   body(): Promise<string | undefined>

@@ -49,14 +49,14 @@ export interface SendLedger {
   list(organizationId: string): Promise<readonly ListedOrder[]>
 }
 
-/** What was ordered under a reference. */
+/** The order under a reference. */
 export interface SendEntry {
   readonly order: SendOrder
-  /** What its bodies are entered under: the send's id, and after an order that was stopped one of its own. */
+  /** The key of its bodies: the send's id, or a new id where an earlier order of the reference was stopped. */
   readonly name: string
 }
 
-/** What the API made of a send, by its own word. */
+/** The activity and transaction of a send, as the API said. */
 export interface MadeOfSend {
   readonly activityId?: string | undefined
   readonly sendTransactionStatusId?: string | undefined
@@ -68,7 +68,7 @@ interface ListedOrder {
   readonly stopped: boolean
 }
 
-/** What stands in the place of a body that is never made. */
+/** Marks a body that is never made. */
 const NEVER = 'stopped'
 
 /** The name of a send wherever a reference must not stand: references are people's words, and may be long or private. */

@@ -3,7 +3,7 @@ import type { Plan } from '../src/plan/index.ts'
 import type { Json } from '../src/protocol/index.ts'
 import type { ActivityState, Failure } from './model.ts'
 
-/** What is sent under a reference: once made it never changes, so that the reference means one send for ever. */
+/** The order of a send. It never changes, so that its reference means one send for ever. */
 export interface SendOrder {
   readonly reference: string
   readonly organization: Plan['organization']
@@ -20,7 +20,7 @@ export interface SendOrder {
   readonly orderedAt: string
 }
 
-/** Where a send stands; its workflow's query answer and, at the end, its result. */
+/** The progress of a send; its workflow's query answer and, at the end, its result. */
 export interface SendProgress {
   readonly sendId: string
   readonly reference: string
@@ -42,7 +42,7 @@ export interface SendProgress {
   readonly error?: Failure
 }
 
-/** Where a transaction is in the chain, as far as the API tells. */
+/** The receipt of a transaction, as far as the API tells. */
 export interface TransactionReceipt {
   /** Number of its block; on Solana the slot. */
   readonly block: string
@@ -55,7 +55,7 @@ export interface SendActivityState extends ActivityState {
   readonly sendTransactionStatusId?: string
 }
 
-/** What the API says of a transaction on its way. */
+/** The API's state of a transaction. */
 export interface TransactionState {
   readonly state: 'broadcasting' | 'included' | 'failed'
   readonly transactionHash?: string

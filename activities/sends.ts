@@ -185,7 +185,7 @@ function isTriedAgain(error: unknown): boolean {
   return error instanceof ClientError && error.submitted === 'no' && error.retryable
 }
 
-/** What was asked for and came to nothing. */
+/** The advice for a send whose activity failed or was rejected. */
 const SENT_ONCE = 'nothing is sent again by itself; correct the cause and send under a new reference'
 
 /** Asks for sends in an organization, and reduces what the API says of their activities. */

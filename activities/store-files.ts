@@ -99,7 +99,7 @@ export async function list(folder: string): Promise<readonly string[]> {
   return names.filter((name) => /^[0-9a-f]{64}$/.test(name))
 }
 
-/** What differs once a file was written or another took its place; undefined when there is none. */
+/** A version of a file: another one after each write or replacement; undefined when there is no file. */
 export async function versionOf(path: string): Promise<string | undefined> {
   return guarded(path, async () => {
     try {

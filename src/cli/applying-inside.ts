@@ -73,7 +73,7 @@ export interface InsideApply {
   readonly plan: Plan
   readonly client: QueryClient
   readonly applies: ApplyPlace
-  /** Where the parent's own apply stands, which tells the ids of what it made. */
+  /** The progress of the parent's own apply, with the ids of the sub-organizations that it made. */
   readonly progress: Pick<ApplyProgress, 'batches'>
   /** Called with each result, when an apply ends or begins to wait. */
   readonly ended: (outcome: InsideOutcome) => void
@@ -126,7 +126,10 @@ function readAsPlanned(client: QueryClient, plan: Plan, id: string) {
   return readInside(client, { id, name }, { publicKey, reader: plan.actor, mentioned: kindsOf(plan), sparing: true })
 }
 
-/** What has moved since a plan was made, one sentence each, in the organization and in those inside that it changes. */
+/**
+ * The differences since a plan was made, one sentence each, in the organization and in the sub-organizations that it
+ * changes.
+ */
 export async function movedAnywhere(client: QueryClient, plan: Plan): Promise<readonly string[]> {
   const wanted = subOrganizationsOf(plan)
   const reach = { mentioned: kindsOf(plan), ...(wanted.length > 0 ? { subOrganizations: wanted } : {}) }

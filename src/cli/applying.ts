@@ -19,7 +19,7 @@ const ASK_EVERY_MS = 250
 
 export type ApplyHandle = WorkflowHandle<typeof apply>
 
-/** What is needed to start or find the apply of an organization. */
+/** The client, queue and folder that are needed to start or find the apply of an organization. */
 export interface ApplyPlace {
   readonly client: Client
   readonly organizationId: string
@@ -125,7 +125,7 @@ export async function askProgress(handle: ApplyHandle): Promise<ApplyProgress> {
 export const nudgeApply = (handle: ApplyHandle): Promise<void> => signal(handle, 'nudge')
 export const cancelApply = (handle: ApplyHandle): Promise<void> => signal(handle, 'cancel')
 
-/** One that has ended meanwhile needs telling nothing. */
+/** Signals a workflow; one that has ended meanwhile needs no signal. */
 async function signal(handle: Pick<ApplyHandle, 'signal'>, name: string): Promise<void> {
   await handle.signal(name).catch((error: unknown) => {
     if (!(error instanceof WorkflowNotFoundError)) throw error

@@ -10,7 +10,7 @@ export interface OptionRow {
   readonly repeatable?: boolean
 }
 
-/** What a command gets: settings, streams, its arguments and options. */
+/** The input of a command: settings, streams, arguments and options. */
 export interface CommandInput {
   readonly settings: Settings
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -34,7 +34,7 @@ export interface CommandRow {
   /** A line that can be typed as it stands. */
   readonly example: string
   readonly hidden?: boolean
-  /** What it says before its code is even loaded, so that a reader knows within 300 ms what goes on. */
+  /** Its first line, printed before its code is loaded, so that a reader knows within 300 ms what goes on. */
   readonly opening?: (args: readonly string[], settings: Settings) => string
   /** Loaded only when the command runs, so that `--help` and the first line of output come at once. */
   readonly load: () => Promise<(input: CommandInput) => Promise<ExitCode>>

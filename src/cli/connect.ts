@@ -73,7 +73,7 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
   }
 }
 
-/** What the background process must know to work as the settings say; the key goes to it over a pipe, once. */
+/** The settings of the background process; the key goes to it once, over a pipe. */
 export async function backgroundStart(settings: Settings, place?: Place): Promise<BackgroundStart> {
   const { dataDir, requestsPerSecond, subOrganizationKeys } = settings
   const payloadKey = settings.payloadKey && (await loadKeyText(settings.payloadKey)).text.reveal()
@@ -127,7 +127,7 @@ async function configuredPlace(settings: Settings, baseUrl: string): Promise<Pla
   }
 }
 
-/** What bounds a rate, and the folder through which processes share it. */
+/** The limit of a rate, and the folder through which processes share it. */
 type RateSettings = Pick<Settings, 'requestsPerSecond' | 'dataDir'>
 
 /** The rate of an organization: one for all processes that work with this data folder. */
@@ -194,7 +194,7 @@ export function createClients(
   }
 }
 
-/** What a client needs to know of a place. */
+/** The parts of a place that a client needs. */
 type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate'>
 
 function clientOptions({ baseUrl, organizationId, key, rate }: ClientPlace) {

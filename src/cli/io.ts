@@ -1,7 +1,7 @@
 import { printable, printableJson, QuorateError } from '../diagnostics/index.ts'
 import { rendition, toTerminal } from './screen.ts'
 
-/** Where a command speaks: data to stdout, talk to stderr. Neither lets anything through that draws (`screen.ts`). */
+/** The output of a command: data to stdout, messages to stderr. Control characters reach neither (`screen.ts`). */
 export interface Io {
   /** Data: what a command was asked for. */
   out(text: string): void

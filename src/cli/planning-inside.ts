@@ -37,11 +37,11 @@ export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'
   readonly actual: Actual
   readonly oldLock: Lock
   readonly lock: Lock
-  /** Who created what is in the parent. */
+  /** The creators of the parent's resources. */
   readonly creators: ReadonlyMap<string, Creator>
   readonly place: Pick<Place, 'subOrganizationKeys'>
   readonly client: QueryClient
-  /** What was rejected is asked once more. @default false */
+  /** Submits once more what was rejected (`--ask-again`). @default false */
   readonly askAgain?: boolean
 }
 
@@ -75,7 +75,7 @@ export function wantedOf(
   })
 }
 
-/** What each of many asks of the parent, gathered once. */
+/** Data of the parent that every sub-organization needs, read once. */
 interface ParentInput extends InsideInput {
   /** The sub-organizations that live, by their ids, and the ids that the parent's lock held. */
   readonly byId: ReadonlyMap<string, Resource>
@@ -257,7 +257,10 @@ async function creatorsInside(
   return creatorsOf(inside(client, live.id!), actual, oldLock, founder ? { founder } : {})
 }
 
-/** Where nothing can be done, or nothing lives yet, nobody can have planted anything. */
+/**
+ * Names the actor as the creator of everything: used where nothing is applied, or nothing exists yet that could be
+ * planted.
+ */
 function trusted({ resources, actor }: Actual): ReadonlyMap<string, Creator> {
   return new Map(resources.map(({ id }) => [id!, actor]))
 }

@@ -160,7 +160,7 @@ function countQueries(client: QueryClient): CountedClient {
   return counted
 }
 
-/** What `--allow-delete` and `--allow …` let pass. */
+/** The bypasses given by `--allow-delete` and `--allow …`. */
 function allowances({ options }: CommandInput): readonly string[] {
   return [...(options['allowDelete'] ? ['delete'] : []), ...((options['allow'] as string[] | undefined) ?? [])]
 }

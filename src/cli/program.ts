@@ -6,7 +6,7 @@ import { commands } from './commands/index.ts'
 import { exitsOf, pages } from './commands/pages.ts'
 import type { Style } from './io.ts'
 
-/** What was typed: which command, with which arguments, options and settings. */
+/** The parsed command line: command, arguments, options and settings. */
 export interface Invocation {
   readonly row: CommandRow
   readonly args: readonly string[]
@@ -86,7 +86,7 @@ function addCommand(program: Command, row: CommandRow, style: Style, found: (inv
   })
 }
 
-/** What stands below the options of a command: exits, examples, and where to go next. */
+/** The end of a command's help: exit codes, examples, and related commands. */
 function ending(row: CommandRow, { strong }: Style): string {
   const page = pages[row.name] ?? { description: '', seeAlso: [] }
   const examples = [[row.example, ''] as const, ...(page.examples ?? [])]

@@ -50,7 +50,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** What the parser of command lines said, as the error that it is. */
+/** An error of the command-line parser, as one of ours. */
 function usageJson(said: string): object {
   const message = said.trim().replace(/^error: /, '')
   const error = new QuorateError('cli/usage', message, { next: 'run `quorate --help` or `quorate COMMAND --help`' })

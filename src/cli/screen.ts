@@ -59,7 +59,7 @@ export function view<Given extends readonly unknown[]>(
   return (...given) => render(...printableDeep(given, { lines }))
 }
 
-/** What goes to the stream: control sequences for marks, and nothing else that is not printable but ends of lines and tabs. */
+/** The text for the stream: marks become control sequences; of other unprintable characters only line ends and tabs stay. */
 export function toTerminal(text: string): string {
   return text
     .split(CSI)

@@ -4,7 +4,7 @@ import { type Document, parseAllDocuments } from 'yaml'
 import { isTestFile, LOCK_FILE, readInside } from '../definitions/index.ts'
 import { assertFolder } from './planning.ts'
 
-/** What `up` must know of definitions before they can be loaded: which values they want from outside, and who is root. */
+/** Facts that `up` needs before definitions can be loaded: the outside values that they use, and their root users. */
 export interface Survey {
   readonly organization?: string
   /** The first member of the root quorum: who the embedded service's root user becomes. */

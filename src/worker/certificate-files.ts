@@ -18,7 +18,7 @@ export const CERTIFICATE_FILES = {
   client: { certificate: 'client.pem', key: 'client.key' },
 } as const
 
-/** What makes a client of the server whose certificates stand in this folder. */
+/** The certificates of a client of the server in this folder. */
 export function clientTls(folder: string): TemporalTls {
   const { authority, client } = CERTIFICATE_FILES
   return {

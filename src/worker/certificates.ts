@@ -10,7 +10,7 @@ export interface KeyWithCertificate {
   readonly key: string
 }
 
-/** What a server and its clients know each other by. The authority's key is forgotten once they are made. */
+/** The certificates by which a server and its clients know each other. The authority's key is not kept. */
 export interface MutualCertificates {
   /** The authority's certificate, PEM: both ends accept what it signed, and nothing else. */
   readonly authority: string

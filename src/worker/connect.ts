@@ -12,7 +12,7 @@ import type { PayloadSeal } from './payload-seal.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where Temporal is. Without an address, the environment's `TEMPORAL_…` variables and profile files say it. */
+/** The address of Temporal. Without one, the environment's `TEMPORAL_…` variables and profile files say it. */
 export interface TemporalSettings {
   /** `host:port`, e.g. of the embedded server. */
   readonly address?: string
@@ -26,7 +26,7 @@ export interface TemporalSettings {
 export interface TemporalConnections {
   readonly address: string
   readonly namespace: string
-  /** What the client seals payloads with, and a worker must too. */
+  /** The keys that client and worker seal payloads with. */
   readonly seal: PayloadSeal
   readonly client: Client
   /** Opened at first use: commands that only start or ask workflows do not need it. */

@@ -28,7 +28,7 @@ export interface FindTemporalOptions {
   readonly signal?: AbortSignal
 }
 
-/** What each way brought: a binary, or why not. */
+/** The result of each way to find a server: a binary, or the reason why there is none. */
 type Attempt = { readonly binary: string } | { readonly failed: string }
 
 /** Finds or builds the binary and returns its path. Throws `worker/temporal-missing` listing what was tried. */

@@ -1,7 +1,7 @@
 import type { Bootstrap, OperatorState } from '../../service/index.ts'
 import type { SignatureScheme } from '../../stamp/index.ts'
 
-/** What the background process says of itself when asked. */
+/** The status of the background process. */
 export interface BackgroundStatus {
   readonly pid: number
   /** ISO 8601. */
@@ -10,9 +10,9 @@ export interface BackgroundStatus {
   readonly baseUrl: string
   /** Whether the service of `baseUrl` runs inside it. */
   readonly embeddedService: boolean
-  /** What an operator has changed of the embedded service (`quorate clock`, `quorate fault`). */
+  /** The changes of an operator to the embedded service (`quorate clock`, `quorate fault`). */
   readonly operator: Pick<OperatorState, 'aheadMs' | 'faults'>
-  /** What pays for sponsored sends of the embedded service, by the namespace of the chain. */
+  /** The addresses that pay for sponsored sends of the embedded service, by the namespace of the chain. */
   readonly relayers?: Bootstrap['relayers']
   readonly organizationId: string
   /** The credential that its worker submits with. */
@@ -27,12 +27,12 @@ export interface BackgroundStatus {
   readonly log: string
 }
 
-/** What the background process answers, at any moment of its life. */
+/** An answer of the background process. */
 export type BackgroundAnswer =
   | { readonly state: 'starting' | 'stopping'; readonly pid: number }
   | { readonly state: 'up'; readonly status: BackgroundStatus }
 
-/** What the parent sends once, over the pipe between the two: the private key never stands in an argument or a variable. */
+/** Sent once by the parent, over a pipe, so that the private key never stands in an argument or a variable. */
 export interface BackgroundStart {
   readonly dataDir: string
   readonly baseUrl?: string
@@ -40,7 +40,7 @@ export interface BackgroundStart {
   /** The private key with its curve, when the parent was given one. */
   readonly privateKey?: string
   readonly stampScheme?: SignatureScheme
-  /** What payloads at Temporal are sealed with, when the parent was given it. @default the data folder's own */
+  /** The payload key, when the parent was given one. @default the data folder's own */
   readonly payloadKey?: string
   readonly rootUserName?: string
   readonly organizationName?: string
@@ -49,7 +49,7 @@ export interface BackgroundStart {
   readonly subOrganizationKeys?: string
 }
 
-/** What the child tells its parent while it comes up. */
+/** The child's messages to its parent while it starts. */
 export type BackgroundNews =
   | { readonly kind: 'announce'; readonly text: string }
   | { readonly kind: 'ready'; readonly status: BackgroundStatus }

@@ -47,7 +47,7 @@ export async function ensureBackground(
   }
 }
 
-/** What answers for the embedded service speaks of the organization whose key stands in the data folder. */
+/** Throws where the background process serves another organization than that of the data folder. */
 function assertIsOf(dataDir: string, { embeddedService, organizationId, pid }: BackgroundStatus): void {
   if (!embeddedService) return
   const text = readPrivate(join(dataDir, 'service', 'bootstrap.json'))

@@ -139,7 +139,7 @@ function savedPlan(place: Place, path: string): Plan {
   return plan
 }
 
-/** What a plan says will come of it holds for one user. Another key of the same user will do. */
+/** The forecast of a plan holds for one user; another key of the same user is accepted. */
 async function assertSameUser(place: Place, { actor }: Plan): Promise<void> {
   if (actor.publicKey.toLowerCase() === place.key.publicKey.toLowerCase()) return
   const { userId, username } = await reader(place).query('whoami', {})

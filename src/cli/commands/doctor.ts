@@ -12,7 +12,7 @@ import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
 import { findRunningTemporal } from '../temporal.ts'
 
-/** One thing that was looked at. */
+/** The result of one check. */
 interface Finding {
   readonly check: string
   readonly state: 'good' | 'warning' | 'bad' | 'not used'

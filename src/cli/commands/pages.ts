@@ -1,4 +1,4 @@
-/** What help says of each command beyond its row: more than a line about it, more examples, exits, and where to go next. */
+/** The help of each command beyond its row: paragraphs, examples, exit codes, and related commands. */
 import { EXIT } from '../../diagnostics/index.ts'
 
 export interface Page {

@@ -63,7 +63,7 @@ async function findLeft(input: CommandInput, listed: readonly ListedSend[]): Pro
   return new Set(open.filter((_, index) => ends[index] !== undefined).map(({ sendId }) => sendId))
 }
 
-/** It is a service, and no condition: they ask by themselves once in a while. */
+/** Tells the workflows to look now. A signal that fails does no harm: they also poll by themselves. */
 async function nudgeSends(input: CommandInput, waiting: readonly ListedSend[]): Promise<void> {
   const temporal = waiting.length === 0 ? undefined : await findRunningTemporal(input).catch(() => undefined)
   for (const { sendId, order } of temporal === undefined ? [] : waiting) {

@@ -35,7 +35,7 @@ export async function show(input: CommandInput): Promise<ExitCode> {
   return EXIT.done
 }
 
-/** What has moved since the plan was made; absent when that cannot be found out, with the reason. */
+/** The differences since the plan was made; absent, with the reason, when they cannot be read. */
 async function comparedWithLive(
   input: CommandInput,
   plan: Plan,

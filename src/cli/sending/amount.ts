@@ -14,7 +14,7 @@ export interface Amount {
 interface Denomination {
   /** How many decimals each unit has before the smallest; amounts are said in the first. */
   readonly units: Readonly<Record<string, number>>
-  /** What a number without a unit is in; without one, no unit is guessed. */
+  /** The unit of a number without one; absent, a unit must be written. */
   readonly unit?: string
   /** `a wei`. */
   readonly smallest: string

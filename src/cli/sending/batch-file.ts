@@ -20,7 +20,7 @@ import { OPTIONAL, REQUIRED, type SendField } from './request.ts'
 const MOST_BYTES = 4 * 1024 * 1024
 const MOST_ROWS = 2_000
 
-/** What stands in a cell, and where: offsets in bytes. */
+/** The text of a cell, and its offsets in bytes. */
 interface Cell {
   readonly text: string
   readonly start: number
@@ -37,7 +37,7 @@ export interface BatchFile {
   readonly source: Source
   readonly rows: readonly FileRow[]
   readonly diagnostics: readonly Diagnostic[]
-  /** Where a cell stands. */
+  /** The place of a cell. */
   readonly at: (cell: Cell | undefined, row: FileRow) => Span
 }
 

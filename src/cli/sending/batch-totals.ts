@@ -7,7 +7,7 @@ import type { OrderedRow } from './batch-orders.ts'
 import { caip19Of, isAsset } from './caip19.ts'
 import { chainOf, type Directory, senderOf } from './order.ts'
 
-/** What one sender pays of one thing on one chain, all rows together. */
+/** The sum that one sender pays in one asset on one chain, over all rows. */
 export interface BatchTotal {
   readonly from: string
   readonly address: string
@@ -15,7 +15,7 @@ export interface BatchTotal {
   readonly rows: number
   /** In its unit, and in its smallest. */
   readonly amount: { readonly text: string; readonly atomic: string }
-  /** What the sender has of it now; absent where nobody could say. Fees come on top. */
+  /** The sender's balance now; absent where the API does not tell it. Fees come on top. */
   readonly funds?: { readonly text: string; readonly atomic: string }
 }
 

@@ -122,7 +122,7 @@ function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCo
   return EXIT.error
 }
 
-/** What would be denied stops all of it, or is left out where that was asked for. */
+/** Denied rows stop the whole batch, or are left out with `--skip-denied`. */
 function leaveOut({ rows, totals: _, stoppedAt: __, ...batch }: PreparedBatch, skips: boolean): SendBatch {
   const denied = rows.filter(wouldBeDenied)
   if (denied.length > 0 && !skips) {

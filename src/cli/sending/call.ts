@@ -4,7 +4,7 @@ import { parseAmount, parseAssetAmount } from './amount.ts'
 import type { NamedAsset, Target, TargetRequest } from './target.ts'
 import { usage } from './usage.ts'
 
-/** What is to be done, as a person asks for it. */
+/** The wanted call, as a person asks for it. */
 export interface CallRequest extends TargetRequest {
   /** With its unit; may be absent where `data` is given. */
   readonly amount?: string
@@ -21,7 +21,7 @@ interface Call {
   readonly amount: string
 }
 
-/** Who is paid, under the name that was asked for. */
+/** The receiver, with the name that was asked for. */
 export interface Receiver {
   readonly name: string
   readonly address: string
@@ -72,7 +72,7 @@ function makeTransfer(
   return { caip2: chain, to: address, value: '0', data, amount: text }
 }
 
-/** What nobody would have, and what is nothing, nobody means to pay. Throws `cli/usage`. */
+/** Refuses the zero address as receiver and an amount of 0: nobody means these. Throws `cli/usage`. */
 export function assertPays({
   atomic,
   text,

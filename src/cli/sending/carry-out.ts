@@ -11,7 +11,7 @@ import { exitOfSend, renderNext, renderOrder, renderSend, toSendJson } from '../
 import type { SendDescription } from './description.ts'
 import { beginSend, type EarlierSend, findEarlier, followSend, isFinal } from './running.ts'
 
-/** What a send will do, and what will come of asking for it. */
+/** The effect of a send, and the forecast of its activity. */
 export interface SendMeaning {
   readonly description: SendDescription
   readonly explanation: Explanation

@@ -57,7 +57,7 @@ function readCall(type: string, intent: SendIntent, interfaces: World['interface
   return { name: tx.function_name, args: tx.contract_call_args ?? {} }
 }
 
-/** What the policies will see. Throws `cli/usage` for what the service would refuse to read. */
+/** The roots that policies will read. Throws `cli/usage` for a transaction that the service would refuse. */
 export function readFacts(...given: Parameters<typeof readSendFacts>): ReturnType<typeof readSendFacts> {
   try {
     return readSendFacts(...given)

@@ -5,7 +5,7 @@ import type { Directory } from './order.ts'
 
 /** A send as it will be carried out; plain JSON. */
 export interface SendDescription {
-  /** Who has it in the end. */
+  /** The final receiver. */
   readonly receiver: NamedAddress
   /** In the unit of what is paid, and in its smallest. */
   readonly amount: { readonly text: string; readonly atomic: string; readonly atomicUnit: string }
@@ -19,7 +19,7 @@ export interface SendDescription {
   readonly keyless?: true
   /** In words: what the names of the parties may be taken for. */
   readonly lookAlikes?: readonly string[]
-  /** What it may cost at most; without bounds the service chooses. */
+  /** The highest fee; without bounds the service chooses. */
   readonly fee: GasFee | LamportFee
 }
 

@@ -1,7 +1,7 @@
 import { parseAmount } from './amount.ts'
 import { usage } from './usage.ts'
 
-/** What a send may cost at most, as a person bounds it; the service chooses what is left out. */
+/** The highest fees of a send, as a person bounds them; the service chooses absent ones. */
 export interface FeeRequest {
   /** For a unit of gas, with its unit: `60gwei`. */
   readonly maxFee?: string

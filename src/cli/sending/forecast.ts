@@ -8,7 +8,7 @@ import { explainRequest, type World } from '../../scenarios/index.ts'
 import { readFacts } from './describe.ts'
 import { type Directory, senderOf } from './order.ts'
 
-/** What will come of a send when the acting user asks for it now: the live policies, by the service's own evaluator. */
+/** The outcome of a send if the acting user submits it now: the live policies, by the service's own evaluator. */
 export function forecastSend(
   order: SendOrder,
   {

@@ -22,7 +22,10 @@ export interface SendRequest extends CallRequest, FeeRequest {
 /** Names of those who are paid, from the definitions. */
 export type AddressBook = Readonly<Record<string, string>>
 
-/** What names mean: the address book for receivers, the assets for tokens, the organization's wallets for senders and receivers. */
+/**
+ * The meaning of names: the address book for receivers, the assets for tokens, the organization's wallets for senders
+ * and receivers.
+ */
 export interface Directory {
   readonly addressBook: AddressBook
   readonly assets: Assets
@@ -223,7 +226,7 @@ function findAddress(written: string, place: Place): Receiver | undefined {
   return namespace && fitting({ name: written, address: written }, { namespace, ...place })
 }
 
-/** What is paid to an address of another kind of chain reaches nobody. */
+/** Refuses an address of another kind of chain: a payment to it would be lost. */
 function fitting(
   party: Receiver,
   { namespace, target }: { readonly namespace: Namespace | undefined; readonly target: Target },

@@ -30,7 +30,7 @@ export async function readNames(
   return hasErrors(diagnostics) ? undefined : { addressBook, assets }
 }
 
-/** What orders are made from, and what they will meet. */
+/** The names and live state that orders are made and forecast with. */
 export interface Known {
   readonly directory: Directory
   readonly organization: SendOrder['organization']

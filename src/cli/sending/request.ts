@@ -2,7 +2,7 @@ import type { SendRequest } from './order.ts'
 import { parseReference } from './reference.ts'
 import { usage } from './usage.ts'
 
-/** What a send must say, and what it may say, by the names of its options; a file of sends has columns of these names. */
+/** Required and optional members of a send, by the names of its options; a file of sends has columns of these names. */
 export const REQUIRED = ['ref', 'from', 'to'] as const
 export const OPTIONAL = ['amount', 'asset', 'chain', 'data', 'max-fee', 'gas'] as const
 export type SendField = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number]

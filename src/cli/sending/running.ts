@@ -49,7 +49,7 @@ export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, orde
   return { sendId, order: entered, handle }
 }
 
-/** What a reference stands for already, and how that stands. */
+/** The earlier send under a reference, with its progress. */
 export interface EarlierSend {
   readonly sendId: string
   readonly order: SendOrder

@@ -6,7 +6,7 @@ import { encodeEthereum, encodeSignedEthereum, ethereumHash } from '../../chain/
 import { QuorateError } from '../../diagnostics/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 
-/** What a transaction was signed with. */
+/** The signed fields of a transaction. */
 export interface SignedTransaction {
   readonly nonce: bigint
   readonly gas: bigint

@@ -12,7 +12,7 @@ import { type LookAlikeView, lookAlikesOf } from './look-alikes.ts'
 import { sendRows } from './send-call.ts'
 import { describeSolanaSend, type SolanaDescription, solanaRows } from './solana-send.ts'
 
-/** What people and programs are told of an activity; the text below is made from it. */
+/** The shown data of an activity, for people and programs; the text below is made from it. */
 export interface ActivityView {
   readonly id: string
   readonly code: string
@@ -31,7 +31,7 @@ export interface ActivityView {
   readonly approvalsLapseAt?: string
   /** The activity's own parameters, with names for ids. */
   readonly parameters: unknown
-  /** What each transaction of a send does, by the organization's interfaces of contracts. */
+  /** The effect of each transaction of a send, decoded by the organization's contract interfaces. */
   readonly sends?: readonly SendDescription[]
   /** The same of a send on Solana. */
   readonly solana?: SolanaDescription

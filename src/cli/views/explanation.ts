@@ -10,13 +10,13 @@ export interface TraceLine {
   readonly depth: number
   readonly kind: 'policy' | 'field' | 'clause' | 'operand' | 'note'
   readonly text: string
-  /** What it came to. */
+  /** Its value. */
   readonly value?: string
   /** Whether this made the difference: the outcome follows from it, and from nothing inside of it. */
   readonly decisive?: boolean
 }
 
-/** What an outcome is called. */
+/** The words for outcomes. */
 export const outcomeWords: Readonly<Record<string, string>> = {
   OUTCOME_ALLOW: 'allow',
   OUTCOME_DENY_EXPLICIT: 'deny',

@@ -4,7 +4,7 @@ import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 import { toDiagnosticJson } from './diagnostics.ts'
 
-/** What `quorate policy test` reports. */
+/** The report of `quorate policy test`. */
 export interface TestReport {
   readonly suite: SuiteResult
   readonly coverage?: Coverage

@@ -51,7 +51,7 @@ export const renderResult = view((progress: ApplyProgress, style: Style, now: nu
   return `${progress.batches.map((batch) => `  ${renderBatch(batch, style, now)}`).join('')}${totals.join(', ') || 'nothing to do'}\n`
 })
 
-/** What became different between two looks, one line a batch; for output that only grows. */
+/** The changes between two looks, one line for each batch; for output that only grows. */
 export const renderNews = view(
   (progress: ApplyProgress, before: ApplyProgress | undefined, style: Style, now: number): string => {
     const news = progress.batches.filter((batch, index) => {

@@ -157,7 +157,7 @@ function renderHeldBack({ stoppedAt, rows }: BatchReport, style: Style): string 
   return `  ${style.warning('stopped')}  ${stoppedAt}: ${countOf(held.length)} not submitted, ${renderLines(held.map(({ row }) => row))}; --resume sends them\n`
 }
 
-/** What a stop has held back, and what it came too late for. */
+/** The rows that a stop held back, and the rows that were submitted before it. */
 export const renderStopped = view((report: BatchReport, style: Style): string => {
   const { file, batchId, rows, counts } = report
   const of = (wanted: (state: RowState) => boolean) => rows.filter(({ state }) => wanted(state))

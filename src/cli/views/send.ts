@@ -25,7 +25,7 @@ const states = {
   stopped: { word: 'stopped', colour: 'warning' },
 } as const satisfies Record<SendProgress['state'], { readonly word: string; readonly colour: keyof Style }>
 
-/** What is about to be sent, and what will come of asking for it. */
+/** A send before it is submitted, with its forecast. */
 export const renderOrder = view(
   (
     order: SendOrder,
@@ -36,7 +36,7 @@ export const renderOrder = view(
     }: {
       readonly description: SendDescription
       readonly explanation: Explanation
-      /** What was ordered under this reference before, which is this very send. */
+      /** The earlier order under this reference, which is this very send. */
       readonly earlier?: { readonly order: SendOrder; readonly progress?: SendProgress } | undefined
     },
     style: Style,
@@ -116,7 +116,7 @@ function renderReceipt({ block, fee: { amount, caip19 } }: TransactionReceipt): 
   return `in ${namespace === 'solana' ? 'slot' : 'block'} ${block}, for a fee of ${printAmount(BigInt(amount), namespace)}`
 }
 
-/** What to do next about a send that has not been paid; nothing where all is well. */
+/** The next command for a send that has not been paid; nothing where none is needed. */
 export const renderNext = view(({ state, fingerprint, error }: SendProgress, style: Style): string => {
   const next =
     state === 'waiting' && fingerprint !== undefined

@@ -1,4 +1,4 @@
-/** What a Solana transaction does, by its own bytes: shown before it is approved. */
+/** The effect of a Solana transaction, read from its bytes: shown before it is approved. */
 import {
   COMPUTE_BUDGET_PROGRAM,
   readSendFacts,
@@ -87,7 +87,7 @@ export function describeSolanaSend(intent: SendIntent, interfaces: World['interf
   }
 }
 
-/** What an approver of a send reads beside its parameters. */
+/** The effect of a send, shown to an approver beside its parameters. */
 export function solanaRows({ pays, calls, programs, unknown }: SolanaDescription, style: Style): readonly string[][] {
   const units = (token: string | undefined) => (token === undefined ? '' : ` units of the token ${token}`)
   return [

@@ -12,7 +12,7 @@ export interface UnmanagedRow {
   readonly looksLike?: Address
 }
 
-/** What no definition mentions, inside and out. */
+/** Live resources that no definition mentions, in the organization and in its sub-organizations. */
 export function unmanagedRows(plan: Plan): readonly UnmanagedRow[] {
   return allPlans(plan).flatMap((one) => {
     const likes = likesOf(one)

@@ -13,7 +13,7 @@ const request: readonly OptionRow[] = [
   { flags: '--live', meaning: 'decide by the policies of the live organization instead of definitions' },
 ]
 
-/** What both formatters may be told. */
+/** Options of both formatters. */
 export const formatting: readonly OptionRow[] = [
   { flags: '--check', meaning: 'write nothing; list the files that are not formatted and fail' },
   { flags: '--diff', meaning: 'write nothing; show what would change' },
