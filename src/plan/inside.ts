@@ -7,7 +7,7 @@
 import { sha256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { encodeHex } from '../encoding/index.ts'
-import { type Actual, type Address, foundedBy, type SubOrganization } from '../resources/index.ts'
+import { type Actual, type Address, foundedBy, type SubOrganization, type Value } from '../resources/index.ts'
 import { digestJson, digestLive, digestOf } from './digest.ts'
 import type { Plan } from './document.ts'
 import { inNormalForm } from './fresh.ts'
@@ -50,10 +50,8 @@ export function appliedPlans(plan: Plan): readonly Plan[] {
 }
 
 const MARK = '00000000-0000-0000-'
-/** No live id begins so: of all UUIDs, one in 2^64 does. */
-const STAND_IN = /\b00000000-0000-0000-[0-9a-f]{4}-[0-9a-f]{12}\b/
 
-/** Whether an id only stands for one that is not known yet. */
+/** Whether an id only stands for one that is not known yet. No live id begins so: of all UUIDs, one in 2^64 does. */
 export function isStandIn(id: string): boolean {
   return id.startsWith(MARK)
 }
@@ -82,18 +80,25 @@ export function foresee(sub: Pick<SubOrganization, 'organization' | 'resources'>
  */
 export function settle(plan: Plan, actual: Actual): Plan {
   const { name } = plan.organization
-  let text = JSON.stringify(plan)
-  for (const { address, id } of actual.resources) text = text.replaceAll(standIn(name, address), () => id!)
-  const left = STAND_IN.exec(text)
-  if (left) {
+  const ids = new Map(actual.resources.map(({ address, id }) => [standIn(name, address), id!]))
+  const filled = withIds(plan as unknown as Value, ids, () => {
     throw new QuorateError('plan/stale', `sub-organization \`${name}\` was not made as foreseen`, {
       facts: { organizationId: actual.organizationId },
       next: 'make the plan again and look at it',
     })
-  }
-  const filled = JSON.parse(text) as Plan
+  }) as unknown as Plan
   // Ids decide the order of what has none, so that is made again.
   const live = inNormalForm(filled.live)
   const settled: Plan = { ...filled, live, liveDigest: digestLive(live) }
   return { ...settled, digest: digestOf(settled) }
+}
+
+/** The value with ids in place of what stands for them; what stands for one that is not known is `missing`. */
+function withIds(value: Value, ids: ReadonlyMap<string, string>, missing: () => never): Value {
+  if (typeof value === 'string') return isStandIn(value) ? (ids.get(value) ?? missing()) : value
+  if (Array.isArray(value)) return (value as readonly Value[]).map((element) => withIds(element, ids, missing))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withIds(member as Value, ids, missing)]),
+  )
 }

@@ -13,6 +13,7 @@ import {
   type Actual,
   type Address,
   kinds,
+  mentionsOf,
   type Power,
   type Resource,
   referencesOf,
@@ -97,12 +98,15 @@ function referencesFirst(all: readonly Difference[], carried: readonly Differenc
 }
 
 function lettingGoFirst(carried: readonly Difference[], add: AddEdge): void {
-  const fields = carried.map(({ input }) => JSON.stringify(input.actual?.fields ?? {}))
-  carried.forEach(({ action, input }, deletion) => {
-    if (action !== 'delete') return
-    fields.forEach((text, index) => {
-      if (text.includes(input.actual!.id!)) add(deletion, index)
-    })
+  const deletions = new Map<string, number[]>()
+  carried.forEach(({ action, input }, index) => {
+    const id = input.actual?.id
+    if (action === 'delete' && id !== undefined) deletions.set(id, [...(deletions.get(id) ?? []), index])
+  })
+  if (deletions.size === 0) return
+  carried.forEach(({ input: { actual } }, index) => {
+    for (const text of actual ? mentionsOf(actual) : [])
+      for (const deletion of deletions.get(text) ?? []) add(deletion, index)
   })
 }
 

@@ -137,6 +137,19 @@ describe('order', () => {
       expected: ['UPDATE_USER: user.bob', 'UPDATE_POLICY_V2: policy.ops', 'DELETE_USER_TAGS: tag.a'],
     },
     {
+      name: 'an id inside of a note is no reference, and holds up no deletion',
+      given: {
+        desired: [declare('policy.ops', policy('approvers.count() >= 2', null))],
+        actual: [
+          ...bootstrap(),
+          live('tag.a'),
+          live('policy.ops', { ...policy(null, null), notes: `once about ${idFor('tag.a')}` }),
+        ],
+        manageAll: ['tag'],
+      },
+      expected: ['DELETE_USER_TAGS: tag.a', 'UPDATE_POLICY_V2: policy.ops'],
+    },
+    {
       name: 'a name is free before it is taken',
       given: {
         desired: [

@@ -30,7 +30,7 @@ export function fromWire(record: WireRecord): Resource {
  * (docs/protocol/policies.md#a-policy): an update cannot make an expression absent again, only `true`.
  */
 export function normalExpression(text: Value | undefined): Value {
-  return text === undefined || (typeof text === 'string' && /^(true)?$/.test(text.trim())) ? null : text
+  return text === undefined || (typeof text === 'string' && ['', 'true'].includes(text.trim())) ? null : text
 }
 
 /** One entry of `create_policies`. */
