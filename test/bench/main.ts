@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>>
   sign: () => import('./sign.ts'),
   stamp: () => import('./stamp.ts'),
   submit: () => import('./submit.ts'),
+  worst: () => import('./worst.ts'),
 }
 
 const asked = process.argv[2]
