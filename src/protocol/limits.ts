@@ -54,6 +54,8 @@ export const REQUEST_LIMITS = {
   pathLevels: 10_000,
   /** Addresses that are computed for new private keys: one in each format that a key is given. */
   addresses: 2_000,
+  /** Passkeys that are registered by one request: each is verified by what its device signed. */
+  passkeys: 300,
   /** Bytes of an approval or a rejection that names a fingerprint: it has nothing else to say. */
   voteBytes: 16_384,
   /** Bytes of all votes on one activity that repeat its submission: each is kept and shown as it was signed. */

@@ -38,6 +38,7 @@ const COMMA = 0x2c
 const LIST = 0x5b
 const BACKSLASH = 0x5c
 const END_OF_LIST = 0x5d
+const LETTER_U = 0x75
 const OBJECT = 0x7b
 const END_OF_OBJECT = 0x7d
 
@@ -94,12 +95,12 @@ function scan(text: string): void {
         atName = open.at(-1) !== undefined
         break
       case QUOTE: {
-        const { end, isEscaped } = endOfString(text, i)
-        // What cannot be kept cannot be written but by an escape.
-        if (isEscaped) checkText(JSON.parse(text.slice(i, end + 1)) as string)
-        if (atName) {
-          const name = isEscaped ? (JSON.parse(text.slice(i, end + 1)) as string) : text.slice(i + 1, end)
-          checkName(name, open.at(-1)!)
+        const { end, isEscaped, isCoded } = endOfString(text, i)
+        // What cannot be kept cannot be written but by its code.
+        if (isCoded || atName) {
+          const string = isEscaped ? (JSON.parse(text.slice(i, end + 1)) as string) : text.slice(i + 1, end)
+          if (isCoded) checkText(string)
+          if (atName) checkName(string, open.at(-1)!)
         }
         atName = false
         i = end
@@ -119,13 +120,16 @@ function checkName(name: string, seen: Set<string>): void {
   seen.add(name)
 }
 
-function endOfString(text: string, start: number): { readonly end: number; readonly isEscaped: boolean } {
+/** The closing quote of a string, and whether something in it is escaped, or written by its code as `\u0041`. */
+function endOfString(text: string, start: number) {
   let isEscaped = false
+  let isCoded = false
   let end = start + 1
   for (; text.charCodeAt(end) !== QUOTE; end++)
     if (text.charCodeAt(end) === BACKSLASH) {
       isEscaped = true
       end++
+      if (text.charCodeAt(end) === LETTER_U) isCoded = true
     }
-  return { end, isEscaped }
+  return { end, isEscaped, isCoded }
 }

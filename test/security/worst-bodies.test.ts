@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { decodeHex, encodeHex } from '../../src/encoding/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
 import { type JobName, jobs } from '../../src/service/work/jobs.ts'
+import { newKey, newUser } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { makeOperators } from '../spark/operators.ts'
@@ -124,6 +125,13 @@ const BODIES: readonly (readonly [string, ActivityType, () => object])[] = [
     }),
   ],
   [
+    'two hundred API keys',
+    'ACTIVITY_TYPE_CREATE_USERS_V4',
+    () => ({
+      users: Array.from({ length: 20 }, () => newUser({ apiKeys: Array.from({ length: 10 }, () => newKey()) })),
+    }),
+  ],
+  [
     'an interface of 390 kB',
     'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE',
     () => ({
@@ -172,9 +180,9 @@ describe('worst bodies', () => {
     expect(doneHere().jobs).toEqual(['signPayloads', 'checkPayloads', 'readPayloads'])
   })
 
-  /** Functions that are given texts as long as a request, or many keys. */
+  /** Functions that are given texts as long as a request, or many keys, and what they are made of. */
   const DEAR =
-    /\b(?:readTransactionFacts|readSendFacts|readPayloadFacts|payloadBytes|signTransaction|checkSigner|checkInterface|writeRefusal|compilePolicy|createPrivateKey|signFrostShare|prepareTransfer|claimTransfer)\b/g
+    /\b(?:readTransactionFacts|readSendFacts|readPayloadFacts|payloadBytes|signTransaction|checkSigner|checkInterface|writeRefusal|compilePolicy|createPrivateKey|signFrostShare|prepareTransfer|claimTransfer)\b|@noble\/curves|@scure\/\w+/g
   /** Where one is called outside of the table of jobs, and why that may be. */
   const ELSEWHERE: Readonly<Record<string, string>> = {
     'engine/policy-cache.ts compilePolicy': 'one a step',

@@ -29,6 +29,7 @@ import {
 import { randomBytes } from '../../crypto/index.ts'
 import { decodeUtf8, encodeHex } from '../../encoding/index.ts'
 import { type PolicyText, writeRefusal } from '../../policy/index.ts'
+import { checkPublicKeys } from './public-keys.ts'
 import { checkSpark, runSpark } from './spark.ts'
 
 export interface DerivedAccounts {
@@ -171,6 +172,7 @@ export const jobs = {
     return {}
   },
 
+  checkPublicKeys,
   checkSpark,
   /** The secret is a mnemonic. */
   runSpark,

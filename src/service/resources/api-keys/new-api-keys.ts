@@ -1,6 +1,3 @@
-import { ed25519 } from '@noble/curves/ed25519.js'
-import { p256 } from '@noble/curves/nist.js'
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { apiError, resourceLimits, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { publicKeyTaken } from '../../readings.ts'
@@ -8,28 +5,12 @@ import type { ApiKeyRow } from '../../store/index.ts'
 import { requireDistinct } from '../require.ts'
 import { deleteApiKeys, insertApiKey, listTakenPublicKeys } from './store.ts'
 
-/**
- * The curves that an API key may be on: the credential type, and whether the hex is a public key
- * (docs/protocol/stamps.md#api-key-stamps).
- */
-const CURVES = {
-  API_KEY_CURVE_P256: {
-    credentialType: 'CREDENTIAL_TYPE_API_KEY_P256',
-    check: (hex) => hex.length === 66 && p256.Point.fromHex(hex),
-  },
-  API_KEY_CURVE_SECP256K1: {
-    credentialType: 'CREDENTIAL_TYPE_API_KEY_SECP256K1',
-    check: (hex) => hex.length === 66 && secp256k1.Point.fromHex(hex),
-  },
-  API_KEY_CURVE_ED25519: {
-    credentialType: 'CREDENTIAL_TYPE_API_KEY_ED25519',
-    // Under a key of small order a signature can be found that fits many messages.
-    check: (hex) => hex.length === 64 && !ed25519.Point.fromHex(hex).isSmallOrder(),
-  },
-} as const satisfies Record<
-  Wire.ApiKeyCurve,
-  { readonly credentialType: Wire.CredentialType; readonly check: (hex: string) => unknown }
->
+/** The curves that an API key may be on (docs/protocol/stamps.md#api-key-stamps). */
+const CREDENTIAL_TYPES = {
+  API_KEY_CURVE_P256: 'CREDENTIAL_TYPE_API_KEY_P256',
+  API_KEY_CURVE_SECP256K1: 'CREDENTIAL_TYPE_API_KEY_SECP256K1',
+  API_KEY_CURVE_ED25519: 'CREDENTIAL_TYPE_API_KEY_ED25519',
+} as const satisfies Record<Wire.ApiKeyCurve, Wire.CredentialType>
 
 /** An API key to be registered. */
 export interface NewApiKey {
@@ -52,11 +33,14 @@ export function toNewApiKey(params: Wire.ApiKeyParams | Wire.ApiKeyParamsV2): Ne
   }
 }
 
+/** Keys that are checked, each a square root, in the time of one signature. */
+const KEYS_A_WEIGHT = 4
+
 /** Throws the refusal of the first key that is none of its curve, or that the organization or the request has already. */
 export async function checkNewApiKeys(context: HandlerContext, keys: readonly NewApiKey[]): Promise<void> {
-  for (const { publicKey, curve } of keys) {
-    if (!isPublicKey(publicKey, curve)) throw apiError('invalidField', 'publicKey', 'must be a public key of its curve')
-  }
+  const input = keys.map(({ publicKey, curve }) => ({ publicKey, curve }))
+  const { areKeys } = context.work.run('checkPublicKeys', { input, weight: Math.ceil(keys.length / KEYS_A_WEIGHT) })
+  if (!areKeys) throw apiError('invalidField', 'publicKey', 'must be a public key of its curve')
   const publicKeys = keys.map(({ publicKey }) => publicKey)
   requireDistinct('publicKey', publicKeys)
   const taken = await listTakenPublicKeys(context.tx, context.organizationId, publicKeys)
@@ -104,7 +88,7 @@ export async function addApiKeys(
       user_id: userId,
       name: key.name,
       public_key: key.publicKey,
-      credential_type: CURVES[key.curve].credentialType,
+      credential_type: CREDENTIAL_TYPES[key.curve],
       expiration_seconds: key.expirationSeconds,
       created_at: now,
       updated_at: now,
@@ -118,13 +102,4 @@ export async function addApiKeys(
 function evictionOrder(expiring: readonly ApiKeyRow[], now: number): ApiKeyRow[] {
   const isExpired = (key: ApiKeyRow) => now >= key.created_at + (key.expiration_seconds ?? 0) * 1000
   return [...expiring.filter(isExpired), ...expiring.filter((key) => !isExpired(key))]
-}
-
-function isPublicKey(hex: string, curve: Wire.ApiKeyCurve): boolean {
-  try {
-    return Boolean(CURVES[curve].check(hex))
-  } catch {
-    // The curve's library throws for what is no point of it.
-    return false
-  }
 }

@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../../../encoding/index.ts'
-import { apiError, resourceLimits, type Wire } from '../../../protocol/index.ts'
+import { apiError, REQUEST_LIMITS, resourceLimits, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { authenticatorTaken } from '../../readings.ts'
 import {
@@ -44,6 +44,10 @@ export async function checkNewAuthenticators(
   options: { readonly originsOf: string },
 ): Promise<void> {
   if (added.length === 0) return
+  if (added.length > REQUEST_LIMITS.passkeys) {
+    const most = `must have at most ${REQUEST_LIMITS.passkeys} passkeys together, got ${added.length}`
+    throw apiError('invalidField', 'authenticators', most)
+  }
   const allowedOrigins = await readAllowedOrigins(context.tx, options.originsOf)
   const ids = added.map(({ registration }) => verifyRegistration(registration, { allowedOrigins }).credentialId)
   requireDistinct('credentialId', ids)
