@@ -34,7 +34,7 @@ import { type OrganizationState, thingsOf } from './state.ts'
 const ofAnyRequest = ({ chains }: Reads) => [...chains.keys()].some((chain) => chain.startsWith('activity.params'))
 const SIGNED = ['eth', 'solana', 'tron', 'bitcoin', 'tempo', 'wallet_account', 'params']
 const ofSigning = (reads: Reads) => ofAnyRequest(reads) || SIGNED.some((root) => reads.roots.has(root))
-/** What the API tells of no wallet in the lists that a plan is made from. */
+/** Whether a condition reads parts of a wallet that the lists behind a plan do not tell. */
 const ofWallet = ({ chains }: Reads) => ['wallet', 'wallet.imported', 'wallet.exported'].some((one) => chains.has(one))
 
 /** The powers, in the order in which they are shown; each is asked as the activity that uses it. */
@@ -52,7 +52,7 @@ type Power = (typeof POWERS)[number]
 
 const TOO_MANY = 'there are too many sets of people to try them all'
 
-/** Who has a power, before it is cut for people to read. */
+/** The sets of people with a power, before the list is shortened for display. */
 interface Answer {
   readonly always: Coalitions | 'gave-up'
   readonly under: readonly {
@@ -64,7 +64,7 @@ interface Answer {
 
 const NOBODY: Answer = { always: { classes: [], found: [] }, under: [] }
 
-/** What differs between two states, wallets by name; `namesById` writes the ids in open conditions as names. */
+/** The differences in power between two states, wallets by name; `namesById` writes the ids in open conditions as names. */
 export function accessChanges(
   before: OrganizationState,
   after: OrganizationState,
@@ -164,7 +164,7 @@ interface Narrowed {
   readonly open: readonly string[]
 }
 
-/** What policies say, apart from any state: worked out once for all states that hold them. */
+/** Facts about policies that no state changes: computed once for all states that hold them. */
 interface Rules {
   readonly rowOf: (policy: Resource) => Row
   /** Undefined when it cannot apply. */
@@ -326,7 +326,7 @@ interface Asked {
   readonly namesById: ReadonlyMap<string, string>
 }
 
-/** Who has the power with these policies: always, and under each condition that is left open. */
+/** The sets of people with the power under these policies: always, and under each open condition. */
 function answerTo(question: Question, { people, namesById }: Asked): Answer {
   const { applying, base, consensusOf } = question
   const find = (some: readonly Applying[]) =>

@@ -19,9 +19,9 @@ export interface ForecastInput {
 /** One batch as it was judged. */
 interface Judged {
   readonly forecast: Forecast
-  /** What policies read of it; absent when nobody would be there to submit it. */
+  /** The policy context of the activity; absent when its submitter would not exist any more. */
   readonly context?: PolicyContext
-  /** What carrying it out changes for others; absent for what will not happen. */
+  /** Its influence on later decisions; absent for an activity that will not be carried out. */
   readonly effect?: Effect
   readonly happens: boolean
 }

@@ -21,11 +21,11 @@ import { findActivity } from '../protocol/index.ts'
 import { kinds, listOf, loginFeaturesOf, type Resource, sameValue } from '../resources/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
-/** What a batch changes of that which decisions read. */
+/** The changes of a batch that decisions read. */
 export interface Effect {
   /** The quorum, one of its members, or the acting user: no decision is independent of it. */
   readonly everything: boolean
-  /** Who there is to approve, under which name, with which credential. */
+  /** The users who can approve, their names and credentials. */
   readonly people: boolean
   /** Somebody's e-mail address. */
   readonly email: boolean
@@ -35,7 +35,7 @@ export interface Effect {
   readonly policies: ReadonlySet<string>
 }
 
-/** What a decision reads. */
+/** The parts of the state that a decision reads. */
 export interface Sensitivity {
   readonly people: boolean
   readonly email: boolean
@@ -43,7 +43,7 @@ export interface Sensitivity {
   readonly policies: ReadonlySet<string>
 }
 
-/** What lies between two states, as far as decisions read it; undefined when that is nothing. */
+/** The differences between two states that decisions read; undefined when there is none. */
 export function effectOf(before: OrganizationState, after: OrganizationState, actorId: string): Effect | undefined {
   const touched = touchedThings(before, after)
   const central = new Set([actorId, ...membersOf(before), ...membersOf(after)])
@@ -146,7 +146,7 @@ function membersOf(state: OrganizationState): readonly string[] {
   return thingsOf(state, 'rootQuorum').flatMap(({ fields }) => listOf(fields['users']).map(String))
 }
 
-/** What is another object than before: states share what stays the same. */
+/** Members that are another object than before: states share unchanged members. */
 function touchedThings(
   before: OrganizationState,
   after: OrganizationState,

@@ -1,7 +1,7 @@
 import { approvalRounds, digestOf, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
 import { forecast } from './forecast.ts'
 
-/** What else a plan says that is not made from definitions and live state. */
+/** Members of a plan that are not made from definitions and live state. */
 export interface PlanNotes {
   /** The folder of the definitions, relative to the working directory. */
   readonly folder?: string

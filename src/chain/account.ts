@@ -2,7 +2,7 @@ import { addressFormatRow, isAddressFormat } from './address-formats.ts'
 import { isCurve } from './curves.ts'
 import { parsePath } from './path.ts'
 
-/** What an account is derived by, in the wire's words. */
+/** The inputs of an account's derivation, in the wire's words. */
 export interface AccountSpec {
   readonly curve: string
   readonly path: string

@@ -32,13 +32,13 @@ export interface RateOptions {
   readonly timing?: Timing
 }
 
-/** What a refusal without `Retry-After` costs; doubled by each that follows at once. */
+/** The pause after a refusal without `Retry-After`; doubled by each refusal that follows at once. */
 const FIRST_PAUSE_MS = 500
 /** A pause longer than this is an error that says so: the caller decides whether to wait. */
 export const MOST_PAUSE_MS = 60_000
 /** The slowest that refusals alone make it: one request in eight seconds. */
 const MOST_SPACING_MS = 8_000
-/** What the first refusal makes of a rate without limit: twenty a second. */
+/** The spacing that the first refusal gives a rate without limit: twenty a second. */
 const FIRST_SPACING_MS = 50
 /** Closer than this, a rate that was without limit is so again. */
 const NO_SPACING_MS = 5

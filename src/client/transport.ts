@@ -6,7 +6,7 @@ export type Fetch = (input: string, init: RequestInit) => Promise<Response>
 /** How long one attempt may take, from connecting to the last byte of the answer. */
 export const ATTEMPT_MS = 30_000
 
-/** What came back, before anything is made of it. */
+/** The raw answer. */
 export interface Answer {
   readonly status: number
   readonly text: string

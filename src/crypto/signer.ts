@@ -26,7 +26,7 @@ export type Verify = (claim: SignatureClaim) => boolean
 /** The same, worked out beside the main thread: the body must stay as it is until then. */
 export type VerifyInPool = (claim: SignatureClaim) => Promise<boolean>
 
-/** What can be done with keys of one curve. Private keys that are none throw `CryptoError`, which never repeats them. */
+/** Operations with keys of one curve. Invalid private keys throw `CryptoError`, which never repeats them. */
 export interface CurveOperations {
   generateKeyPair(): KeyPair
   /** Computes the public key of a private one. */

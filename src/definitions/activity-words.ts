@@ -6,9 +6,9 @@ import { writtenExpressions } from './expressions.ts'
 import { suppressionsOf } from './suppressions.ts'
 
 const RULE = 'unknown-activity'
-/** Of all rules this one also speaks where nobody lints: a DENY with a mistyped word denies nothing, and the API takes it. */
+/** The one lint rule that every load runs: a DENY with a mistyped word denies nothing, and the API takes it. */
 const ONLY = Object.fromEntries(rules.map(({ name, severity }) => [name, name === RULE ? severity : ('off' as const)]))
-/** What the rule may find something in; most expressions are parsed once less for it. */
+/** Expressions that the rule can say something about; it saves parsing the others a second time. */
 const MAY_HOLD = /\bactivity\s*\.\s*(?:type|kind|resource|action)\b/
 
 /** Words for activities that no activity has, as `policy lint` finds them; a warning, since the API may know more of them. */

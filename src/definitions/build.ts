@@ -254,7 +254,7 @@ export function managedKinds(files: readonly Tree[]): ReadonlySet<KindName> {
   return new Set(KINDS.filter((kind) => keys.has(kinds[kind].form.key)))
 }
 
-/** What is wrong with a field in itself, as its kind says; a tombstone only says what goes. */
+/** The problems of single fields, as the kind checks them; a tombstone has no fields to check. */
 export function checkDraft({ resource, trees }: Draft): readonly Diagnostic[] {
   const problems = kinds[resource.kind].check?.(resource) ?? []
   return problems.flatMap(({ field, at, code, message, help, missing = [] }) => {

@@ -3,7 +3,7 @@ import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/
 import { makeSchema } from './schema.ts'
 import { childOf, entryOf, type Tree, toPlain } from './tree.ts'
 
-/** What the schema says, compiled at its first use: that takes longer than checking many files. */
+/** The compiled schema, made at its first use: that takes longer than checking many files. */
 let compiled: ValidateFunction | undefined
 
 function compile(): ValidateFunction {

@@ -26,7 +26,7 @@ export function checkExpressions(drafts: readonly Draft[]): readonly Diagnostic[
   })
 }
 
-/** What is the same on every request of one organization, and another in the next, is what a template is for. */
+/** A clause that is constant in one organization and differs in the next is what a template is for: no warning. */
 function comesFromOutside({ source, start, end }: Span): boolean {
   return /\$\{(?:var|env)\./.test(source.text.slice(start, end))
 }

@@ -37,7 +37,7 @@ export function checkLookAlikeOrganizations(names: readonly WrittenName[]): read
   return warnings(names.map((one) => scoped('organization', { ...one, what: 'sub-organization' })))
 }
 
-/** Who pays `treasury` may mean the wallet, and pays whoever the address book has under that name. */
+/** A user who pays `treasury` may mean the wallet, and pays the receiver of that name in the address book. */
 function checkWalletNames(drafts: readonly Draft[], receivers: readonly MapEntry[]): readonly Diagnostic[] {
   const wallets = drafts.flatMap(({ resource: { kind, name, span } }): readonly Named[] =>
     kind === 'wallet' ? [{ name, span, what: 'wallet' }] : [],

@@ -51,7 +51,7 @@ export interface Nested {
   readonly lacks?: boolean
 }
 
-/** What comes from outside of a nested folder. */
+/** The values that a nested folder gets from outside. */
 export interface Around {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The variables of it that may be referred to. */
@@ -124,7 +124,7 @@ function textsOf(tree: Tree): Readonly<Record<string, string>> {
   )
 }
 
-/** What a sub-organization says of itself. */
+/** The keys of a sub-organization about itself. */
 export function readFate({ about }: Nested): {
   readonly tombstone: boolean
   readonly withoutExport: boolean

@@ -79,7 +79,7 @@ class PlainReader {
     this.#column = -1
   }
 
-  /** What follows a value on its line is nothing, or a remark. */
+  /** Behind a value its line has nothing, or a comment. */
   #endLine(at: number): void {
     const next = skipBlanks(this.#text, at)
     const end = lineEnd(this.#text, next)

@@ -141,7 +141,7 @@ export function makeSchema(): JsonSchema {
   }
 }
 
-/** What a sub-organization says of itself, in its folder or in `each` (`FOLDER_KEYS`). */
+/** The keys of a sub-organization about itself, in its folder or in `each` (`FOLDER_KEYS`). */
 const SUB_ORGANIZATION = {
   renamedFrom: {
     type: 'string',
@@ -169,7 +169,7 @@ function section(kind: ResourceKind): JsonSchema {
   return { type: ['object', 'null'], description, additionalProperties: fieldsOf(kind) }
 }
 
-/** What one resource may say: its fields, the kinds it holds, and the words that every definition knows. */
+/** The schema of one resource: its fields, the kinds it holds, and the words that every definition knows. */
 function fieldsOf(kind: ResourceKind): JsonSchema {
   const written = Object.entries(kind.fields).filter(([, row]) => row.schema)
   const required = written.filter(([, row]) => row.required).map(([name]) => name)

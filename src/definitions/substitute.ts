@@ -5,7 +5,7 @@ import { type Piece, parseTemplate } from './template.ts'
 import { mapScalars, type ScalarTree, type Tree } from './tree.ts'
 import { idOf, isSecretName, secretVariable, undeclaredVariable } from './variables.ts'
 
-/** What comes from outside. */
+/** The values from outside. */
 export interface Outside {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly vars: Readonly<Record<string, string>>

@@ -12,7 +12,7 @@ interface Form {
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** What can be nothing else. */
+/** Forms that only a private key has. */
 const FORMS: readonly Form[] = [
   {
     name: 'a PEM private key',

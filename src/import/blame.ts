@@ -3,7 +3,7 @@ import type { Span } from '../diagnostics/index.ts'
 import { type Address, KINDS, kinds, type Resource, type ResourceKind } from '../resources/index.ts'
 import type { Description } from './describe.ts'
 
-/** Whose definition a place in a text is: the innermost thing that has a name. */
+/** The resource that is defined at a place of a text: the innermost one with a name. */
 export function blame({ start }: Span, text: string, descriptions: readonly Description[]): Resource | undefined {
   const document = parseDocument(text, { uniqueKeys: false })
   const top = KINDS.map((kind) => kinds[kind]).filter(({ parent }) => !parent)

@@ -30,7 +30,7 @@ export interface Description {
 
 export interface Described {
   readonly descriptions: readonly Description[]
-  /** What no definition can say, and why, by `liveKey`. */
+  /** Live resources that no definition can describe, with the reason, by `liveKey`. */
   readonly leftOut: ReadonlyMap<string, string>
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -99,7 +99,7 @@ export function describeLive(
   return { descriptions: withParents(descriptions, why), leftOut: why, diagnostics }
 }
 
-/** What is held by something that is left out is left out with it. */
+/** Children of a left-out resource are left out with it. */
 function withParents(descriptions: readonly Description[], why: Map<string, string>): readonly Description[] {
   const kept = new Set<Address>()
   const parentsFirst = [...descriptions].sort((a, b) => KINDS.indexOf(a.kind.kind) - KINDS.indexOf(b.kind.kind))

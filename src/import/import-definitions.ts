@@ -8,7 +8,7 @@ import { type Described, describeLive, liveKey } from './describe.ts'
 import type { ImportInput } from './input.ts'
 import { writeDefinitions } from './write-definitions.ts'
 
-/** What is live and in no definition afterwards. */
+/** Live resources without a definition after the import. */
 export interface LeftOut {
   readonly address: Address
   readonly id: string
@@ -83,7 +83,7 @@ function withRowsInside(lock: Lock, { actual, lock: old }: ImportInput): Lock {
   return { ...lock, [organizationId]: { ...lock[organizationId], ...Object.fromEntries([...known, ...read]) } }
 }
 
-/** What definitions mean by now, by `liveKey` of what lives. */
+/** The definitions of live resources, by `liveKey`. */
 function declaredNames({ loaded, actual, lock }: ImportInput): ReadonlyMap<string, Resource> {
   if (!loaded) return new Map()
   const { desired } = loaded

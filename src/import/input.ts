@@ -2,14 +2,14 @@ import type { FolderReader, LoadedDefinitions } from '../definitions/index.ts'
 import type { Lock } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 
-/** What is live, what definitions say of it so far, and where they are. */
+/** The live state, the definitions so far, and their files. */
 export interface ImportInput {
   readonly folder: string
   /** Reads the folder, which may not exist yet. */
   readonly reader: FolderReader
   readonly env: Readonly<Record<string, string | undefined>>
   readonly vars: Readonly<Record<string, string>>
-  /** What the folder says so far, without an error; absent for a folder without definitions. */
+  /** The definitions so far, without an error; absent for a folder without definitions. */
   readonly loaded?: LoadedDefinitions & { readonly desired: Desired }
   readonly actual: Actual
   /** The folder is that of a sub-organization. @default false */

@@ -9,7 +9,7 @@ const FILES: readonly { readonly file: string; readonly sections: readonly strin
   { file: 'contracts.yaml', sections: ['smartContractInterfaces'] },
 ]
 
-/** What stands at the top of every new file. */
+/** The first lines of every new file. */
 export const HEAD =
   '# yaml-language-server: $schema=https://unpkg.com/quorate/dist/src/definitions/quorate.schema.json\n'
 

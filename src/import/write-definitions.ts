@@ -1,4 +1,4 @@
-/** What is live, written over what definitions say: new files whole, old ones where they differ. */
+/** Writes the live state into definitions: new files whole, old files where they differ. */
 import { join } from 'node:path'
 import {
   isAlias,
@@ -175,7 +175,7 @@ class Writer {
     this.#added.set(place, [...(this.#added.get(place) ?? []), description])
   }
 
-  /** What no file has a section for yet goes to new files, but for files that are there. */
+  /** Resources without a section in any file go to new files, unless a file of that name exists. */
   #fresh = new Map<string, Map<string, Value>>()
 
   #addAll(): void {

@@ -115,7 +115,7 @@ function request(before: string | undefined): Omit<QueryTypes['list_activities']
   }
 }
 
-/** What one activity made, with the user who submitted it. */
+/** The ids that one activity made, with the user who submitted it. */
 function readCreated(activity: WireRecord): readonly [string, Creator][] {
   const votes = takeList(activity, 'votes', 'activity').map((vote) => takeRecord(vote, 'a vote'))
   const first = votes.filter(({ selection }) => selection === 'VOTE_SELECTION_APPROVED').sort(byTime)[0]

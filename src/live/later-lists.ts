@@ -56,7 +56,7 @@ interface Row {
   readonly read: (reading: Reading) => Promise<readonly Resource[]>
 }
 
-/** What one row's reading has at hand. */
+/** The input of one row's `read`. */
 interface Reading {
   readonly ask: (name: QueryName, request?: object) => Promise<unknown>
   readonly known: readonly Resource[]

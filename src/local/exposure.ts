@@ -8,13 +8,13 @@ export interface Exposure {
   readonly next: string
 }
 
-/** What others may do with a file that must be private: 0077 is read, write and execute of group and others. */
+/** The permissions that a private file must not have: 0077 is read, write and execute of group and others. */
 const ANY_RIGHT = 0o077
 /** Rights to write of group and others. A folder that others may write is one whose files they may replace. */
 const WRITE = 0o022
 
 export interface ExposureOptions {
-  /** Whose it must be; undefined where the platform has no user ids, and then owner and mode are not checked. */
+  /** The required owner; undefined where the platform has no user ids, and then owner and mode are not checked. */
   readonly effectiveUser?: number | undefined
   /** Whether others may read it, as they may a log. @default false */
   readonly mayBeRead?: boolean

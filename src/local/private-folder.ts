@@ -5,7 +5,7 @@ import { exposureOf } from './exposure.ts'
 import { exposed } from './private-file.ts'
 import { explainSystemError } from './system-error.ts'
 
-/** What a folder gets that is made here, whatever the umask. */
+/** The mode of a folder that is made here, whatever the umask. */
 const OWNER_ONLY = 0o700
 
 /**

@@ -28,7 +28,7 @@ const LONGEST_PATH = 103
 const LONGEST_LINE = 1024 * 1024
 const PATIENCE_MS = 5_000
 
-/** What the listener leaves for its owner's other processes. */
+/** The file that the listener writes for its owner's other processes. */
 interface Note {
   readonly socket: string
   /** Hex, 32 bytes. */

@@ -14,7 +14,7 @@ import { createSource, type Diagnostic, hasErrors, type Span } from '../diagnost
 import type { Address } from '../resources/index.ts'
 import { toLspDiagnostic } from './positions.ts'
 
-/** What names there are in a folder, and where each is defined. */
+/** The names of a folder, and the place of each definition. */
 export type Names = ReadonlyMap<Address, Span>
 
 export interface Workspace {

@@ -29,7 +29,7 @@ export interface IdentifyInput {
   readonly desired: Desired
   readonly actual: Actual
   readonly lock: Lock
-  /** Who would submit: what this user created is adopted without a word. */
+  /** The acting user: resources that this user created are adopted without asking. */
   readonly actingUserId: string
   readonly creators: Creators
 }
@@ -41,11 +41,11 @@ export interface Identified {
   readonly ids: Readonly<Record<Address, string>>
   /** Adoptions that need somebody's leave. */
   readonly adoptions: readonly { readonly resource: Resource; readonly live: Resource; readonly creator?: Creator }[]
-  /** What was managed here, lives, and is in no definition any more. */
+  /** Live resources that were managed here and have no definition any more. */
   readonly removed: readonly Removed[]
   /** Addresses of the lock that no definition has and nothing answers to any more. */
   readonly gone: readonly Address[]
-  /** What the lock holds once these matches are accepted. */
+  /** The lock after these matches are accepted. */
   readonly lock: Lock
   readonly diagnostics: readonly Diagnostic[]
 }

@@ -56,13 +56,16 @@ export function isStandIn(id: string): boolean {
   return id.startsWith(MARK)
 }
 
-/** What stands for the id of something in a sub-organization that is still to be made: of the form of an id, and the same each time. */
+/**
+ * The placeholder for an id in a sub-organization that is still to be made: it has the form of an id, and is the same
+ * each time.
+ */
 function standIn(organization: string, address: Address): string {
   const hex = encodeHex(sha256(JSON.stringify([organization, address])))
   return `${MARK}${hex.slice(0, 4)}-${hex.slice(4, 16)}`
 }
 
-/** What will live in a sub-organization right after its creation, as its parent's user reads it. */
+/** The resources of a sub-organization right after its creation, as its parent's user reads them. */
 export function foresee(sub: Pick<SubOrganization, 'organization' | 'resources'>, reader: Actual['actor']): Actual {
   const { organization } = sub
   const idOf = (address: Address) => standIn(organization, address)

@@ -35,7 +35,7 @@ export function lookAlikeText({ address, like, difference: differs, unmanaged = 
   return `${note(address)} looks like ${note(like)}: ${differs}`
 }
 
-/** What each address looks like, from either side. */
+/** Addresses that look alike, in both directions. */
 export function likesOf({ lookAlikes: all = [] }: Pick<Plan, 'lookAlikes'>): ReadonlyMap<Address, string> {
   const likes = new Map<Address, string>()
   for (const { address, like } of all) {

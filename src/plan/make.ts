@@ -49,7 +49,7 @@ export interface PlanInput {
 export function makePlan(input: PlanInput): {
   readonly plan: Plan
   readonly diagnostics: readonly Diagnostic[]
-  /** What the lock holds once the plan is accepted; ids of what it creates are added as they come (`extendLock`). */
+  /** The lock after the plan is accepted; ids of what it creates are added as they come (`extendLock`). */
   readonly lock: Lock
 } {
   const { actual, lock, creators, baseUrl } = input

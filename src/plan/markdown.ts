@@ -13,7 +13,7 @@ const MOST_INSIDE = 50
 const OPEN_LINES = 40
 
 export interface MarkdownOptions {
-  /** What has moved since the plan was made, one sentence each: then it is stale, and says so first. */
+  /** The changes since the plan was made, one sentence each: the plan is then stale, and says so first. */
   readonly moved?: readonly string[]
 }
 
@@ -82,7 +82,7 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
 
-/** What a plan says of a sub-organization names it. */
+/** Lines about a sub-organization begin with its name. */
 function insideText(plan: Plan, one: Plan, text: string): string {
   return one === plan ? text : `${one.organization.name}: ${text}`
 }

@@ -5,7 +5,7 @@ import type { Plan } from './document.ts'
 import { digestInside } from './inside.ts'
 import schema from './plan.schema.json' with { type: 'json' }
 
-/** What the schema says, compiled at its first use: most commands read no plan. That it is a schema is for a test. */
+/** The compiled schema, made at its first use: most commands read no plan. A test checks that it is a valid schema. */
 let check: ValidateFunction | undefined
 
 /** A plan in a file: `seal` covers all other members, the time included. */

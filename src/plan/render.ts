@@ -176,7 +176,7 @@ function renderAccess(plan: Plan, paint: Paint): string {
 /** Most look-alikes that are named one by one. */
 const MOST_ALIKE = 20
 
-/** What a reader may take for another thing. */
+/** The lines about names that look alike. */
 export function lookAlikeLines({ lookAlikes: all = [] }: Plan): readonly string[] {
   const more = all.length > MOST_ALIKE ? [`and ${all.length - MOST_ALIKE} more (\`--json\` lists them all)`] : []
   return [...all.slice(0, MOST_ALIKE).map(lookAlikeText), ...more]

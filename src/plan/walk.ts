@@ -7,7 +7,7 @@ import type { Json } from '../encoding/index.ts'
 import type { Address, Value } from '../resources/index.ts'
 import type { Batch, Plan } from './document.ts'
 
-/** What a walk needs to know of a plan: small, whatever the plan's size. */
+/** The part of a plan that a walk needs: small, whatever the plan's size. */
 export interface PlanOutline {
   readonly digest: string
   readonly organizationId: string
@@ -23,7 +23,7 @@ export interface BatchOutline {
   readonly changes: number
 }
 
-/** Where one batch stands. `skipped`: what it needs has failed or was skipped itself. */
+/** The state of one batch. `skipped`: a batch that it needs has failed or was skipped itself. */
 export type BatchState = 'not-started' | 'submitting' | 'waiting' | 'done' | 'failed' | 'skipped'
 
 /** Reduces a plan to what a walk needs. */

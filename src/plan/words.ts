@@ -1,4 +1,4 @@
-/** What a plan's parts are called, for every rendering of it. */
+/** The words for a plan's parts, for every rendering of it. */
 import { printable } from '../diagnostics/index.ts'
 import type { Access, AccessLimit, Change, FieldCause, Forecast, Plan, Ways } from './document.ts'
 
@@ -55,7 +55,7 @@ export function approvalRounds({ batches }: Pick<Plan, 'batches'>): number {
   return Math.max(0, ...rounds)
 }
 
-/** What will come of an activity, in words. */
+/** The forecast of an activity, in words. */
 export function renderForecast(forecast: Forecast): string {
   switch (forecast.outcome) {
     case 'completes':
@@ -78,7 +78,7 @@ export function rejectionText({ by, at }: Extract<Forecast, { readonly outcome: 
   return `rejected by ${by.map((name) => printable(name)).join(' and ')} on ${at}`
 }
 
-/** Who must approve what waits: the smallest sets of people, in one where they are `any 1 of bob, carol`. */
+/** The missing approvals of an activity: the smallest sets of people, as one where they are `any 1 of bob, carol`. */
 export function renderApprovers({ needed, any }: Extract<Forecast, { readonly outcome: 'waits' }>): string {
   return setsText({ sets: needed, ...(any ? { any } : {}) })
 }
@@ -166,7 +166,7 @@ function limitText(limit: AccessLimit, actor: string): string {
   }
 }
 
-/** What was compared and found to be the same. */
+/** The line about powers that do not change. */
 function unchanged(
   rows: readonly { readonly wallet: string | undefined }[],
   limits: readonly AccessLimit[],

@@ -10,7 +10,7 @@ interface ParamRow {
   readonly name: string
   /** The member of the intent. */
   readonly from: string
-  /** What it reads as when the request leaves it out. */
+  /** Its value when the request leaves it out. */
   readonly absent?: unknown
   readonly convert?: (value: unknown) => unknown
 }

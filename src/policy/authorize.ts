@@ -22,7 +22,7 @@ import type { Approver, CredentialFacts, Decision, Outcome, PolicyContext, Polic
 
 export { type CompiledPolicy, compilePolicy, compileWatched } from './compiled-policy.ts'
 
-/** What a request is judged by: policies, or an index of them where there are many requests. */
+/** The policies for a decision, or an index of them where there are many requests. */
 export type Policies = readonly CompiledPolicy[] | PolicyIndex
 
 /**

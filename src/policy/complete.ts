@@ -1,4 +1,4 @@
-/** What may be written at a place of an expression, for editors. What stands before the place is all that counts. */
+/** Completions at a place of an expression, for editors. Only the text before the place counts. */
 import { activities, activityActions, activityKinds, activityResources } from '../protocol/catalogue.ts'
 import { childrenOf, type Expression } from './ast.ts'
 import { checkTree } from './check.ts'
@@ -150,7 +150,7 @@ function startsOf(field: PolicyField): readonly Completion[] {
   ]
 }
 
-/** What stands at an offset: its type and meaning. */
+/** The type and meaning of the name or operator at an offset. */
 export interface Hover {
   readonly title: string
   readonly doc: string

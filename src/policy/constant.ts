@@ -77,7 +77,7 @@ interface Range {
   readonly most: bigint
 }
 
-/** What a comparison asks of a value: a range of numbers, or to be, or not to be, one of some texts. */
+/** The demand of a comparison on a value: a range of numbers, or to be (or not to be) one of some texts. */
 type Demand =
   | { readonly kind: 'number'; readonly range: Range }
   | { readonly kind: 'text'; readonly texts: ReadonlySet<string>; readonly within: boolean }
@@ -100,7 +100,7 @@ function comparedValue(unit: Unit, node: Expression & { kind: 'compare' }): bool
   return overlap.least === held.least && overlap.most === held.most ? true : undefined
 }
 
-/** What a value can be by its type; a length is never negative. */
+/** The range of a value by its type; a length is never negative. */
 function heldBy(unit: Unit, node: Expression): Range | undefined {
   const isCount = (node.kind === 'method' || node.kind === 'member') && node.name.text === 'count'
   const type = unit.types.get(node)

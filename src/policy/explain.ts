@@ -16,7 +16,7 @@ export interface Explanation {
   readonly decidedBy: readonly string[]
   /** In the order of the policies given; empty when policies were not consulted. */
   readonly policies: readonly PolicyTrace[]
-  /** Who else would have to approve; absent when nobody has to, or when nobody was given who could. */
+  /** The missing approvals; absent when none is missing, or when no possible approvers were given. */
   readonly needs?: Needs
   /** Of a request with several calls: each by itself. The rest of this explanation is the worst one's. */
   readonly items?: readonly Explanation[]
@@ -42,7 +42,7 @@ export interface FieldTrace {
 export interface ExplainOptions {
   /** Everybody who could approve, for `needs`. */
   readonly people?: readonly Voter[]
-  /** What an id is called, for the values shown. */
+  /** The name of an id, for the values shown. */
   readonly nameOf?: NameOf
 }
 

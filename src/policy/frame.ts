@@ -11,7 +11,7 @@ import type { PolicyContext } from './model.ts'
 export interface Budget {
   /** Steps that are left; below zero once something was not evaluated for want of them. */
   steps: number
-  /** What `CronSpan`s came to, each by its place in the compiled policies: the time of a request is one. */
+  /** The values of `CronSpan`s, each by its place in the compiled policies: the time of a request is one. */
   readonly spans: Map<object, boolean>
 }
 

@@ -68,7 +68,7 @@ export type Outcome =
 /** The outcome of one request, and of each policy that was evaluated. */
 export interface Decision {
   readonly outcome: Outcome
-  /** What settled it. */
+  /** The line of the decision that settled it (docs/protocol/policies.md#the-decision). */
   readonly basis: 'root-quorum' | 'root-only' | 'policy' | 'own-credentials' | 'quorum-begun' | 'nothing-allows'
   /** In the order of the policies given; empty when policies were not consulted. */
   readonly policies: readonly PolicyOutcome[]

@@ -15,14 +15,14 @@ import { Fault, ListValue, type Result } from './values.ts'
 
 export type { ShownValue } from './show-value.ts'
 
-/** What a clause came to. */
+/** The value of a clause. */
 export interface Clause {
   /** Its text, without the parentheses around it. */
   readonly text: string
   /** Offsets in the text of the field. */
   readonly start: number
   readonly end: number
-  /** What it came to: a bool, or the list that `filter` keeps. Absent when it erred. */
+  /** Its value: a bool, or the list that `filter` keeps. Absent when it erred. */
   readonly value?: ShownValue
   readonly error?: { readonly kind: string; readonly message: string }
   /** Of a predicate: the element that it was evaluated for. */

@@ -1,4 +1,4 @@
-/** What compiling a tree works with: the text it came from, the variables in scope, and the faults of any node. */
+/** The context of compiling a tree: its text, the variables in scope, and the faults of any node. */
 import type { Expression, Quantifier } from './ast.ts'
 import type { Frame } from './frame.ts'
 import { limits, stepsOfText } from './limits.ts'

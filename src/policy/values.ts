@@ -51,7 +51,7 @@ export class FoldedText {
     this.fold = fold
   }
 
-  /** What the spellings of one text have in common; found when it is first asked for, since most texts are only sliced. */
+  /** The canonical spelling of the text; computed when it is first needed, since most texts are only sliced. */
   get key(): string {
     this.#key ??= this.fold(this.text)
     return this.#key

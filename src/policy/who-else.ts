@@ -4,7 +4,7 @@ import { type Coalitions, type Elector, findCoalitions, type SetsOfPeople, write
 import type { Approver, CredentialFacts, PolicyContext } from './model.ts'
 import { type Reads, readsOf, type Use } from './reads.ts'
 
-/** Somebody who could approve, with each of the credentials that they could do it with. */
+/** A person who could approve, with each of their credentials. */
 export interface Voter {
   readonly name: string
   readonly approver: Approver
@@ -107,7 +107,7 @@ function classesOf(
   return [...classes.values()]
 }
 
-/** What policies can tell of one user or credential. */
+/** The properties of a user or credential that policies can tell apart. */
 function answersTo({ chains }: Reads, root: 'approvers' | 'credentials'): (one: object) => readonly unknown[] {
   const asked = [...chains].filter(([chain]) => chain === root || chain.startsWith(`${root}.`))
   const whole = asked.some(([chain]) => chain === root)

@@ -53,7 +53,7 @@ export function apiError<Name extends RefusalName>(
   return new ApiError(grpc, (message as (...values: unknown[]) => string)(...values), { code, httpStatus: http })
 }
 
-/** What one policy came to, as a denial lists it. */
+/** The outcome of one policy, as a denial lists it. */
 export interface DenialEvaluation {
   readonly policyId: string
   readonly outcome: string

@@ -29,7 +29,7 @@ export const refusals = {
   // The request's form.
   badRequestBody: refused(3, 'REQUEST_INVALID', (reason: string) => `bad request body: ${reason}`),
   missingField: refused(3, 'REQUEST_INVALID', (field: string) => `invalid request body: missing field \`${field}\``),
-  /** What HTTP has a status of its own for. Unstated: the texts. */
+  /** Refusals with an HTTP status of their own. Unstated: the texts. */
   bodyTooLarge: { ...refused(3, 'REQUEST_INVALID', () => 'bad request body: larger than 1 MiB'), http: 413 },
   headTooLarge: { ...refused(3, 'REQUEST_INVALID', () => 'the headers of the request are too large'), http: 431 },
   expectationFailed: {

@@ -84,7 +84,7 @@ export interface Resource {
   readonly fieldSpans?: Readonly<Record<string, Span>>
 }
 
-/** What definitions ask for. */
+/** The desired state: the content of definitions. */
 export interface Desired {
   /** The name under `organization:`; the folder's own name for the organization, used in addresses and output. */
   readonly organization: string
@@ -97,7 +97,7 @@ export interface Desired {
   readonly deleteLimits?: Readonly<Partial<Record<KindName, number>>>
   /** Addresses that are handed back: they stay live, are managed no longer, and nothing of theirs is deleted. */
   readonly forget?: readonly Address[]
-  /** What nested folders ask for, by name. */
+  /** The desired state of nested folders, by name. */
   readonly subOrganizations?: readonly SubOrganization[]
   /** SHA-256 of the canonical form of everything above but spans: equal for any order of files, folders and keys. */
   readonly digest: string
@@ -109,13 +109,13 @@ export interface Desired {
  */
 export type SubOrganization = Omit<Desired, 'organizationId' | 'subOrganizations'>
 
-/** What is live, read all or nothing. */
+/** The actual state, read all or nothing. */
 export interface Actual {
   readonly organizationId: string
   readonly organizationName: string
   readonly resources: readonly Resource[]
   /** Kinds of which nothing was read: the service cannot tell of them, or nobody asked. They are not known to be empty. */
   readonly unread?: readonly KindName[]
-  /** Who reads and would submit. */
+  /** The acting user: the one who reads and would submit. */
   readonly actor: { readonly userId: string; readonly userName: string; readonly publicKey: string }
 }

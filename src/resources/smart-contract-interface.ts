@@ -36,7 +36,7 @@ function check({ fields: { type, address, interface: json, interfaceFile } }: Re
   return problems
 }
 
-/** What a contract's calls are called, so that policies can speak of functions and arguments. Labels are its names. */
+/** The interface of a contract, so that policies can name functions and arguments. Its name is the label. */
 export const smartContractInterface: ResourceKind = {
   kind: 'smartContractInterface',
   one: 'smart contract interface',

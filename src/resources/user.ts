@@ -94,7 +94,7 @@ export const user: ResourceKind = {
   },
 }
 
-/** What is taken away tightens. A new tag, and an address at which a login may be received, loosen. A name does neither. */
+/** Removals tighten. A new tag, and an address that can receive a login, loosen. A name does neither. */
 function updatePower({ desired, actual, fields }: ChangeInput): Power {
   const addresses = fields.filter((field) => field === 'email' || field === 'phone')
   if (addresses.some((field) => desired?.fields[field] !== null)) return 'loosens'

@@ -18,7 +18,7 @@ export interface CoveredClause {
   readonly timesTrue: number
   readonly timesFalse: number
   readonly timesError: number
-  /** What no scenario saw of it; absent when everything was seen. */
+  /** The clauses and values that no scenario covered; absent when all are covered. */
   readonly missing?: 'never evaluated' | 'never true' | 'never false'
 }
 

@@ -57,7 +57,7 @@ const approver: JsonSchema = {
   ],
 }
 
-/** What somebody asks for: the keys of a request, which scenarios and rows of tables share. */
+/** The keys of a request, which scenarios and rows of tables share. */
 export const requestKeys = {
   by: {
     meaning: 'Who approves, the submitter first: names of users, or `{ user, with }` to say with which credential.',
@@ -127,7 +127,7 @@ export const requestKeys = {
 export const OUTCOMES = ['allow', 'deny', 'pending', 'error'] as const
 export type ExpectedOutcome = (typeof OUTCOMES)[number]
 
-/** What a policy came to, in one word. */
+/** The outcome of a policy, in one word. */
 export const POLICY_WORDS = {
   OUTCOME_ALLOW: 'allow',
   OUTCOME_DENY_EXPLICIT: 'deny',

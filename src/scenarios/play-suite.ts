@@ -24,7 +24,7 @@ export interface SuiteOptions extends PlayOptions {
 /** Characters of scenarios from which another thread pays: starting one takes as long as reading about so many. */
 const WORTH_A_THREAD = 100_000
 
-/** What another thread is given. */
+/** The input of another thread. */
 export interface Share {
   readonly parts: readonly Part[]
   readonly world: World

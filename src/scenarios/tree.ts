@@ -11,7 +11,7 @@ export interface ScalarTree {
   readonly span: Span
   /** Whole numbers are bigints, whatever their size. */
   readonly value: string | number | bigint | boolean | null
-  /** What was written, without quotes: what a text is when it looks like a number. */
+  /** The written text, without quotes: the value of a text that looks like a number. */
   readonly source: string
 }
 
@@ -31,7 +31,7 @@ export function entriesOf(tree: Tree | undefined): readonly MapEntry[] {
   return tree?.kind === 'map' ? tree.entries : []
 }
 
-/** What a scalar says, as text, whatever it looks like. */
+/** The text of a scalar, also of one that looks like a number. */
 export function wordOf(tree: Tree | undefined): string | undefined {
   return tree?.kind === 'scalar' && tree.value !== null ? tree.source : undefined
 }

@@ -27,7 +27,7 @@ export interface World {
   readonly quorum: RootQuorum
   /** Ids by address. */
   readonly ids: Readonly<Record<Address, string>>
-  /** What to call an id whose looks say nothing. */
+  /** The shown name of an id. */
   readonly names: Readonly<Record<string, string>>
   /** When it was read, in nanoseconds since the epoch; of one that was not read from life, nothing. */
   readonly now?: bigint

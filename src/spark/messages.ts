@@ -10,7 +10,7 @@ export interface SecretShare {
   readonly proofs: readonly Uint8Array[]
 }
 
-/** What an operator must know to move its share of a leaf's key. */
+/** The tweak of one leaf for one operator: its share, and the public shares of all operators. */
 export interface LeafTweak {
   readonly leafId: string
   readonly tweak: SecretShare

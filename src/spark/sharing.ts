@@ -4,7 +4,7 @@ import { SparkError } from './error.ts'
 import { randomScalar, scalars, timesG } from './group.ts'
 
 export interface SharedSecret {
-  /** What the recipient at each position is given, in their order. */
+  /** The share of each recipient, in their order. */
   readonly shares: readonly bigint[]
   /** The polynomial's coefficients times G, compressed, the constant first. */
   readonly proofs: readonly Uint8Array[]

@@ -1,6 +1,6 @@
 import type { Bytes } from '../encoding/index.ts'
 
-/** What an authenticator says of itself in every signature (WebAuthn §6.1). */
+/** The authenticator data of every signature (WebAuthn §6.1). */
 export interface AuthenticatorData {
   /** SHA-256 of the relying party's id. */
   readonly rpIdHash: Bytes

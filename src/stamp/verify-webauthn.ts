@@ -3,7 +3,7 @@ import { encodeHex, encodeUtf8 } from '../encoding/index.ts'
 import { type AssertionExpectation, verifyAssertion, type WebAuthnVerdict } from './webauthn-assertion.ts'
 import type { WebAuthnStamp } from './webauthn-stamp.ts'
 
-/** What a passkey stamp is held against: the raw body of the request, and the credential that its id names. */
+/** The expectations on a passkey stamp: the raw body of the request, and the credential that its id names. */
 export type WebAuthnExpectation = Omit<AssertionExpectation, 'challenge'> & { readonly body: Uint8Array }
 
 /**

@@ -9,7 +9,7 @@ import { concatBytes, decodeUtf8, encodeBase64Url, equalBytes } from '../encodin
 import { type AuthenticatorData, parseAuthenticatorData } from './authenticator-data.ts'
 import type { WebAuthnStamp } from './webauthn-stamp.ts'
 
-/** What an assertion is held against. */
+/** The expectations on an assertion. */
 export interface AssertionExpectation {
   /** The very bytes that the authenticator was given. */
   readonly challenge: Uint8Array

@@ -21,7 +21,7 @@ export interface ExecutionDomain {
   readonly version: string
 }
 
-/** What an account wants carried out; its one call or all of its calls, or nothing. */
+/** The calls of an execution; all of them are carried out, or none. */
 export interface Execution {
   readonly domain: ExecutionDomain
   readonly chainId: bigint

@@ -12,7 +12,7 @@ export function encodeTransfer(to: string, value: bigint): string {
   return `0x${SELECTOR}${word(to.slice(2).toLowerCase())}${word(value.toString(16))}`
 }
 
-/** What the standard says of every token, where nobody has uploaded more of this one. */
+/** The interface that the standard gives every token, for tokens without an uploaded one. */
 export function transferInterface(address: string): SmartContractInterface {
   const inputs = [
     { name: 'to', type: 'address' },

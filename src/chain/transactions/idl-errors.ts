@@ -1,4 +1,4 @@
-/** What programs mean by the numbers that they fail with, as Anchor's IDLs say it: `errors`, of before and after 0.30 alike. */
+/** The meaning of the error numbers of programs, as Anchor's IDLs say it: `errors`, of before and after 0.30 alike. */
 import { ChainError } from '../error.ts'
 import { asObject, parseJson } from './abi.ts'
 import { findInterface, type SmartContractInterface } from './interfaces.ts'
@@ -22,7 +22,7 @@ export function decodeProgramError(
   return uploaded && parseIdlErrors(uploaded.json).get(code)
 }
 
-/** What is no error of an IDL is left out: it was uploaded for its instructions. */
+/** Entries that are no errors are left out: the IDL was uploaded for its instructions. */
 function parseIdlErrors(json: string): ReadonlyMap<number, ProgramError> {
   try {
     const { errors } = asObject(parseJson(json), 'the IDL')

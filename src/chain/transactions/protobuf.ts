@@ -17,7 +17,7 @@ export interface MessageField {
 /** By field number. */
 export type MessageTable = Readonly<Record<number, MessageField>>
 
-/** What stands in a message, by name; of a repeated field all of it. */
+/** The values of a message by name; a repeated field has all of its values. */
 export interface Message {
   /** A 64-bit number; 0 if it is not there, as in proto3. */
   readonly integer: (name: string) => bigint

@@ -1,6 +1,6 @@
 import { ChainError, UnsupportedTransaction } from '../error.ts'
 
-/** Whatever a reader found, by the names that policies use; values as the policy room's contexts hold them. */
+/** The decoded fields, by the names that policies use; values as policy contexts hold them. */
 export type Facts = Readonly<Record<string, unknown>>
 
 /** Refuses a transaction in the API's words (docs/protocol/signing.md#transactions), with what is wrong behind them. */

@@ -1,11 +1,14 @@
-/** What a contract has reverted with → why (Solidity, "control structures": `Error(string)`, `Panic(uint256)`, custom errors). */
+/**
+ * The revert data of a contract → the reason (Solidity, "control structures": `Error(string)`, `Panic(uint256)`, custom
+ * errors).
+ */
 import { decodeHex } from '../../encoding/index.ts'
 import { ChainError } from '../error.ts'
 import { parseAbiErrors } from './abi.ts'
 import { decodeArguments } from './abi-values.ts'
 import { findInterface, type SmartContractInterface, usable } from './interfaces.ts'
 
-/** Why a call has failed, by the one who said it (docs/protocol/sends.md#reverts). */
+/** The reason of a failed call, and its source (docs/protocol/sends.md#reverts). */
 export type RevertReason =
   | { readonly kind: 'error-string'; readonly message: string }
   | { readonly kind: 'panic'; readonly code: bigint; readonly message: string }

@@ -98,7 +98,7 @@ function callFacts(
   return ethereumFacts(given, interfaces)
 }
 
-/** What was signed before is judged by what it says, and by who has signed it. */
+/** A signed transaction is judged by its own fields and by its signer. */
 function signedFacts({ signedTransaction, caip2 }: SendIntent, interfaces: readonly SmartContractInterface[]) {
   if (signedTransaction === undefined || !isHex(signedTransaction)) refuse('it is no hex of whole bytes')
   const signed = decodeHex(signedTransaction)

@@ -103,7 +103,7 @@ function readMessage(reader: ByteReader): SolanaMessage {
   return message
 }
 
-/** What validators check of every message: the payer signs and pays, and every index has something behind it. */
+/** The checks of validators on every message: the payer signs and is writable, and every index exists. */
 function checkMessage({ keys, signers, readonlySigners, readonlyOthers, instructions, lookups }: SolanaMessage): void {
   if (signers + readonlyOthers > keys.length) refuse('the header counts more accounts than there are')
   if (readonlySigners >= signers) refuse('no signer can pay the fee')

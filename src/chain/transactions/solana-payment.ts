@@ -24,7 +24,7 @@ import { SOLANA_SIGNATURE_FEE } from './solana-sponsorship.ts'
 export interface SolanaPayment {
   /** Signs, and pays the fee too. */
   readonly from: string
-  /** Who has it afterwards: of a token the owner, not the account that holds it. */
+  /** The receiver: of a token the owner, not the token account. */
   readonly to: string
   /** In the smallest unit. */
   readonly amount: bigint

@@ -7,7 +7,7 @@ import type { Facts } from './refuse.ts'
 import { type CompiledInstruction, readSolanaMessage, type SolanaMessage } from './solana-message.ts'
 import { readTransfer } from './solana-transfers.ts'
 
-/** What an account reads as that the transaction does not name, because it comes from a lookup table. */
+/** The text in place of an account that comes from a lookup table, so that the transaction does not name it. */
 const FROM_TABLE = 'ADDRESS_TABLE_LOOKUP'
 
 interface Account {

@@ -40,7 +40,7 @@ const MAX_DEPTH = 64
 /** Each struct and each list is hashed by itself: what anybody may ask for has an end. */
 const MAX_VALUES = 16_384
 
-/** What is read by, and how many values may still come. */
+/** The types of a reading, and how many more values it may have. */
 interface Reading {
   readonly types: Types
   left: number

@@ -5,7 +5,7 @@ export interface FieldRow {
   readonly name: string
   readonly type: Type
   readonly doc: string
-  /** What an absent field reads as. Without it, reading one is `MissingField`. */
+  /** The value of an absent field. Without it, reading an absent field is `MissingField`. */
   readonly absent?: unknown
   /** The name in the context, where it differs: another spelling of one field. */
   readonly reads?: string

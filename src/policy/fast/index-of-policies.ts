@@ -43,7 +43,7 @@ type Keys = ReadonlyMap<string, readonly Key[]>
 /** Keys of one policy in one look-up, at most: beyond that a comparison is left to the evaluation. */
 const MOST_KEYS = 64
 
-/** By what a policy is found in an index. */
+/** The key of a policy in an index. */
 export interface PolicyKeys {
   readonly keys: Keys
   /** The chains that the first clauses compare with literals, in their order. */
@@ -61,7 +61,7 @@ interface Group {
   readonly leading: readonly number[]
   /** Positions of policies. */
   readonly members: number[]
-  /** What the members come to when the first of the leading paths that cannot be read has this fault. */
+  /** The outcomes of the members when the first unreadable leading path has this fault. */
   readonly failures: Map<Fault, readonly PolicyOutcome[]>
 }
 

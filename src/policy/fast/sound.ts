@@ -12,7 +12,7 @@ import type { Type } from '../types.ts'
 import { type Scope, type Unit, within } from '../unit.ts'
 import { type RawPath, readerOf } from './read-path.ts'
 
-/** What must hold for an expression to have a value. */
+/** The conditions under which an expression has a value. */
 export interface Needs {
   /** Chains that must be readable, by their text. */
   readonly paths: ReadonlyMap<string, RawPath>
@@ -29,7 +29,7 @@ const MOST_SLICES = 20
 /** Characters of a text that may be sliced without counting steps. */
 export const SHORT_TEXT = 65_536
 
-/** What an expression needs; undefined when it can fault for other reasons as well. */
+/** The needs of an expression; undefined when it can fault for other reasons as well. */
 export function needsOf({ tree, unit }: CompiledExpression): Needs | undefined {
   if (tree === undefined) return undefined
   const survey = new Survey(unit)

@@ -2,7 +2,7 @@ import type { Expression } from '../ast.ts'
 import type { PolicyField } from '../model.ts'
 import type { Unit } from '../unit.ts'
 
-/** What a rule looks at: all policies of an organization, and the people they speak of. */
+/** The input of a rule: all policies of an organization, its users and its tags. */
 export interface LintInput {
   readonly policies: readonly LintPolicy[]
   /** Ids of tags, as policies write them. */
@@ -32,7 +32,7 @@ export interface LintUser {
   readonly email: string
 }
 
-/** What a rule found, and where: in a policy, at a stretch of one of its fields, or at a tag. */
+/** A finding of a rule, with its place: in a policy, at a stretch of one of its fields, or at a tag. */
 export interface Finding {
   readonly at:
     | { readonly policy: string; readonly field?: PolicyField; readonly start?: number; readonly end?: number }

@@ -24,7 +24,7 @@ import { unknownActivity } from './unknown-activity.ts'
 import { unreachableThreshold } from './unreachable-threshold.ts'
 import { unusedTag } from './unused-tag.ts'
 
-/** What can be lost comes first, then what does not work, then what should be tidied. */
+/** Rules about loss come first, then rules about policies that do not work, then tidiness. */
 export const rules: readonly Rule[] = [
   rawSigningBypass,
   allowsEverything,
