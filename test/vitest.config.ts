@@ -1,9 +1,11 @@
 import { defineConfig } from 'vitest/config'
+import { selectTests } from './selection.ts'
+
+const { quick, alone } = selectTests()
 
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/temporal.ts'],
     setupFiles: ['test/seed.ts'],
     pool: 'forks',
@@ -12,5 +14,14 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 120_000,
     reporters: ['default'],
+    // Files share two processes, unless they must not: in one of its own, each would load the whole house anew.
+    projects: [
+      { extends: true, test: { name: 'quick', include: [...quick], isolate: false } },
+      {
+        extends: true,
+        test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...quick, ...alone], isolate: false },
+      },
+      { extends: true, test: { name: 'alone', include: [...alone] } },
+    ],
   },
 })

@@ -1,14 +1,16 @@
-/** A place to apply in: a service, a folder, and a worker process for the root user's key. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
+/** A place to apply in: a service, a folder, and a worker for the root user's key. */
 import { onTestFinished } from 'vitest'
+import { findPlace } from '../../src/cli/connect.ts'
+import { createIo } from '../../src/cli/io.ts'
+import { createOrganizationWorker } from '../../src/cli/organization-worker.ts'
+import { readSettings } from '../../src/config/index.ts'
 import type { ServiceOptions } from '../../src/service/index.ts'
+import { silentLogger } from '../../src/telemetry/index.ts'
+import { connectTemporal, loadPayloadSeal } from '../../src/worker/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
+import { testBundle } from '../worker-runtime.ts'
 import { environmentOf, testFolder } from './harness.ts'
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 
 export interface Scene {
   readonly service: TestService
@@ -30,31 +32,31 @@ export interface SceneOptions
 /** Sets one up. */
 export async function scene(given: SceneOptions = {}): Promise<Scene> {
   const { at = async ({ url }) => url, more = {}, atEnd = onTestFinished, ...options } = given
-  const temporal = await testTemporalEnvironment()
   const service = await startTestService(options)
   const folder = testFolder(atEnd)
   const env = environmentOf(service, folder, service.root.privateKey, {
-    ...temporal,
+    ...(await testTemporalEnvironment()),
     QUORATE_BASE_URL: await at(service),
     ...more,
   })
-  const worker = spawn(process.execPath, [main, 'worker', '--json'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const { worker, temporal } = await startWorker(env)
+  const running = worker.run()
   atEnd(async () => {
-    await ended(worker)
+    worker.shutdown()
+    await running
+    await temporal.close()
     await service.close()
   })
-  await once(worker.stdout!, 'data')
   return { service, folder, env }
 }
 
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  const exit = once(child, 'exit')
-  child.kill('SIGTERM')
-  await exit
+/** What `quorate worker` runs, in the tests' own process: for each scene one of its own would cost more than all the rest. */
+async function startWorker(environment: Scene['env']) {
+  const settings = readSettings(environment, {})
+  const place = await findPlace({ settings, io: createIo(environment) })
+  const temporal = await connectTemporal({ environment }, await loadPayloadSeal(settings.dataDir, settings.payloadKey))
+  const options = { logger: silentLogger, workflowBundle: await testBundle() }
+  return { temporal, worker: await createOrganizationWorker(temporal, place, settings, options) }
 }
 
 /** Definitions of some tags and nothing else. */

@@ -13,7 +13,7 @@ import { createWorker, type TemporalConnections } from '../../src/worker/index.t
 import type { apply } from '../../workflows/index.ts'
 import type { TestClient } from '../service/harness.ts'
 import { testSeal } from '../test-seal.ts'
-import { testBundle } from '../workflows/harness.ts'
+import { testBundle } from '../worker-runtime.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
 import { type Between, type Meddle, startBetween } from './between.ts'
 import { impatientClient } from './impatient.ts'

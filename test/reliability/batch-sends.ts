@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createPlanStore, type SendBatchProgress, type SendOrder } from '../../activities/index.ts'
 import { assertWorker } from '../../src/cli/applying.ts'
-import { bundleWorkflows, connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
+import { connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { sendBatch } from '../../workflows/index.ts'
 import { startBetween } from '../faults/between.ts'
 import { startTestService } from '../service/harness.ts'
@@ -18,6 +18,7 @@ import { SEPOLIA } from '../service/sends/status.ts'
 import { startUnreliableServer } from '../service/sends/unreliable-server.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { testSeal } from '../test-seal.ts'
+import { testBundle } from '../worker-runtime.ts'
 import { batchOf } from '../workflows/send-stage.ts'
 import { kill } from './field.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
@@ -102,7 +103,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
 
     const { organizationId, root } = service
     const bundleFile = join(storeFolder, 'bundle.js')
-    writeFileSync(bundleFile, (await bundleWorkflows()).code)
+    writeFileSync(bundleFile, (await testBundle()).code)
     const settings: WorkerProcessSettings = {
       temporal: server,
       taskQueue: `many-${organizationId}`,

@@ -12,12 +12,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowFailedError } from '@temporalio/client'
 import { type ApplyProgress, createPlanStore } from '../../activities/index.ts'
 import type { Batch, Plan } from '../../src/plan/index.ts'
-import { bundleWorkflows, connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
+import { connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
 import { type Between, type Meddle, startBetween } from '../faults/between.ts'
 import { countByIntent } from '../faults/count.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { testSeal } from '../test-seal.ts'
+import { testBundle } from '../worker-runtime.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
 import type { WorkerProcessSettings } from './worker-process.ts'
 
@@ -58,7 +59,7 @@ export async function openField({ temporal: server, batches, naive = false, medd
   const between = await startBetween(service.url, meddle ?? slowly)
   const storeFolder = mkdtempSync(join(tmpdir(), 'quorate-kill-'))
   const bundleFile = join(storeFolder, 'bundle.js')
-  writeFileSync(bundleFile, (await bundleWorkflows()).code)
+  writeFileSync(bundleFile, (await testBundle()).code)
   const { organizationId, rootUserId: userId, root } = service
   const settings: WorkerProcessSettings = {
     temporal: server,

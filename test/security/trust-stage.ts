@@ -15,7 +15,7 @@ import { complete } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 import { connectTestTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
-import { testBundle } from '../workflows/harness.ts'
+import { testBundle } from '../worker-runtime.ts'
 import { makePlanOf } from '../workflows/made-plan.ts'
 
 export interface TrustStageOptions {

@@ -13,6 +13,7 @@ import {
 } from '../../src/worker/index.ts'
 import { testTemporal, testTemporalEnvironment } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
+import '../worker-runtime.ts'
 
 let folder = ''
 let binary = ''

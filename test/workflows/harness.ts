@@ -7,24 +7,16 @@ import type { WorkflowHandle } from '@temporalio/client'
 import type { WorkflowBundle } from '@temporalio/worker'
 import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
-import { silentLogger } from '../../src/telemetry/index.ts'
-import {
-  bundleWorkflows,
-  connectTemporal,
-  createWorker,
-  routeTemporalLogs,
-  type TemporalSettings,
-} from '../../src/worker/index.ts'
+import { connectTemporal, createWorker, type TemporalSettings } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
 import { testTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
+import { testBundle } from '../worker-runtime.ts'
 import type { History } from './history-json.ts'
 import { replayHistory } from './recorded.ts'
 import { smallActivities } from './small-activities.ts'
 import { type SmallApi, startSmallApi } from './small-api.ts'
 import { makeTagPlan, type TagBatch } from './tag-plan.ts'
-
-await routeTemporalLogs(silentLogger)
 
 type Apply = typeof apply
 
@@ -129,13 +121,6 @@ export async function createStage(
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-let bundled: Promise<WorkflowBundle> | undefined
-/** Bundled once a file: a second each. */
-export function testBundle(): Promise<WorkflowBundle> {
-  bundled ??= bundleWorkflows()
-  return bundled
 }
 
 export function states(progress: ApplyProgress): readonly string[] {

@@ -15,7 +15,7 @@ import { openHistory } from '../open-history.ts'
 import { startTestService, type TestClient, type TestService } from '../service/harness.ts'
 import { connectTestTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
-import { testBundle } from './harness.ts'
+import { testBundle } from '../worker-runtime.ts'
 import { makePlanOf } from './made-plan.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-real-'))

@@ -28,7 +28,7 @@ import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { testSeal } from '../test-seal.ts'
-import { testBundle } from './harness.ts'
+import { testBundle } from '../worker-runtime.ts'
 import { replayHistory } from './recorded.ts'
 
 export const RECEIVER = '0x00000000000000000000000000000000000000b0'

@@ -26,7 +26,7 @@ import { startUnreliableServer, type UnreliableServer } from '../service/sends/u
 import { ETHEREUM, makeWallet, SOLANA } from '../service/signing/keys.ts'
 import { connectTestTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
-import { testBundle } from './harness.ts'
+import { testBundle } from '../worker-runtime.ts'
 import { replayHistory } from './recorded.ts'
 
 const DEVNET = normalizeCaip2('solana:devnet')

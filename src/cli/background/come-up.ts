@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { createActivities, createPlanStore } from '../../../activities/index.ts'
 import { createService, type Service } from '../../service/index.ts'
 import type { KeyReference } from '../../stamp/index.ts'
 import { type Logger, Secret } from '../../telemetry/index.ts'
-import { connectTemporal, createWorker, loadPayloadSeal, routeTemporalLogs } from '../../worker/index.ts'
+import { connectTemporal, loadPayloadSeal, routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey, createClients, createSendClients, loadKey, rateOf } from '../connect.ts'
+import { bootstrapKey, loadKey, rateOf } from '../connect.ts'
+import { createOrganizationWorker } from '../organization-worker.ts'
 import { listensToOperator } from '../service-folder.ts'
 import { namedTemporal } from '../temporal.ts'
 import { version } from '../version.ts'
@@ -56,21 +56,8 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
   const temporal = await connectTemporal(named ?? embedded!, await loadPayloadSeal(dataDir, payloadKeyOf(start)))
   closers.push(() => temporal.close())
   signal.throwIfAborted()
-  const taskQueue = taskQueueOf(organizationId)
-  const worker = await createWorker({
-    connection: await temporal.openForWorker(),
-    namespace: temporal.namespace,
-    taskQueue,
-    seal: temporal.seal,
-    activities: createActivities({
-      clientFor: createClients(place, start),
-      sendClientFor: createSendClients(place, start),
-      planStore: createPlanStore(join(dataDir, 'plans')),
-      clock: Date.now,
-      serviceAheadMs: () => operator().aheadMs,
-      logger,
-    }),
-  })
+  const serviceAheadMs = () => operator().aheadMs
+  const worker = await createOrganizationWorker(temporal, place, start, { logger, serviceAheadMs })
   const running = worker.run()
   closers.push(async () => {
     if (worker.getState() === 'RUNNING') worker.shutdown()
@@ -93,7 +80,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
     temporalAddress: temporal.address,
     embeddedTemporal: embedded !== undefined,
     namespace: temporal.namespace,
-    taskQueue,
+    taskQueue: taskQueueOf(organizationId),
     log: join(dataDir, 'background.log'),
   }
   return () => ({ ...status, operator: operator() })

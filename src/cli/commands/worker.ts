@@ -1,12 +1,11 @@
-import { join } from 'node:path'
-import { createActivities, createPlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { createWorker, routeTemporalLogs } from '../../worker/index.ts'
+import { routeTemporalLogs } from '../../worker/index.ts'
 import { taskQueueOf } from '../applying.ts'
 import type { CommandInput } from '../command.ts'
-import { createClients, createSendClients, findPlace } from '../connect.ts'
+import { findPlace } from '../connect.ts'
 import { writeJsonLine } from '../io.ts'
 import { createLog } from '../logger.ts'
+import { createOrganizationWorker } from '../organization-worker.ts'
 import { line } from '../screen.ts'
 import { findTemporalServer } from '../temporal.ts'
 
@@ -17,30 +16,17 @@ export async function worker(input: CommandInput): Promise<ExitCode> {
   await routeTemporalLogs(logger)
   const place = await findPlace(input)
   const temporal = await findTemporalServer(input, place)
-  const taskQueue = taskQueueOf(place.organizationId)
-  const running = await createWorker({
-    connection: await temporal.openForWorker(),
-    namespace: temporal.namespace,
-    taskQueue,
-    seal: temporal.seal,
-    activities: createActivities({
-      clientFor: createClients(place, settings),
-      sendClientFor: createSendClients(place, settings),
-      planStore: createPlanStore(join(settings.dataDir, 'plans')),
-      clock: Date.now,
-      logger,
-    }),
-  })
+  const running = await createOrganizationWorker(temporal, place, settings, { logger })
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => running.shutdown())
   const facts = {
     pid: process.pid,
     temporal: temporal.address,
-    taskQueue,
+    taskQueue: taskQueueOf(place.organizationId),
     baseUrl: place.baseUrl,
     publicKey: place.key.publicKey,
   }
   if (json) writeJsonLine(io, { ready: true, ...facts })
-  else io.say(line`The worker polls ${taskQueue} at ${temporal.address}. Ctrl-C stops it.\n`)
+  else io.say(line`The worker polls ${facts.taskQueue} at ${temporal.address}. Ctrl-C stops it.\n`)
   await running.run()
   await temporal.close()
   await sink.close()
