@@ -3,12 +3,12 @@ import { testTemporal } from '../temporal.ts'
 import { line } from './figures.ts'
 import { killWorkers } from './worker-kills.ts'
 
-test('worker kills: 20 workers lost at random moments change nothing but time', { timeout: 400_000 }, async () => {
-  const figures = await killWorkers({ temporal: await testTemporal(), kills: 20 })
+test('worker kills: workers lost at random moments change nothing but time', { timeout: 400_000 }, async () => {
+  const figures = await killWorkers({ temporal: await testTemporal(), kills: 6, pairs: 20 })
   console.log(line(figures))
-  expect(figures).toMatchObject({ kills: 20, pending: 20, lost: 0, dup: 0, state: 'done' })
+  expect(figures).toMatchObject({ kills: 6, pending: 6, lost: 0, dup: 0, state: 'done' })
   // Some answers were lost, or the kills hit nothing that mattered.
-  expect(figures.submits).toBeGreaterThan(80)
+  expect(figures.submits).toBeGreaterThan(40)
 })
 
 test('worker kills: a body made inside the Temporal activity makes twins', { timeout: 400_000 }, async () => {

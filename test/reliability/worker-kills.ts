@@ -9,7 +9,7 @@ import { makePairs } from '../workflows/made-plan.ts'
 import { kill, openField, twins } from './field.ts'
 
 /** Pairs that one apply has room for: an organization holds 100 tags and 100 policies. */
-const PAIRS = 40
+const MOST_PAIRS = 40
 
 export interface WorkerKills {
   readonly kills: number
@@ -26,12 +26,15 @@ export async function killWorkers({
   temporal,
   kills,
   naive = false,
+  pairs = MOST_PAIRS,
 }: {
   readonly temporal: TemporalSettings
   readonly kills: number
   readonly naive?: boolean
+  /** Two batches each. @default as many as an apply has room for */
+  readonly pairs?: number
 }): Promise<WorkerKills> {
-  const field = await openField({ temporal, batches: makePairs(PAIRS), naive })
+  const field = await openField({ temporal, batches: makePairs(pairs), naive })
   try {
     let counts = await field.counts()
     const figures = { kills: 0, pending: 0 }

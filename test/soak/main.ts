@@ -17,6 +17,7 @@ import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
 import { killWhileTelling } from '../reliability/webhook-kills.ts'
 import { killWorkers } from '../reliability/worker-kills.ts'
+import { openStrangers, strangers } from '../security/strangers.ts'
 import { FAIL_POINTS } from '../service/tamper.ts'
 import { soakInputs } from './inputs.ts'
 
@@ -68,6 +69,23 @@ const parts: Readonly<Record<string, Part>> = {
     count: FAIL_KINDS.length,
     run: dieEverywhere,
   },
+  strangers: {
+    what: 'sorts of strangers with what others have, in every field of every request',
+    count: strangers.length,
+    run: askEverywhere,
+  },
+}
+
+async function askEverywhere(count: number): Promise<void> {
+  const opened = await openStrangers()
+  try {
+    for (const stranger of strangers.slice(0, count)) {
+      const { wrong, compared } = await opened.ask(stranger, { every: true })
+      demand({ ...stranger, compared, wrong: wrong.length }, { wrong: 0 })
+    }
+  } finally {
+    await opened.close()
+  }
 }
 
 async function tellOfMany(count: number): Promise<void> {

@@ -1,0 +1,266 @@
+/**
+ * Whatever an organization has, in the hands of another: in every field of every activity and query it must look like
+ * something that nobody has. The matrix is made from the catalogue, field by field, so a new field is in it by itself.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { type ActivityType, activities, type JsonObject, type QueryName, queries } from '../../src/protocol/index.ts'
+import { closureOf, refName, type Schema } from '../../src/protocol/schema.ts'
+import { handlers } from '../../src/service/resources/index.ts'
+import { sampleOf } from '../service/handlers/sample.ts'
+import { addTenant, complete, newUser, type Tenant } from '../service/handlers/steps.ts'
+import { type Answer, startTestService, type TestClient, type TestService } from '../service/harness.ts'
+import { createPasskey } from '../service/passkey.ts'
+
+const accounts = [
+  {
+    curve: 'CURVE_SECP256K1',
+    pathFormat: 'PATH_FORMAT_BIP32',
+    path: "m/44'/60'/0'/0/0",
+    addressFormat: 'ADDRESS_FORMAT_ETHEREUM',
+  },
+]
+
+/** One of everything that an organization can have, by the name that requests call it by. */
+type Belongings = Readonly<Record<string, string>>
+
+async function fill(client: TestClient, organizationId: string, word: string): Promise<Belongings> {
+  const make = <Type extends ActivityType>(type: Type, parameters: object) =>
+    complete(client, type, parameters, organizationId)
+  const userEmail = `${word}@example.com`
+  const { userIds } = await make('ACTIVITY_TYPE_CREATE_USERS_V4', { users: [newUser({ userEmail, userName: word })] })
+  const userId = userIds[0]!
+  const { apiKeys } = await client.query('get_api_keys', { organizationId, userId })
+  const { userTagId } = await make('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: word, userIds: [userId] })
+  const denial = { policyName: word, effect: 'EFFECT_DENY', condition: 'false' }
+  const { policyId } = await make('ACTIVITY_TYPE_CREATE_POLICY_V3', denial)
+  const { walletId } = await make('ACTIVITY_TYPE_CREATE_WALLET', { walletName: word, accounts })
+  const wallet = (await client.query('list_wallet_accounts', { organizationId, walletId })).accounts[0]!
+  const key = { privateKeyName: word, curve: 'CURVE_SECP256K1', privateKeyTags: [], addressFormats: [] }
+  const { privateKeys } = await make('ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', { privateKeys: [key] })
+  const privateKeyId = privateKeys[0]!.privateKeyId!
+  const { privateKeyTagId } = await make('ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG', {
+    privateKeyTagName: word,
+    privateKeyIds: [privateKeyId],
+  })
+  const { smartContractInterfaceId } = await make('ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE', {
+    smartContractAddress: `0x${'5'.repeat(40)}`,
+    smartContractInterface: '[]',
+    type: 'SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM',
+    label: word,
+  })
+  const invitation = {
+    receiverUserName: word,
+    receiverUserEmail: `invited-${userEmail}`,
+    receiverUserTags: [],
+    accessType: 'ACCESS_TYPE_ALL',
+    senderUserId: userId,
+  }
+  const { invitationIds } = await make('ACTIVITY_TYPE_CREATE_INVITATIONS', { invitations: [invitation] })
+  const oauth2 = { provider: 'OAUTH2_PROVIDER_X', clientId: word, encryptedClientSecret: '00' }
+  const { oauth2CredentialId } = await make('ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', oauth2)
+  const { authenticatorIds } = await make('ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', {
+    userId,
+    authenticators: [createPasskey().register()],
+  })
+  const { activities: made } = await client.query('list_activities', { organizationId })
+  return {
+    userId,
+    userEmail,
+    userName: word,
+    apiKeyId: apiKeys[0]!.apiKeyId,
+    apiPublicKey: apiKeys[0]!.credential.publicKey,
+    userTagId,
+    policyId,
+    walletId,
+    walletAccountId: wallet.walletAccountId,
+    address: wallet.address,
+    publicKey: wallet.publicKey!,
+    privateKeyId,
+    privateKeyTagId,
+    smartContractInterfaceId,
+    invitationId: invitationIds[0]!,
+    oauth2CredentialId,
+    authenticatorId: authenticatorIds[0]!,
+    activityId: made[0]!.id,
+    fingerprint: made[0]!.fingerprint,
+    organizationId,
+  }
+}
+
+/** A value of the same form that nobody has. */
+function strangerTo(value: string): string {
+  if (/^(?:[0-9a-f-]{36}|0x[0-9a-fA-F]{40})$/.test(value)) return value.replace(/[1-8](?=[^1-8]*$)/, turned)
+  if (/^0[23][0-9a-f]{64}$/.test(value)) return generateP256KeyPair().publicKey
+  if (value.startsWith('sha256:')) return `sha256:${'0'.repeat(64)}`
+  return `nobody-${value.length}@example.com`.slice(0, value.includes('@') ? undefined : 8)
+}
+
+/** Another digit: policies and checksums may tell texts apart by where their digits and letters stand. */
+function turned(digit: string): string {
+  return digit === '8' ? '1' : String(Number(digit) + 1)
+}
+
+/** Texts of other kinds: they have a grammar of their own, or are taken as they are; no id is looked up by them. */
+const REFERS_TO_NOTHING = /condition|consensus|^time$|notes|name$|label|^unsignedTransaction$|^targetPublicKey$/i
+
+type Path = readonly (string | number)[]
+
+/** The texts of a message that anything may stand in, required or not. */
+function textPaths(name: string): readonly { readonly path: Path; readonly member: string }[] {
+  const defs = closureOf(name)
+  const walk = (schema: Schema, path: Path, member: string, depth: number): { path: Path; member: string }[] => {
+    if (depth > 6) return []
+    if (schema.$ref !== undefined) return walk(defs[refName(schema.$ref)]!, path, member, depth + 1)
+    if (schema.enum !== undefined) return []
+    if (schema.type === 'object') {
+      return Object.entries(schema.properties ?? {}).flatMap(([key, property]) =>
+        walk(property, [...path, key], key, depth + 1),
+      )
+    }
+    if (schema.type === 'array') return walk(schema.items!, [...path, 0], member, depth + 1)
+    return schema.type === 'string' && schema.pattern === undefined ? [{ path, member }] : []
+  }
+  return walk({ $ref: `#/$defs/${name}` }, [], '', 0).filter(({ member }) => !REFERS_TO_NOTHING.test(member))
+}
+
+/** A copy with a value at a place; what is missing on the way there is made. */
+function withValue(given: unknown, [step, ...rest]: Path, value: string): unknown {
+  if (step === undefined) return value
+  if (typeof step === 'number') return [withValue(Array.isArray(given) ? given[0] : undefined, rest, value)]
+  return { ...(given as object), [step]: withValue((given as JsonObject | undefined)?.[step], rest, value) }
+}
+
+/** The least message of a name, with what the caller itself has wherever a field is called so. */
+function ownSample(name: string, own: Belongings): JsonObject {
+  const replaced = (value: unknown, member: string): unknown => {
+    if (Array.isArray(value)) return value.map((item) => replaced(item, member.replace(/s$/, '')))
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, key)]))
+    }
+    if (typeof value !== 'string') return value
+    if (member === 'signWith') return own['address']
+    return own[member] ?? value
+  }
+  return replaced(sampleOf(name), '') as JsonObject
+}
+
+/** A field of a request, and what comes back for a value in it. */
+interface Place {
+  readonly at: string
+  ask(value: string): Promise<Pick<Answer, 'status' | 'text'>>
+}
+
+/** Asks everywhere with what the victim has and with what nobody has: how often, and where the answers differ. */
+async function compare(victim: Belongings, places: Iterable<Place>, asks: (at: string, what: string) => boolean) {
+  const wrong: unknown[] = []
+  let compared = 0
+  for (const { at, ask } of places) {
+    const said = async (value: string) => {
+      const { status, text } = await ask(value)
+      return [status, text.replaceAll(value, 'VALUE').replaceAll(value.toLowerCase(), 'VALUE')] as const
+    }
+    const ofNobody = new Map<string, readonly [number, string]>()
+    for (const [what, value] of Object.entries(victim).filter(([what]) => asks(at, what))) {
+      const nobody = strangerTo(value)
+      const expected = ofNobody.get(nobody) ?? (await said(nobody))
+      ofNobody.set(nobody, expected)
+      const got = await said(value)
+      compared++
+      if (!isDeepStrictEqual(got, expected)) wrong.push([at, what, got, expected])
+    }
+  }
+  return { wrong, compared }
+}
+
+function* fieldsOfActivities(
+  service: TestService,
+  { client, organizationId }: Tenant,
+  own: Belongings,
+): Iterable<Place> {
+  for (const type of (Object.keys(activities) as ActivityType[]).filter((each) => 'execute' in handlers[each])) {
+    if (/SET_IP_ALLOWLIST|ROOT_QUORUM|SET_ORGANIZATION_FEATURE|DELETE_SUB_ORG/.test(type)) continue
+    const sample = ownSample(activities[type].intent, own)
+    for (const { path } of textPaths(activities[type].intent)) {
+      const ask = async (value: string) => {
+        const { path: to, text } = service.body(type, withValue(sample, path, value) as object, { organizationId })
+        const answer = await client.raw(to, text)
+        // What succeeded has an id and a time of its own.
+        return answer.status === 200 ? { status: 200, text: '' } : answer
+      }
+      yield { at: `${type} ${path.join('.')}`, ask }
+    }
+  }
+}
+
+function* fieldsOfQueries(_: TestService, { client, organizationId }: Tenant, own: Belongings): Iterable<Place> {
+  for (const name of Object.keys(queries) as QueryName[]) {
+    const { request, path: to } = queries[name]
+    const sample = { ...ownSample(request, own), organizationId }
+    for (const { path } of textPaths(request).filter(({ path: [first] }) => first !== 'organizationId')) {
+      const ask = (value: string) => client.raw(to, JSON.stringify(withValue(sample, path, value)))
+      yield { at: `${name} ${path.join('.')}`, ask }
+    }
+  }
+}
+
+/** Who asks, and for what of whom. */
+const STRANGERS = [
+  { who: 'another organization', whose: 'a sub-organization' },
+  { who: 'another organization', whose: 'a parent' },
+  { who: 'a sub-organization', whose: 'its sibling' },
+  { who: 'a sub-organization', whose: 'its parent' },
+] as const
+const FIELDS = { 'an activity': fieldsOfActivities, 'a query': fieldsOfQueries } as const
+
+/** Every stranger with the fields of every sort of request. */
+export const strangers = STRANGERS.flatMap((stranger) =>
+  (Object.keys(FIELDS) as (keyof typeof FIELDS)[]).map((of) => ({ ...stranger, of })),
+)
+type Stranger = (typeof strangers)[number]
+
+export interface Asked {
+  readonly compared: number
+  /** Where an answer told more than that nobody has it. */
+  readonly wrong: readonly unknown[]
+}
+
+/** Organizations that have one of everything: one alone, two below another, and that one. */
+export async function openStrangers() {
+  const service = await startTestService()
+  const stranger = await addTenant(service)
+  const child = await addTenant(service, { parentId: service.organizationId })
+  const sibling = await addTenant(service, { parentId: service.organizationId })
+  const owned = {
+    'a sub-organization': await fill(child.client, child.organizationId, 'victim'),
+    parent: await fill(service.root, service.organizationId, 'victim-above'),
+  }
+  const victims = {
+    'a sub-organization': owned['a sub-organization'],
+    'its sibling': owned['a sub-organization'],
+    'a parent': owned.parent,
+    'its parent': owned.parent,
+  }
+  const asking = { 'another organization': stranger, 'a sub-organization': sibling }
+  const own = new Map<Tenant, Belongings>()
+  for (const one of [stranger, sibling]) own.set(one, await fill(one.client, one.organizationId, 'own'))
+  return {
+    /** With `every`, each stranger asks for everything in every field; else they share what a field is not meant for. */
+    async ask({ who, whose, of }: Stranger, { every }: { readonly every: boolean }): Promise<Asked> {
+      const tenant = asking[who]
+      const turn = STRANGERS.findIndex((one) => one.who === who && one.whose === whose)
+      let pairs = 0
+      return compare(victims[whose], FIELDS[of](service, tenant, own.get(tenant)!), (at, what) => {
+        const mine = pairs++ % STRANGERS.length === turn
+        return every || mine || isMeant(at, what)
+      })
+    },
+    close: () => service.close(),
+  }
+}
+
+/** Whether a field is called as the thing is, in the singular or the plural. */
+function isMeant(at: string, what: string): boolean {
+  const member = at.split(/[ .]/).findLast((part) => !/^\d+$/.test(part))!
+  return member.toLowerCase().replace(/s$/, '').endsWith(what.toLowerCase())
+}
