@@ -83,7 +83,9 @@ describe('dry run: by type', () => {
     const makers = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.startsWith('client/'))
       .filter((name) =>
-        /\b(submitter|createClients|createSubmitClient)\(/.test(readFileSync(join(folder, name), 'utf8')),
+        /\b(submitter|createClients|createSubmitClient|createOrganizationWorker)\(/.test(
+          readFileSync(join(folder, name), 'utf8'),
+        ),
       )
     expect(makers.sort()).toEqual([
       'cli/background/come-up.ts',
@@ -92,6 +94,7 @@ describe('dry run: by type', () => {
       'cli/commands/worker.ts',
       // Where it is declared.
       'cli/connect.ts',
+      'cli/organization-worker.ts',
     ])
   })
 })
