@@ -6,8 +6,16 @@ export const cliCodes = {
     solve: 'run `quorate --help` or `quorate COMMAND --help`',
   },
   'cli/key-in-file': {
-    summary: 'a plan, a report or a definition that would be written holds a private key',
+    summary: 'a plan, a report, a lock file or a definition that would be written holds a private key or a mnemonic',
     solve: 'take the key out where it comes from, and make a new one in its place; nothing was written',
+  },
+  'cli/key-in-output': {
+    summary: 'what would be printed holds the private key that the command works with',
+    solve: 'take the key out where it comes from, and make a new one in its place; nothing was printed',
+  },
+  'cli/key-in-plan': {
+    summary: 'an activity of a plan would carry a private key to where others read it',
+    solve: 'take the key out of the definitions or the values given to them, and make a new one; nothing was submitted',
   },
   'cli/no-definitions': {
     summary: 'no folder of definitions was named or found',

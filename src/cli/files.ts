@@ -1,11 +1,17 @@
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { findKeyMaterial, QuorateError } from '../diagnostics/index.ts'
+import { findKeyMaterial, placeInWords, QuorateError } from '../diagnostics/index.ts'
 import { holdsLoadedKey } from '../telemetry/index.ts'
 
 /** Writes a file in place, as its owner set it up. Throws `cli/unwritable`, and `cli/key-in-file` for key material. */
 export function writeText(path: string, text: string): void {
   assertNoKeys(path, text)
   attempt(path, () => writeFileSync(path, text))
+}
+
+/** The same for a file that must not be there yet. */
+export function writeNew(path: string, text: string): void {
+  assertNoKeys(path, text)
+  attempt(path, () => writeFileSync(path, text, { flag: 'wx' }))
 }
 
 /**
@@ -29,15 +35,17 @@ export function writePrivate(path: string, text: string): void {
   })
 }
 
-/** Plans, reports and definitions are uploaded, committed and shown: none of them may hold a private key. */
-function assertNoKeys(path: string, text: string): void {
-  const seen = holdsLoadedKey(text) ? 'the private key in use' : findKeyMaterial(text)?.name
-  if (seen === undefined) return
+/** Plans, reports, locks and definitions are uploaded, committed and shown: none of them may hold a private key. Throws `cli/key-in-file`. */
+export function assertNoKeys(path: string, text: string): void {
+  const isLoaded = holdsLoadedKey(text)
+  const found = isLoaded ? undefined : findKeyMaterial(text)
+  if (!isLoaded && found === undefined) return
+  const name = found?.name ?? 'the private key in use'
   throw new QuorateError(
     'cli/key-in-file',
-    `what would stand in \`${path}\` holds ${seen}; not shown, and not written`,
+    `what would stand in \`${path}\` holds ${name}; not shown, and not written`,
     {
-      facts: { file: path, written: 'nothing' },
+      facts: { file: path, ...(found ? { at: placeInWords(text, found) } : {}), written: 'nothing' },
       next: 'find where it comes from (notes, names, values of variables, what is live), take it out there, and make a new key in its place',
     },
   )

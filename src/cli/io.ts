@@ -1,7 +1,8 @@
 import { printable, printableJson, QuorateError } from '../diagnostics/index.ts'
 import { rendition, toTerminal } from './screen.ts'
+import { withhold } from './withheld.ts'
 
-/** The output of a command: data to stdout, messages to stderr. Control characters reach neither (`screen.ts`). */
+/** The output of a command: data to stdout, messages to stderr. Neither control characters (`screen.ts`) nor keys (`withheld.ts`) reach them. */
 export interface Io {
   /** Data: what a command was asked for. */
   out(text: string): void
@@ -49,14 +50,21 @@ export function createIo(environment: Readonly<Record<string, string | undefined
   const ci = Boolean(environment['CI'])
   const terminal = Boolean(process.stdout.isTTY && process.stdin.isTTY && process.stderr.isTTY) && !ci
   const colour = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb' && Boolean(process.stdout.isTTY)
+  const say = (text: string) => {
+    // Talk that cannot be written (its disk is full) is no reason to end what it tells of.
+    try {
+      process.stderr.write(toTerminal(withhold(text).shown))
+    } catch (error) {
+      if (error instanceof QuorateError) throw error
+    }
+  }
   return {
-    out: (text) => void process.stdout.write(toTerminal(text)),
-    say(text) {
-      // Talk that cannot be written (its disk is full) is no reason to end what it tells of.
-      try {
-        process.stderr.write(toTerminal(text))
-      } catch {}
+    out(text) {
+      const { shown, said } = withhold(text)
+      process.stdout.write(toTerminal(shown))
+      for (const one of said) say(`stdout, ${one}`)
     },
+    say,
     terminal,
     live: terminal && environment['TERM'] !== 'dumb',
     style: createStyle(colour),
@@ -67,7 +75,7 @@ export function createIo(environment: Readonly<Record<string, string | undefined
       // Ctrl-C rejects, and at the end of the input nothing answers: neither is a yes.
       const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
       try {
-        const answer = await Promise.race([lines.question(`${printable(question)} [y/N] `), ended])
+        const answer = await Promise.race([lines.question(`${printable(withhold(question).shown)} [y/N] `), ended])
         return /^y(es)?$/i.test(answer.trim())
       } catch (error) {
         if (error instanceof Error && error.name === 'AbortError') return false

@@ -10,6 +10,7 @@ import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import type { CommandInput } from './command.ts'
 import type { Place } from './connect.ts'
+import { assertNoKeys } from './files.ts'
 import { planInside, wantedOf, withoutTombstones } from './planning-inside.ts'
 import { asksAgain } from './rejections.ts'
 import { parseVars, readValues } from './values.ts'
@@ -142,7 +143,7 @@ function actingAs(actual: Actual, userName: unknown): Actual {
 
 /** Writes which live thing each name means beside the definitions, once nothing is left to do. */
 export async function saveLock({ lockFolder, lock }: Planned): Promise<void> {
-  await writeLock(lockFolder, lock)
+  await writeLock(lockFolder, lock, { check: assertNoKeys })
 }
 
 /** A client that says how many queries it was asked. */

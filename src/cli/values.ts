@@ -1,7 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
 import { ensurePrivateFolder } from '../local/index.ts'
+import { writePrivate } from './files.ts'
 import { jsonText } from './io.ts'
 
 /**
@@ -32,9 +33,7 @@ export function writeValues(dataDir: string, more: Values): Values {
   const old = readValues(dataDir)
   const values = { env: { ...old.env, ...more.env }, vars: { ...old.vars, ...more.vars } }
   ensurePrivateFolder(dataDir)
-  const temporary = `${file(dataDir)}.${process.pid}`
-  writeFileSync(temporary, jsonText(values), { mode: 0o600 })
-  renameSync(temporary, file(dataDir))
+  writePrivate(file(dataDir), jsonText(values))
   return values
 }
 

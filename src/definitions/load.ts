@@ -36,6 +36,7 @@ import type { WrittenName } from './names.ts'
 import { type Around, checkFolderKeys, checkNestedNames, Findings, type Nested, nestedIn, readFate } from './nested.ts'
 import { readOrganization, readVars } from './organization.ts'
 import { parseYaml } from './parse.ts'
+import { secretsIn } from './secrets.ts'
 import { type Outside, substitute } from './substitute.ts'
 import { childOf, entryOf, type Tree } from './tree.ts'
 import { readVariables } from './variables.ts'
@@ -174,7 +175,7 @@ async function readFolder(folder: string, reader: FolderReader): Promise<ReadFol
     sources: parsed.map(({ source }) => source),
     folders: read.folders,
     complete: read.diagnostics.length === 0 && parsed.every(({ tree }) => tree),
-    diagnostics: [...read.diagnostics, ...parsed.flatMap((one) => one.diagnostics)],
+    diagnostics: [...read.diagnostics, ...parsed.flatMap((one) => [...one.diagnostics, ...secretsIn(one.source)])],
   }
 }
 

@@ -118,12 +118,17 @@ function rowText({ id, applied, managed }: LockRow): string {
 
 /**
  * Writes the lock, sorted, by way of a new file, so that a reader sees the old one or the new one and never half of one.
- * Throws `QuorateError`.
+ * `check` throws for a text that must not be written. Throws `QuorateError`.
  */
-export async function writeLock(folder: string, lock: Lock): Promise<void> {
+export async function writeLock(
+  folder: string,
+  lock: Lock,
+  { check }: { readonly check: (path: string, text: string) => void },
+): Promise<void> {
   const path = join(folder, LOCK_FILE)
   const sorted = sortMembers(Object.fromEntries(Object.entries(lock).map(([id, rows]) => [id, textsOf(rows)])))
   const text = HEAD + stringify(sorted, { lineWidth: 0, aliasDuplicateObjects: false })
+  check(path, text)
   const draft = `${path}.${randomUUID()}.tmp`
   try {
     await writeFile(draft, text, { flag: 'wx', flush: true })

@@ -1,4 +1,5 @@
 import { type Document, isScalar, type Node, visit } from 'yaml'
+import { type Diagnostic, diagnostic, keyPlaces, type Source, spanAt } from '../diagnostics/index.ts'
 
 /** Keys under which people paste what must stay secret. */
 export const SECRET_KEY =
@@ -16,4 +17,13 @@ export function blankSecrets(text: string, document: Document): string {
     },
   })
   return blanked
+}
+
+/** Key material wherever it stands in a file, comments included. */
+export function secretsIn(source: Source): readonly Diagnostic[] {
+  return keyPlaces(source.text).map(({ name, start, end }) =>
+    diagnostic('definitions/secret', `this is ${name}, which no definition may hold`, spanAt(source, start, end), {
+      help: 'remove it, also from the history of this file, and make a new key: this one is no secret any more',
+    }),
+  )
 }

@@ -6,7 +6,7 @@
 export { type CodeRow, type Codes, EXIT, type ExitCode } from './codes.ts'
 export { type Diagnostic, diagnostic, hasErrors, type Related, type Severity, sortDiagnostics } from './diagnostic.ts'
 export { QuorateError, type QuorateErrorOptions, toErrorJson } from './error.ts'
-export { findKeyMaterial, withoutKeys } from './key-material.ts'
+export { findKeyMaterial, keyPlaces, placeInWords, withoutKeyMaterial, withoutKeys } from './key-material.ts'
 export { difference, findLookAlikes, indexLookAlikes, type ScopedName } from './look-alike.ts'
 export { markdownCode, markdownText } from './markdown.ts'
 export {

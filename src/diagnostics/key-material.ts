@@ -3,12 +3,16 @@
  * a log or an editor afterwards: what looks like one is said to be seen, and not shown.
  */
 
+import { findMnemonics, type Stretch } from './mnemonic.ts'
+
 interface Form {
   /** e.g. `a PEM private key`. */
   readonly name: string
   readonly pattern: RegExp
   readonly fits?: (text: string) => boolean
 }
+
+const MNEMONIC = 'a mnemonic'
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
@@ -34,23 +38,48 @@ const HEX: Form = {
   pattern: /(?<![0-9A-Za-z:])(?:0x)?[0-9a-fA-F]{64}(?:(?=:(?:p256|secp256k1|ed25519)\b)|(?![0-9A-Za-z]))/g,
 }
 
-/** The first form of key material that cannot be anything else, by its name and place. */
-export function findKeyMaterial(text: string): { readonly name: string; readonly index: number } | undefined {
-  for (const { name, pattern, fits } of FORMS) {
-    for (const match of text.matchAll(pattern)) if (fits?.(match[0]) ?? true) return { name, index: match.index }
-  }
-  return undefined
+/** Key material in a text, where it can be nothing else: its name and place. */
+export interface KeyPlace extends Stretch {
+  readonly name: string
+}
+
+/** Every stretch of a text that can be nothing but key material, in order. */
+export function keyPlaces(text: string): readonly KeyPlace[] {
+  const found = FORMS.flatMap(({ name, pattern, fits }) =>
+    [...text.matchAll(pattern)]
+      .filter(([match]) => fits?.(match) ?? true)
+      .map(({ 0: match, index }) => ({ name, start: index, end: index + match.length })),
+  )
+  const mnemonics = findMnemonics(text).map((stretch) => ({ name: MNEMONIC, ...stretch }))
+  return [...found, ...mnemonics].sort((a, b) => a.start - b.start)
+}
+
+/** The first form of key material that cannot be anything else. */
+export function findKeyMaterial(text: string): KeyPlace | undefined {
+  return keyPlaces(text)[0]
+}
+
+/** Where something stands in a text, in words that repeat nothing of it but the name before it: `line 3, after \`notes\``. */
+export function placeInWords(text: string, { start }: Stretch): string {
+  const before = text.slice(0, start)
+  const line = before.split('\n')
+  const key = /(?<![\w.-])([A-Za-z_][\w.-]{0,39})"?\s*:[^:]*$/.exec(line.at(-1)!.slice(-200))?.[1]
+  return `line ${line.length}${key === undefined ? '' : `, after \`${withoutKeys(key)}\``}`
+}
+
+/** A text with words in place of what can be nothing but key material. */
+export function withoutKeyMaterial(text: string): string {
+  return replaceForms(text, FORMS, seen)
 }
 
 /** A text with words in place of what looks like key material. */
 export function withoutKeys(text: string): string {
-  return replaceForms(text, [...FORMS, HEX], (_, name) => `[looks like ${name}; not shown]`)
+  return replaceForms(text, [...FORMS, HEX], seen)
 }
 
 /** The same, but 64 hex characters only where a text from outside is quoted: digests of ours stand elsewhere. */
 export function withoutQuotedKeys(text: string): string {
-  const shown = replaceForms(text, FORMS, (_, name) => `[looks like ${name}; not shown]`)
-  return shown.replace(/`[^`]*`|'[^']*'|"[^"]*"/g, withoutKeys)
+  return withoutKeyMaterial(text).replace(/`[^`]*`|'[^']*'|"[^"]*"/g, withoutKeys)
 }
 
 /** A text of the same length with asterisks in place of it, so that offsets still fit. */
@@ -58,11 +87,20 @@ export function blankKeys(text: string): string {
   return replaceForms(text, [...FORMS, HEX], (found) => found.replace(/[^\r\n]/g, '*'))
 }
 
+function seen(_: string, name: string): string {
+  return `[looks like ${name}; not shown]`
+}
+
 function replaceForms(text: string, forms: readonly Form[], put: (found: string, name: string) => string): string {
-  return forms.reduce(
-    (shown, { name, pattern, fits }) =>
-      shown.replace(pattern, (found) => ((fits?.(found) ?? true) ? put(found, name) : found)),
+  const shown = forms.reduce(
+    (left, { name, pattern, fits }) =>
+      left.replace(pattern, (found) => ((fits?.(found) ?? true) ? put(found, name) : found)),
     text,
+  )
+  // From the end, so that the places of the others stay.
+  return findMnemonics(shown).reduceRight(
+    (left, { start, end }) => left.slice(0, start) + put(left.slice(start, end), MNEMONIC) + left.slice(end),
+    shown,
   )
 }
 

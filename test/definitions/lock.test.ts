@@ -8,6 +8,7 @@ import { toFault } from './harness.ts'
 const A = '0b1c6c7e-55a4-4f0a-9c54-3f8a4a1d2e3f'
 const B = '1b1c6c7e-55a4-4f0a-9c54-3f8a4a1d2e3f'
 const DIGEST = '3f9a0c1b2d4e5f603f9a0c1b'
+const check = () => {}
 
 describe('lock', () => {
   let folder: string
@@ -26,14 +27,22 @@ describe('lock', () => {
       [A]: { 'user.alice': { id: B }, 'tag["Ops: team #1"]': { id: A }, 'user.__proto__': { id: 'x' } },
       [B]: {},
     }
-    await writeLock(folder, lock)
+    await writeLock(folder, lock, { check })
     expect(await readLock(folder)).toMatchObject({ lock, diagnostics: [] })
   })
 
   test('lock: the order in which things are found does not show', async () => {
-    await writeLock(folder, { [B]: { 'user.b': { id: '2' }, 'tag.a': { id: '1', applied: DIGEST } }, [A]: {} })
+    await writeLock(
+      folder,
+      { [B]: { 'user.b': { id: '2' }, 'tag.a': { id: '1', applied: DIGEST } }, [A]: {} },
+      { check },
+    )
     const first = text()
-    await writeLock(folder, { [A]: {}, [B]: { 'tag.a': { id: '1', applied: DIGEST }, 'user.b': { id: '2' } } })
+    await writeLock(
+      folder,
+      { [A]: {}, [B]: { 'tag.a': { id: '1', applied: DIGEST }, 'user.b': { id: '2' } } },
+      { check },
+    )
     expect(text()).toBe(first)
     expect(first).toMatchInlineSnapshot(`
       "# Which live thing each name means, and what was last applied to it. Written by quorate; review it, commit it, do not edit it.
@@ -118,7 +127,9 @@ describe('lock', () => {
 
   test('lock: one that cannot be written is an error, and no half of it is left', async () => {
     mkdirSync(join(folder, LOCK_FILE))
-    await expect(writeLock(folder, { [A]: {} })).rejects.toMatchObject({ code: 'definitions/unwritable-lock' })
+    await expect(writeLock(folder, { [A]: {} }, { check })).rejects.toMatchObject({
+      code: 'definitions/unwritable-lock',
+    })
     expect(readdirSync(folder)).toEqual([LOCK_FILE])
     const { diagnostics } = await readLock(folder)
     expect(diagnostics.map(({ code }) => code)).toEqual(['definitions/unreadable'])

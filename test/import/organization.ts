@@ -187,7 +187,7 @@ const expressions = fc.constantFrom(
   "wallet.id == 'WALLET0' && eth.tx.value < 1000",
   "wallet.id in ['WALLET0', 'WALLET1']\n  && activity.action == 'SIGN'",
   "activity.kind == 'SIGN_TRANSACTION' && wallet.id == 'WALLET0' && eth.tx.value < 1000000000000000000 && eth.tx.to == '0xd8da6bf26964af9d7eed9e03e53415d37aa96045'",
-  "activity.kind  ==  'A  B'",
+  "wallet.label  ==  'A  B'",
   "wallet.label == '${wallet.x}'",
   "wallet.label == '# no comment: at all'",
 )

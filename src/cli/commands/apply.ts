@@ -20,7 +20,7 @@ import { withRejectionsAnywhere } from '../rejections.ts'
 import { line } from '../screen.ts'
 import { withApplies } from '../temporal.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
-import { assertAllowed, assertNotRejected, assertPermitted, showPlan } from '../views/plan.ts'
+import { assertAllowed, assertNoKeysSubmitted, assertNotRejected, assertPermitted, showPlan } from '../views/plan.ts'
 import { createProgressView, exitOf, renderResult, renderWaiting } from '../views/progress.ts'
 import { readText } from './show.ts'
 
@@ -54,6 +54,7 @@ async function applySaved(
   // Somebody may have rejected it since it was made, or the run that carries it out may not have heard of that yet.
   const plan = await withRejectionsAnywhere(input, reader(place), saved)
   events?.planned(plan)
+  assertNoKeysSubmitted(plan)
   assertAllowed(plan)
   assertNotRejected(plan)
   assertPermitted(plan)
@@ -108,6 +109,7 @@ async function applyFolder(
   const { plan } = planned
   events?.planned(plan)
   if (talks) showPlan(input, plan)
+  assertNoKeysSubmitted(plan)
   assertAllowed(plan)
   assertNotRejected(plan)
   assertPermitted(plan)

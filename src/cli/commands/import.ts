@@ -6,7 +6,7 @@ import { type Imported, type ImportInput, importDefinitions } from '../../import
 import { kindsMentioned, readActual } from '../../live/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
-import { writeText } from '../files.ts'
+import { assertNoKeys, writeText } from '../files.ts'
 import { importInside, joinLocks } from '../importing-inside.ts'
 import { writeJson } from '../io.ts'
 import { loadFolder, outsideOf } from '../planning.ts'
@@ -60,7 +60,7 @@ export async function follow(input: CommandInput): Promise<ExitCode> {
     writeText(path, text)
   }
   const locks = inside.map(({ lock }) => lock)
-  await writeLock(lockFolder, joinLocks(outer.lock, locks, place.organizationId))
+  await writeLock(lockFolder, joinLocks(outer.lock, locks, place.organizationId), { check: assertNoKeys })
   present(input, imports)
   return EXIT.done
 }

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findPlace, reader } from '../connect.ts'
+import { assertNoKeys, writeNew } from '../files.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { firstDefinitions } from '../views/first-definitions.ts'
@@ -18,9 +19,11 @@ export async function init(input: CommandInput): Promise<ExitCode> {
     })
   }
   const actual = await readActual(reader(await findPlace(input)))
-  mkdirSync(folder, { recursive: true })
   const file = join(folder, 'organization.yaml')
-  writeFileSync(file, firstDefinitions(actual), { flag: 'wx' })
+  const text = firstDefinitions(actual)
+  assertNoKeys(file, text)
+  mkdirSync(folder, { recursive: true })
+  writeNew(file, text)
   if (json) writeJson(io, { written: [file], organizationId: actual.organizationId })
   else io.say(line`Wrote ${file}. Add users, policies and wallets, then run \`quorate plan ${folder}\`.\n`)
   return EXIT.done

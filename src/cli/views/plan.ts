@@ -1,4 +1,4 @@
-import { EXIT, QuorateError } from '../../diagnostics/index.ts'
+import { EXIT, findKeyMaterial, placeInWords, QuorateError } from '../../diagnostics/index.ts'
 import {
   appliedPlans,
   type Plan,
@@ -53,6 +53,21 @@ export function assertNotRejected(plan: Plan): void {
       throw new QuorateError('cli/rejected', `${whereIn(plan, one)}${summary} was ${rejectionText(forecast)}`, {
         facts: { activity: `${type} ${forecast.activityId}`, submitted: 'nothing' },
         next: 'ask them why and change the definitions, or give --ask-again to ask once more as a new activity',
+      })
+    }
+  }
+}
+
+/** Throws `cli/key-in-plan` when an activity would carry a key: whoever may read the organization would have it. */
+export function assertNoKeysSubmitted(plan: Plan): void {
+  for (const one of appliedPlans(plan)) {
+    for (const { parameters, summary, type } of one.batches) {
+      const text = JSON.stringify(parameters, null, 1)
+      const found = findKeyMaterial(text)
+      if (!found) continue
+      throw new QuorateError('cli/key-in-plan', `${whereIn(plan, one)}${summary} would hold ${found.name}; not shown`, {
+        facts: { activity: type, at: placeInWords(text, found), submitted: 'nothing' },
+        next: 'take it out of the definitions or the values given to them, and make a new key in its place',
       })
     }
   }

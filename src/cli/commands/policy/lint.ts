@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Fix, LINT_FILE, lintDefinitions, readInside, readLintFile } from '../../../definitions/index.ts'
 import {
@@ -13,6 +13,7 @@ import {
 } from '../../../diagnostics/index.ts'
 import { type LintSeverity, rules, type Severities } from '../../../policy/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { writeText } from '../../files.ts'
 import { jsonText, writeJson } from '../../io.ts'
 import { readPolicies } from '../../policies.ts'
 import { line, workflowCommands } from '../../screen.ts'
@@ -37,7 +38,7 @@ export async function lint(input: CommandInput): Promise<ExitCode> {
     ...linted.flatMap((one) => one.diagnostics).filter((one) => !fixed.some(({ solves }) => solves === one)),
   ])
   if (typeof options['sarif'] === 'string') {
-    writeFile(options['sarif'], jsonText(toSarif(diagnostics, { rules, version })))
+    writeText(options['sarif'], jsonText(toSarif(diagnostics, { rules, version })))
   }
   const counts = countOf(diagnostics)
   if (json) writeJson(io, { ...counts, fixed: fixed.length, diagnostics: diagnostics.map(toDiagnosticJson) })
@@ -105,21 +106,9 @@ function applyFixes(fixes: readonly Fix[]): readonly Fix[] {
     // From the end, so that the places of the others stay.
     for (const { span, text: fixed } of own.toSorted((a, b) => b.span.start - a.span.start))
       text = text.slice(0, span.start) + fixed + text.slice(span.end)
-    writeFile(path, text)
+    writeText(path, text)
   }
   return fixes
-}
-
-function writeFile(path: string, text: string): void {
-  try {
-    writeFileSync(path, text)
-  } catch (cause) {
-    throw new QuorateError('cli/unwritable', `\`${path}\` cannot be written: ${(cause as Error).message}`, {
-      facts: { file: path },
-      next: 'choose another file, or check who may write it',
-      cause,
-    })
-  }
 }
 
 function countOf(diagnostics: readonly Diagnostic[]) {

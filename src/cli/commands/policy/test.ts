@@ -1,7 +1,8 @@
-import { existsSync, statSync, watch, writeFileSync } from 'node:fs'
+import { existsSync, statSync, watch } from 'node:fs'
 import { createSource, EXIT, type ExitCode, QuorateError } from '../../../diagnostics/index.ts'
 import { type Coverage, coverageOf, playSuite, worldOfDefinitions } from '../../../scenarios/index.ts'
 import type { CommandInput } from '../../command.ts'
+import { writeText } from '../../files.ts'
 import { writeJson } from '../../io.ts'
 import { listTestFiles, loadPolicies } from '../../policies.ts'
 import { renderCoverageHtml, renderLcov } from '../../views/coverage-files.ts'
@@ -85,15 +86,7 @@ function show({ io, json, options }: CommandInput, report: TestReport): void {
 
 function writeReport(file: unknown, render: () => string): void {
   if (typeof file !== 'string') return
-  try {
-    writeFileSync(file, render())
-  } catch (cause) {
-    throw new QuorateError('cli/unwritable', `the report cannot be written: ${(cause as Error).message}`, {
-      facts: { file },
-      next: 'make room or choose another file',
-      cause,
-    })
-  }
+  writeText(file, render())
 }
 
 function readThreshold(text: unknown): number | undefined {
