@@ -2,18 +2,18 @@ import { type Approver, activityParams, type CredentialFacts, type PolicyContext
 import { activityRow } from '../protocol/catalogue.ts'
 import type { RootQuorum } from './organization.ts'
 
-/** What is asked for, and when. */
+/** The request, and its time. */
 export interface Request {
   readonly type: string
   /** The intent of the activity. */
   readonly parameters: object
   /** Trusted time, milliseconds since the epoch. */
   readonly nowMs: number
-  /** What the request is about beyond itself: wallets, transactions, its several calls. */
+  /** The roots of the request: wallets, transactions, its several calls. */
   readonly facts?: Partial<PolicyContext> | undefined
 }
 
-/** What policies read of a request that these have approved, the submitter first. */
+/** The policy context of a request with these approvals, the submitter's first. */
 export function contextOf(
   { type, parameters, nowMs, facts }: Request,
   by: {

@@ -3,7 +3,7 @@ import type { CredentialFacts } from '../policy/index.ts'
 
 /** One way in which a user can vote. */
 export interface Credential {
-  /** What people call it. */
+  /** The word for it in messages. */
   readonly name: string
   readonly facts: CredentialFacts
   /** Milliseconds since the epoch. @default never */

@@ -1,7 +1,7 @@
 import { QuorateError, type QuorateErrorOptions } from '../diagnostics/index.ts'
 import type { ServiceCode } from './codes.ts'
 
-/** What keeps the service from starting or working, said to its operator. */
+/** An error that keeps the service from starting or working, for its operator. */
 export class ServiceError extends QuorateError {
   override readonly name = 'ServiceError'
 

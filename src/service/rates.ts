@@ -35,7 +35,7 @@ export interface Rates {
   countCaller(tx: Transaction, request: { readonly organizationId: string; readonly path: string }): Promise<void>
 }
 
-/** What is counted in total. */
+/** Paths whose requests are counted in total. */
 const SENDS: ReadonlySet<string> = new Set([
   activities.ACTIVITY_TYPE_ETH_SEND_TRANSACTION.path,
   activities.ACTIVITY_TYPE_SOL_SEND_TRANSACTION.path,

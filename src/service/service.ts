@@ -189,7 +189,7 @@ function openOperator({ dataDir, operator, clock, logger }: Settings): Operator 
   return undefined
 }
 
-/** What was accepted is sent at once, whether the request itself or an approval was the last that it needed. */
+/** Wakes the sender after an accepted send, whether the request itself or an approval was the last that it needed. */
 function wakingSender(engine: Engine, sender: Sender): Engine {
   return {
     ...engine,

@@ -16,7 +16,7 @@ import {
 import type { ImportTargetRow } from '../store/index.ts'
 import { signBundle } from './bundle.ts'
 
-/** What a target may be used for. */
+/** The kinds of import. */
 export type ImportKind = 'wallet' | 'private-key'
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000
@@ -48,7 +48,7 @@ export async function makeImportTarget(context: HandlerContext, kind: ImportKind
   return signBundle(context, { targetPublic, organizationId, userId })
 }
 
-/** What was imported; wipe `secret`. */
+/** The imported secret, which the caller must wipe. */
 export interface Imported {
   readonly secret: Uint8Array
   /** Takes the target away: it has served. */

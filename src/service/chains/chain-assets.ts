@@ -17,9 +17,9 @@ export interface ChainAssets {
   readonly isAddress: (text: string) => boolean
   /** All of them, the currency first, then in the order of the setting. */
   list(): Promise<readonly Asset[]>
-  /** What a token says of itself, whether it is set or not; undefined for what is none. */
+  /** The name, symbol and decimals of a token, set or not; undefined for an address that is no token. */
   find(token: string): Promise<Asset | undefined>
-  /** What an address has of them, nothing of which it has none. */
+  /** The balances of an address above zero. */
   balances(address: string): Promise<readonly Balance[]>
 }
 

@@ -1,6 +1,6 @@
 import { type Namespace, namespaceOf } from '../../chain/index.ts'
 
-/** What can be owned on a chain. `caip19` is its CAIP-19 id; an asset that has told no name has none. */
+/** An asset of a chain. `caip19` is its CAIP-19 id; an asset that has told no name has none. */
 export interface Asset {
   readonly caip19: string
   readonly symbol?: string

@@ -1,4 +1,4 @@
-/** What is set as a token of a chain does not answer as one. */
+/** Thrown when a configured token of a chain does not answer as a token. */
 export class NoToken extends Error {
   override readonly name = 'NoToken'
   readonly token: string

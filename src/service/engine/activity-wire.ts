@@ -1,7 +1,7 @@
 import { findActivity, type Json, type JsonObject, toTimestamp } from '../../protocol/index.ts'
 import { type ActivityRecordRow, shownFingerprint, type VoteRow } from '../store/index.ts'
 
-/** What an activity's answer needs besides its row. */
+/** The parts of an activity's answer besides its row. */
 export interface ActivityView {
   readonly activity: ActivityRecordRow
   readonly votes: readonly { readonly vote: VoteRow; readonly user: JsonObject }[]

@@ -20,7 +20,7 @@ export interface PasskeyProof {
   readonly body: Uint8Array
 }
 
-/** What each fault of a stamp is on the wire (docs/protocol/errors.md#texts). */
+/** The refusal for each fault of a stamp (docs/protocol/errors.md#texts). */
 const FAULTS: Readonly<Record<StampFault, (error: StampError) => ApiError>> = {
   missing: () => apiError('noStamp'),
   several: () => apiError('twoStamps'),

@@ -4,12 +4,12 @@ import { lockOrganization, type OrganizationPlace, type Transaction } from '../s
 import type { Proof } from './authentication.ts'
 import { type ProvedCredential, proveCredential } from './credential.ts'
 
-/** Who makes a request, with which credential, and in which organization it runs. */
+/** The user and credential of a request, and the organization in which it runs. */
 export interface Caller {
   readonly userId: string
-  /** Where the user lives. */
+  /** The organization that the user belongs to. */
   readonly homeId: string
-  /** Where the request runs: `homeId`, or for a parent's read a sub-organization of it. */
+  /** The organization in which the request runs: `homeId`, or for a parent's read a sub-organization of it. */
   readonly organizationId: string
   /** The parent of `homeId`, or itself: what both have in common with all sub-organizations. */
   readonly treeId: string
@@ -18,7 +18,7 @@ export interface Caller {
   readonly counted?: ProvedCredential['counted']
 }
 
-/** What a request may do across the organization tree: queries read downwards, some submits find their home below. */
+/** The reach of a request across the organization tree: queries read downwards, some submits find their home below. */
 export type Reach = 'query' | 'submit' | 'submit-below'
 
 /**

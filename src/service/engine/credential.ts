@@ -23,10 +23,10 @@ import type { PasskeyProof, Proof } from './authentication.ts'
 /** A credential that has proved itself in this request. */
 export interface ProvedCredential {
   readonly userId: string
-  /** Where its user lives. */
+  /** The organization that its user belongs to. */
   readonly homeId: string
   readonly facts: CredentialFacts
-  /** What a vote keeps of the stamp (docs/protocol/stamps.md#what-a-vote-keeps). */
+  /** The parts of the stamp that a vote keeps (docs/protocol/stamps.md#what-a-vote-keeps). */
   readonly signed: Pick<VoteRow, 'public_key' | 'signature' | 'scheme'>
   /** The counter that a passkey told. */
   readonly counted?: { readonly authenticator: AuthenticatorRow; readonly signCount: number }

@@ -6,7 +6,7 @@ import type { HandlerContext } from './handler.ts'
 import type { IdentityOf } from './identities.ts'
 import type { Work } from './work.ts'
 
-/** What handlers may use besides the transaction. */
+/** The tools of handlers besides the transaction. */
 export interface HandlerTools {
   readonly randomBytes: RandomBytes
   readonly sealing: Sealing

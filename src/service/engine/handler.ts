@@ -7,12 +7,12 @@ import type { Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
 import type { Work } from './work.ts'
 
-/** What a handler may use. Everything happens inside the request's one transaction. */
+/** The tools of a handler. Everything happens inside the request's one transaction. */
 export interface HandlerContext {
   /** The open transaction. Only functions of `store/` turn it into SQL. */
   readonly tx: Transaction
   readonly organizationId: string
-  /** Who submitted the activity (the first vote's user). */
+  /** The submitter of the activity (the first vote's user). */
   readonly submitterId: string
   /** Trusted time of this request, in milliseconds since the epoch. */
   readonly now: number
@@ -23,19 +23,19 @@ export interface HandlerContext {
   /** Seals bytes at rest, bound to the row they stand in, and wipes them; opens them again, for the caller to wipe. */
   readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
   readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
-  /** Whom an OIDC token in the intent names. */
+  /** The identity that an OIDC token of the intent names. */
   readonly identityOf: IdentityOf
   /** The chains that are served. INVARIANT: no node is asked while the transaction is open. */
   readonly chains: Chains
   readonly work: Work
 }
 
-/** What a handler may use once it is decided that the activity is carried out. */
+/** The tools of a handler once the activity is allowed. */
 export interface ExecutionContext extends HandlerContext {
   readonly activityId: string
 }
 
-/** What may be asked of the world outside of the store, before a transaction is open. */
+/** Questions to the world outside of the store, before a transaction is open. */
 export interface Outside {
   readonly checkWebhookUrl: CheckWebhookUrl
   readonly chains: Chains

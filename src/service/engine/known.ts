@@ -3,10 +3,10 @@ import type { Caller } from './caller.ts'
 
 /** Verified facts about a request, noted for its line in the operator's log. Nothing that the request only claims. */
 export interface Known {
-  /** Where the request runs, and whose stamp it has. */
+  /** The organization in which the request runs, and the user of its stamp. */
   organizationId?: string
   userId?: string
-  /** What it began or voted on, once that is on disk. */
+  /** The activity that it began or voted on, once that is on disk. */
   activityId?: string
   activityStatus?: string
   /** Whether a request that was denied is kept, or only counted. */

@@ -3,16 +3,16 @@ import type { Chains } from '../chains/index.ts'
 import type { ActivityRecordRow, Transaction } from '../store/index.ts'
 import type { IdentityOf } from './identities.ts'
 
-/** What a query may use: one consistent view of the store, in which nothing can be written. */
+/** The tools of a query: one consistent view of the store, in which nothing can be written. */
 export interface QueryContext {
   readonly tx: Transaction
   /** The organization that is read: the caller's own, or a sub-organization of it. */
   readonly organizationId: string
-  /** Who asks, and where that user lives. */
+  /** The asking user, and the organization that they belong to. */
   readonly caller: { readonly userId: string; readonly organizationId: string }
   /** Trusted time of this request, in milliseconds since the epoch. */
   readonly now: number
-  /** Whom an OIDC token in the request names. */
+  /** The identity that an OIDC token of the request names. */
   readonly identityOf: IdentityOf
   readonly chains: Chains
   /** Writes activities as the caller sees them, with votes and with what the caller may do about them. */

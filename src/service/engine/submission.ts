@@ -34,7 +34,7 @@ export interface Submitted {
   /** The activity's votes, where they are known. */
   readonly votes?: readonly VoteRow[] | undefined
   readonly caller: Caller
-  /** What the caller is answered instead of the activity. */
+  /** The answer to the caller in place of the activity. */
   readonly denial?: ApiError | undefined
   /** Whether the denial is kept, to be read later, or only counted. */
   readonly denialIs?: 'kept' | 'counted'

@@ -8,7 +8,7 @@ import type { Case, Judge } from './judgement.ts'
 import type { ViewTools } from './view.ts'
 import type { Work } from './work.ts'
 
-/** What the steps of a submit use. */
+/** The tools that the steps of a submit share. */
 export interface EngineTools extends ViewTools {
   readonly judge: Judge
   readonly randomBytes: RandomBytes

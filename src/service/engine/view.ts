@@ -7,7 +7,7 @@ import type { Caller } from './caller.ts'
 import type { Case, Judge } from './judgement.ts'
 import { NotPrepared, type Work } from './work.ts'
 
-/** What reading activities needs of the engine. */
+/** The tools for reading activities. */
 export interface ViewTools {
   readonly judge: Judge
   /** The case of a stored activity; nothing for a type that is not carried out. */

@@ -44,7 +44,7 @@ export interface Voter {
 /** The activity as the vote leaves it. */
 export interface Voted {
   readonly activity: ActivityRecordRow
-  /** What the voter is answered instead of the activity: with this vote it would be denied, so the vote does not count. */
+  /** The answer to the voter in place of the activity: with this vote it would be denied, so the vote does not count. */
   readonly denial?: ApiError
   /** Whether what was decided is kept, or only counted. */
   readonly denialIs?: 'kept' | 'counted'

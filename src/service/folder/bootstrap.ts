@@ -17,7 +17,7 @@ import {
 /** In a data folder: what somebody needs to use it. */
 export const BOOTSTRAP_FILE = 'bootstrap.json'
 
-/** What somebody needs to use a new installation; `bootstrap.json` holds it. */
+/** The first credentials and addresses of a new installation; `bootstrap.json` holds them. */
 export interface Bootstrap {
   readonly baseUrl: string
   readonly organizationId: string
@@ -29,7 +29,7 @@ export interface Bootstrap {
   readonly signerPublicKey: string
   readonly notarizerPublicKey: string
   readonly tlsFetcherPublicKey: string
-  /** What pays for sponsored sends, by the namespace of the chain; it needs funds there. */
+  /** The addresses that pay for sponsored sends, by the namespace of the chain; it needs funds there. */
   readonly relayers: RelayerAddresses
 }
 

@@ -88,7 +88,7 @@ function currencyTransfers(
     .map((call) => toTransfer('OUT', call.to, BigInt(call.value), currency))
 }
 
-/** What its logs say that tokens have moved, to the address or from it. */
+/** The token transfers in its logs, to the address or from it. */
 async function tokenTransfers(
   chain: Chain,
   { logs }: Receipt,

@@ -10,7 +10,7 @@ export interface SentTransaction {
   readonly sponsored: boolean
 }
 
-/** What a history says of where a transaction came from. */
+/** The origin of a transaction in a history. */
 export function turnkeyOf({ send, fingerprint, sponsored }: SentTransaction): Wire.TransactionHistoryTurnkey {
   return {
     sponsored,

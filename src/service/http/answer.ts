@@ -14,7 +14,7 @@ export function sendJson(reply: FastifyReply, status: number, body: JsonObject):
     .send(Buffer.from(JSON.stringify(body)))
 }
 
-/** What the log says about a request that failed; bodies and stamps are never in it. */
+/** The log line of a failed request; bodies and stamps are never in it. */
 export interface FailedRequest {
   readonly requestId: string
   readonly path: string
@@ -42,7 +42,7 @@ export function toApiError(
   return apiError('internal', reference)
 }
 
-/** What Fastify itself refuses, in the API's words. */
+/** The API's refusals for errors of Fastify itself. */
 const FASTIFY_REFUSALS: Readonly<Record<string, () => ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => apiError('bodyTooLarge'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => apiError('badRequestBody', 'its length is not the announced one'),

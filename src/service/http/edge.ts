@@ -24,7 +24,7 @@ export interface Edge {
   close(ms: number): Promise<void>
 }
 
-/** What any route may take; `OPTIONS` is what browsers ask first. */
+/** Methods that any route may take; browsers ask with `OPTIONS` first. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 
 /** Puts the edge before everything else of a server. */

@@ -1,4 +1,4 @@
-/** What strangers may cost the service before anything is known of them. */
+/** Limits on requests of callers who are not known yet. */
 export interface EdgeLimits {
   /** Connections that are open at once. @default 4096 */
   readonly connections: number

@@ -21,7 +21,7 @@ import { addRequestLines, type RequestEnd, type RequestLines } from './request-l
  */
 const TIMES_MS = { request: 75_000, idleConnection: 60_000, check: 1_000 } as const
 
-/** What browsers may send (docs/protocol/requests.md#transport). */
+/** Headers that browsers may send (docs/protocol/requests.md#transport). */
 const ALLOWED_HEADERS = [
   'Content-Type',
   'X-Client-Version',
@@ -52,7 +52,7 @@ export interface HttpOptions {
   readonly webhookKeys: () => JsonObject
   /** How many requests one source address may make. */
   readonly sourceRate?: Rate | undefined
-  /** What strangers may cost. */
+  /** Limits on callers who are not known yet. */
   readonly limits?: Partial<EdgeLimits> | undefined
   readonly readiness: Readiness
   /** Told of every request that is over. */

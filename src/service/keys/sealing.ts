@@ -2,7 +2,7 @@ import { type RandomBytes, seal, unseal } from '../../crypto/index.ts'
 import type { Secret } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
 
-/** Where a sealed value stands; part of the seal, so that sealed values cannot be swapped between rows. */
+/** The row of a sealed value; part of the seal, so that sealed values cannot be swapped between rows. */
 export interface SealedPlace {
   readonly table: string
   readonly id: string

@@ -7,7 +7,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RequestEnd } from '../http/index.ts'
 import type { Round } from '../store/index.ts'
 
-/** What is counted where it happens, and read when somebody asks. */
+/** Counters of other parts, read when metrics are asked for. */
 export interface Counted {
   readonly connections: () => number
   readonly connectionsRefused: () => number

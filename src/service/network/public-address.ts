@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import { parseAddress, parseBlock } from './address.ts'
 
-/** What no webhook may reach (docs/protocol/webhooks.md#url-rules). */
+/** Address blocks that no webhook may reach (docs/protocol/webhooks.md#url-rules). */
 const NOT_PUBLIC = [
   ['0.0.0.0/8', 'unspecified, this network'],
   ['10.0.0.0/8', 'private'],

@@ -16,7 +16,7 @@ export class NameNotFound extends Error {
 
 const ATTEMPT = { timeout: 1_500, tries: 2 } as const
 
-/** What a resolver says of a name that has no address. */
+/** Error codes of a resolver for a name without an address. */
 const NO_ADDRESS: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA'])
 
 /**

@@ -1,4 +1,4 @@
-/** What an Ethereum node is asked, in numbers; blocks are `latest`, `pending` or numbers. */
+/** The questions to an Ethereum node, in numbers; blocks are `latest`, `pending` or numbers. */
 import type { Authorization } from '../../chain/index.ts'
 import { isHex } from '../../encoding/index.ts'
 import { type ChainNode, NodeUnreadable } from './node.ts'
@@ -35,7 +35,7 @@ export interface Log {
 export interface Receipt extends Pick<RpcReceipt, 'blockHash' | 'from' | 'to' | 'contractAddress' | 'logs'> {
   readonly blockNumber: bigint
   readonly succeeded: boolean
-  /** What the sender has paid for it, in wei. */
+  /** The fee that the sender has paid, in wei. */
   readonly cost: bigint
 }
 
@@ -125,7 +125,7 @@ export function createEthereumNode(node: ChainNode) {
   }
 }
 
-/** Nothing is known by what cannot be read. */
+/** Throws for an answer that cannot be read. */
 function unreadable(method: string): never {
   throw new NodeUnreadable(`${method} had an answer that cannot be read`)
 }

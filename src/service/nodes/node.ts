@@ -9,7 +9,7 @@ export interface ChainNode {
 export class NodeRefusal extends Error {
   override readonly name = 'NodeRefusal'
   readonly code: number
-  /** What a contract has reverted with, as nodes give it: hex with `0x`. */
+  /** The revert data of a contract, as nodes give it: hex with `0x`. */
   readonly data: string | undefined
 
   constructor({ code, message, data }: RpcError) {
@@ -19,7 +19,7 @@ export class NodeRefusal extends Error {
   }
 }
 
-/** Nobody knows whether the node has done what it was asked: ask again, or look. */
+/** The node may or may not have done the work: ask again, or look. */
 export class NodeUnreachable extends Error {
   override readonly name: string = 'NodeUnreachable'
 }

@@ -10,7 +10,7 @@ export type Commitment = 'processed' | 'confirmed' | 'finalized'
 /** A transaction's error as nodes give it: a name, or an object with one. */
 export type TransactionError = string | Readonly<Record<string, unknown>>
 
-/** What a run of a transaction has left behind, whether it was tried or is in a block. */
+/** The effects of running a transaction, in a simulation or in a block. */
 export interface SolanaRun {
   readonly error: TransactionError | null
   readonly logs: readonly string[]
@@ -81,7 +81,7 @@ export function createSolanaNode(node: ChainNode) {
       const accounts = value.accounts?.map((each) => (each?.lamports ? decodeBase64(each.data[0]).length : undefined))
       return { error, logs: logs ?? [], unitsConsumed, innerInstructions, ...(accounts && { accounts }) }
     },
-    /** What an address has, in lamports. */
+    /** The balance of an address, in lamports. */
     async balance(address: string): Promise<bigint> {
       const answer = await node.request<InContext<number>>('getBalance', [address, confirmed])
       return BigInt(answer.value)

@@ -8,7 +8,7 @@ export const FAULT_STATUSES = {
 } as const satisfies Record<number, () => ApiError>
 export type FaultStatus = keyof typeof FAULT_STATUSES
 
-/** What goes wrong for the requests it meets: they wait, are refused, or are carried out and never answered. */
+/** A fault for the requests that match it: they wait, are refused, or are carried out and never answered. */
 export interface NewFault {
   /** Of the requests it meets; `*` stands for any characters. */
   readonly path: string

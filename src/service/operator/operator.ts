@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
 import { createFaults, FAULT_STATUSES, type Fault, type Faults, matches, type NewFault } from './faults.ts'
 
-/** What an operator may ask of a service that runs. Every request is answered with the state after it. */
+/** Requests of an operator to a running service. Every request is answered with the state after it. */
 export type OperatorRequest =
   | { readonly kind: 'state' }
   | { readonly kind: 'move-clock'; readonly ms: number }
@@ -21,7 +21,7 @@ export interface OperatorState {
   readonly faults: readonly Fault[]
 }
 
-/** What only an operator may do, for tests and rehearsals: move the service's time, and ask for faults. */
+/** The operator's control, for tests and rehearsals: move the service's time, and ask for faults. */
 export interface Operator {
   /** The service's clock: the machine's and what it was moved by. Everything that has a time in it follows. */
   readonly clock: () => number

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../protocol/index.ts'
 
-/** What endpoints are told of one change. */
+/** The event of one change. */
 export interface WebhookEvent {
-  /** Whose endpoints. */
+  /** The organization whose endpoints get it. */
   readonly organizationId: string
   readonly body: JsonObject
   /** When it happened: milliseconds since the epoch. */

@@ -41,7 +41,7 @@ export interface OutboxTools extends AttemptTools {
   readonly logger: Logger
 }
 
-/** What the log says of an attempt. */
+/** The log line of an attempt. */
 interface Said {
   readonly eventId: string
   readonly eventType: string

@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https'
 import { isIPv6, type LookupFunction } from 'node:net'
 import type { WebhookPlace } from '../network/index.ts'
 
-/** What a receiver said. */
+/** A receiver's answer. */
 export interface Answer {
   readonly status: number
   /** By its own clock, in milliseconds since the epoch, where it says so. */

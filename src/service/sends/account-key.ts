@@ -29,7 +29,7 @@ export async function withSenderKey<Result>(
   return ofOrganization(tools, tx, { row, address: row.sender }, use)
 }
 
-/** What a send ends with whose key was deleted. */
+/** The failure of a send whose key was deleted. */
 export function keyGone(address: string): Wire.TxError {
   return failure(`the key of ${address} is gone`)
 }

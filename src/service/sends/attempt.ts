@@ -51,13 +51,13 @@ export function toAttempt(
   }
 }
 
-/** What a signed form offers. */
+/** The fees of a signed form. */
 export function feesOf({ signed_transaction }: SendAttemptRow): Fees {
   const { gas_price, max_priority_fee_per_gas = gas_price } = read(decodeHex(signed_transaction))
   return { maxFeePerGas: gas_price, maxPriorityFeePerGas: max_priority_fee_per_gas }
 }
 
-/** What a signed form does, as the node is asked about it. */
+/** The call of a signed form, for asking a node about it. */
 export function callOf({ sender }: SendRow, { signed_transaction }: SendAttemptRow): EthereumCall {
   const { to, value, data } = read(decodeHex(signed_transaction))
   return { from: sender, to, value, data }

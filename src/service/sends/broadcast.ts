@@ -17,7 +17,7 @@ import { readSendRequest } from './request.ts'
 const NONCE_USED = /nonce (?:is )?too low|old nonce/i
 /** Another one that waits has it. */
 const NONCE_FILLED = /replacement transaction underpriced|replace existing/i
-/** What is wrong with the bytes themselves, so that no node takes them, whenever it is asked. */
+/** Refusals because of the bytes themselves: no node ever takes them. */
 const NEVER_TAKEN =
   /intrinsic gas|floor data gas|gas uint64|block gas limit|oversized|init ?code|type not supported|invalid (?:sender|signature|chain)|higher than max fee/i
 const KNOWN = /already ?(?:known|imported|exists)|known transaction/i
@@ -58,7 +58,7 @@ export async function broadcast(
   return 'failed'
 }
 
-/** Who has asked for a sponsored send does not know whose funds the node means. */
+/** Names the relayer: the user of a sponsored send would not know whose funds the node means. */
 function explain({ account, sender }: SendRow, { message }: NodeRefusal): string {
   if (account === null || !/insufficient (?:funds|balance)/i.test(message)) return message
   return `the service's relayer ${sender}, which pays for sponsored sends, is out of funds: ${message}`

@@ -106,7 +106,7 @@ async function offerAgain({ node, database }: EthereumTools, included: SendRow):
   if (mined !== undefined) await handOver(node, mined)
 }
 
-/** What a send offers that flies with the very nonce that the caller has set: the new one is to take its place. */
+/** The fees of a broadcast send with the nonce that the caller has set: the new send replaces it. */
 async function feesToBeat(
   { database }: EthereumTools,
   { caip2, sender }: SendRow,
@@ -117,7 +117,7 @@ async function feesToBeat(
   return flying === undefined ? undefined : feesOf(flying)
 }
 
-/** What the caller has set counts, the node is asked for the rest; the tip is never above all that is offered. */
+/** Fees that the caller has set count; the node suggests the others. The tip is never above the whole fee. */
 async function chooseFees(
   { maxFeePerGas, maxPriorityFeePerGas }: SendRequest,
   node: EthereumNode,

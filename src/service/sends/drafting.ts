@@ -6,20 +6,20 @@ import type { EthereumCall } from '../nodes/index.ts'
 export interface Draft {
   readonly call: EthereumCall
   readonly authorization?: Authorization
-  /** What the account does in an execution, whose own call is the gas station's. */
+  /** The account's calls in an execution, whose own call goes to the gas station. */
   readonly executes?: readonly EthereumCall[]
 }
 
 /** Why there is no draft: there never will be, or something else must be included first (`Handover`). */
 export type NoDraft = { readonly failure: Wire.TxError } | 'later' | 'waits'
 
-/** Where a draft will stand. */
+/** The chain and nonce of a draft. */
 export interface Place {
   readonly chainId: bigint
   readonly nonce: number
 }
 
-/** What is on its way for an account. */
+/** Which open sends concern an account. */
 export interface OnTheWay {
   /** It has transactions of its own. */
   readonly sends: boolean

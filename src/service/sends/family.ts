@@ -1,4 +1,4 @@
-/** What the sender knows of a family of chains: how one send is handed over, and how those that fly are looked after. */
+/** A family of chains for the sender: how a send is handed over, and how broadcast sends are watched. */
 
 import type { Wire } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'

@@ -20,7 +20,7 @@ import { listFeatures } from '../resources/organizations/features-store.ts'
 import { findOrganization } from '../resources/organizations/store.ts'
 import type { GasUsageConfigRow, SendRow, Transaction } from '../store/index.ts'
 
-/** What an organization's sponsored sends have cost in the window, and what they may. */
+/** The cost of an organization's sponsored sends in the window, and its limit. */
 export interface GasUsage {
   readonly windowDurationMinutes: number
   readonly windowLimitUsd: string

@@ -4,7 +4,7 @@ import { readContractInterfaces } from '../signing/index.ts'
 import type { SendRow } from '../store/index.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 
-/** What the errors of a send's contracts are decoded by: what its organization has uploaded, and the gas station's own. */
+/** The interfaces that decode the errors of a send's contracts: those of its organization, and the gas station's own. */
 export async function readInterfaces(
   { database, chain }: EthereumTools,
   { organization_id, account, sender }: SendRow,

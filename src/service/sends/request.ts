@@ -1,6 +1,6 @@
 import type { Wire } from '../../protocol/index.ts'
 
-/** What the caller has set of a transaction, in decimals. */
+/** The fields of a transaction that the caller has set, in decimals. */
 interface Fields {
   readonly nonce?: string
   readonly gasLimit?: string
@@ -34,7 +34,7 @@ interface UndelegateRequest extends Fields {
   readonly kind: 'undelegate'
 }
 
-/** What the caller has signed already: only its nonce matters, the rest stands in its bytes. */
+/** A transaction that its sender has signed: only its nonce is kept here, the bytes have the rest. */
 interface RawRequest extends Fields {
   readonly kind: 'raw'
   readonly nonce: string

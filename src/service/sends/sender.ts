@@ -84,7 +84,7 @@ async function runLane(
   }
 }
 
-/** What was signed before is handed over as it is. */
+/** Bytes that were signed before are handed over unchanged. */
 async function launch(tools: SendTools, family: ChainFamily, row: SendRow): Promise<Handover> {
   const [signed] = await tools.database.read((tx) => listAttempts(tx, row))
   if (signed) return family.handOver(row, signed, { again: true })

@@ -18,7 +18,7 @@ import {
 import { type Bytes, encodeBase64 } from '../../encoding/index.ts'
 import type { SolanaNode, TransactionError } from '../nodes/index.ts'
 
-/** What new accounts cost the signers of a transaction. */
+/** The rent of new accounts, for the signers of a transaction. */
 export interface Rent {
   readonly prefunds: readonly Prefund[]
   /** Why it may fail for rent even so. */

@@ -23,14 +23,14 @@ const NONCE_OFFSET = 40
 
 interface Flight {
   readonly row: SendRow
-  /** What was signed last; whatever was signed before can never be included. */
+  /** The newest signed form; older ones can never be included. */
   readonly attempt: SendAttemptRow
 }
 
 /** The last block that cannot be taken back, asked once a look. */
 type Finalized = SolanaNode['finalized']
 
-/** What the chain says of a flight that a node has no status of. */
+/** The state of a send that a node has no status of. */
 type Fate = { readonly status: SignatureStatus } | 'never' | 'unknown'
 
 /** Creates what looks at the sends of a chain. Throws `NodeUnreachable`. */

@@ -46,7 +46,7 @@ export interface PrivateKeySigner extends SealedKey {
 /** A key that can sign, still sealed, and how it was named. */
 export type Signer = AccountSigner | PrivateKeySigner
 
-/** What opening a key takes. */
+/** The tools for opening a key. */
 export type KeyContext = Pick<HandlerContext, 'tx' | 'organizationId' | 'unseal'>
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

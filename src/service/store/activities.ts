@@ -3,7 +3,7 @@ import { prepare } from './prepared.ts'
 import type { ActivityRecordRow, Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
-/** What narrows a list of activities. Without `after`, the newest come first in line. */
+/** The filters of a list of activities. Without `after`, the newest come first in line. */
 export interface ActivityListing {
   readonly statuses?: readonly string[]
   readonly types?: readonly string[]
@@ -16,7 +16,7 @@ export interface ActivityListing {
   readonly afterPosition?: number
 }
 
-/** What a vote or an execution may change of an activity. */
+/** The members of an activity that a vote or an execution may change. */
 export type ActivityUpdate = Pick<ActivityRecordRow, 'status' | 'updated_at'> &
   Partial<Pick<ActivityRecordRow, 'result' | 'failure' | 'window_opened_at'>>
 

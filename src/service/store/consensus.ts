@@ -1,7 +1,7 @@
 import { remember } from './prepared.ts'
 import type { Transaction } from './transaction.ts'
 
-/** What policies may ask about a user who approves. */
+/** The properties of an approver that policies read. */
 export interface ApproverFacts {
   readonly id: string
   readonly name: string

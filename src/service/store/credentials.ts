@@ -2,7 +2,7 @@ import { remember } from './prepared.ts'
 import type { ApiKeyRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
-/** Where an organization stands in its tree. */
+/** The place of an organization in its tree. */
 export interface OrganizationPlace {
   readonly id: string
   readonly parentId: string | undefined

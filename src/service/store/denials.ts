@@ -1,6 +1,6 @@
 import type { Transaction } from './transaction.ts'
 
-/** Whose denied requests are counted, and for which day since the epoch. */
+/** The user whose denied requests are counted, and the day since the epoch. */
 export interface DenialDay {
   readonly organizationId: string
   readonly userId: string

@@ -1,6 +1,6 @@
 import { type Codes, QuorateError } from '../../diagnostics/index.ts'
 
-/** What the store says when it cannot do its work. */
+/** Thrown when the store cannot do its work. */
 export const STORE_CODES = {
   'service/store-unavailable': {
     summary:

@@ -13,7 +13,7 @@ import type { CompiledQuery } from 'kysely'
 /** Rows of an answer that is kept, and rows that are kept before all are forgotten, at most: some MB. */
 const MOST_ROWS = { answer: 32, connection: 20_000 }
 
-/** What begins and ends a transaction or a part of one, and undoes nothing. */
+/** Statements that begin or end a transaction or a savepoint, and undo nothing. */
 const NO_WRITES = new Set(['begin', 'begin immediate', 'commit', 'savepoint part', 'release savepoint part'])
 
 type Rows = readonly unknown[]
@@ -21,7 +21,7 @@ type Rows = readonly unknown[]
 /** The answers that one connection remembers. */
 export class Memory {
   readonly #dataVersion: StatementSync
-  /** What a statement writes to: a table, `every` or `none`. */
+  /** The table that a statement writes to, or `every`, or `none`. */
   readonly #written = new WeakMap<CompiledQuery, string>()
   readonly #answers = new Map<CompiledQuery, Map<string, Rows>>()
   readonly #byTable = new Map<string, Map<string, Rows>[]>()

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 
-/** What a database file says of its installation before anything serves it. */
+/** The installation settings in a database file, read before a service opens it. */
 export interface Peeked {
   /** By name; a setting that is not there is undefined. */
   readonly setting: (name: string) => string | undefined

@@ -242,7 +242,7 @@ export interface WebhookEndpointRow {
 /** An event that an endpoint is still to be told of: written with the change that it reports. */
 export interface WebhookDeliveryRow {
   event_id: string
-  /** Whose the endpoint is. */
+  /** The owner of the endpoint. */
   organization_id: string
   endpoint_id: string
   event_type: WebhookEventType
@@ -436,7 +436,7 @@ export interface AuthenticatorRow {
   updated_at: number
 }
 
-/** Who a user is at an OIDC issuer. Issuer, audience and subject together are unique in an organization. */
+/** The identity of a user at an OIDC issuer. Issuer, audience and subject together are unique in an organization. */
 export interface OauthProviderRow {
   id: string
   organization_id: string
@@ -514,7 +514,7 @@ export interface GasUsageConfigRow {
   updated_at: number
 }
 
-/** What one sponsored send costs: an estimate until it is included. */
+/** The cost of one sponsored send: an estimate until it is included. */
 export interface GasUsageRow {
   send_id: string
   /** The sender's organization. */

@@ -12,7 +12,7 @@ import { parseAuthenticatorData } from '../../stamp/index.ts'
 /** The algorithms that a passkey may be registered with (docs/protocol/organizations.md#passkey-registration). */
 const ALGORITHMS: readonly string[] = ['ES256', 'RS256']
 
-/** Where the attested credential stands in authenticator data, and the lengths of its parts (WebAuthn §6.5.1). */
+/** The offset of the attested credential in authenticator data, and the lengths of its parts (WebAuthn §6.5.1). */
 const ATTESTED = { start: 37, aaguid: 16, idLength: 2, longestId: 1023 }
 const FLAGS = { attested: 0x40, extensions: 0x80 }
 

@@ -1,6 +1,6 @@
 import { insertInOrder, type OauthProviderRow, prepare, remember, type Transaction } from '../../store/index.ts'
 
-/** Who somebody is at an OIDC issuer. */
+/** An identity at an OIDC issuer. */
 export type OauthIdentity = Pick<OauthProviderRow, 'issuer' | 'audience' | 'subject'>
 
 /** Adds an OAuth provider to a user. */

@@ -1,6 +1,6 @@
 import { insertInOrder, type PolicyRow, type Transaction } from '../../store/index.ts'
 
-/** What an update may change about a policy; what is absent stays, null takes the expression away. */
+/** The changes of an update; an absent member stays, null removes the expression. */
 export type PolicyChange = Partial<Pick<PolicyRow, 'name' | 'effect' | 'consensus' | 'condition' | 'time' | 'notes'>>
 
 /**

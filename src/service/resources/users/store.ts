@@ -1,6 +1,6 @@
 import { insertInOrder, prepare, remember, type Transaction, type UserRow } from '../../store/index.ts'
 
-/** What an update may change about a user; what is absent stays. */
+/** The changes of an update of a user; an absent member stays. */
 export type UserChange = Partial<Pick<UserRow, 'name' | 'email' | 'phone_number'>>
 
 /** Adds a user. */

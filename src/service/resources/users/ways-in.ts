@@ -27,7 +27,7 @@ export async function readFeatureNames(context: HandlerContext): Promise<Set<str
   return new Set(rows.map(({ name }) => name))
 }
 
-/** What a request is about to take from users. */
+/** The credentials, contacts and features that a request is about to take from users. */
 export interface Loss {
   readonly apiKeyIds?: readonly string[]
   readonly authenticatorIds?: readonly string[]

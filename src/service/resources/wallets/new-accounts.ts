@@ -88,7 +88,7 @@ function sealKey({ organizationId, seal }: HandlerContext, accountId: string, pr
   return { organization_id: organizationId, sealed_private_key: seal(privateKey, accountKeyPlace(accountId)) }
 }
 
-/** What may be there once in a wallet: a path for an address format (docs/protocol/keys.md#accounts). */
+/** The key that may occur once in a wallet: a path with an address format (docs/protocol/keys.md#accounts). */
 function slotOf({ path, addressFormat }: { readonly path: string; readonly addressFormat: string }): string {
   return `${addressFormat} ${normalizePath(path)}`
 }

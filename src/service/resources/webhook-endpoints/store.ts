@@ -1,7 +1,7 @@
 import { insertInOrder, type Transaction, type WebhookEndpointRow } from '../../store/index.ts'
 import { deleteDeliveriesTo } from './deliveries-store.ts'
 
-/** What an update may change about an endpoint; what is absent stays. */
+/** The changes of an update of an endpoint; an absent member stays. */
 export type WebhookEndpointChange = Partial<Pick<WebhookEndpointRow, 'url' | 'name' | 'is_active'>>
 
 /** Adds a webhook endpoint. */
