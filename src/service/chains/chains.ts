@@ -31,8 +31,6 @@ export interface Chain extends Required<Omit<ChainSettings, 'usdPrice'>> {
   readonly caip2: string
   readonly usdPrice?: string
   readonly node: ChainNode
-  /** Wei for a unit of gas when the node was last asked, 0 before: for estimates alone. */
-  readonly gasPrice: { latest: bigint }
   readonly assets: ChainAssets
 }
 
@@ -74,5 +72,5 @@ function createChain(caip2: string, given: ChainSettings): Chain {
   const tokens = given.tokens ?? []
   const assets = createChainAssets(caip2, node, tokens)
   const defaults = { confirmations: 1, pollMs: 1_000, bumpAfterMs: 60_000, gasStation: GAS_STATION }
-  return { ...defaults, ...given, tokens, caip2, node, assets, gasPrice: { latest: 0n } }
+  return { ...defaults, ...given, tokens, caip2, node, assets }
 }

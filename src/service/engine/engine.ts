@@ -85,11 +85,12 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     async submit(raw) {
       const form = await readSubmit(decoder, raw)
-      const request = { ...form, identityOf: await verifyIdentities(options, raw, form, form.intent) }
-      const { proof, organizationId, known } = request
-      await examine(options, request, async (tx) =>
+      const identityOf = await verifyIdentities(options, raw, form, form.intent)
+      const { proof, organizationId, known } = form
+      const answers = await examine(options, form, async (tx) =>
         noteCaller(known, await resolveCaller(tx, proof, organizationId, { reach: 'submit', now: clock() })),
       )
+      const request = { ...form, identityOf, answers }
       let became: Submitted | undefined
       const attempt = (work: Work) =>
         database.write(async (tx) => {
@@ -165,6 +166,7 @@ function createTools(options: EngineOptions): EngineTools {
         submitterId,
         now,
         identityOf: identityOfRecorded,
+        answers: activity.answers === null ? undefined : (JSON.parse(activity.answers) as JsonObject),
         work,
       })
     },
@@ -188,8 +190,8 @@ async function verifyIdentities(
   return verifyTokens(oidc, tokens)
 }
 
-/** A request before its tokens have been looked at. */
-type Form<Request> = Omit<Request, 'identityOf'>
+/** A request before its tokens have been looked at and the world outside was asked. */
+type Form<Request> = Omit<Request, 'identityOf' | 'answers'>
 
 /** The stamp first: nobody's body is read before it is known that its stamp signs it. Nothing here touches the store. */
 async function readSubmit(decoder: Decoder, raw: RawRequest): Promise<Form<SubmitRequest>> {

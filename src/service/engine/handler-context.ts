@@ -1,4 +1,5 @@
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
+import type { JsonObject } from '../../protocol/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { Sealing } from '../keys/index.ts'
 import type { Transaction } from '../store/index.ts'
@@ -22,6 +23,7 @@ export function createHandlerContext(
     readonly submitterId: string
     readonly now: number
     readonly identityOf: IdentityOf
+    readonly answers: JsonObject | undefined
     readonly work: Work
   },
 ): HandlerContext {
@@ -36,6 +38,7 @@ export function createHandlerContext(
     seal: sealing.seal,
     unseal: sealing.unseal,
     identityOf: request.identityOf,
+    answers: request.answers,
     chains,
     work: request.work,
   }

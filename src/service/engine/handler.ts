@@ -28,6 +28,8 @@ export interface HandlerContext {
   /** The chains that are served. INVARIANT: no node is asked while the transaction is open. */
   readonly chains: Chains
   readonly work: Work
+  /** What `examine` was answered when the activity was submitted; stored with it. */
+  readonly answers: JsonObject | undefined
 }
 
 /** The tools of a handler once the activity is allowed. */
@@ -45,9 +47,10 @@ export interface Outside {
 export interface Handler<Intent = JsonObject> {
   /**
    * Checks what only the world outside can tell, such as where a host name leads. It runs once, for a caller who is
-   * known and bytes that are not, and outside of any transaction: others must not wait for it.
+   * known and bytes that are not, and outside of any transaction: others must not wait for it. What it gives back is stored
+   * with the activity, which may wait for a day and for another process: nothing else of it is left by then.
    */
-  readonly examine?: (intent: Intent, outside: Outside, organizationId: string) => Promise<void>
+  readonly examine?: (intent: Intent, outside: Outside, organizationId: string) => Promise<JsonObject | undefined>
   /**
    * Checks everything that can be known before anyone has decided: unknown resources, limits, policy texts. It runs
    * before authorization at each submit and again before execution, so it must not write.

@@ -22,6 +22,8 @@ export interface SubmitRequest {
   readonly known: Known
   readonly proof: Proof
   readonly identityOf: IdentityOf
+  /** What the world outside answered about it. */
+  readonly answers: JsonObject | undefined
 }
 
 /** A query whose form has been checked and whose stamp signs its bytes. */

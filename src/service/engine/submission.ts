@@ -84,6 +84,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     submitterId: caller.userId,
     now,
     identityOf: request.identityOf,
+    answers: request.answers,
     work,
   })
   await item.handler.validate?.(item.context, item.intent)
@@ -110,6 +111,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     type: request.row.type,
     fingerprint: denial ? keptApart(request.fingerprint, id) : request.fingerprint,
     intent: denial ? keptIntent(request.intent) : JSON.stringify(request.intent),
+    answers: request.answers === undefined ? null : JSON.stringify(request.answers),
     result: null,
     failure: null,
     timestamp_ms: request.timestampMs,

@@ -26,6 +26,7 @@ export interface EngineTools extends ViewTools {
       readonly submitterId: string
       readonly now: number
       readonly identityOf: IdentityOf
+      readonly answers: JsonObject | undefined
       readonly work: Work
     },
   ) => Case

@@ -1,10 +1,16 @@
 import type { PolicyContext } from '../../policy/index.ts'
-import type { ActivityFamily, ActivityIntents, ActivityResults, ActivityType } from '../../protocol/index.ts'
+import type {
+  ActivityFamily,
+  ActivityIntents,
+  ActivityResults,
+  ActivityType,
+  JsonObject,
+} from '../../protocol/index.ts'
 import type { ExecutionContext, HandlerContext, NotExecuted, Outside } from '../engine/index.ts'
 
 /** A handler over an intent of its own type; the engine's `Handler` with the JSON seen through the catalogue. */
 export interface TypedHandler<Intent, Result> {
-  readonly examine?: (intent: Intent, outside: Outside, organizationId: string) => Promise<void>
+  readonly examine?: (intent: Intent, outside: Outside, organizationId: string) => Promise<JsonObject | undefined>
   readonly validate?: (context: HandlerContext, intent: Intent) => Promise<void>
   readonly facts?: (context: HandlerContext, intent: Intent) => Promise<Partial<PolicyContext>>
   readonly execute: (context: ExecutionContext, intent: Intent) => Promise<Result>

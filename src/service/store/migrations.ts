@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
+import { answers } from './migrations/answers.ts'
 import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
@@ -137,6 +138,7 @@ const MIGRATIONS: readonly Migration[] = [
   listsOfActivities,
   denials,
   positions,
+  answers,
 ]
 
 /**

@@ -320,6 +320,8 @@ export interface ActivityRecordRow {
   fingerprint: string
   /** JSON of `parameters` as checked, in wire spelling. */
   intent: string
+  /** JSON of what the world outside answered when it was submitted, or null: it is judged by that until it ends. */
+  answers: string | null
   /** JSON of the result object, or null. */
   result: string | null
   /** JSON of `{code, message, details}`, or null. */

@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Chain, createChains } from '../../../src/service/chains/chains.ts'
 import { replaceGasUsageConfig } from '../../../src/service/resources/gas-usage/store.ts'
@@ -15,7 +18,8 @@ import {
 } from '../../../src/service/sends/gas-usage.ts'
 import { type Database, openDatabase, type SendRow } from '../../../src/service/store/index.ts'
 import { addTenant, complete, fresh, invalidField, missing, newUser, refusalOf } from '../handlers/steps.ts'
-import { startTestService, type TestService } from '../harness.ts'
+import { createTestUser, startTestService, type TestService } from '../harness.ts'
+import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 import { SEPOLIA } from './status.ts'
 
 const config = { orgWindowLimitUsd: '100.5', subOrgWindowLimitUsd: '10', windowDurationMinutes: '60' }
@@ -75,6 +79,50 @@ describe('upsert_gas_usage_config', () => {
     const sent = tenant.client.submit('ACTIVITY_TYPE_UPSERT_GAS_USAGE_CONFIG', config, { organizationId })
     const message = 'request not authorized: a gas usage config can be had by a parent organization alone'
     expect(await refusalOf(sent)).toEqual([403, 7, message, 'REQUEST_NOT_AUTHORIZED'])
+  })
+})
+
+describe('a sponsored send that waits', () => {
+  test('it is judged by the price that was asked when it was submitted, also by a service that was started since', async () => {
+    let price = 1_000_000_000n
+    const hex = (value: bigint) => `0x${value.toString(16)}`
+    const node = createServer(async (request, response) => {
+      const { id, method } = JSON.parse((await buffer(request)).toString())
+      const block = { number: '0x1', baseFeePerGas: hex(price), hash: `0x${'1'.repeat(64)}`, timestamp: '0x1' }
+      const answers: Readonly<Record<string, unknown>> = {
+        eth_chainId: '0xaa36a7',
+        eth_blockNumber: '0x1',
+        eth_getBlockByNumber: block,
+        eth_maxPriorityFeePerGas: hex(price),
+      }
+      const said = method in answers ? { result: answers[method] } : { error: { code: -32000, message: 'not now' } }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...said }))
+    })
+    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+    const service = await startTestService({ chains: { [SEPOLIA]: { url, pollMs: 3_600_000, usdPrice: '2000' } } })
+    try {
+      const from = (await makeWallet(service.root, ETHEREUM)).accounts[0]!.address
+      await complete(service.root, 'ACTIVITY_TYPE_UPSERT_GAS_USAGE_CONFIG', { ...config, orgWindowLimitUsd: '3' })
+      const bob = await createTestUser(service, 'bob')
+      const quorum = { threshold: 2, userIds: [service.rootUserId, bob.userId] }
+      await complete(service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', quorum)
+      const intent = { from, caip2: SEPOLIA, sponsor: true, calls: [{ to: from }] }
+      const ask = () => service.root.submit('ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2', intent)
+      const [first, second, third] = [await ask(), await ask(), await ask()]
+      await service.restart()
+      price *= 1000n
+      const statuses: string[] = []
+      for (const { fingerprint } of [first, second, third])
+        statuses.push((await bob.client.approve(fingerprint)).status.replace('ACTIVITY_STATUS_', ''))
+      // 200,000 gas at 3 gwei and 2,000 dollars: two fit in three dollars, a third does not.
+      expect(statuses).toEqual(['COMPLETED', 'COMPLETED', 'FAILED'])
+      expect(await service.root.query('get_gas_usage')).toMatchObject({ usageUsd: '2.4' })
+    } finally {
+      await service.close()
+      node.closeAllConnections()
+      await new Promise((resolve) => node.close(resolve))
+    }
   })
 })
 

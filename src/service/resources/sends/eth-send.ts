@@ -4,7 +4,7 @@
  * costs where somebody else pays.
  */
 import { isEthereumAddress } from '../../../chain/index.ts'
-import { apiError, type Wire } from '../../../protocol/index.ts'
+import { ApiError, apiError, GRPC, type Wire } from '../../../protocol/index.ts'
 import { askChain } from '../../chains/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { createEthereumNode, MAX_BATCHED_CALLS } from '../../nodes/index.ts'
@@ -29,8 +29,13 @@ const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
   async examine({ caip2, sponsor }, { chains }) {
     const chain = chains.require(caip2)
     const node = createEthereumNode(chain.node)
-    if (sponsor !== true) return void (await askChain(chain, () => node.chainId()))
-    chain.gasPrice.latest = (await askChain(chain, () => node.suggestFees())).maxFeePerGas
+    if (sponsor !== true) {
+      await askChain(chain, () => node.chainId())
+      return undefined
+    }
+    // Whoever approves it later approves what it was said to cost.
+    const { maxFeePerGas } = await askChain(chain, () => node.suggestFees())
+    return { gasPrice: String(maxFeePerGas) }
   },
   async validate(context, intent) {
     await check(context, SEND, intent)
@@ -56,6 +61,7 @@ const undelegate: TypedHandler<Wire.EthUndelegate7702Intent, Wire.EthUndelegate7
   async examine({ caip2 }, { chains }) {
     const chain = chains.require(caip2)
     await askChain(chain, () => createEthereumNode(chain.node).chainId())
+    return undefined
   },
   async validate(context, intent) {
     await check(context, UNDELEGATE, intent)
@@ -124,12 +130,17 @@ const CALL_GAS = 50_000n
 /** EIP-2028: a byte of calldata that is not 0. */
 const BYTE_GAS = 16n
 
+const PRICE_UNKNOWN = 'the price of gas at its submission is not known: submit it again'
+
 /** Before the node has tried it: what the caller allows, or what such calls usually take. */
-function estimate({ chains }: HandlerContext, { caip2, calls, gasLimit }: Intent) {
+function estimate({ chains, answers }: HandlerContext, { caip2, calls, gasLimit }: Intent) {
   const chain = chains.require(caip2)
   const bytes = calls.reduce((sum, { data = '' }) => sum + BigInt(data.length / 2), 0n)
   const usual = EXECUTION_GAS + CALL_GAS * BigInt(calls.length) + BYTE_GAS * bytes
-  return { chain, cost: BigInt(gasLimit || usual) * chain.gasPrice.latest }
+  // One that was submitted before prices were kept has none: it must not pass for free.
+  const { gasPrice } = answers ?? {}
+  if (typeof gasPrice !== 'string') throw new ApiError(GRPC.FailedPrecondition, PRICE_UNKNOWN)
+  return { chain, cost: BigInt(gasLimit || usual) * BigInt(gasPrice) }
 }
 
 /** Checks that both activities share: the chain is known, the sender exists, the transaction can be read. */

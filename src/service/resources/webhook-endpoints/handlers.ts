@@ -9,7 +9,10 @@ import { deleteWebhookEndpoint, findWebhookEndpoint, insertWebhookEndpoint, upda
 import { toWireWebhookEndpoint } from './wire.ts'
 
 const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookEndpointResult> = {
-  examine: ({ url }, outside, organizationId) => outside.checkWebhookUrl(url, 'url', organizationId),
+  async examine({ url }, outside, organizationId) {
+    await outside.checkWebhookUrl(url, 'url', organizationId)
+    return undefined
+  },
   async validate(context, { subscriptions = [] }) {
     if (subscriptions.length > WEBHOOK_LIMITS.subscriptions) {
       throw apiError('invalidField', 'subscriptions', `must have at most ${WEBHOOK_LIMITS.subscriptions} entries`)
