@@ -65,6 +65,36 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'crypto',
   ],
   workflows: [],
+  // What the doors do, without a terminal.
+  operations: [
+    'workflows',
+    'activities',
+    'analysis',
+    'live',
+    'plan',
+    'resources',
+    'client',
+    'stamp',
+    'protocol',
+    'telemetry',
+    'diagnostics',
+  ],
+  sending: [
+    'operations',
+    'workflows',
+    'authority',
+    'activities',
+    'scenarios',
+    'definitions',
+    'live',
+    'resources',
+    'client',
+    'policy',
+    'chain',
+    'protocol',
+    'diagnostics',
+    'encoding',
+  ],
   lsp: ['definitions', 'policy', 'resources', 'diagnostics'],
   // The service: answers.
   service: spine,
@@ -127,6 +157,41 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   index: anything,
 }
 
+/** The walls inside the CLI. */
+const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = {
+  version: [],
+  codes: [],
+  limits: [],
+  rates: [],
+  chains: [],
+  files: [],
+  logger: [],
+  waiting: [],
+  'demo-keys': [],
+  'importing-inside': [],
+  'organization-worker': [],
+  withheld: [],
+  screen: [],
+  io: ['screen', 'withheld'],
+  values: ['io', 'files'],
+  looking: ['io', 'screen'],
+  command: ['io'],
+  'service-folder': ['command'],
+  // The processes and servers that a command works with: the API, Temporal, the background process.
+  background: ['command', 'screen', 'chains', 'logger', 'service-folder', 'version', 'organization-worker'],
+  views: ['command', 'io', 'screen', 'waiting', 'files'],
+  policies: ['command', 'values', 'views'],
+  planning: ['command', 'values', 'views', 'files'],
+  survey: ['planning'],
+  sending: ['planning', 'background', 'views', 'command', 'looking', 'io', 'screen', 'files'],
+  // One file a command, and the table of them.
+  commands: anything,
+  program: ['commands', 'command', 'io'],
+  run: ['program', 'commands', 'command', 'views', 'io', 'screen', 'version'],
+  main: ['run'],
+  reference: ['commands', 'command', 'codes'],
+}
+
 /** Files that may be imported past a room's index, because what is bundled must stay small: workflows, and policies in a browser. */
 const importedByPath = [
   'src/plan/walk.ts',
@@ -175,10 +240,19 @@ function roomOf(path: string): string | undefined {
   return first === 'activities' || first === 'workflows' ? first : undefined
 }
 
-/** The room inside the service where a file stands: its folder, or its own name for a file at the top. */
-function serviceRoomOf(path: string): string | undefined {
-  const [, room, file] = /^src\/service\/([^/]+?)(?:\.ts|\/(.+))$/.exec(path) ?? []
+/** The room inside the service or the CLI where a file stands: its folder, or its own name for a file at the top. */
+function innerRoomOf(path: string, outer: string): string | undefined {
+  const [, of, room, file] = /^src\/(service|cli)\/([^/]+?)(?:\.ts|\/(.+))$/.exec(path) ?? []
+  if (of !== outer) return undefined
   return room === 'resources' && file && /\/(.+-)?(store|wire)\.ts$/.test(file) ? 'resources/table' : room
+}
+
+/** The imports between the rooms inside the service or the CLI. */
+function crossingsInside(outer: string) {
+  return imports.flatMap(({ from, to, lazy }) => {
+    const [room, other] = [innerRoomOf(from, outer), innerRoomOf(to, outer)]
+    return room === undefined || other === undefined || room === other ? [] : [{ from, to, lazy, room, other }]
+  })
 }
 
 const crossings = imports.filter(({ from, to }) => roomOf(to) !== undefined && roomOf(from) !== roomOf(to))
@@ -204,29 +278,31 @@ describe('architecture', () => {
     expect(forbidden).toEqual([])
   })
 
-  test('no import passes a wall inside the service, whose rooms are entered through their index', () => {
-    const inside = imports.filter(
-      ({ from, to }) =>
-        serviceRoomOf(from) !== undefined &&
-        serviceRoomOf(to) !== undefined &&
-        serviceRoomOf(from) !== serviceRoomOf(to),
-    )
-    expect(inside.length).toBeGreaterThan(300)
+  test.each([
+    { outer: 'service', walls: serviceWalls },
+    { outer: 'cli', walls: cliWalls },
+  ])('no import passes a wall inside $outer, and its rooms are in an order', ({ outer, walls }) => {
     // A room imports only rooms above it in the table, so that there are no circles of rooms.
-    const order = Object.keys(serviceWalls)
-    const upwards = Object.entries(serviceWalls).filter(
+    const order = Object.keys(walls)
+    const upwards = Object.entries(walls).filter(
       ([, allowed], at) => allowed !== anything && allowed.some((each) => !order.slice(0, at).includes(each)),
     )
     expect(upwards.map(([room]) => room)).toEqual([])
-    const forbidden = inside.filter(({ from, to }) => {
-      const allowed = serviceWalls[serviceRoomOf(from)!] ?? []
-      return allowed !== anything && !allowed.includes(serviceRoomOf(to)!)
+    const inside = crossingsInside(outer)
+    expect(inside.length).toBeGreaterThan(100)
+    const forbidden = inside.filter(({ room, other }) => {
+      const allowed = walls[room] ?? []
+      const isAbove = order.indexOf(other) < order.indexOf(room)
+      return !isAbove || (allowed !== anything && !allowed.includes(other))
     })
     expect(forbidden).toEqual([])
+  })
+
+  test('the rooms inside the service are entered through their index', () => {
     // What only some starts need is loaded by its own path.
-    const past = inside.filter(
-      ({ to, lazy }) =>
-        !lazy && to.split('/').length > 3 && !to.endsWith('/index.ts') && serviceRoomOf(to) !== 'resources/table',
+    const past = crossingsInside('service').filter(
+      ({ to, lazy, other }) =>
+        !lazy && to.split('/').length > 3 && !to.endsWith('/index.ts') && other !== 'resources/table',
     )
     expect(past).toEqual([])
   })

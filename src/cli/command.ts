@@ -39,3 +39,8 @@ export interface CommandRow {
   /** Loaded only when the command runs, so that `--help` and the first line of output come at once. */
   readonly load: () => Promise<(input: CommandInput) => Promise<ExitCode>>
 }
+
+/** Whether `--ask-again` was given: what was rejected is asked once more. */
+export function asksAgain({ options }: Pick<CommandInput, 'options'>): boolean {
+  return options['askAgain'] === true
+}

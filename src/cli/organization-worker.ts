@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../activities/index.ts'
+import { createClients, createSendClients, taskQueueOf } from '../operations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { createWorker, type TemporalConnections, type WorkerOptions } from '../worker/index.ts'
-import { taskQueueOf } from './applying.ts'
-import { createClients, createSendClients } from './connect.ts'
 
 /** As whom a worker acts, and what bounds it. */
 type WorkerPlace = Parameters<typeof createSendClients>[0]

@@ -30,7 +30,6 @@ export {
   bundleWorkflows,
   createDataConverter,
   createWorker,
-  TASK_QUEUE,
   type WorkerOptions,
   workflowsPath,
 } from './worker.ts'

@@ -20,9 +20,6 @@ export interface WorkerOptions {
   readonly maxCachedWorkflows?: number
 }
 
-/** The task queue of everything that quorate runs. */
-export const TASK_QUEUE = 'quorate'
-
 /** A file by its path from this folder: `.ts` beside the sources, `.js` beside the built files. */
 function fileOf(path: string): string {
   return fileURLToPath(new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url))

@@ -1,9 +1,9 @@
 /** One plan, measured: its folder and its API's answers come as arguments, the figures go out as JSON. */
 import { readFileSync } from 'node:fs'
 import { planWithForecast } from '../../src/analysis/index.ts'
-import { planInside, wantedOf } from '../../src/cli/planning-inside.ts'
 import { loadDefinitions, readLock } from '../../src/definitions/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../../src/live/index.ts'
+import { planInside, wantedOf } from '../../src/operations/plan-inside.ts'
 import { allPlans, renderPlanText, withInside } from '../../src/plan/index.ts'
 import { BASE_URL, createBenchClient } from './plan-client.ts'
 

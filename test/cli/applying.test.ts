@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { expect, test } from 'vitest'
-import { type ApplyHandle, cancelApply, nudgeApply } from '../../src/cli/applying.ts'
+import { type ApplyHandle, cancelApply, nudgeApply } from '../../src/operations/apply.ts'
 
 const failing = (error: Error) => ({ signal: () => Promise.reject(error) }) as unknown as ApplyHandle
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readBatchFile } from '../../src/cli/sending/batch-file.ts'
 import { positionAt } from '../../src/diagnostics/index.ts'
+import { readBatchFile } from '../../src/sending/batch-file.ts'
 import { testFolder, writeFiles } from './harness.ts'
 
 const read = (csv: string | Buffer) =>

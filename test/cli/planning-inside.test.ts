@@ -1,10 +1,11 @@
 /** What is inside sub-organizations is planned against a real service, without a process: trust, identity, and what it costs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { keyInside, type Place, reader } from '../../src/cli/connect.ts'
-import { type PlannedInside, planInside, wantedOf, withoutTombstones } from '../../src/cli/planning-inside.ts'
 import { createRate, type QueryClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../../src/live/index.ts'
+import { keyInside, reader } from '../../src/operations/clients.ts'
+import type { Place } from '../../src/operations/place.ts'
+import { type PlannedInside, planInside, wantedOf, withoutTombstones } from '../../src/operations/plan-inside.ts'
 import { type Lock, makePlan, type Plan } from '../../src/plan/index.ts'
 import type { Desired } from '../../src/resources/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'

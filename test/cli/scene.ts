@@ -1,6 +1,6 @@
 /** A place to apply in: a service, a folder, and a worker for the root user's key. */
 import { onTestFinished } from 'vitest'
-import { findPlace } from '../../src/cli/connect.ts'
+import { findPlace } from '../../src/cli/background/connect.ts'
 import { createIo } from '../../src/cli/io.ts'
 import { createOrganizationWorker } from '../../src/cli/organization-worker.ts'
 import { readSettings } from '../../src/config/index.ts'

@@ -10,13 +10,13 @@ import {
   tokenAccountOf,
 } from '../../src/chain/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
-import { describeSend } from '../../src/cli/sending/describe.ts'
-import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/cli/sending/order.ts'
-import { assertNone, makeRequest } from '../../src/cli/sending/request.ts'
 import { renderListedSend, renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderBatch, renderBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
 import { decodeHex, printDecimal } from '../../src/encoding/index.ts'
+import { describeSend } from '../../src/sending/describe.ts'
+import { type Directory, makeOrder, partiesOf, type SendRequest } from '../../src/sending/order.ts'
+import { assertNone, makeRequest } from '../../src/sending/request.ts'
 
 const SEPOLIA = 'eip155:11155111'
 const PAYROLL = '0x00000000000000000000000000000000000000b0'

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { keccak256, parseTransaction } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, onTestFinished, test } from 'vitest'
-import { readSignedTransaction } from '../../src/cli/sending/signed-transaction.ts'
+import { readSignedTransaction } from '../../src/sending/signed-transaction.ts'
 
 const account = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const serialized = await account.signTransaction({

@@ -93,8 +93,8 @@ describe('dry run: by type', () => {
       'cli/commands/vote.ts',
       'cli/commands/worker.ts',
       // Where it is declared.
-      'cli/connect.ts',
       'cli/organization-worker.ts',
+      'operations/clients.ts',
     ])
   })
 })

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
+import { rateOf, taskQueueOf } from '../../operations/index.ts'
 import { createService, type Service } from '../../service/index.ts'
 import type { KeyReference } from '../../stamp/index.ts'
 import { type Logger, Secret } from '../../telemetry/index.ts'
 import { connectTemporal, loadPayloadSeal, routeTemporalLogs } from '../../worker/index.ts'
-import { taskQueueOf } from '../applying.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey, loadKey, rateOf } from '../connect.ts'
 import { createOrganizationWorker } from '../organization-worker.ts'
 import { listensToOperator } from '../service-folder.ts'
-import { namedTemporal } from '../temporal.ts'
 import { version } from '../version.ts'
+import { bootstrapKey, loadKey } from './connect.ts'
 import { startEmbeddedTemporal } from './embedded-temporal.ts'
 import type { BackgroundStart, BackgroundStatus } from './model.ts'
+import { namedTemporal } from './temporal.ts'
 
 export type Closer = () => Promise<void> | void
 

@@ -1,27 +1,32 @@
 import { existsSync, statSync } from 'node:fs'
 import type { ApplyProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { appliedPlans, isStandIn, type Plan, readPlan } from '../../plan/index.ts'
-import { type ApplyPlace, followApply, startApply } from '../applying.ts'
 import {
+  type ApplyPlace,
   applyInside,
   assertFreshInside,
+  exitOf,
+  followApply,
   type InsideApply,
   type InsideOutcome,
+  type Place,
   plansToApply,
-} from '../applying-inside.ts'
-import type { CommandInput } from '../command.ts'
-import { findPlace, type Place, reader } from '../connect.ts'
+  reader,
+  startApply,
+  withRejectionsAnywhere,
+} from '../../operations/index.ts'
+import { appliedPlans, isStandIn, type Plan, readPlan } from '../../plan/index.ts'
+import { findPlace } from '../background/connect.ts'
+import { withApplies } from '../background/temporal.ts'
+import { asksAgain, type CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
 import { jsonText } from '../io.ts'
 import { looking } from '../looking.ts'
 import { planFolder, saveLock } from '../planning.ts'
-import { withRejectionsAnywhere } from '../rejections.ts'
 import { line } from '../screen.ts'
-import { withApplies } from '../temporal.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
 import { assertAllowed, assertNoKeysSubmitted, assertNotRejected, assertPermitted, showPlan } from '../views/plan.ts'
-import { createProgressView, exitOf, renderResult, renderWaiting } from '../views/progress.ts'
+import { createProgressView, renderResult, renderWaiting } from '../views/progress.ts'
 import { readText } from './show.ts'
 
 /** Carries out a saved plan and nothing else, or plans a folder and carries that out. */
@@ -52,13 +57,13 @@ async function applySaved(
   const saved = savedPlan(place, path)
   await assertSameUser(place, saved)
   // Somebody may have rejected it since it was made, or the run that carries it out may not have heard of that yet.
-  const plan = await withRejectionsAnywhere(input, reader(place), saved)
+  const plan = await withRejectionsAnywhere(reader(place), saved, { askAgain: asksAgain(input) })
   events?.planned(plan)
   assertNoKeysSubmitted(plan)
   assertAllowed(plan)
   assertNotRejected(plan)
   assertPermitted(plan)
-  await assertFreshInside(reader(place), plan, input)
+  await assertFreshInside(reader(place), plan, input.settings)
   const exit = await carryOut(input, place, plan, events)
   if (exit === EXIT.done && !input.options['detach']) await saveLockOf(input, place, plan)
   return exit

@@ -1,16 +1,17 @@
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
+import { rateOf, reader } from '../../operations/index.ts'
 import { readWebhooksGivenUp } from '../../service/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
+import { bootstrapKey, loadKey } from '../background/connect.ts'
 import { findBackground } from '../background/control.ts'
 import { temporalDeath } from '../background/embedded-temporal.ts'
+import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
-import { bootstrapKey, loadKey, rateOf, reader } from '../connect.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
-import { findRunningTemporal } from '../temporal.ts'
 
 /** The result of one check. */
 interface Finding {

@@ -1,16 +1,23 @@
 import { type SendOrder, type SendProgress, sendIdOf } from '../../../activities/index.ts'
 import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { type Place, reader } from '../../operations/index.ts'
+import {
+  chainOf,
+  ledgerOf,
+  makeReplacement,
+  prepareSend,
+  type Replacement,
+  readSignedTransaction,
+  replacementReference,
+  unknownName,
+  usage,
+} from '../../sending/index.ts'
+import { findPlace } from '../background/connect.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
-import { findPlace, type Place, reader } from '../connect.ts'
 import { begin, carryOut } from '../sending/carry-out.ts'
-import { chainOf } from '../sending/order.ts'
-import { prepareSend, readNames } from '../sending/prepare.ts'
-import { makeReplacement, type Replacement, replacementReference } from '../sending/replacement.ts'
-import { ledgerOf } from '../sending/running.ts'
-import { readSignedTransaction } from '../sending/signed-transaction.ts'
-import { unknownName, usage } from '../sending/usage.ts'
+import { readNames } from '../sending/names.ts'
 
 /** Offers the same payment for more, with the same nonce. */
 export function replaceSend(input: CommandInput): Promise<ExitCode> {

@@ -1,11 +1,10 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { assertNone, makeOrder, makeRequest, memberOf, partiesOf, prepareSend } from '../../sending/index.ts'
+import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
-import { findPlace } from '../connect.ts'
 import { sendBatch } from '../sending/batch.ts'
 import { carryOut } from '../sending/carry-out.ts'
-import { makeOrder, partiesOf } from '../sending/order.ts'
-import { prepareSend, readNames } from '../sending/prepare.ts'
-import { assertNone, makeRequest, memberOf } from '../sending/request.ts'
+import { readNames } from '../sending/names.ts'
 
 /** Sends one transaction under a reference and follows it to its end; a reference is sent once, however often it is asked. */
 export async function send(input: CommandInput): Promise<ExitCode> {

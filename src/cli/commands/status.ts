@@ -1,15 +1,24 @@
 import { join } from 'node:path'
 import { type ApplyProgress, createPlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { type ApplyHandle, askProgress, cancelApply, findApply, followApply } from '../applying.ts'
-import { type RunningInside, runningInside } from '../applying-inside.ts'
+import {
+  APPLY,
+  type ApplyHandle,
+  askProgress,
+  cancelApply,
+  exitOf,
+  findApply,
+  followApply,
+  foreignEndOf,
+  type RunningInside,
+  runningInside,
+} from '../../operations/index.ts'
+import { findPlace } from '../background/connect.ts'
+import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
-import { findPlace } from '../connect.ts'
 import { writeJson } from '../io.ts'
-import { APPLY, foreignEndOf } from '../run-end.ts'
 import { line } from '../screen.ts'
-import { withApplies } from '../temporal.ts'
-import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
+import { createProgressView, renderResult } from '../views/progress.ts'
 
 /** Says how the organization's apply stands, and those inside that have not ended; follows it, or stops them at their next safe points. */
 export async function status(input: CommandInput): Promise<ExitCode> {

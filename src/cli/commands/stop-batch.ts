@@ -1,11 +1,10 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { findBatch, ledgerOf } from '../../sending/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
-import { findBatch } from '../sending/batch-reading.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { stopInLedger, tellWorkflow } from '../sending/batch-stopping.ts'
-import { ledgerOf } from '../sending/running.ts'
 import { renderStopped } from '../views/send-batch.ts'
 
 /** Stops a batch: no row that has not been submitted is submitted any more. It asks nobody, since each second may be a payment. */

@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { reader } from '../../operations/index.ts'
+import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
-import { findPlace, reader } from '../connect.ts'
 import { writeJson } from '../io.ts'
 import { planFolder } from '../planning.ts'
 import { renderUnmanaged, unmanagedRows } from '../views/unmanaged.ts'

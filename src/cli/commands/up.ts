@@ -3,25 +3,36 @@ import type { ApplyProgress } from '../../../activities/index.ts'
 import { votesOn } from '../../authority/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
+import {
+  type ApplyPlace,
+  applyInside,
+  exitOf,
+  followApply,
+  type InsideOutcome,
+  nudgeApply,
+  type Place,
+  plansToApply,
+  reader,
+  startApply,
+  submitter,
+} from '../../operations/index.ts'
 import { hasChanges } from '../../plan/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
-import { type ApplyPlace, followApply, nudgeApply, startApply } from '../applying.ts'
-import { applyInside, type InsideOutcome, plansToApply } from '../applying-inside.ts'
+import { backgroundStart, bootstrapKey, findPlace } from '../background/connect.ts'
 import type { BackgroundStatus } from '../background/model.ts'
 import { ensureBackground } from '../background/start.ts'
+import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
-import { backgroundStart, bootstrapKey, findPlace, type Place, reader, submitter } from '../connect.ts'
 import { type DemoKey, demoKey } from '../demo-keys.ts'
 import { writeJson } from '../io.ts'
 import { planFolder, saveLock } from '../planning.ts'
 import { line } from '../screen.ts'
 import { type Survey, surveyDefinitions } from '../survey.ts'
-import { withApplies } from '../temporal.ts'
 import { writeValues } from '../values.ts'
 import { renderActivity, viewActivity } from '../views/activity.ts'
 import { renderInForce } from '../views/operator.ts'
 import { assertAllowed, showPlan } from '../views/plan.ts'
-import { createProgressView, exitOf, renderResult } from '../views/progress.ts'
+import { createProgressView, renderResult } from '../views/progress.ts'
 import { castVote } from '../waiting.ts'
 
 /**

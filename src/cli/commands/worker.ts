@@ -1,13 +1,13 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { taskQueueOf } from '../../operations/index.ts'
 import { routeTemporalLogs } from '../../worker/index.ts'
-import { taskQueueOf } from '../applying.ts'
+import { findPlace } from '../background/connect.ts'
+import { findTemporalServer } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
-import { findPlace } from '../connect.ts'
 import { writeJsonLine } from '../io.ts'
 import { createLog } from '../logger.ts'
 import { createOrganizationWorker } from '../organization-worker.ts'
 import { line } from '../screen.ts'
-import { findTemporalServer } from '../temporal.ts'
 
 /** Runs a worker until SIGINT or SIGTERM; what it had under way goes on in the next one. */
 export async function worker(input: CommandInput): Promise<ExitCode> {

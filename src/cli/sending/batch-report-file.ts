@@ -1,8 +1,7 @@
 import { extname } from 'node:path'
+import { type BatchReport, toReportCsv, usage } from '../../sending/index.ts'
 import { writePrivate } from '../files.ts'
 import { jsonText } from '../io.ts'
-import { type BatchReport, toReportCsv } from '../views/batch-report.ts'
-import { usage } from './usage.ts'
 
 /** How a report is written, by the end of its file's name. */
 const FORMS: Readonly<Record<string, (report: BatchReport) => string>> = {

@@ -4,11 +4,10 @@
  */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import type { PlanStore, SendBatch } from '../../../activities/index.ts'
+import { batchWorkflowId } from '../../operations/index.ts'
+import { type BatchReport, readBatchReport } from '../../sending/index.ts'
+import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
-import { findRunningTemporal } from '../temporal.ts'
-import type { BatchReport } from '../views/batch-report.ts'
-import { readBatchReport } from './batch-reading.ts'
-import { batchWorkflowId } from './batch-running.ts'
 
 type Batches = PlanStore['batches']
 

@@ -2,13 +2,35 @@
 import { basename } from 'node:path'
 import { batchIdOf, type SendBatch, type SendBatchProgress } from '../../../activities/index.ts'
 import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
+import { type Place, reader } from '../../operations/index.ts'
+import {
+  type BatchFile,
+  beginBatch,
+  checkTokens,
+  exitOfBatch,
+  type FileRow,
+  followBatch,
+  ledgerOf,
+  makeOrders,
+  memberOf,
+  OPTIONAL,
+  partiesOf,
+  REQUIRED,
+  readBatchFile,
+  readBatchReport,
+  readKnown,
+  type SendField,
+  sumUp,
+  usage,
+  whyDenied,
+  withFunds,
+} from '../../sending/index.ts'
+import { findPlace } from '../background/connect.ts'
+import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
-import { findPlace, type Place, reader } from '../connect.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { line } from '../screen.ts'
-import { withApplies } from '../temporal.ts'
-import { exitOfBatch } from '../views/batch-report.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import {
   createBatchEvents,
@@ -20,18 +42,8 @@ import {
   toPreparedJson,
   wouldBeDenied,
 } from '../views/send-batch.ts'
-import { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
-import { makeOrders } from './batch-orders.ts'
-import { readBatchReport } from './batch-reading.ts'
 import { assertReportable, writeReport } from './batch-report-file.ts'
-import { beginBatch, followBatch } from './batch-running.ts'
-import { sumUp, withFunds } from './batch-totals.ts'
-import { whyDenied } from './carry-out.ts'
-import { partiesOf } from './order.ts'
-import { checkTokens, readKnown, readNames } from './prepare.ts'
-import { memberOf, OPTIONAL, REQUIRED, type SendField } from './request.ts'
-import { ledgerOf } from './running.ts'
-import { usage } from './usage.ts'
+import { readNames } from './names.ts'
 
 /** Sends the rows of a file; nothing is sent while anything is wrong with any row. */
 export async function sendBatch(input: CommandInput, path: string): Promise<ExitCode> {

@@ -1,21 +1,23 @@
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { type Place, reader } from '../../operations/index.ts'
 import type { Explanation } from '../../policy/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
+import {
+  beginSend,
+  type EarlierSend,
+  findEarlier,
+  followSend,
+  isDenied,
+  isFinal,
+  type SendMeaning,
+  whyDenied,
+} from '../../sending/index.ts'
+import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
-import { type Place, reader } from '../connect.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
-import { withApplies } from '../temporal.ts'
 import { exitOfSend, renderNext, renderOrder, renderSend, toSendJson } from '../views/send.ts'
-import type { SendDescription } from './description.ts'
-import { beginSend, type EarlierSend, findEarlier, followSend, isFinal } from './running.ts'
-
-/** The effect of a send, and the forecast of its activity. */
-export interface SendMeaning {
-  readonly description: SendDescription
-  readonly explanation: Explanation
-}
 
 /** Shows a send, asks, begins it and follows it to its end; with `--dry-run` it only shows it. */
 export async function carryOut(
@@ -86,12 +88,4 @@ function assertNotDenied(explanation: Explanation): void {
     exit: EXIT.refused,
     next: 'look at why with --dry-run, and at the policies with `quorate policy explain --live`',
   })
-}
-
-export function isDenied({ outcome }: Explanation): boolean {
-  return outcome !== 'OUTCOME_ALLOW' && outcome !== 'OUTCOME_REQUIRES_CONSENSUS'
-}
-
-export function whyDenied({ decidedBy }: Explanation): string {
-  return decidedBy.length === 0 ? 'no policy allows this send' : `denied by ${decidedBy.join(', ')}`
 }

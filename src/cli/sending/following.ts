@@ -1,8 +1,8 @@
 /** `quorate sends --follow`: reads the ledger until every open send has ended. The workflows are not asked. */
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
+import { isFinal } from '../../sending/index.ts'
 import type { Io } from '../io.ts'
 import { looking } from '../looking.ts'
-import { isFinal } from './running.ts'
 
 /** A send as the ledger has it. */
 export interface ListedSend {

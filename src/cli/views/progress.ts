@@ -1,5 +1,4 @@
 import type { ApplyProgress } from '../../../activities/index.ts'
-import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { type Plan, renderApprovers } from '../../plan/index.ts'
 import type { Io, Style } from '../io.ts'
 import { oneRowEach, overLines, view } from '../screen.ts'
@@ -18,11 +17,6 @@ const states = {
   rejected: { word: 'rejected', colour: 'error' },
   skipped: { word: 'skipped', colour: 'warning' },
 } as const satisfies Record<BatchProgress['state'], { readonly word: string; readonly colour: keyof Style }>
-
-/** Whether nothing more will come of an apply. */
-export function isOver({ state }: ApplyProgress): boolean {
-  return state !== 'running' && state !== 'waiting'
-}
 
 /** One batch in one line: its changes, its state, whose approval it waits for, since when. */
 export const renderBatch = view((batch: BatchProgress, style: Style, now: number): string => {
@@ -83,14 +77,6 @@ export function createProgressView(io: Io): (progress: ApplyProgress, before: Ap
     io.say(overLines(drawn) + oneRowEach(text))
     drawn = progress.batches.length
   }
-}
-
-/** The exit code of a whole apply. */
-export function exitOf({ state, batches }: Pick<ApplyProgress, 'state' | 'batches'>): ExitCode {
-  if (state === 'done') return EXIT.done
-  if (state === 'waiting' || state === 'running') return EXIT.waiting
-  if (state === 'stale') return EXIT.stale
-  return batches.some((batch) => batch.state === 'completed') ? EXIT.partial : EXIT.error
 }
 
 /** The activities that wait, whose approvals they need, and how to vote. */

@@ -1,9 +1,9 @@
 /** A contract call in one line: shown before it is sent, and before it is approved. */
 import { printable } from '../../diagnostics/index.ts'
 import type { Json } from '../../protocol/index.ts'
+import type { SendDescription } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
-import type { SendDescription } from '../sending/description.ts'
 
 /** The effect of a send, shown to an approver beside its parameters. */
 export function sendRows({ receiver, amount, call }: SendDescription, style: Style): readonly string[][] {

@@ -40,8 +40,9 @@ async function findWorld(input: CommandInput): Promise<World | undefined> {
     return loaded && worldOfDefinitions(loaded)
   }
   // Loaded only here: nothing else of this command knows a network.
-  const [{ findPlace, reader }, { readActual }] = await Promise.all([
-    import('../../connect.ts'),
+  const [{ findPlace }, { reader }, { readActual }] = await Promise.all([
+    import('../../background/connect.ts'),
+    import('../../../operations/index.ts'),
     import('../../../live/index.ts'),
   ])
   const place = await findPlace(input)

@@ -1,0 +1,76 @@
+import { type ApplyPlace, type Place, taskQueueOf } from '../../operations/index.ts'
+import {
+  atTemporal,
+  connectTemporal,
+  loadPayloadSeal,
+  type TemporalConnections,
+  type TemporalSettings,
+} from '../../worker/index.ts'
+import type { CommandInput } from '../command.ts'
+import { line } from '../screen.ts'
+import { backgroundStart } from './connect.ts'
+import { findBackground } from './control.ts'
+import { embeddedTemporalTls } from './embedded-temporal.ts'
+import type { BackgroundStatus } from './model.ts'
+import { ensureBackground } from './start.ts'
+
+/** The Temporal server that the environment names, by address or by a profile of the Temporal CLI; undefined: none. */
+export function namedTemporal(environment: CommandInput['environment']): TemporalSettings | undefined {
+  return environment['TEMPORAL_ADDRESS'] || environment['TEMPORAL_PROFILE'] ? { environment } : undefined
+}
+
+/** The Temporal server of a command: the named one, or the embedded one, which is brought up with a worker of its own. */
+export async function findTemporalServer(
+  { settings, environment, io }: Pick<CommandInput, 'settings' | 'environment' | 'io'>,
+  place: Place,
+): Promise<TemporalConnections> {
+  const named = namedTemporal(environment)
+  const seal = await loadPayloadSeal(settings.dataDir, settings.payloadKey)
+  if (named) return connectTemporal(named, seal)
+  const status = await ensureBackground(await backgroundStart(settings, place), {
+    publicKey: place.key.publicKey,
+    announce: (text) => io.say(line`${text}\n`),
+  })
+  return connectTemporal(temporalOf(status, settings), seal)
+}
+
+/** The Temporal server of a command where one runs: nothing is brought up for it. */
+export async function findRunningTemporal({
+  settings,
+  environment,
+}: Pick<CommandInput, 'settings' | 'environment'>): Promise<TemporalConnections | undefined> {
+  const named = namedTemporal(environment)
+  const seal = () => loadPayloadSeal(settings.dataDir, settings.payloadKey)
+  if (named) return connectTemporal(named, await seal())
+  const running = await findBackground(settings.dataDir)
+  return running && connectTemporal(temporalOf(running, settings), await seal())
+}
+
+/** The Temporal server that a background process works at. */
+export function temporalOf(
+  { temporalAddress: address, embeddedTemporal, namespace }: BackgroundStatus,
+  { dataDir }: Pick<CommandInput['settings'], 'dataDir'>,
+): TemporalSettings {
+  return {
+    address,
+    namespace,
+    ...(embeddedTemporal ? { tls: embeddedTemporalTls(dataDir) } : {}),
+  }
+}
+
+/** Works with the applies of an organization at its Temporal server. */
+export async function withApplies<T>(
+  input: Pick<CommandInput, 'settings' | 'environment' | 'io'>,
+  place: Place,
+  work: (applies: ApplyPlace) => Promise<T>,
+): Promise<T> {
+  const temporal = await findTemporalServer(input, place)
+  try {
+    const { organizationId } = place
+    const { dataDir } = input.settings
+    const applies = { client: temporal.client, organizationId, taskQueue: taskQueueOf(organizationId), dataDir }
+    return await atTemporal(temporal, () => work(applies))
+  } finally {
+    await temporal.close()
+  }
+}

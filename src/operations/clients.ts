@@ -1,0 +1,85 @@
+/** Clients of the API for the operations: at one rate an organization, with the key that was given for it. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  createFolderTurns,
+  createQueryClient,
+  createRate,
+  createSubmitClient,
+  type QueryClient,
+  type Rate,
+  type SubmitClient,
+} from '../client/index.ts'
+import { createApiKeyStamper, loadPrivateKey } from '../stamp/index.ts'
+import type { Place } from './place.ts'
+
+/** The limit of a rate, and the folder through which processes share it. */
+interface RateSettings {
+  readonly requestsPerSecond?: number | undefined
+  readonly dataDir: string
+}
+
+/** The rate of an organization: one for all processes that work with this data folder. */
+export function rateOf({ requestsPerSecond, dataDir }: RateSettings, organizationId: string): Rate {
+  return createRate({ requestsPerSecond, turns: createFolderTurns(join(dataDir, 'turns', organizationId)) })
+}
+
+/** Published for sends, and for whatever asks about them (docs/protocol/limits.md#requests-a-second). */
+const SENDS_PER_SECOND = 10
+
+/** Opens the clients of sends: they keep to the published rate where none is set. */
+export function createSendClients(
+  place: ClientPlace & Pick<Place, 'subOrganizationKeys'>,
+  settings: RateSettings,
+): ReturnType<typeof createClients> {
+  if (settings.requestsPerSecond !== undefined) return createClients(place, settings)
+  const bounded = { ...settings, requestsPerSecond: SENDS_PER_SECOND }
+  return createClients({ ...place, rate: rateOf(bounded, place.organizationId) }, bounded)
+}
+
+/** A client that reads and has no way to submit. */
+export function reader(place: ClientPlace): QueryClient {
+  return createQueryClient(clientOptions(place))
+}
+
+/** A client that may submit as well. */
+export function submitter(place: ClientPlace): SubmitClient {
+  return createSubmitClient(clientOptions(place))
+}
+
+/** The key of a user of a sub-organization; undefined when none was given for it. */
+export async function keyInside(
+  { subOrganizationKeys }: Pick<Place, 'subOrganizationKeys'>,
+  name: string,
+): Promise<Place['key'] | undefined> {
+  const path = subOrganizationKeys && join(subOrganizationKeys, `${encodeURIComponent(name)}.key`)
+  return path && existsSync(path) ? loadPrivateKey({ kind: 'file', path }) : undefined
+}
+
+/**
+ * Opens clients that act in an organization and in its sub-organizations: there with the key that was given for it, or with
+ * the one in use. A sub-organization has a rate of its own, as the API counts (docs/protocol/limits.md#requests-a-second).
+ */
+export function createClients(
+  place: ClientPlace & Pick<Place, 'subOrganizationKeys'>,
+  settings: RateSettings,
+): (organization: { readonly id: string; readonly name: string }) => Promise<SubmitClient> {
+  const own = submitter(place)
+  const rates = new Map<string, Rate>()
+  return async ({ id, name }) => {
+    if (id === place.organizationId) return own
+    const rate = rates.get(id) ?? rateOf(settings, id)
+    rates.set(id, rate)
+    // Read each time: a key may be replaced while a worker runs.
+    const key = (await keyInside(place, name)) ?? place.key
+    return submitter({ ...place, organizationId: id, key, rate })
+  }
+}
+
+/** The parts of a place that a client needs. */
+type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate'>
+
+function clientOptions({ baseUrl, organizationId, key, rate }: ClientPlace) {
+  const { scheme } = key
+  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, scheme === undefined ? {} : { scheme }), rate }
+}

@@ -1,0 +1,30 @@
+import type { Rate } from '../client/index.ts'
+import type { LoadedKey, SignatureScheme } from '../stamp/index.ts'
+import type { Secret } from '../telemetry/index.ts'
+
+/** A key and how it stamps: by the plain scheme of its curve unless said. */
+export interface PlaceKey {
+  readonly privateKey: Secret
+  readonly publicKey: string
+  /** @default 'p256' */
+  readonly curve?: LoadedKey['curve']
+  readonly scheme?: SignatureScheme | undefined
+}
+
+/** The service, organization and key that a command works with. */
+export interface Place {
+  readonly baseUrl: string
+  readonly organizationId: string
+  /** Whether the service is the embedded one of the data folder. */
+  readonly embedded: boolean
+  /** The time as the API has it, in milliseconds since the epoch: an embedded service's may have been moved. */
+  readonly now: () => number
+  readonly key: PlaceKey
+  /** Folder with the keys of users of sub-organizations. */
+  readonly subOrganizationKeys: string | undefined
+  /**
+   * The rate that all clients of this command share, whichever key signs. The worker of an embedded apply has its own,
+   * and both share turns.
+   */
+  readonly rate: Rate
+}

@@ -1,0 +1,77 @@
+import type { WorkflowHandle } from '@temporalio/client'
+import type { SendBatch, SendBatchProgress } from '../../activities/index.ts'
+import type { sendBatch } from '../../workflows/index.ts'
+import {
+  type ApplyPlace,
+  assertWorker,
+  BATCH,
+  batchWorkflowId,
+  createLook,
+  isServiceError,
+} from '../operations/index.ts'
+import { ledgerOf } from './running.ts'
+
+type BatchHandle = WorkflowHandle<typeof sendBatch>
+
+/** Begins a batch, or joins the one with the same rows that runs; of one that has ended, what is open is taken up again. */
+export async function beginBatch(
+  { client, taskQueue, dataDir }: ApplyPlace,
+  {
+    batch,
+    stopOnFailure,
+    resumes,
+  }: {
+    readonly batch: SendBatch
+    readonly stopOnFailure: boolean
+    /** Whether one that was stopped goes on. */
+    readonly resumes: boolean
+  },
+): Promise<BatchHandle> {
+  await assertWorker(client, taskQueue)
+  const { batches } = ledgerOf(dataDir)
+  await batches.put(batch)
+  const { batchId, organization } = batch
+  if (resumes) await batches.resume(batchId)
+  const options = {
+    workflowId: batchWorkflowId(organization.id, batchId),
+    taskQueue,
+    args: [{ organizationId: organization.id, batchId, stopOnFailure }] as const,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  } as const
+  // One that was stopped may still run, to follow what was submitted, and may end just now.
+  if (resumes) return client.workflow.signalWithStart<typeof sendBatch>('sendBatch', { ...options, signal: 'resume' })
+  return client.workflow.start<typeof sendBatch>('sendBatch', options)
+}
+
+const ASK_EVERY_MS = 250
+
+/** Follows a batch until it is over, or until `until` says that this is enough. A worker that went away is waited for. Throws `cli/run-ended`. */
+export async function followBatch(
+  { client, taskQueue }: ApplyPlace,
+  handle: BatchHandle,
+  {
+    show,
+    until,
+  }: {
+    readonly show: (progress: SendBatchProgress) => void
+    /** `first` is how it stood when this began to follow. */
+    readonly until: (progress: SendBatchProgress, first: SendBatchProgress) => boolean
+  },
+): Promise<SendBatchProgress> {
+  let first: SendBatchProgress | undefined
+  const look = createLook(handle, BATCH, () => handle.query<SendBatchProgress>('progress'))
+  for (;;) {
+    try {
+      const progress = await look()
+      show(progress)
+      // A user who runs the command again has often just approved something.
+      if (first === undefined && !progress.over) await handle.signal('nudge').catch(() => {})
+      first ??= progress
+      if (progress.over || until(progress, first)) return progress
+    } catch (error) {
+      if (!isServiceError(error)) throw error
+      await assertWorker(client, taskQueue)
+    }
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+  }
+}

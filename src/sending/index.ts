@@ -1,0 +1,21 @@
+/**
+ * Sending: from names and amounts to orders, one or a file of them, what will come of each, and the workflows that carry them
+ * out. Prints nothing; the CLI asks and shows.
+ */
+export { printAmount } from './amount.ts'
+export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
+export { makeOrders, type OrderedRow } from './batch-orders.ts'
+export { findBatch, readBatchReport } from './batch-reading.ts'
+export { type BatchReport, exitOfBatch, toReportCsv } from './batch-report.ts'
+export { beginBatch, followBatch } from './batch-running.ts'
+export { type BatchTotal, sumUp, withFunds } from './batch-totals.ts'
+export { describeSend } from './describe.ts'
+export type { LamportFee, SendDescription } from './description.ts'
+export { isDenied, type SendMeaning, whyDenied } from './meaning.ts'
+export { chainOf, makeOrder, partiesOf, senderOf } from './order.ts'
+export { checkTokens, prepareSend, readKnown, type SendNames } from './prepare.ts'
+export { makeReplacement, type Replacement, replacementReference } from './replacement.ts'
+export { assertNone, makeRequest, memberOf, OPTIONAL, REQUIRED, type SendField } from './request.ts'
+export { beginSend, type EarlierSend, findEarlier, followSend, isFinal, ledgerOf } from './running.ts'
+export { readSignedTransaction } from './signed-transaction.ts'
+export { unknownName, usage } from './usage.ts'

@@ -1,0 +1,77 @@
+import type { SendOrder } from '../../activities/index.ts'
+import { readActual } from '../live/index.ts'
+import { type Place, reader } from '../operations/index.ts'
+import type { Actual } from '../resources/index.ts'
+import { type World, worldOfActual } from '../scenarios/index.ts'
+import { checkChain } from './check-chain.ts'
+import { checkToken } from './check-token.ts'
+import { describeSend } from './describe.ts'
+import { forecastSend } from './forecast.ts'
+import { createPartyCheck } from './look-alikes.ts'
+import type { SendMeaning } from './meaning.ts'
+import { chainOf, type Directory, readDirectory } from './order.ts'
+
+/** Names of receivers and tokens, from definitions. */
+export type SendNames = Pick<Directory, 'addressBook' | 'assets'>
+
+/** The names and live state that orders are made and forecast with. */
+export interface Known {
+  readonly directory: Directory
+  readonly organization: SendOrder['organization']
+  readonly now: number
+  readonly actual: Actual
+  readonly world: World
+  readonly partyCheck: ReturnType<typeof createPartyCheck>
+}
+
+/** Reads what orders are made from; `parties` are those whose accounts must be known (`partiesOf`). */
+export async function readKnown(
+  place: Place,
+  { names, parties }: { readonly names: SendNames; readonly parties: readonly string[] },
+): Promise<Known> {
+  const client = reader(place)
+  const [directory, actual] = await Promise.all([readDirectory(client, { ...names, parties }), readActual(client)])
+  const { baseUrl, organizationId: id } = place
+  const organization = { id, name: actual.organizationName, baseUrl }
+  return {
+    directory,
+    organization,
+    now: place.now(),
+    actual,
+    world: worldOfActual(actual, place.now()),
+    partyCheck: createPartyCheck(directory),
+  }
+}
+
+/** Says what an order will do and what will come of asking for it. */
+export function meaningOf(order: SendOrder, { directory, actual, world, now, partyCheck }: Known): SendMeaning {
+  const lookAlikes = partyCheck(order)
+  const description = describeSend(order, { directory, interfaces: world.interfaces })
+  return {
+    description: lookAlikes.length === 0 ? description : { ...description, lookAlikes },
+    explanation: forecastSend(order, { actual, world, directory, now }),
+  }
+}
+
+/** Reads what an order is made from, makes it, and says what it means. */
+export async function prepareSend(
+  place: Place,
+  { make, ...given }: Parameters<typeof readKnown>[1] & { readonly make: (known: Known) => SendOrder },
+): Promise<SendMeaning & { readonly order: SendOrder }> {
+  const known = await readKnown(place, given)
+  const order = make(known)
+  await checkChain(reader(place), chainOf(order))
+  const meaning = meaningOf(order, known)
+  await checkTokens(place, [meaning], known)
+  return { order, ...meaning }
+}
+
+/** Each token that is paid is what the definitions say of it. Throws what `checkToken` does. */
+export async function checkTokens(
+  place: Place,
+  meanings: readonly SendMeaning[],
+  { directory: { assets } }: Pick<Known, 'directory'>,
+): Promise<void> {
+  const names = new Set(meanings.flatMap(({ description }) => description.token?.name ?? []))
+  for (const name of names) await checkToken(reader(place), { name, asset: assets[name]! })
+}

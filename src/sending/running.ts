@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import type { WorkflowHandle } from '@temporalio/client'
+import {
+  createPlanStore,
+  isSameSend,
+  isSendOver,
+  type PlanStore,
+  type SendOrder,
+  type SendProgress,
+  sendIdOf,
+} from '../../activities/index.ts'
+import type { send } from '../../workflows/index.ts'
+import { EXIT, QuorateError } from '../diagnostics/index.ts'
+import { type ApplyPlace, assertWorker, createLook, SEND, sendWorkflowId } from '../operations/index.ts'
+
+type SendHandle = WorkflowHandle<typeof send>
+
+/** A send that has begun, and where it may be asked for. */
+export interface BegunSend {
+  readonly sendId: string
+  readonly order: SendOrder
+  readonly handle: SendHandle
+}
+
+export function ledgerOf(dataDir: string): Pick<PlanStore, 'sends' | 'batches'> {
+  return createPlanStore(join(dataDir, 'plans'))
+}
+
+/**
+ * Begins a send, or finds the one that its reference has: however often and from wherever it is asked, a reference is sent
+ * once. Throws `cli/reference-taken` when the reference stands for something else.
+ */
+export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, order: SendOrder): Promise<BegunSend> {
+  await assertWorker(client, taskQueue)
+  const { sendId, order: entered } = await ledgerOf(dataDir).sends.enter(order)
+  assertSame(entered, order)
+  const organizationId = entered.organization.id
+  const handle = await client.workflow.start<typeof send>('send', {
+    workflowId: sendWorkflowId(organizationId, sendId),
+    taskQueue,
+    args: [{ organizationId, sendId }],
+    // One that runs is joined; one that has ended is begun again with the same bytes, and comes to the same end.
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  })
+  return { sendId, order: entered, handle }
+}
+
+/** The earlier send under a reference, with its progress. */
+export interface EarlierSend {
+  readonly sendId: string
+  readonly order: SendOrder
+  readonly progress?: SendProgress
+}
+
+/** Looks up what the reference of an order stands for; undefined where it is free. Throws `cli/reference-taken` for another send. */
+export async function findEarlier(dataDir: string, order: SendOrder): Promise<EarlierSend | undefined> {
+  const { sends } = ledgerOf(dataDir)
+  const sendId = sendIdOf(order)
+  const entered = await sends.findOrder(sendId)
+  if (entered === undefined) return undefined
+  assertSame(entered, order)
+  const progress = await sends.getProgress(sendId)
+  return { sendId, order: entered, ...(progress === undefined ? {} : { progress }) }
+}
+
+function assertSame(entered: SendOrder, order: SendOrder): void {
+  if (isSameSend(entered, order)) return
+  const { amount, to, from, orderedAt } = entered
+  throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
+    exit: EXIT.refused,
+    facts: { 'that send': `${amount} from ${from} to ${to}`, since: orderedAt, submitted: 'nothing' },
+    next: 'give this send a reference of its own',
+  })
+}
+
+/** Whether nothing more will come of a send. */
+export function isFinal({ state }: SendProgress): boolean {
+  return isSendOver(state)
+}
+
+const ASK_EVERY_MS = 250
+
+/** Follows a send until it is over, or until `until` says that this is enough; every change is shown once. Throws `cli/run-ended`. */
+export async function followSend(
+  handle: SendHandle,
+  show: (progress: SendProgress) => void,
+  until: (progress: SendProgress) => Promise<boolean>,
+): Promise<SendProgress> {
+  let before = ''
+  const look = createLook(handle, SEND, () => handle.query<SendProgress>('progress'))
+  for (;;) {
+    const progress = await look()
+    const text = JSON.stringify([progress.state, progress.transactionHash, progress.approved, progress.error])
+    if (text !== before) show(progress)
+    if (isFinal(progress) || (await until(progress))) return progress
+    before = text
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+  }
+}

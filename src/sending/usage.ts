@@ -1,0 +1,28 @@
+import { QuorateError, suggest } from '../diagnostics/index.ts'
+
+/** Makes the error of a send that was asked for in a wrong way. */
+export function usage(message: string, next: string): QuorateError {
+  return new QuorateError('cli/usage', message, { facts: { submitted: 'nothing' }, next })
+}
+
+/** Where each kind of name is looked up. */
+const PLACES = {
+  wallet: 'the organization has',
+  receiver: 'the address book has',
+  asset: 'the definitions have',
+  send: 'the ledger has',
+  batch: 'the ledger has',
+} as const
+
+/** Makes the error of a name that stands for nothing. */
+export function unknownName(what: keyof typeof PLACES, name: string, known: readonly string[]): QuorateError {
+  const [near] = suggest(name, known)
+  const next =
+    near !== undefined
+      ? `did you mean \`${near}\`?`
+      : `name one that ${PLACES[what]}: ${known.join(', ') || 'there is none'}`
+  return new QuorateError('cli/unknown-name', `there is no ${what} \`${name}\``, {
+    facts: { submitted: 'nothing' },
+    next,
+  })
+}
