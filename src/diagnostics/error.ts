@@ -34,9 +34,9 @@ export class QuorateError extends Error {
 
 /** Facts that repeat what somebody gave; the others are ours, digests among them. */
 function hideIn(name: string, value: string | number | boolean | undefined) {
-  return typeof value === 'string' && /^(?:file|folder|given|argument|value|got)$/.test(name)
-    ? withoutKeys(value)
-    : value
+  if (typeof value !== 'string') return value
+  const isGiven = /^(?:file|folder|place|path|given|argument|value|got)$/.test(name) || value.includes('/')
+  return isGiven ? withoutKeys(value) : value
 }
 
 /** The JSON form of an error, from which its text is made as well. A foreign error gets the code `internal/unexpected`. */

@@ -1,6 +1,6 @@
 import type { Diagnostic } from './diagnostic.ts'
 import { toErrorJson } from './error.ts'
-import { blankKeys } from './key-material.ts'
+import { blankKeys, withoutKeys } from './key-material.ts'
 import { printable } from './printable.ts'
 import { positionAt, type Source, type Span } from './source.ts'
 
@@ -50,7 +50,7 @@ export function renderError(error: unknown, styles: FaultStyles = {}): string {
 
 function place({ source, start }: Span): string {
   const { line, column } = positionAt(source, start)
-  return `${printable(source.path)}:${line}:${column}`
+  return `${printable(withoutKeys(source.path))}:${line}:${column}`
 }
 
 /** Characters of a line that are shown: a mistake in a line of a million characters must not print a million. */

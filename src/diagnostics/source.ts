@@ -1,3 +1,5 @@
+import { withoutKeys } from './key-material.ts'
+
 /** A text that a person wrote, with the path it is shown by. */
 export interface Source {
   readonly path: string
@@ -58,7 +60,7 @@ const LINE_BREAK = 0x0a
 const isFirstHalf = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isSecondHalf = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
-/** The JSON form of a span: path, 1-based line and column of its start and end. */
+/** The JSON form of a span: path (what looks like a key in it is not shown), 1-based line and column of its start and end. */
 export function toSpanJson(span: Span): {
   path: string
   line: number
@@ -68,5 +70,5 @@ export function toSpanJson(span: Span): {
 } {
   const start = positionAt(span.source, span.start)
   const end = positionAt(span.source, span.end)
-  return { path: span.source.path, ...start, endLine: end.line, endColumn: end.column }
+  return { path: withoutKeys(span.source.path), ...start, endLine: end.line, endColumn: end.column }
 }

@@ -1,0 +1,32 @@
+/**
+ * Runs command lines one after the other in one process, as the CLI would each in its own, and prints what each said as JSON.
+ * Started by `key-echo.test.ts` with the secret and the command lines on stdin.
+ */
+import { text } from 'node:stream/consumers'
+import { main } from '../../src/cli/run.ts'
+
+/** What serves until it is stopped, or waits for an editor, has said what it has to say by then. */
+const PATIENCE_MS = 1_000
+
+const lines = JSON.parse(await text(process.stdin)) as readonly (readonly string[])[]
+const write = process.stdout.write.bind(process.stdout)
+let said = ''
+const keep = (chunk: string | Uint8Array) => {
+  said += String(chunk)
+  return true
+}
+process.stdout.write = keep as typeof process.stdout.write
+process.stderr.write = keep as typeof process.stderr.write
+const exit = process.exit.bind(process)
+process.exit = (() => undefined) as never
+
+const environment = { ...process.env }
+const ran: { readonly args: readonly string[]; readonly said: string }[] = []
+for (const args of lines) {
+  said = ''
+  // The CLI takes its keys out of the environment.
+  Object.assign(process.env, environment)
+  await Promise.race([main(args), new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))])
+  ran.push({ args, said })
+}
+write(JSON.stringify(ran), () => exit(0))
