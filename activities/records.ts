@@ -4,8 +4,8 @@
  * the plan store and not in it. An attacker who writes to the plan store alone can neither change a record, nor make one, nor
  * put one in another's place; they can take one away, or put back one that stood under its name before.
  *
- * A store of before has records without that line. They are believed once, when the key is made: whoever may make the key owns
- * the data folder. From then on each must have it.
+ * A store of before has records without that line. They are believed once, when the key is made: a process that may
+ * make the key owns the data folder. From then on each must have it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
@@ -85,13 +85,13 @@ async function loadKey(folder: string): Promise<Buffer> {
   const draft = `${path}.new`
   claimPrivate(draft, `${randomBytes(32).toString('hex')}\n`)
   const drafted = readPrivate(draft)
-  // Another process has just come to the end of this.
+  // Another process has just finished this.
   if (drafted === undefined) return loadKey(folder)
   try {
     await adopt(folder, parseKey(draft, drafted))
     linkSync(draft, path)
   } catch (error) {
-    // Another process has come to the end of this with the same draft, or with one before it.
+    // Another process has finished this with the same draft, or with one before it.
     if (!existsSync(path)) throw error
   }
   rmSync(draft, { force: true })

@@ -66,7 +66,7 @@ export function effectOf(before: OrganizationState, after: OrganizationState, ac
       people = true
       everything ||= central.has(parentId!)
     } else if (kind === 'feature') {
-      // Whoever has the contact that a login goes by can vote while its feature is set, and only then.
+      // A user with a login contact can vote while the login feature is set, and only then.
       const users = thingsOf(after, 'user').filter(({ fields }) => loginFeaturesOf(fields).includes((now ?? old)!.name))
       people ||= users.length > 0
       everything ||= users.some((user) => central.has(user.id!))

@@ -1,6 +1,6 @@
 /**
- * A new user needs a way in, or the API refuses to make them, and all whom the same activity makes: a credential, or a contact
- * whose login feature is set by then (docs/protocol/organizations.md#ways-in).
+ * A new user needs a way in, or the API refuses to make them, and all other users of the same activity: a credential,
+ * or a contact whose login feature is set by then (docs/protocol/organizations.md#ways-in).
  */
 import type { Batch, Forecast, Plan } from '../plan/index.ts'
 import { refusals } from '../protocol/index.ts'

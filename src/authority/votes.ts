@@ -45,7 +45,7 @@ export function windowOf(submittedAtMs: number, votes: readonly Vote[]): number 
 
 /**
  * The approvals that count at this moment, in the order in which they were cast: inside the window, and the user's latest
- * vote. An approval by a credential that is gone does not count either; whoever knows of credentials leaves it out.
+ * vote. An approval by a credential that is gone does not count either; a caller that knows the credentials leaves it out.
  */
 export function countingVotes<Cast extends Vote>(
   votes: readonly Cast[],

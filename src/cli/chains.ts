@@ -9,7 +9,7 @@ interface Row {
   readonly option: 'chain' | 'price' | 'token' | 'gasStation'
   readonly variable: string
   readonly what: string
-  /** The chain's id, then what is said of it. */
+  /** The chain's id, then the value of the option. */
   readonly form: RegExp
   readonly example: string
 }

@@ -31,7 +31,7 @@ export interface CommandRow {
   readonly args?: string
   readonly argMeanings?: Readonly<Record<string, string>>
   readonly options?: readonly OptionRow[]
-  /** A line that can be typed as it stands. */
+  /** A line that can be typed unchanged. */
   readonly example: string
   readonly hidden?: boolean
   /** Its first line, printed before its code is loaded, so that a reader knows within 300 ms what goes on. */

@@ -4,7 +4,7 @@ import { createClients, createSendClients, taskQueueOf } from '../operations/ind
 import type { Logger } from '../telemetry/index.ts'
 import { createWorker, type TemporalConnections, type WorkerOptions } from '../worker/index.ts'
 
-/** As whom a worker acts, and what bounds it. */
+/** The key of a worker, and the limits of its rates. */
 type WorkerPlace = Parameters<typeof createSendClients>[0]
 type WorkerSettings = Parameters<typeof createSendClients>[1]
 

@@ -12,7 +12,7 @@ import type { Draft } from './build.ts'
 import type { WrittenName } from './names.ts'
 import type { MapEntry } from './tree.ts'
 
-/** A name with its place, and what it is the name of: `wallet`. */
+/** A name with its place, and the kind that it names: `wallet`. */
 type Named = WrittenName & { readonly what: string }
 
 /** Names that look alike: of resources, of the address book and of the assets. Both may be meant, so these are warnings. */

@@ -54,7 +54,10 @@ function toItems(
   return [...own, ...comparedNames(text.slice(0, offset), names).map((label) => nameItem(label, range))]
 }
 
-/** Inside of quotes, the names whose ids what stands before them can be: `user.tags.contains('…`, `wallet.id == '…`. */
+/**
+ * Inside of quotes, names of the kind whose ids the text before them compares with: `user.tags.contains('…`,
+ * `wallet.id == '…`.
+ */
 function comparedNames(before: string, names: Names): readonly string[] {
   const compared = /([\w.]+?)(?:\.contains\(\s*|\s*(?:==|!=|in\s*\[(?:\s*'[^']*'\s*,)*)\s*)'[^']*$/.exec(before)?.[1]
   if (compared === undefined) return []

@@ -96,7 +96,7 @@ export function settle(plan: Plan, actual: Actual): Plan {
   return { ...settled, digest: digestOf(settled) }
 }
 
-/** The value with ids in place of what stands for them; what stands for one that is not known is `missing`. */
+/** The value with ids in place of their placeholders; the placeholder of an unknown id is `missing`. */
 function withIds(value: Value, ids: ReadonlyMap<string, string>, missing: () => never): Value {
   if (typeof value === 'string') return isStandIn(value) ? (ids.get(value) ?? missing()) : value
   if (Array.isArray(value)) return (value as readonly Value[]).map((element) => withIds(element, ids, missing))

@@ -63,7 +63,8 @@ export function authorize(policies: Policies, context: PolicyContext, budget: Bu
 
 /**
  * Decides by the index where whatever it passes over cannot have used the budget up; undefined otherwise. INVARIANT:
- * policies one by one and their index come to the same, so nothing that an index saves may be what decides.
+ * policies one by one and their index must decide alike, so the index may only skip evaluations that cannot change the
+ * decision.
  */
 function decideByIndex(policies: PolicyIndex, items: readonly PolicyContext[], budget: Budget): Decision | undefined {
   const most = policies.mostSteps(items)

@@ -11,7 +11,7 @@ export type Layout =
   | { readonly kind: 'all'; readonly parts: readonly Layout[] }
   /** `flat` where it does not break. */
   | { readonly kind: 'line'; readonly flat: string }
-  /** Lines inside of it are two columns further in. */
+  /** Lines inside of it are indented by two more columns. */
   | { readonly kind: 'indent'; readonly inner: Layout }
   | { readonly kind: 'group'; readonly inner: Layout }
 

@@ -17,7 +17,7 @@ export type Type =
   | { readonly kind: 'record'; readonly fields: ReadonlyMap<string, Type> }
   /** Known only at run time (U-dynamic). */
   | { readonly kind: 'dynamic'; readonly origin: Origin }
-  /** The element of `[]`, and what stands where a fault has already been reported: fits everything. */
+  /** The element of `[]`, and of an expression whose fault is reported already: fits everything. */
   | { readonly kind: 'any' }
 
 /**

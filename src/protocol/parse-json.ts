@@ -26,7 +26,7 @@ export function parseJson(raw: Uint8Array): Json {
 
 function decode(raw: Uint8Array): string {
   try {
-    // A byte order mark is kept, and then refused as what it is: not JSON.
+    // A byte order mark is kept, and then refused, since it is not JSON.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw)
   } catch {
     throw apiError('badRequestBody', 'expected UTF-8')

@@ -55,7 +55,7 @@ interface Section {
   readonly end: number
 }
 
-/** The keys at the top with their lines; without a key at the top, what is there is of no use to a splitter. */
+/** The keys at the top with their lines; a file without such a key cannot be split. */
 function topSections(lines: readonly string[]): readonly Section[] {
   const starts = lines.flatMap((line, n) => (/^[^\s#]/.test(line) ? [n] : []))
   return starts.map((start, i) => ({

@@ -1,6 +1,6 @@
 import { namespaceOf } from '../chain/index.ts'
 
-/** What assets are called in each namespace (CAIP-19): the coin's number in SLIP-0044, and what stands before a token's address. */
+/** The names of assets in each namespace (CAIP-19): the coin's number in SLIP-0044, and the prefix of a token's address. */
 const ASSETS = {
   eip155: { currency: 'slip44:60', token: 'erc20' },
   solana: { currency: 'slip44:501', token: 'token' },

@@ -41,7 +41,7 @@ export interface NamedAddress {
   readonly address: string
 }
 
-/** By the organization's interface of the contract, or only what stands there. */
+/** Decoded by the organization's interface of the contract, or the raw data. */
 export type ContractCall =
   | { readonly kind: 'decoded'; readonly function: string; readonly arguments: JsonObject }
   | { readonly kind: 'opaque'; readonly selector: string; readonly bytes: number }

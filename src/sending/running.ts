@@ -39,7 +39,7 @@ export async function beginSend({ client, taskQueue, dataDir }: ApplyPlace, orde
     workflowId: sendWorkflowId(organizationId, sendId),
     taskQueue,
     args: [{ organizationId, sendId }],
-    // One that runs is joined; one that has ended is begun again with the same bytes, and comes to the same end.
+    // One that runs is joined; one that has ended is begun again with the same bytes, and ends alike.
     workflowIdConflictPolicy: 'USE_EXISTING',
   })
   return { sendId, order: entered, handle }

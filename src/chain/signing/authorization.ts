@@ -28,7 +28,7 @@ export function signAuthorization(
   return { chainId, address, nonce, ...inNumbers(signBytes(key, digest)) }
 }
 
-/** An authorization as it stands in a transaction. */
+/** An authorization in the form of a transaction's list. */
 export function authorizationItem({ chainId, address, nonce, yParity, r, s }: Authorization): RlpItem {
   return [rlpNumber(chainId), decodeHex(address), ...[nonce, yParity, r, s].map(rlpNumber)]
 }

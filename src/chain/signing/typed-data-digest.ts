@@ -19,7 +19,7 @@ interface Schema {
   readonly typeHash: (struct: string) => Bytes
 }
 
-/** Characters: types that refer to each other come to much more written out than they do in the request. */
+/** Most characters of the encoded types: types that refer to each other grow much larger than in the request. */
 const MAX_TYPES_LENGTH = 1_000_000
 
 /** Hashes each type once, however many values there are of it. */

@@ -121,7 +121,7 @@ async function applyFolder(
   const begun = hasWork(plan)
   if (begun) await confirm(input, plan)
   const exit = await carryOut(input, place, plan, events)
-  // Detached, it goes on: what is left to do is not known yet.
+  // Detached, the apply goes on: whether anything will be left to do is not known yet.
   if (exit !== EXIT.done || (begun && input.options['detach'])) return exit
   const after = begun ? await makePlan() : planned
   if (!after) return EXIT.error

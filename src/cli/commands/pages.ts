@@ -4,7 +4,7 @@ import { EXIT } from '../../diagnostics/index.ts'
 export interface Page {
   /** What a reader wants to know before running it. Lines are broken where it is shown. */
   readonly description: string
-  /** Further lines that can be typed, each with what it is for. */
+  /** Further lines that can be typed, each with its purpose. */
   readonly examples?: readonly (readonly [line: string, purpose: string])[]
   /** Exits beside 0 and 1. */
   readonly exits?: readonly (keyof typeof EXIT)[]

@@ -62,7 +62,7 @@ function listEntries(folder: string, which: (entry: Dirent) => boolean): readonl
     .sort()
 }
 
-/** Files by what stands at the top: `keys/ (2 files), values.json`. */
+/** Files by their top folder: `keys/ (2 files), values.json`. */
 function summarize(names: readonly string[]): string {
   const tops = Map.groupBy(names, (name) => (name.includes('/') ? `${name.split('/')[0]}/` : name))
   return [...tops]

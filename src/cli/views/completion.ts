@@ -157,7 +157,7 @@ ${lines.join('\n')}
 `
 }
 
-/** A word in single quotes; what stands between them means itself in each of the three shells but for a quote. */
+/** A word in single quotes: in each of the three shells only a quote is special between them. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

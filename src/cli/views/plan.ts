@@ -58,7 +58,7 @@ export function assertNotRejected(plan: Plan): void {
   }
 }
 
-/** Throws `cli/key-in-plan` when an activity would carry a key: whoever may read the organization would have it. */
+/** Throws `cli/key-in-plan` when an activity would carry a key: every reader of the organization would have it. */
 export function assertNoKeysSubmitted(plan: Plan): void {
   for (const one of appliedPlans(plan)) {
     for (const { parameters, summary, type } of one.batches) {

@@ -128,7 +128,7 @@ export const renderNext = view(({ state, fingerprint, error }: SendProgress, sty
 /** Of a send that somebody ended at Temporal. */
 const LEFT = 'nobody carries it out now: run the same `quorate send` again, which pays it once'
 
-/** One send of a list: its reference, what it is, and how it stands. */
+/** One send of a list: its reference, its order and its state. */
 export const renderListedSend = view(
   (
     {

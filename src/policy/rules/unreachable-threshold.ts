@@ -4,7 +4,7 @@ import { createFrame } from '../frame.ts'
 import { findingAt } from './clauses.ts'
 import type { LintExpression, LintInput, LintUser, Rule } from './rule.ts'
 
-/** Users of whom every set is tried where more of them may be worse. */
+/** Most users of whom every set is tried, where more approvers can make a consensus false. */
 const MOST_USERS = 12
 
 export const unreachableThreshold: Rule = {

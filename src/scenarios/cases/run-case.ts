@@ -20,7 +20,7 @@ export function runCase({ name, policies, context, expected }: PolicyCase): Case
 
   /**
    * `error` is said of the policy under test: the only one, or the first when several are there and the case expects
-   * an error; otherwise a policy that errs takes no part, and the decision is what came of the case.
+   * an error; otherwise a policy that errs takes no part, and the decision is the outcome of the case.
    */
   function outcomeOf(): CaseOutcome {
     const [first] = policies

@@ -25,7 +25,7 @@ export interface Work {
   readonly budget: Budget
   /** Whether the request is looked at for the first time. */
   readonly isFirst: boolean
-  /** Says for whom the request is worked on; before that it has no turns of its own. */
+  /** Names the organization of the request; before that the request has no turns of its own. */
   chargeTo(share: Share): void
   /** Makes something once, however often the request is done again: a secret that everything else rests on. */
   once<T>(key: string, make: () => T): T

@@ -5,7 +5,7 @@ import { findBillingOrganization } from '../resources/organizations/store.ts'
 import type { SendRow, Transaction } from '../store/index.ts'
 import type { WebhookEvent } from './event.ts'
 
-/** Tells the billing organization of the status that a send has come to (docs/protocol/webhooks.md#status-of-sends). */
+/** Tells the billing organization the new status of a send (docs/protocol/webhooks.md#status-of-sends). */
 export async function produceSendStatus(tx: Transaction, send: SendRow): Promise<WebhookEvent> {
   const { id, organization_id, activity_id, caip2, status, hash, failure, updated_at } = send
   const organizationId = await findBillingOrganization(tx, organization_id)

@@ -19,7 +19,7 @@ export async function countRows(
   return Number(count)
 }
 
-/** The lists that are answered whole, and the texts in each that whoever makes an element may choose. */
+/** The lists that are answered whole, and the texts in each that the creator of an element may choose. */
 const TEXTS = {
   policies: ['name', 'consensus', 'condition', 'time', 'notes'],
   smart_contract_interfaces: ['address', 'interface', 'label', 'notes'],

@@ -1,11 +1,11 @@
 /**
- * Who is next. Each organization that waits has its turn, one job at a time, and so has each tree of a parent and its
- * sub-organizations: whoever makes many sub-organizations has no more turns for that.
+ * The order of waiting jobs. Each organization that waits has its turn, one job at a time, and so has each tree of a
+ * parent and its sub-organizations: a parent with many sub-organizations has no more turns for that.
  */
 
-/** Whom a job is done for. */
+/** The organization that a job is done for. */
 export interface Share {
-  /** The parent, of whom all sub-organizations are. */
+  /** The parent, which shares its turns with all its sub-organizations. */
   readonly treeId: string
   readonly organizationId: string
 }
@@ -20,7 +20,7 @@ export interface Turns<Item> {
   size(): number
 }
 
-/** What may wait. A request waits for one job at a time, so these are requests. */
+/** Most waiting jobs. A request waits for one job at a time, so these are requests. */
 export const MOST_WAITING = { ofOrganization: 64, inAll: 1_024 } as const
 
 /** Creates a queue in which everybody has turns. A `Map` keeps the order in which its keys came: the first key is next. */
@@ -46,7 +46,7 @@ export function createTurns<Item>(
       const [organizationId, own] = tree.entries().next().value!
       const item = own.shift()!
       size--
-      // Taken out and put in again: whoever had a turn is last.
+      // Taken out and put in again: the one that had a turn is last.
       tree.delete(organizationId)
       if (own.length > 0) tree.set(organizationId, own)
       trees.delete(treeId)

@@ -13,7 +13,7 @@ import { readText } from './cases.ts'
 /** Plays the scenarios beside definitions; with `--watch` again whenever a file changes, until it is interrupted. */
 export async function test(input: CommandInput): Promise<ExitCode> {
   const folder = input.args[0] ?? '.'
-  // What is not there cannot be watched; playing it once says so.
+  // A path that does not exist cannot be watched; playing it once reports that.
   const watched = input.options['watch'] === true && existsSync(folder)
   return watched ? testOnChange(input, folder) : testOnce(input, folder)
 }
