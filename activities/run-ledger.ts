@@ -37,6 +37,18 @@ export interface RunLedger {
   end(run: RunOfPlan): Promise<void>
   /** The runs that were let in and are not over, but for this one. */
   listOpen(except?: string): Promise<readonly OpenRun[]>
+  /** The runs that were let in since the lock was last written. */
+  listUnlocked(): Promise<readonly UnlockedRun[]>
+}
+
+/** A run of which no lock is known to have what it made. */
+export interface UnlockedRun {
+  readonly planDigest: string
+  /** The ids that a batch brought; undefined unless the run saw that it is done. */
+  produced(index: number): Promise<Ids | undefined>
+  activityId(index: number): Promise<string | undefined>
+  /** Keeps that the lock has what it made. One that goes on may make more, and is asked again. */
+  settle(): Promise<void>
 }
 
 /** A run that somebody who kept its start could go on with. */
@@ -65,7 +77,7 @@ export interface BatchRecords {
 
 /** Makes the ledger in the plan store's folder. */
 export function createRunLedger(folder: string, records: Records): RunLedger {
-  const { claim, list, read, write } = records
+  const { claim, list, read, remove, write } = records
   const at = (shelf: string, name: string) => join(folder, shelf, name)
   const has = async (path: string) => (await read(path)) !== undefined
 
@@ -81,9 +93,13 @@ export function createRunLedger(folder: string, records: Records): RunLedger {
   const current = async (planDigest: string) =>
     (await read(at('run-current', fileNameOf(planDigest))))?.split(' ') ?? []
 
+  const batchRecords = (name: string, before?: string) => createBatchRecords(folder, records, { name, before })
+
   return {
     async open(planDigest) {
       const run = randomBytes(32).toString('hex')
+      // First, so that nothing is ever made by a run that is not in it.
+      await claim(at('run-unlocked', idOf(run)!), planDigest)
       await claim(at('runs', idOf(run)!), planDigest)
       return run
     },
@@ -107,11 +123,27 @@ export function createRunLedger(folder: string, records: Records): RunLedger {
       const id = await assertOpen(run)
       const [now, before] = await current(run.planDigest)
       if (now !== id) throw refused('this run has not begun')
-      return createBatchRecords(folder, records, { name: `${id}-${index}`, before: before && `${before}-${index}` })
+      return batchRecords(`${id}-${index}`, before && `${before}-${index}`)
     },
     async end(run) {
       const id = idOf(run.run)
       if (id !== undefined && (await has(at('runs', id)))) await claim(at('run-ends', id), '')
+    },
+    async listUnlocked() {
+      const unlocked = await list(join(folder, 'run-unlocked'))
+      return Promise.all(
+        unlocked.map(async (id): Promise<UnlockedRun> => {
+          const records = (index: number) => batchRecords(`${id}-${index}`)
+          return {
+            planDigest: (await read(at('run-unlocked', id))) ?? '',
+            produced: (index) => records(index).produced(),
+            activityId: (index) => records(index).activityId(),
+            settle: async () => {
+              if (await has(at('run-ends', id))) await remove(at('run-unlocked', id))
+            },
+          }
+        }),
+      )
     },
     async listOpen(except) {
       const over = new Set(await list(join(folder, 'run-ends')))

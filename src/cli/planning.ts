@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
-import { relative, sep } from 'node:path'
-import { withRejections } from '../../activities/index.ts'
+import { join, relative, sep } from 'node:path'
+import { createPlanStore, type MadeByRuns, readMade, withRejections } from '../../activities/index.ts'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type LoadedDefinitions, type LoadOptions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
 import { QuorateError, suggest } from '../diagnostics/index.ts'
-import { creatorsOf, kindsMentioned, readActual } from '../live/index.ts'
+import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
 import { type Place, planInside, wantedOf, withoutTombstones } from '../operations/index.ts'
 import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
@@ -23,6 +23,7 @@ export interface Planned {
   readonly lock: Lock
   /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which is nobody else's. */
   readonly lockFolder: string
+  readonly made: MadeByRuns
 }
 
 /** Throws `cli/no-definitions` where no folder is. */
@@ -88,6 +89,10 @@ async function planRead(
     ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
   })
   const actual = actingAs(read, input.options['as'])
+  const made = await readMade(createPlanStore(join(input.settings.dataDir, 'plans')), {
+    clientOf: (organizationId) => (organizationId === place.organizationId ? client : inside(client, organizationId)),
+    baseUrl: place.baseUrl,
+  })
   const creators = await creatorsOf(client, actual, oldLock.lock)
   const common = { baseUrl: place.baseUrl, allow: allowances(input), now: new Date().toISOString() }
   const own = planWithForecast(
@@ -96,6 +101,7 @@ async function planRead(
       desired,
       ...withoutTombstones({ actual, desired, oldLock: oldLock.lock }),
       lockPlaces: oldLock.places,
+      made: made.byOrganization.get(actual.organizationId) ?? [],
       creators,
     },
     { folder: relative(process.cwd(), folder).replaceAll(sep, '/') || '.' },
@@ -106,6 +112,7 @@ async function planRead(
     actual,
     oldLock: oldLock.lock,
     lockPlaces: oldLock.places,
+    made: made.byOrganization,
     lock: own.lock,
     creators,
     place,
@@ -119,7 +126,7 @@ async function planRead(
     reads: client.queries,
     ...(perSecond === undefined ? {} : { perSecond }),
   })
-  return { plan, desired, actual, lock: within.lock, lockFolder }
+  return { plan, desired, actual, lock: within.lock, lockFolder, made }
 }
 
 /** The organization as another user would find it: with `--as`, a key that may only read says what a plan means for the one that applies it. */
@@ -140,8 +147,9 @@ function actingAs(actual: Actual, userName: unknown): Actual {
 }
 
 /** Writes which live thing each name means beside the definitions, once nothing is left to do. */
-export async function saveLock({ lockFolder, lock }: Planned): Promise<void> {
+export async function saveLock({ lockFolder, lock, made }: Planned): Promise<void> {
   await writeLock(lockFolder, lock, { check: assertNoKeys })
+  await made.settle(Object.keys(lock))
 }
 
 /** A client that says how many queries it was asked. */

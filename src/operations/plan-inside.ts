@@ -12,6 +12,7 @@ import {
   foresee,
   isForgotten,
   type Lock,
+  type Made,
   makePlan,
   type Plan,
   type PlanInput,
@@ -38,6 +39,8 @@ export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'
   readonly actual: Actual
   readonly oldLock: Lock
   readonly lock: Lock
+  /** What was carried out since the lock was written, by organization id. @default nothing */
+  readonly made?: ReadonlyMap<string, readonly Made[]>
   /** The creators of the parent's resources. */
   readonly creators: ReadonlyMap<string, Creator>
   readonly place: Pick<Place, 'subOrganizationKeys'>
@@ -141,6 +144,7 @@ async function planOne(input: ParentInput, sub: SubOrganization): Promise<Planne
     actual: isTombstone ? { ...actual, resources: [...actual.resources, { ...live!, id: live!.id! }] } : actual,
     // Its own part: of thousands, each would go through the lock of all of them.
     lock: rows ? { [actual.organizationId]: rows } : {},
+    made: isTombstone ? [] : (input.made?.get(actual.organizationId) ?? []),
     ...(input.lockPlaces ? { lockPlaces: input.lockPlaces } : {}),
     creators: live && acts ? await creatorsInside(input, live, actual) : trusted(actual),
     baseUrl: input.baseUrl,

@@ -39,6 +39,7 @@ export {
 } from './inside.ts'
 export { extendLock, type Lock, type LockPlaces, type LockRow } from './lock.ts'
 export { likesOf } from './look-alikes.ts'
+export type { Made } from './made.ts'
 export { makePlan, type PlanInput } from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'
 export { readPlan, writePlan } from './read.ts'

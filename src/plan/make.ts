@@ -22,6 +22,7 @@ import { type Creators, type Identified, identify, spanOf } from './identify.ts'
 import { type LeftFields, leaveOut } from './left-out.ts'
 import { compareText, type Lock, type LockPlaces, sortMembers } from './lock.ts'
 import { lookAlikes } from './look-alikes.ts'
+import { type Made, withMade } from './made.ts'
 import { order } from './order.ts'
 import type { Removed } from './removal.ts'
 
@@ -29,6 +30,8 @@ export interface PlanInput {
   readonly desired: Desired
   readonly actual: Actual
   readonly lock: Lock
+  /** What was carried out since the lock was written. @default nothing */
+  readonly made?: readonly Made[]
   /** Where each row of the lock stands (`path:line:column`), by organization id and address. */
   readonly lockPlaces?: LockPlaces
   readonly creators: Creators
@@ -52,7 +55,8 @@ export function makePlan(input: PlanInput): {
   /** The lock after the plan is accepted; ids of what it creates are added as they come (`extendLock`). */
   readonly lock: Lock
 } {
-  const { actual, lock, creators, baseUrl } = input
+  const { actual, creators, baseUrl } = input
+  const lock = withMade(input.lock, input.made ?? [], actual)
   const allowed = parseAllow(input.allow)
   const identified = identify({ desired: input.desired, actual, lock, creators, actingUserId: actual.actor.userId })
   const { ids, gone, matches } = identified

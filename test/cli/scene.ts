@@ -16,6 +16,8 @@ export interface Scene {
   readonly service: TestService
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
+  /** Ends the worker, for a test that has one of its own. */
+  stopWorker(): Promise<void>
 }
 
 /** What a scene is like where it is not like every other. */
@@ -41,13 +43,16 @@ export async function scene(given: SceneOptions = {}): Promise<Scene> {
   })
   const { worker, temporal } = await startWorker(env)
   const running = worker.run()
-  atEnd(async () => {
-    worker.shutdown()
+  const stopWorker = async () => {
+    if (worker.getState() === 'RUNNING') worker.shutdown()
     await running
+  }
+  atEnd(async () => {
+    await stopWorker()
     await temporal.close()
     await service.close()
   })
-  return { service, folder, env }
+  return { service, folder, env, stopWorker }
 }
 
 /** What `quorate worker` runs, in the tests' own process: for each scene one of its own would cost more than all the rest. */

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { makePlan, movedSince, readPlan, renderPlanMarkdown, renderPlanText, writePlan } from '../../src/plan/index.ts'
-import type { Address, Resource } from '../../src/resources/index.ts'
+import {
+  type Made,
+  makePlan,
+  movedSince,
+  readPlan,
+  renderPlanMarkdown,
+  renderPlanText,
+  writePlan,
+} from '../../src/plan/index.ts'
+import { type Address, parseAddress, type Resource } from '../../src/resources/index.ts'
 import { actualOf, bootstrap, declare, idFor, key, live, lockOfDeclared, ORGANIZATION, policy } from './organization.ts'
 import { type Given, planInput, planOf, rows, steps } from './planning.ts'
 
@@ -144,6 +152,35 @@ describe('removal', () => {
     const tombstone = declare('user.bob', {}, { tombstone: true })
     const made = makePlan(planInput(given({ desired: [...but('user.bob', 'apiKey.bob.k'), tombstone] })))
     expect(made.lock[ORGANIZATION]).toHaveProperty(['user.bob'])
+  })
+
+  test('what an apply made since the lock was written is ours, with what came along and the fields that it set', () => {
+    const written = {
+      [ORGANIZATION]: { 'user.alice': { id: idFor('user.alice'), applied: '0'.repeat(24), managed: [] } },
+    }
+    const change = (address: Address, action: 'create' | 'update' | 'delete', field?: string) => {
+      const fields = field === undefined ? [] : [{ field, after: 'x' }]
+      return { address, kind: parseAddress(address)!.kind, action, fields }
+    }
+    const made: readonly Made[] = [
+      { change: change('user.bob', 'create', 'tags'), id: idFor('user.bob') },
+      { change: change('apiKey.bob.k', 'create') },
+      { change: change('feature.SMS_AUTH', 'create') },
+      { change: change('policy.loose', 'create'), id: idFor('policy.loose') },
+      { change: change('policy.gone', 'create'), id: idFor('policy.gone') },
+      { change: change('tag.ops', 'delete') },
+      { change: change('user.alice', 'update', 'tags') },
+    ]
+    const { lock: next } = makePlan({ ...planInput({ actual: world, lock: written, desired: [] }), made })
+    const rows = next[ORGANIZATION]!
+    expect(Object.keys(rows).sort()).toEqual(['apiKey.bob.k', 'feature.SMS_AUTH', LOOSE, 'user.alice', 'user.bob'])
+    expect(rows['apiKey.bob.k']!.id).toBe(idFor('apiKey.bob.k'))
+    expect(rows['user.bob']!.managed).toEqual(['tags'])
+    expect(rows['user.alice']!.managed).toEqual(['tags'])
+    const { plan } = makePlan({ ...planInput({ actual: world, lock: written, desired: but(LOOSE) }), made })
+    expect(steps(plan)).toEqual(['DELETE_POLICIES: policy.loose'])
+    const later = planOf({ actual: world, lock: written, desired: but(LOOSE) })
+    expect(later.changes.map(({ address }) => address)).not.toContain(LOOSE)
   })
 
   test('what was not read is neither live nor gone', () => {

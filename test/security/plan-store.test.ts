@@ -87,8 +87,15 @@ test('every shelf of the ledgers is one of records', () => {
   expect([...new Set(records().map(shelfOf))].sort()).toEqual(
     [
       ...['outcomes', 'run-activities', 'run-batches-done', 'run-bodies', 'run-bodies-refused', 'run-current'],
-      ...['run-ends', 'run-fresh', 'runs', 'send-activities', 'send-batch-stops', 'send-batches', 'send-bodies'],
-      ...['send-bodies-refused', 'send-body-owners', 'send-gates', 'send-gates-settled', 'send-progress'],
+      ...['run-ends', 'run-fresh', 'run-unlocked', 'runs', 'send-activities', 'send-batch-stops', 'send-batches'],
+      ...[
+        'send-bodies',
+        'send-bodies-refused',
+        'send-body-owners',
+        'send-gates',
+        'send-gates-settled',
+        'send-progress',
+      ],
       ...['send-statuses', 'send-stops', 'send-stops-asked', 'sends', 'spent'],
     ].sort(),
   )

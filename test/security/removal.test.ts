@@ -1,13 +1,17 @@
 /** Power taken out of Git is taken away: the command line as a process, against a real service and a real Temporal server. */
-import { readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { countActivities, quorate, writeFiles } from '../cli/harness.ts'
 import { onlyTags, scene } from '../cli/scene.ts'
+import { createTestUser } from '../service/harness.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
+const CONSENSUS_NEEDED = 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
 const bob = generateP256KeyPair()
 const LOOSE = `policies:
   signers: { effect: allow, consensus: "approvers.count() >= 1", condition: "activity.action == 'SIGN'" }
@@ -82,4 +86,59 @@ describe('removal', () => {
     expect(last.stdout).toContain('No changes.')
     expect((await quorate(['unmanaged', defs], { env })).stdout).toContain('user.bob')
   })
+
+  test('what an apply made that nobody saw end is known to be ours: one in the background, and one whose worker was killed', async () => {
+    const { service, folder, env, stopWorker } = await scene()
+    const defs = join(folder, 'defs')
+    const tags = (names: readonly string[]) => writeFiles(defs, { 'acme.yaml': onlyTags(names) })
+    const plan = () => quorate(['plan', defs], { env })
+    tags(['one', 'two', 'three', 'four'])
+    expect((await quorate(['apply', defs, '--yes', '--detach'], { env })).exit).toBe(0)
+    expect((await quorate(['status', '--follow'], { env })).exit).toBe(0)
+    expect(existsSync(join(defs, 'quorate.lock.yaml'))).toBe(false)
+
+    tags(['two', 'three', 'four'])
+    expect((await plan()).stdout).toMatch(/- tag\.one .*taken out of the definitions/)
+    const gone = await quorate(['apply', defs, '--yes', '--allow-delete'], { env })
+    expect(gone.exit).toBe(0)
+    expect((await plan()).stdout).toContain('No changes.')
+    // Handed back, it is not taken for ours by what was kept of the apply that made it.
+    writeFiles(defs, { 'acme.yaml': `${onlyTags(['three', 'four'])}forget: [tag.two]\n` })
+    expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(0)
+    tags(['three', 'four'])
+    expect((await plan()).stdout).toContain('No changes.')
+
+    const bob = await createTestUser(service, 'bob')
+    const userIds = [service.rootUserId, bob.userId]
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+    await stopWorker()
+    const killed = await startWorkerProcess(env)
+    tags(['three', 'four', 'five'])
+    expect((await quorate(['apply', defs, '--yes'], { env })).exit).toBe(3)
+    await killed.kill()
+    const [waiting] = (await service.root.query('list_activities', { filterByStatus: [CONSENSUS_NEEDED] })).activities
+    await bob.client.approve(waiting!.fingerprint)
+    tags(['three', 'four'])
+    const told = await plan()
+    expect(told.stdout).toMatch(/- tag\.five .*taken out of the definitions/)
+    expect(told.stdout).not.toContain('No changes.')
+    expect(told.exit).toBe(4)
+  })
 })
+
+/** A worker of its own process, which can be killed. */
+async function startWorkerProcess(env: Readonly<Record<string, string>>) {
+  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const worker = spawn(process.execPath, [main, 'worker', '--json'], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exit = once(worker, 'exit')
+  const kill = async () => {
+    worker.kill('SIGKILL')
+    await exit
+  }
+  onTestFinished(kill)
+  await once(worker.stdout!, 'data')
+  return { kill }
+}

@@ -1,0 +1,69 @@
+import type { QueryClient } from '../src/client/index.ts'
+import { QuorateError } from '../src/diagnostics/index.ts'
+import { type Batch, collectIds, type Made, type Plan } from '../src/plan/index.ts'
+import type { Ids } from './model.ts'
+import type { PlanStore } from './plan-store.ts'
+import type { UnlockedRun } from './run-ledger.ts'
+
+/** What the runs of a plan store made that no lock is known to have. */
+export interface MadeByRuns {
+  /** By organization id. */
+  readonly byOrganization: ReadonlyMap<string, readonly Made[]>
+  /** Keeps that the locks of these organizations have it. */
+  settle(organizationIds: Iterable<string>): Promise<void>
+}
+
+/**
+ * Reads what runs made since the lock was last written: of each batch that completed, its changes with their ids. Where a run
+ * did not live to see what became of its activity, the API is asked.
+ */
+export async function readMade(
+  { runs, getPlan }: Pick<PlanStore, 'runs' | 'getPlan'>,
+  { clientOf, baseUrl }: { readonly clientOf: (organizationId: string) => QueryClient; readonly baseUrl: string },
+): Promise<MadeByRuns> {
+  const byOrganization = new Map<string, Made[]>()
+  const found: { readonly run: UnlockedRun; readonly organizationId: string }[] = []
+  for (const run of await runs.listUnlocked()) {
+    // What was written by another version, or lost, says nothing any more.
+    const plan = await getPlan(run.planDigest).catch(() => undefined)
+    if (plan?.organization.baseUrl !== baseUrl) continue
+    const organizationId = plan.organization.id
+    found.push({ run, organizationId })
+    const made = byOrganization.get(organizationId) ?? []
+    byOrganization.set(organizationId, made)
+    for (const batch of plan.batches) {
+      const ids = (await run.produced(batch.index)) ?? (await askFor(clientOf(organizationId), { batch, run }))
+      if (ids) made.push(...madeBy(plan, batch, ids))
+    }
+  }
+  return {
+    byOrganization,
+    async settle(organizationIds) {
+      const locked = new Set(organizationIds)
+      for (const { run, organizationId } of found) if (locked.has(organizationId)) await run.settle()
+    },
+  }
+}
+
+function madeBy(plan: Plan, batch: Batch, ids: Ids): readonly Made[] {
+  return batch.changes.flatMap((address) => {
+    const change = plan.changes.find((one) => one.address === address && one.action !== 'adopt')
+    return change ? [{ change, ...(ids[address] === undefined ? {} : { id: ids[address] }) }] : []
+  })
+}
+
+async function askFor(
+  client: QueryClient,
+  { batch, run }: { readonly batch: Batch; readonly run: UnlockedRun },
+): Promise<Ids | undefined> {
+  const activityId = await run.activityId(batch.index)
+  if (activityId === undefined) return undefined
+  try {
+    const { activity } = await client.query('get_activity', { activityId })
+    return activity.status === 'ACTIVITY_STATUS_COMPLETED' ? collectIds(batch, activity.result) : undefined
+  } catch (error) {
+    // The organization was made anew at the same address.
+    if (error instanceof QuorateError && error.code === 'client/not-found') return undefined
+    throw error
+  }
+}
