@@ -80,11 +80,11 @@ export interface Engine {
 
 /** Creates the engine of one service. */
 export function createEngine(options: EngineOptions): Engine {
-  const { database, decoder, clock } = options
+  const { database, clock } = options
   const tools = createTools(options)
   return {
     async submit(raw) {
-      const form = await readSubmit(decoder, raw)
+      const form = await readSubmit(options, raw)
       const identityOf = await verifyIdentities(options, raw, form, form.intent)
       const { proof, organizationId, known } = form
       const answers = await examine(options, form, async (tx) =>
@@ -109,7 +109,7 @@ export function createEngine(options: EngineOptions): Engine {
       return answer
     },
     async query(raw) {
-      const form = await readQuery(decoder, raw)
+      const form = await readQuery(options, raw)
       const { name, organizationId, request, proof } = form
       const identityOf = await verifyIdentities(options, raw, form, request)
       const handler = options.queryHandlers[name]
@@ -194,10 +194,10 @@ async function verifyIdentities(
 type Form<Request> = Omit<Request, 'identityOf' | 'answers'>
 
 /** The stamp first: nobody's body is read before it is known that its stamp signs it. Nothing here touches the store. */
-async function readSubmit(decoder: Decoder, raw: RawRequest): Promise<Form<SubmitRequest>> {
-  const { path, headers, body, source, known = {} } = raw
+async function readSubmit({ decoder, pool }: EngineOptions, raw: RawRequest): Promise<Form<SubmitRequest>> {
+  const { path, body, source, known = {} } = raw
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
-  const proof = await authenticate(headers, body)
+  const proof = await authenticate(raw, pool)
   const envelope = decoder.envelope(parseJson(body), path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
   return {
@@ -215,10 +215,11 @@ async function readSubmit(decoder: Decoder, raw: RawRequest): Promise<Form<Submi
   }
 }
 
-async function readQuery(decoder: Decoder, { path, headers, body }: RawRequest): Promise<Form<QueryRequest>> {
+async function readQuery({ decoder, pool }: EngineOptions, raw: RawRequest): Promise<Form<QueryRequest>> {
+  const { path, body } = raw
   const row = findQueryByPath(path)
   if (!row) throw apiError('notFound', 'path', path)
-  const proof = await authenticate(headers, body)
+  const proof = await authenticate(raw, pool)
   const request = decoder.query(row.name, parseJson(body))
   const organizationId = String(request['organizationId']).toLowerCase()
   return { name: row.name, organizationId, request, proof }

@@ -29,6 +29,7 @@ import {
 import { randomBytes } from '../../crypto/index.ts'
 import { decodeUtf8, encodeHex } from '../../encoding/index.ts'
 import { type PolicyText, writeRefusal } from '../../policy/index.ts'
+import { type Stamp, verifyStamp } from '../../stamp/index.ts'
 import { checkPublicKeys } from './public-keys.ts'
 import { checkSpark, runSpark } from './spark.ts'
 
@@ -171,6 +172,11 @@ export const jobs = {
     }
     return {}
   },
+
+  /** Whether the stamp's key signed the body. */
+  verifyStamp: (_: Uint8Array, { stamp, body }: { readonly stamp: Stamp; readonly body: Uint8Array }) => ({
+    isVerified: verifyStamp(stamp, body),
+  }),
 
   checkPublicKeys,
   checkSpark,

@@ -1,10 +1,11 @@
 /** What is signed and what is recognised is the body's bytes: never its meaning, never the stamp. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createP256Signer, generateP256KeyPair } from '../../../src/crypto/index.ts'
+import { createEip191Signer, createP256Signer, generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { encodeUtf8 } from '../../../src/encoding/index.ts'
 import { ApiError, fingerprintOf, parseJson } from '../../../src/protocol/index.ts'
 import { authenticate } from '../../../src/service/engine/authentication.ts'
+import { createWorkPool } from '../../../src/service/work/pool.ts'
 import { fresh, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 
@@ -136,6 +137,27 @@ describe('fingerprints', () => {
 })
 
 describe('stamps over raw bytes', () => {
+  const pool = createWorkPool()
+  afterAll(() => pool.close())
+
+  test('stamps over raw bytes: a long personal message is hashed in a thread, a short one at once', async () => {
+    const secret = '46'.repeat(32)
+    const { publicKey, sign } = createEip191Signer(secret)
+    const scheme = 'SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191'
+    for (const [length, jobs] of [
+      [100, 0],
+      [900_000, 2],
+    ] as const) {
+      const body = encodeUtf8('x'.repeat(length))
+      const stamp = { publicKey, scheme, signature: sign(body) }
+      expect(await authenticate({ headers: { 'x-stamp': header(stamp) }, body }, pool)).toMatchObject({ publicKey })
+      const other = encodeUtf8(`y${'x'.repeat(length - 1)}`)
+      const refused = authenticate({ headers: { 'x-stamp': header(stamp) }, body: other }, pool)
+      await expect(refused).rejects.toMatchObject({ httpStatus: 401 })
+      expect(pool.done()).toBe(jobs)
+    }
+  })
+
   test('stamps over raw bytes: every original is accepted, and nothing that is one bit away', async () => {
     const figures = { accepted: 0, refused: 0 }
     const parts = fc.constantFrom('body', 'signature', 'publicKey', 'scheme')
@@ -143,11 +165,11 @@ describe('stamps over raw bytes', () => {
       fc.asyncProperty(bodies, parts, fc.nat(), fc.integer({ min: 0, max: 7 }), async (text, part, at, bit) => {
         const body = encodeUtf8(text.isWellFormed() ? text : text.toWellFormed())
         const stamp = { publicKey: key.publicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature: signer.sign(body) }
-        await authenticate({ 'x-stamp': header(stamp) }, body)
+        await authenticate({ headers: { 'x-stamp': header(stamp) }, body }, pool)
         figures.accepted++
         const [mutant, bytes] = mutate(stamp, body, { part, at, bit })
         try {
-          await authenticate({ 'x-stamp': header(mutant) }, bytes)
+          await authenticate({ headers: { 'x-stamp': header(mutant) }, body: bytes }, pool)
         } catch (error) {
           expect(error).toBeInstanceOf(ApiError)
           expect((error as ApiError).httpStatus).toBe(401)
