@@ -11,10 +11,12 @@ import { createStyle } from '../../src/cli/io.ts'
 import { line, toTerminal } from '../../src/cli/screen.ts'
 import { renderActivity, renderActivityLine } from '../../src/cli/views/activity.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
+import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
 import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
 import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
-import { renderBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
+import { renderBatchEnd, renderBatch as renderSendBatch, renderStopped } from '../../src/cli/views/send-batch.ts'
+import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
 import {
   createSource,
   diagnostic,
@@ -286,6 +288,48 @@ const VIEWS: readonly View[] = [
       renderOrder(order, meaning, style),
     not: ['type', 'caip2'],
   },
+  {
+    name: 'send --batch: what is about to be sent',
+    given: {
+      batchId: 'abcdef',
+      file: 'pay.csv',
+      rows: [
+        {
+          row: { line: 2 },
+          order: { reference: 'A-1', from: 'treasury', parameters: { caip2: 'eip155:1' } },
+          description: {
+            receiver: { name: 'bob', address: '0xb0' },
+            amount: activity.sends[0]!.amount,
+            call: activity.sends[0]!.call,
+            lookAlikes: ['receiver bob looks like receiver b0b: one differs'],
+          },
+          explanation,
+          state: 'not begun',
+        },
+      ],
+      totals: [
+        {
+          from: 'treasury',
+          chain: 'eip155:1',
+          rows: 1,
+          amount: { text: '1 eth', atomic: '1' },
+          funds: { text: '2 eth', atomic: '2' },
+        },
+      ],
+    },
+    render: (batch) => renderSendBatch(batch, { style, rows: true }),
+    not: ['caip2', 'chain', 'basis', 'effect'],
+  },
+  {
+    name: 'unmanaged',
+    given: [{ address: 'policy.ops', kind: 'policy', id: 'idid', looksLike: 'policy.0ps' }],
+    render: (rows) => renderUnmanaged(rows, style),
+  },
+  {
+    name: 'up and status of a service: faults in force',
+    given: { aheadMs: 0, faults: [{ id: 1, path: '/public/*', times: 1 }] },
+    render: renderInForce,
+  },
   { name: 'sends: the end of a batch', given: report, render: (one) => renderBatchEnd(one, style) },
   { name: 'sends: a batch that was stopped', given: report, render: (one) => renderStopped(one, style) },
   { name: 'sends: the report as CSV', given: report, render: toReportCsv },
@@ -459,6 +503,65 @@ describe('screen: what a proposer writes stays where it is put', () => {
     expect(lines.length).toBe(3)
     expect(lines[0]).toBe('before')
     expect(lines[2]).toContain('short')
+  })
+})
+
+describe('screen: nothing is left out', () => {
+  const root = join(import.meta.dirname, '../../src/cli')
+  const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => [name, readFileSync(join(root, name), 'utf8')] as const)
+
+  /** Views that stand inside of one in the table alone, or show nothing from outside. */
+  const INSIDE: Readonly<Record<string, string>> = {
+    'views/explanation.ts: renderNeeds': 'in policy explain and in what is about to be sent',
+    'views/operator.ts: renderAhead': 'a number',
+    'views/operator.ts: renderFault': 'in what is in force',
+    'views/progress.ts: renderBatch': 'in what is new of an apply',
+    'views/send-call.ts: renderCall': 'in an activity and in what is about to be sent',
+    'views/completion.ts: renderCompletion': 'the command table alone',
+    'views/coverage-files.ts: renderLcov': 'a file for programs; the stream escapes what is printed',
+    'views/coverage-files.ts: renderCoverageHtml': 'a file for browsers, escaped as HTML',
+    'views/policy-test-files.ts: renderJunit': 'a file for programs, escaped as XML',
+    'views/policy-test-files.ts: renderTap': 'for programs; the stream escapes what is printed',
+  }
+
+  test('every view of the CLI is in the table above', () => {
+    const views = sources
+      .filter(([name]) => name.startsWith('views/'))
+      .flatMap(([name, text]) =>
+        [...text.matchAll(/^export (?:const|function) (render\w+)/gm)].map((match) => `${name}: ${match[1]}`),
+      )
+    const own = readFileSync(join(import.meta.dirname, 'screen.test.ts'), 'utf8')
+    const used = [...own.matchAll(/^import \{([^}]*)\} from '..\/..\/src\/cli\/(views\/[\w-]+\.ts)'/gm)].flatMap(
+      ([, names = '', file]) =>
+        names.split(',').flatMap((one) => {
+          const [name = '', alias = name] = one.trim().split(' as ')
+          // Its import alone shows nothing.
+          return own.split(new RegExp(`\\b${alias}\\b`)).length > 2 ? [`${file}: ${name}`] : []
+        }),
+    )
+    expect(views.length).toBeGreaterThan(20)
+    expect(views.filter((one) => !used.includes(one) && !Object.hasOwn(INSIDE, one))).toEqual([])
+    expect(Object.keys(INSIDE).filter((one) => !views.includes(one) || used.includes(one))).toEqual([])
+  })
+
+  /** Files that put values into lines without `line`, and why. */
+  const BARE: Readonly<Record<string, string>> = {
+    'screen.ts': 'makes `line`',
+    'io.ts': 'JSON, printable',
+    'logger.ts': 'JSON, printable',
+    'program.ts': 'the command table alone',
+    'commands/fmt.ts': 'a difference of files: their own lines, which the stream escapes',
+  }
+
+  test('what commands say without a view (doctor, status, up, import) has every value escaped in one line', () => {
+    const bare = sources.flatMap(([name, text]) =>
+      [...text.matchAll(/\.(?:out|say)\(\s*`[^`]*\$\{[^`]*`|\breturn `[^`]*\$\{[^`]*\\n`/g)]
+        .filter(() => !name.startsWith('views/') && !Object.hasOwn(BARE, name))
+        .map(([found]) => `${name}: ${found.slice(0, 80)}`),
+    )
+    expect(bare).toEqual([])
   })
 })
 
