@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPlanStore } from '../../activities/index.ts'
+import { complete, makeUser } from '../service/handlers/steps.ts'
+import { createPasskey } from '../service/passkey.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { TOKEN_ABI } from '../service/sends/token.ts'
 import { countActivities, quorate, writeFiles } from './harness.ts'
@@ -205,3 +207,28 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
 })
 
 const PATIENCE = { timeout: 30_000, interval: 500 }
+
+// The last one: from here on alice alone decides nothing.
+test('plan, send --dry-run and policy explain --live: a member who has a passkey alone is who else must approve', {
+  timeout: 120_000,
+}, async () => {
+  const { service, folder, env } = day
+  const member = { userName: 'bob', apiKeys: [], authenticators: [createPasskey().register()] }
+  const bob = await makeUser(service.root, member)
+  const quorum = { threshold: 2, userIds: [service.rootUserId, bob] }
+  await complete(service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', quorum)
+  const { user } = await service.root.query('get_user', { userId: service.rootUserId })
+  const acme = 'organization: acme\nid: ${env.ACME_ORGANIZATION_ID}\ntags: { probe: {} }\n'
+  writeFiles(folder, {
+    'probe/acme.yaml': acme,
+    'request.yaml': `by: ${JSON.stringify(user.userName)}\nactivity: CREATE_USER_TAG\n`,
+  })
+  const [planned, dry, explained] = await Promise.all([
+    quorate(['plan', 'probe'], { env, cwd: folder }),
+    day.send(['--dry-run'], { ref: 'BOB-1' }),
+    quorate(['policy', 'explain', '--live', '--request', 'request.yaml'], { env, cwd: folder }),
+  ])
+  expect(planned.stdout).toContain('waits for bob')
+  expect(dry.stderr).toMatch(/forecast +pending: .*\bbob\b/s)
+  expect(explained.stdout).toMatch(/\bbob\b/)
+})
