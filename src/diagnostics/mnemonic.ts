@@ -2,9 +2,10 @@
  * Mnemonics in texts (BIP-39): 12, 15, 18, 21 or 24 words of one list, with the same between each two of them: a blank, a line
  * break, a comma, a number, the quotes of JSON. The last word holds a checksum of the others, so that prose which by chance has
  * words of the list alone is taken for one in one case of sixteen.
+ *
+ * Node's modules are asked for when they are needed: bundles for workflows and browsers, where there are none and nothing is
+ * printed, hold this file too.
  */
-import { createHash } from 'node:crypto'
-import { createRequire } from 'node:module'
 
 /** A stretch of a text. */
 export interface Stretch {
@@ -33,7 +34,7 @@ const LISTS = [
 
 /** Where mnemonics stand in a text; none overlaps another. */
 export function findMnemonics(text: string): readonly Stretch[] {
-  if (!mayHold(text)) return []
+  if (!mayHold(text) || typeof process === 'undefined') return []
   const found: Stretch[] = []
   let tries = 0
   for (const run of runsOf(text)) {
@@ -60,6 +61,7 @@ function isMnemonic(words: readonly Word[]): boolean {
         .match(/.{8}/g)!
         .map((byte) => Number.parseInt(byte, 2)),
     )
+    const { createHash } = process.getBuiltinModule('node:crypto')
     const [first = 0] = createHash('sha256').update(entropy).digest()
     return first.toString(2).padStart(8, '0').startsWith(bits.slice(length))
   })
@@ -141,6 +143,7 @@ let places: Places | undefined
 
 /** The lists of all languages, read when a text first holds twelve words in a row. */
 function readPlaces(): Places {
+  const { createRequire } = process.getBuiltinModule('node:module')
   const load = createRequire(import.meta.url)
   const found = new Map<string, Record<string, number>>()
   for (const list of LISTS) {
