@@ -2,6 +2,8 @@ import { parse, readsOf } from '../policy/index.ts'
 import { kinds } from './catalogue.ts'
 import type { Resource, Value } from './model.ts'
 
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
+
 /**
  * Every text among the values of live fields, and every one that an expression compares with: the ids of all that a resource
  * refers to are among them. An id inside of a longer text, such as a note, is no reference.
@@ -16,7 +18,12 @@ export function mentionsOf({ kind, fields }: Pick<Resource, 'kind' | 'fields'>):
   }
   for (const [name, value] of Object.entries(fields)) {
     if (kinds[kind].fields[name]?.expression === undefined || typeof value !== 'string') visit(value)
-    else for (const text of readsOf(parse(value).tree).literals) found.add(text)
+    else {
+      const { tree, problems } = parse(value)
+      for (const text of readsOf(tree).literals) found.add(text)
+      // What this version cannot read, such as a live expression of a newer language, is searched as a text.
+      if (problems.length > 0) for (const [id] of value.matchAll(UUID)) found.add(id)
+    }
   }
   return found
 }

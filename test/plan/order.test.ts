@@ -232,4 +232,15 @@ describe('order', () => {
     )
     expect(plan.ids).toEqual({ 'wallet.cold': idFor('wallet.cold') })
   })
+
+  test('a tag waits for what names it in an expression that this version cannot read', () => {
+    const unreadable = policy(`approvers.any('${idFor('tag.ops')}')`, null)
+    const actual = [...bootstrap(), live('tag.ops'), live('policy.p', unreadable)]
+    const desired = [declare('tag.ops', {}, { tombstone: true }), declare('policy.p', policy(null, null))]
+    const { batches } = planOf(ours({ actual, desired }))
+    expect(batches.map(({ type, after }) => [type, after])).toEqual([
+      ['ACTIVITY_TYPE_UPDATE_POLICY_V2', []],
+      ['ACTIVITY_TYPE_DELETE_USER_TAGS', [0]],
+    ])
+  })
 })
