@@ -48,7 +48,7 @@ export async function run(): Promise<void> {
     await server.fresh()
     const idle = await waitBeside(server, stage, undefined)
     console.log(
-      `load ${loadavg()
+      `held and CPU: ms of the main thread, in CPU time; load ${loadavg()
         .map((load) => load.toFixed(2))
         .join(' ')}; p99 in ms of ${ROUND_MS / 1_000} s each; aim ${AIM_MS}`,
     )
@@ -62,13 +62,15 @@ export async function run(): Promise<void> {
     line('', 'status', 'kB', 'held', 'CPU', '/healthz', 'submits')
     line('nothing', '', '', '', '', idle.health.toFixed(0), idle.submit.toFixed(0))
     await server.fresh({ isCold: true })
+    await server.measure()
     const cold = await waitBeside(server, stage, smallOf(stage))
+    const first = await server.measure()
     line(
       'the first of an organization with large policies after a start',
       '',
       '',
-      '',
-      '',
+      first.held.toFixed(0),
+      first.all.toFixed(0),
       cold.health.toFixed(0),
       cold.submit.toFixed(0),
     )
