@@ -21,13 +21,13 @@ import {
   parse,
   type Reads,
   readsOf,
-  sameCoalitions,
   type Voter,
   whoCan,
   writeOut,
 } from '../policy/index.ts'
 import { nameValue, organizationOf, type Resource } from '../resources/index.ts'
 import { policyText } from './policies.ts'
+import { sameCoalitions } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** Whether a part reads what only a request can define. A condition that asks for anything else that is not there errs, and never holds. */

@@ -144,7 +144,9 @@ let places: Places | undefined
 /** The lists of all languages, read when a text first holds twelve words in a row. */
 function readPlaces(): Places {
   const { createRequire } = process.getBuiltinModule('node:module')
-  const load = createRequire(import.meta.url)
+  // `import.meta` would say where this file is too, and is no syntax in a script for browsers.
+  const [here] = process.getBuiltinModule('node:util').getCallSites(1)
+  const load = createRequire(here!.scriptName)
   const found = new Map<string, Record<string, number>>()
   for (const list of LISTS) {
     const { wordlist } = load(`@scure/bip39/wordlists/${list}.js`) as { wordlist: readonly string[] }

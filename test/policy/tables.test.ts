@@ -180,7 +180,6 @@ test('policy: the room exports what is listed here', () => {
       "readsOf",
       "rootType",
       "rules",
-      "sameCoalitions",
       "showType",
       "whoCan",
       "whoElse",
