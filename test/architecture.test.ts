@@ -181,7 +181,9 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   background: ['command', 'screen', 'chains', 'logger', 'service-folder', 'version', 'organization-worker'],
   views: ['command', 'io', 'screen', 'waiting', 'files'],
   policies: ['command', 'values', 'views'],
-  planning: ['command', 'values', 'views', 'files'],
+  // Who vouches for a lock file: a plan asks, and what writes the file signs it.
+  'lock-signature': [],
+  planning: ['command', 'values', 'views', 'files', 'lock-signature'],
   survey: ['planning'],
   sending: ['planning', 'background', 'views', 'command', 'looking', 'io', 'screen', 'files'],
   // One file a command, and the table of them.

@@ -3,7 +3,14 @@ import { join, relative, sep } from 'node:path'
 import { createPlanStore, type MadeByRuns, readMade, withRejections } from '../../activities/index.ts'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
-import { type LoadedDefinitions, type LoadOptions, loadDefinitions, readLock, writeLock } from '../definitions/index.ts'
+import {
+  type LoadedDefinitions,
+  type LoadOptions,
+  loadDefinitions,
+  lockText,
+  readLock,
+  writeLock,
+} from '../definitions/index.ts'
 import { QuorateError, suggest } from '../diagnostics/index.ts'
 import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
 import { type Place, planInside, wantedOf, withoutTombstones } from '../operations/index.ts'
@@ -11,6 +18,7 @@ import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import { asksAgain, type CommandInput } from './command.ts'
 import { assertNoKeys } from './files.ts'
+import { isVouchedFor, signLock } from './lock-signature.ts'
 import { parseVars, readValues } from './values.ts'
 import { showDiagnostics } from './views/diagnostics.ts'
 import { showReading } from './views/reading.ts'
@@ -24,6 +32,8 @@ export interface Planned {
   /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which is nobody else's. */
   readonly lockFolder: string
   readonly made: MadeByRuns
+  /** Of the lock as it was read, where it is the same still: signed anew, it would be another file each time. */
+  readonly signature?: string
 }
 
 /** Throws `cli/no-definitions` where no folder is. */
@@ -93,7 +103,9 @@ async function planRead(
     clientOf: (organizationId) => (organizationId === place.organizationId ? client : inside(client, organizationId)),
     baseUrl: place.baseUrl,
   })
-  const creators = await creatorsOf(client, actual, oldLock.lock)
+  // Nobody else writes into the data folder.
+  const isLockVouchedFor = place.embedded || isVouchedFor(oldLock, actual)
+  const creators = await creatorsOf(client, actual, isLockVouchedFor ? oldLock.lock : {})
   const common = { baseUrl: place.baseUrl, allow: allowances(input), now: new Date().toISOString() }
   const own = planWithForecast(
     {
@@ -102,6 +114,7 @@ async function planRead(
       ...withoutTombstones({ actual, desired, oldLock: oldLock.lock }),
       lockPlaces: oldLock.places,
       made: made.byOrganization.get(actual.organizationId) ?? [],
+      isLockVouchedFor,
       creators,
     },
     { folder: relative(process.cwd(), folder).replaceAll(sep, '/') || '.' },
@@ -113,6 +126,7 @@ async function planRead(
     oldLock: oldLock.lock,
     lockPlaces: oldLock.places,
     made: made.byOrganization,
+    isLockVouchedFor,
     lock: own.lock,
     creators,
     place,
@@ -126,7 +140,9 @@ async function planRead(
     reads: client.queries,
     ...(perSecond === undefined ? {} : { perSecond }),
   })
-  return { plan, desired, actual, lock: within.lock, lockFolder, made }
+  const signature = isLockVouchedFor && isSame(within.lock, oldLock.lock) ? oldLock.signature : undefined
+  const kept = signature === undefined ? {} : { signature }
+  return { plan, desired, actual, lock: within.lock, lockFolder, made, ...kept }
 }
 
 /** The organization as another user would find it: with `--as`, a key that may only read says what a plan means for the one that applies it. */
@@ -146,10 +162,15 @@ function actingAs(actual: Actual, userName: unknown): Actual {
   return { ...actual, actor: { userId: user.id, userName, publicKey: String(key.fields['publicKey']) } }
 }
 
-/** Writes which live thing each name means beside the definitions, once nothing is left to do. */
-export async function saveLock({ lockFolder, lock, made }: Planned): Promise<void> {
-  await writeLock(lockFolder, lock, { check: assertNoKeys })
+/** Writes which live thing each name means beside the definitions, signed, once nothing is left to do. */
+export async function saveLock({ lockFolder, lock, made, signature: kept }: Planned, place: Place): Promise<void> {
+  const signature = place.embedded ? undefined : (kept ?? (await signLock(lock, place)))
+  await writeLock(lockFolder, lock, { check: assertNoKeys, signature })
   await made.settle(Object.keys(lock))
+}
+
+function isSame(one: Lock, other: Lock): boolean {
+  return lockText(one) === lockText(other)
 }
 
 /** A client that says how many queries it was asked. */

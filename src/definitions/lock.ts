@@ -29,6 +29,8 @@ interface LockRow {
 
 const HEAD =
   '# Which live thing each name means, and what was last applied to it. Written by quorate; review it, commit it, do not edit it.\n'
+/** Beside the ids of organizations; none has such an id. */
+const SIGNATURE = 'signature'
 /**
  * Its id where it has one of its own, the digest where it is known, and which of the fields that may be left out were
  * managed then (`-` for none); older versions kept no fields.
@@ -38,6 +40,8 @@ const ROW = /^(?:(?!sha256:)(\S+))?(?:(?:^| )sha256:([0-9a-f]{24})(?: (-|[A-Za-z
 /** A lock as it was read. */
 export interface ReadLock {
   readonly lock: Lock
+  /** Who vouches for it, as it was written; nothing here says that it verifies. */
+  readonly signature?: string
   /** Where each row stands (`path:line:column`): organization id → address → place. */
   readonly places: Readonly<Record<string, Readonly<Record<Address, string>>>>
   readonly diagnostics: readonly Diagnostic[]
@@ -71,7 +75,11 @@ function parseLock(path: string, text: string): ReadLock {
     )
   const empty = tree?.kind === 'scalar' && tree.value === null
   if (tree && tree.kind !== 'map' && !empty) wrong('expected a map of organization ids', tree.span)
-  const organizations = tree?.kind === 'map' ? tree.entries : []
+  const entries = tree?.kind === 'map' ? tree.entries : []
+  const organizations = entries.filter(({ key }) => key !== SIGNATURE)
+  const signed = entries.find(({ key }) => key === SIGNATURE)
+  const signature = signed && textOf(signed.value)
+  if (signed && !signature) wrong(`expected \`${SIGNATURE}\` to be a text`, signed.value.span)
   const places: Record<string, Record<Address, string>> = {}
   const lock = organizations.map(({ key, keySpan, value }): [string, Lock[string]] => {
     if (value.kind !== 'map') wrong(`expected a map of addresses under \`${key}\``, keySpan)
@@ -97,7 +105,7 @@ function parseLock(path: string, text: string): ReadLock {
     return [key, Object.fromEntries(read)]
   })
   if (hasErrors(faults)) return { lock: {}, places: {}, diagnostics: faults }
-  return { lock: Object.fromEntries(lock), places, diagnostics: [] }
+  return { lock: Object.fromEntries(lock), places, diagnostics: [], ...(signature ? { signature } : {}) }
 }
 
 function parseRow(text: string): LockRow | undefined {
@@ -123,11 +131,15 @@ function rowText({ id, applied, managed }: LockRow): string {
 export async function writeLock(
   folder: string,
   lock: Lock,
-  { check }: { readonly check: (path: string, text: string) => void },
+  {
+    check,
+    signature,
+  }: { readonly check: (path: string, text: string) => void; readonly signature?: string | undefined },
 ): Promise<void> {
   const path = join(folder, LOCK_FILE)
-  const sorted = sortMembers(Object.fromEntries(Object.entries(lock).map(([id, rows]) => [id, textsOf(rows)])))
-  const text = HEAD + stringify(sorted, { lineWidth: 0, aliasDuplicateObjects: false })
+  const sections = sectionsOf(lock)
+  const whole = signature === undefined ? sections : { ...sections, [SIGNATURE]: signature }
+  const text = HEAD + stringify(whole, { lineWidth: 0, aliasDuplicateObjects: false })
   check(path, text)
   const draft = `${path}.${randomUUID()}.tmp`
   try {
@@ -140,6 +152,15 @@ export async function writeLock(
       next: 'make room or get write access, then apply again: until it is written, what is taken out of the definitions is not known to be ours',
     })
   }
+}
+
+/** What a lock says, as one text: equal for equal locks, and the same when it was written and read. */
+export function lockText(lock: Lock): string {
+  return JSON.stringify(sectionsOf(lock))
+}
+
+function sectionsOf(lock: Lock): Readonly<Record<string, Readonly<Record<Address, string>>>> {
+  return sortMembers(Object.fromEntries(Object.entries(lock).map(([id, rows]) => [id, textsOf(rows)])))
 }
 
 function textsOf(rows: LockRows): Readonly<Record<Address, string>> {

@@ -33,7 +33,7 @@ import { withRejectionsInside } from './rejections.ts'
 /** Sub-organizations that are read at the same time; their parent's rate holds for all of them together. */
 const AT_ONCE = 4
 
-export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now' | 'lockPlaces'> {
+export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now' | 'lockPlaces' | 'isLockVouchedFor'> {
   readonly desired: Desired
   /** The parent as it lives, and its lock before and after its plan. */
   readonly actual: Actual
@@ -146,6 +146,7 @@ async function planOne(input: ParentInput, sub: SubOrganization): Promise<Planne
     lock: rows ? { [actual.organizationId]: rows } : {},
     made: isTombstone ? [] : (input.made?.get(actual.organizationId) ?? []),
     ...(input.lockPlaces ? { lockPlaces: input.lockPlaces } : {}),
+    isLockVouchedFor: input.isLockVouchedFor !== false,
     creators: live && acts ? await creatorsInside(input, live, actual) : trusted(actual),
     baseUrl: input.baseUrl,
     allow: input.allow,
@@ -252,14 +253,14 @@ function foreignKey(name: string, publicKey: string): QuorateError {
  * sub-organization is, which its parent's plan has looked at.
  */
 async function creatorsInside(
-  { actual: parent, known, oldLock, creators, client }: ParentInput,
+  { actual: parent, known, oldLock, isLockVouchedFor = true, creators, client }: ParentInput,
   live: Resource,
   actual: Actual,
 ): Promise<ReadonlyMap<string, Creator>> {
   const creator = creators.get(live.id!)
-  const ours = known.has(live.id!) || creator?.userId === parent.actor.userId
+  const ours = (isLockVouchedFor && known.has(live.id!)) || creator?.userId === parent.actor.userId
   const founder = ours ? actual.actor : creator
-  return creatorsOf(inside(client, live.id!), actual, oldLock, founder ? { founder } : {})
+  return creatorsOf(inside(client, live.id!), actual, isLockVouchedFor ? oldLock : {}, founder ? { founder } : {})
 }
 
 /**

@@ -38,6 +38,14 @@ export function isCredential({ kind }: Pick<Resource, 'kind'>): boolean {
   return kinds[kind].credential !== undefined
 }
 
+/** Whether a user is a member of the root quorum as it lives. */
+export function isMemberOfQuorum({ resources }: Pick<Actual, 'resources'>, userId: string): boolean {
+  return quorumOf(
+    resources.find(({ kind }) => kind === QUORUM.kind),
+    String,
+  ).members.includes(userId)
+}
+
 /** Whether this is the acting user, or the very credential in use. */
 export function isActor(resource: Resource, actor: Actual['actor']): boolean {
   if (resource.kind === MEMBER_KIND) return resource.id === actor.userId

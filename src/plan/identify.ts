@@ -1,7 +1,8 @@
 /**
  * Which live thing each address means. By the id in the lock first, then by the former name, then by what tells it from
- * others of its parent. What is found without the lock is *adopted*: somebody may have put it there to be found, so its
- * creator is looked at (else a user who may create users could create `carol` first and be voted into the quorum).
+ * others of its parent. What is found without the lock, or in one that nobody vouches for, is *adopted*: somebody may have
+ * put it there to be found, so its creator is looked at (else a user who may create users could create `carol` first and be
+ * voted into the quorum).
  */
 import { createSource, type Diagnostic, diagnostic, type Span, spanAt } from '../diagnostics/index.ts'
 import {
@@ -29,6 +30,8 @@ export interface IdentifyInput {
   readonly desired: Desired
   readonly actual: Actual
   readonly lock: Lock
+  /** @default true */
+  readonly isLockVouchedFor?: boolean
   /** The acting user: resources that this user created are adopted without asking. */
   readonly actingUserId: string
   readonly creators: Creators
@@ -101,7 +104,10 @@ class Search {
     const id = Object.hasOwn(this.#locked, address) ? this.#locked[address]!.id : undefined
     if (id === undefined || this.matches.has(resource.address)) return
     const live = this.#byId.get(`${resource.kind} ${id}`)
-    if (live && this.#isFree(resource, live)) this.#match(resource, live)
+    if (!live || !this.#isFree(resource, live)) return
+    // Anybody who proposes definitions can write a row.
+    if (this.#input.isLockVouchedFor === false) this.#adopt(resource, live)
+    this.#match(resource, live)
   }
 
   byFormerName(resource: Resource): void {

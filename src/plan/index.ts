@@ -5,6 +5,7 @@
  * Workflows import `walk.ts` alone, by path.
  */
 export { type Allowed, parseAllow } from './allow.ts'
+export { isMemberOfQuorum } from './authority.ts'
 export { codes } from './codes.ts'
 export { digestOf } from './digest.ts'
 export {

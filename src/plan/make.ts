@@ -32,6 +32,8 @@ export interface PlanInput {
   readonly lock: Lock
   /** What was carried out since the lock was written. @default nothing */
   readonly made?: readonly Made[]
+  /** Whether somebody who may vouches for the lock; if not, its rows are adopted like names that it does not have. @default true */
+  readonly isLockVouchedFor?: boolean
   /** Where each row of the lock stands (`path:line:column`), by organization id and address. */
   readonly lockPlaces?: LockPlaces
   readonly creators: Creators
@@ -58,7 +60,9 @@ export function makePlan(input: PlanInput): {
   const { actual, creators, baseUrl } = input
   const lock = withMade(input.lock, input.made ?? [], actual)
   const allowed = parseAllow(input.allow)
-  const identified = identify({ desired: input.desired, actual, lock, creators, actingUserId: actual.actor.userId })
+  const { isLockVouchedFor = true } = input
+  const actingUserId = actual.actor.userId
+  const identified = identify({ desired: input.desired, actual, lock, isLockVouchedFor, creators, actingUserId })
   const { ids, gone, matches } = identified
   const rows = lock[actual.organizationId] ?? {}
   const left = leaveOut({ desired: input.desired, actual, matches, rows, ids })

@@ -221,13 +221,13 @@ describe('keys of a pipeline: every activity of the catalogue', () => {
 
 describe('keys of a pipeline: the commands', () => {
   const scene = async (client: TestClient) => {
-    const { service, env, vars, lock } = pipeline
+    const { service, env, vars, lock, lockSignature } = pipeline
     const folder = testFolder()
     const files = Object.fromEntries(
       ['organization.yaml', 'ci.yaml'].map((name) => [name, readFileSync(join(definitionsFolder, name), 'utf8')]),
     )
     writeFiles(join(folder, 'defs'), { ...files, 'more.yaml': 'tags: { treasury: {} }\n' })
-    await writeLock(join(folder, 'defs'), lock, { check: () => {} })
+    await writeLock(join(folder, 'defs'), lock, { check: () => {}, signature: lockSignature })
     const given = Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}=${value}`])
     return { folder, given, env: environmentOf(service, folder, client.privateKey, env) }
   }

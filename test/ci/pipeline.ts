@@ -1,5 +1,6 @@
 /** The example organization of a pipeline, definitions/ci, applied to a service of its own by the people of its root quorum. */
 import { join } from 'node:path'
+import { signLock } from '../../src/cli/lock-signature.ts'
 import { createRate, createSubmitClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { loadDefinitions } from '../../src/definitions/index.ts'
@@ -25,6 +26,8 @@ export interface Pipeline {
   readonly vars: Readonly<Record<string, string>>
   /** What the definitions were bound to. */
   readonly lock: Lock
+  /** By alice, who applied them. */
+  readonly lockSignature: string
 }
 
 export async function startPipeline(): Promise<Pipeline> {
@@ -40,7 +43,9 @@ export async function startPipeline(): Promise<Pipeline> {
   const { desired, diagnostics } = await loadDefinitions(definitionsFolder, { env, vars })
   if (desired === undefined) throw new Error(`definitions/ci has mistakes: ${JSON.stringify(diagnostics)}`)
   const lock = await applyTogether(service, bob!, desired)
-  return { service, alice: service.root, bob: bob!, ciPlan: ciPlan!, ciApply: ciApply!, env, vars, lock }
+  const { privateKey, publicKey } = service.root
+  const lockSignature = await signLock(lock, { key: { privateKey: new Secret(privateKey), publicKey } })
+  return { service, alice: service.root, bob: bob!, ciPlan: ciPlan!, ciApply: ciApply!, env, vars, lock, lockSignature }
 }
 
 /** Alice submits; once the quorum is two, bob approves. */

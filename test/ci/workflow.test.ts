@@ -81,7 +81,7 @@ async function createRepository() {
     }),
     '.gitignore': 'node_modules\n',
   })
-  await writeLock(join(clone, 'defs'), pipeline.lock, { check: () => {} })
+  await writeLock(join(clone, 'defs'), pipeline.lock, { check: () => {}, signature: pipeline.lockSignature })
   const commit = (message: string) => {
     git('add', '.')
     git('commit', '--quiet', '--message', message)

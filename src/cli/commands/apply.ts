@@ -75,7 +75,8 @@ async function saveLockOf(input: CommandInput, place: Place, plan: Plan): Promis
   if (folder === undefined || !existsSync(folder)) return
   const quiet = { ...input, json: false, io: { ...input.io, say: () => {}, out: () => {} } }
   const after = await planFolder(quiet, { folder, place, client: reader(place) }).catch(() => undefined)
-  if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan)) await saveLock(after)
+  if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan))
+    await saveLock(after, place)
   else input.io.say(line`The lock in ${folder} was not written: the definitions there are not those of this plan.\n`)
 }
 
@@ -125,7 +126,7 @@ async function applyFolder(
   if (exit !== EXIT.done || (begun && input.options['detach'])) return exit
   const after = begun ? await makePlan() : planned
   if (!after) return EXIT.error
-  if (mayLock(after.plan, plan)) await saveLock(after)
+  if (mayLock(after.plan, plan)) await saveLock(after, place)
   if (talks && begun) showPlan(input, after.plan)
   return hasWork(after.plan) ? EXIT.partial : EXIT.done
 }

@@ -10,6 +10,7 @@ import type { CommandInput } from '../command.ts'
 import { assertNoKeys, writeText } from '../files.ts'
 import { importInside, joinLocks } from '../importing-inside.ts'
 import { writeJson } from '../io.ts'
+import { signLock } from '../lock-signature.ts'
 import { loadFolder, outsideOf } from '../planning.ts'
 import { line } from '../screen.ts'
 import { showDiagnostics } from '../views/diagnostics.ts'
@@ -60,7 +61,9 @@ export async function follow(input: CommandInput): Promise<ExitCode> {
     writeText(path, text)
   }
   const locks = inside.map(({ lock }) => lock)
-  await writeLock(lockFolder, joinLocks(outer.lock, locks, place.organizationId), { check: assertNoKeys })
+  const lock = joinLocks(outer.lock, locks, place.organizationId)
+  const signature = place.embedded ? undefined : await signLock(lock, place)
+  await writeLock(lockFolder, lock, { check: assertNoKeys, signature })
   present(input, imports)
   return EXIT.done
 }

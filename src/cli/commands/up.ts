@@ -174,7 +174,7 @@ async function approveAsDemo(
 async function showNothingLeft(input: CommandInput, { folder, place }: Scene): Promise<ExitCode> {
   const planned = await planFolder(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
-  await saveLock(planned)
+  await saveLock(planned, place)
   showPlan(input, planned.plan)
   return hasChanges(planned.plan) ? EXIT.partial : EXIT.done
 }
