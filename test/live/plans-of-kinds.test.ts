@@ -141,7 +141,10 @@ describe('plans of the other kinds', () => {
     const time = "time.now > Timestamp('2025-01-01T00:00:00Z')"
     const { batches, faults } = await planOf(createMemoryApi(), {
       features: { POLICY_TIME: true },
-      policies: { office: { effect: 'deny', time }, always: { effect: 'allow', condition: "activity.type == 'X'" } },
+      policies: {
+        office: { effect: 'deny', time },
+        always: { effect: 'allow', condition: "activity.type == 'ACTIVITY_TYPE_CREATE_WALLET'" },
+      },
     })
     expect(faults).toEqual([])
     expect(batches).toEqual([
