@@ -278,3 +278,14 @@ describe('owner, mode and links', () => {
     }
   })
 })
+
+test('a snapshot is made under names that nobody can foresee: what others put beside it is left alone', async () => {
+  const { folder } = await servedFolder()
+  const place = testFolder()
+  const names = ['copy.new', 'copy.new-journal', 'copy.new-wal', 'copy.new-shm']
+  for (const name of names) writeFileSync(join(place, name), 'of somebody else')
+  await saveSnapshot(folder, join(place, 'copy'))
+  expect(readdirSync(place).sort()).toEqual(['copy', ...names].sort())
+  for (const name of names) expect(readFileSync(join(place, name), 'utf8')).toBe('of somebody else')
+  expect(lstatSync(join(place, 'copy')).mode & 0o777).toBe(0o600)
+})

@@ -1,5 +1,15 @@
-import { chmodSync, closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
 import { ServiceError } from '../error.ts'
 import {
@@ -42,15 +52,16 @@ export async function saveSnapshot(dataDir: string, file: string): Promise<Datab
     const text = readPrivate(join(dataDir, name))
     if (text !== undefined) texts.set(name, text)
   }
-  const beside = `${file}.new`
-  rmSync(beside, { force: true })
-  closeSync(openSync(beside, 'wx', OWNER_ONLY))
+  // A folder that nobody else can enter or foresee: SQLite keeps a journal beside what it writes.
+  const folder = mkdtempSync(join(dirname(file), '.quorate-snapshot-'))
+  const beside = join(folder, DATABASE_FILE)
   try {
+    closeSync(openSync(beside, 'wx', OWNER_ONLY))
     const facts = await packDatabase(source, beside, texts)
     putInPlace(beside, file)
     return facts
   } finally {
-    rmSync(beside, { force: true })
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
