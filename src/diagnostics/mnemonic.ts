@@ -27,6 +27,9 @@ const MOST_TRIES = 2_000
 /** What may stand between two words, such as `",\n      "` of JSON or ` 12. `. */
 const MOST_BETWEEN = 40
 
+/** No list has a longer word of the letters a to z alone. */
+const LONGEST_IN_ASCII = 9
+
 const LISTS = [
   ...['english', 'simplified-chinese', 'traditional-chinese', 'czech', 'french', 'italian'],
   ...['japanese', 'korean', 'portuguese', 'spanish'],
@@ -90,7 +93,7 @@ function mayHold(text: string): boolean {
       continue
     }
     if (letters > 0) {
-      words = letters > 2 || !isAscii ? words + 1 : 0
+      words = (letters > 2 && letters <= LONGEST_IN_ASCII) || !isAscii ? words + 1 : 0
       if (words >= FEWEST) return true
       letters = between = mark = 0
     }
