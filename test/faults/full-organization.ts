@@ -21,7 +21,7 @@ export async function startFullOrganization(): Promise<TestService> {
   await complete(root, 'ACTIVITY_TYPE_CREATE_USERS_V4', { users })
   await Promise.all(
     range(MANY).map((n) => {
-      const condition = `activity.resource == 'RESOURCE_${n}'`
+      const condition = `wallet.label == 'Wallet ${n}'`
       return complete(root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
         policyName: `policy-${n}`,
         effect: 'EFFECT_DENY',

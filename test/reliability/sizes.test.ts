@@ -79,7 +79,7 @@ function bigOrganization(organizationId: string): string {
   })
   const policies = range(100).map(
     (n) =>
-      `  p${n}: { effect: deny, consensus: "approvers.any(user, user.tags.contains('\${tag.t${n % 10}}'))", condition: "activity.resource == 'R${n}'" }\n`,
+      `  p${n}: { effect: deny, consensus: "approvers.any(user, user.tags.contains('\${tag.t${n % 10}}'))", condition: "wallet.label == 'R${n}'" }\n`,
   )
   const tags = range(10).map((n) => `t${n}: {}`)
   return `organization: quorate\nid: ${organizationId}\ntags: { ${tags.join(', ')} }\nusers:\n${users.join('')}policies:\n${policies.join('')}`
