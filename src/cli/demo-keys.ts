@@ -17,8 +17,9 @@ export interface DemoKey {
 export async function demoKey(dataDir: string, name: string): Promise<DemoKey> {
   const folder = join(dataDir, 'keys')
   const file = join(folder, `${name}.json`)
+  // Who may write here could put another key in place of one.
+  ensurePrivateFolder(folder)
   if (!existsSync(file)) {
-    ensurePrivateFolder(folder)
     const { privateKey, publicKey } = generateP256KeyPair()
     await writePrivateKey(file, { privateKey: new Secret(privateKey), publicKey })
   }

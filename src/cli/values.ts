@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
-import { ensurePrivateFolder } from '../local/index.ts'
+import { ensurePrivateFolder, readPrivate } from '../local/index.ts'
 import { writePrivate } from './files.ts'
 import { jsonText } from './io.ts'
 
@@ -16,11 +15,13 @@ export interface Values {
 
 const none: Values = { env: {}, vars: {} }
 
+/** Reads them; public keys of approvers among them, so the file must be this user's alone. Throws `local/exposed` and `cli/usage`. */
 export function readValues(dataDir: string): Values {
+  const text = readPrivate(file(dataDir))
+  if (text === undefined) return none
   try {
-    return JSON.parse(readFileSync(file(dataDir), 'utf8')) as Values
+    return JSON.parse(text) as Values
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return none
     throw new QuorateError('cli/usage', `the values that \`up\` made cannot be read: ${(error as Error).message}`, {
       facts: { file: file(dataDir) },
       next: 'remove the file and run `quorate up` again',

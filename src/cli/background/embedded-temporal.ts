@@ -1,9 +1,10 @@
-import { readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { QuorateError } from '../../diagnostics/index.ts'
+import { ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
 import {
   findTemporal,
   startTemporalServer,
@@ -43,6 +44,8 @@ export async function startEmbeddedTemporal(
   { environment, announce, closers, signal, onDeath }: Options,
 ): Promise<Pick<TemporalServer, 'address' | 'tls'>> {
   const retentionDays = readRetention(environment)
+  // Its certificates and its histories are believed.
+  ensurePrivateFolder(folderOf(dataDir))
   const died = temporalDeath(dataDir)
   if (died) announce(`temporal: the embedded server died at ${died.at} (${died.how}); starting it again on its state`)
   await stopLeftOverTemporal(dataDir)
@@ -119,16 +122,18 @@ function readRetention(environment: Options['environment']): number | undefined 
 const folderOf = (dataDir: string) => join(dataDir, 'temporal')
 const noteOf = (dataDir: string) => join(dataDir, 'temporal.json')
 
+/** A note says which process is stopped, so it must be this user's alone. Throws `local/exposed`. */
 function read(dataDir: string): Note | undefined {
+  const text = readPrivate(noteOf(dataDir))
   try {
-    return JSON.parse(readFileSync(noteOf(dataDir), 'utf8')) as Note
+    return text === undefined ? undefined : (JSON.parse(text) as Note)
   } catch {
     return undefined
   }
 }
 
 function write(dataDir: string, note: Note): void {
-  writeFileSync(noteOf(dataDir), JSON.stringify(note), { mode: 0o600 })
+  writePrivate(noteOf(dataDir), JSON.stringify(note))
 }
 
 /** As servers of the former version did: without TLS. */
