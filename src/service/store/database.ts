@@ -55,8 +55,10 @@ export function openDatabase(
   const writable = open(path, false)
   try {
     // Only FULL makes a commit survive power loss (sqlite.org/pragma.html#pragma_synchronous).
+    // What undoes a part of a transaction need not outlive the process: in memory, no statement opens a file for it.
     writable.exec(
-      `pragma synchronous = full; pragma journal_mode = wal; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+      `pragma synchronous = full; pragma journal_mode = wal; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES};
+      pragma temp_store = memory`,
     )
     migrate(writable, options.now)
   } catch (error) {
