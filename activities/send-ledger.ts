@@ -198,8 +198,9 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     async putProgress(progress) {
       const { sendId, state } = progress
       const before = await getProgress(sendId)
-      if (before && before.state === 'included' && state !== 'included') return
-      if (before && isSendOver(before.state) && !isSendOver(state)) return
+      // A send that says it is broadcasting again is asked about again, and its workflow told how it ended.
+      if (before && isSendOver(before.state) && state !== 'broadcasting' && !isSendOver(state)) return
+      if (before && before.state === 'included' && isSendOver(state) && state !== 'included') return
       await write(progressAt(sendId), JSON.stringify(progress))
     },
     getProgress,
