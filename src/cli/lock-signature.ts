@@ -24,7 +24,7 @@ export function isVouchedFor({ lock, signature }: Pick<ReadLock, 'lock' | 'signa
 
 /** Signs a lock with the key in use. */
 export async function signLock(lock: Lock, { key }: Pick<Place, 'key'>): Promise<string> {
-  const stamper = createApiKeyStamper(key, key.scheme === undefined ? {} : { scheme: key.scheme })
+  const stamper = createApiKeyStamper(key, key)
   return (await stamper.stamp(textOf(lock))).value
 }
 

@@ -5,12 +5,10 @@ import type { apply } from '../../workflows/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { Plan } from '../plan/index.ts'
 import { isOver } from './apply-end.ts'
+import { followRun, untilAskedAgain } from './follow.ts'
 import { applyId, taskQueueOf } from './names.ts'
-import { APPLY, createLook } from './run-end.ts'
+import { APPLY } from './run-end.ts'
 import { isAlreadyStarted, isNotFound, isServiceError } from './temporal-errors.ts'
-
-/** How often a running apply is asked where it stands. */
-const ASK_EVERY_MS = 250
 
 export type ApplyHandle = WorkflowHandle<typeof apply>
 
@@ -39,7 +37,7 @@ export async function assertWorker(client: Client, taskQueue: string, seenMs = W
     })
     if (pollers && pollers.length > 0) return
     if (Date.now() > until) throw noWorker(taskQueue)
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
+    await untilAskedAgain()
   }
 }
 
@@ -125,18 +123,14 @@ async function signal(handle: Pick<ApplyHandle, 'signal'>, name: string): Promis
  * Follows an apply until it is over, or until `until` says that this is enough. Every change is shown once.
  * What follows only looks: ending it (Ctrl-C, a closed terminal) changes nothing. Throws `cli/run-ended`.
  */
-export async function followApply(
+export function followApply(
   handle: ApplyHandle,
   show: (progress: ApplyProgress, before: ApplyProgress | undefined) => void,
   until: (progress: ApplyProgress) => boolean | Promise<boolean> = () => false,
 ): Promise<ApplyProgress> {
-  let before: ApplyProgress | undefined
-  const look = createLook(handle, APPLY, () => askProgress(handle))
-  for (;;) {
-    const progress = await look()
-    show(progress, before)
-    if (isOver(progress) || (await until(progress))) return progress
-    before = progress
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
-  }
+  return followRun(handle, APPLY, {
+    ask: () => askProgress(handle),
+    show,
+    isEnough: (progress) => isOver(progress) || until(progress),
+  })
 }

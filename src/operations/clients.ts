@@ -80,6 +80,5 @@ export function createClients(
 type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate'>
 
 function clientOptions({ baseUrl, organizationId, key, rate }: ClientPlace) {
-  const { scheme } = key
-  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, scheme === undefined ? {} : { scheme }), rate }
+  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate }
 }

@@ -27,9 +27,10 @@ export {
   runningInside,
 } from './apply-inside.ts'
 export { createClients, createSendClients, rateOf, reader, submitter } from './clients.ts'
+export { followRun } from './follow.ts'
 export { batchWorkflowId, sendWorkflowId, taskQueueOf } from './names.ts'
 export type { Place, PlaceKey } from './place.ts'
 export { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
 export { withRejectionsAnywhere } from './rejections.ts'
-export { APPLY, BATCH, createLook, foreignEndOf, SEND } from './run-end.ts'
+export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
 export { isServiceError } from './temporal-errors.ts'

@@ -11,7 +11,7 @@ import { type Actual, type Address, type Desired, type Resource, resolveValue } 
 import { comparable, comparedFields, leavableFields, leavableIn } from './comparable.ts'
 import type { Difference, Pair } from './diff.ts'
 import type { Cause, FieldCause } from './document.ts'
-import { compareText, type Lock, type LockRow, type LockRows, sortMembers } from './lock.ts'
+import { compareText, createRowLookup, type Lock, type LockRow, type LockRows, sortMembers } from './lock.ts'
 
 /** 96 bits: nobody finds another state that has the same digest, also where many are tried. */
 const DIGITS = 24
@@ -28,12 +28,12 @@ export function createReasons(
   { actual, ids }: { readonly actual: Actual; readonly ids: Readonly<Record<Address, string>> },
 ): (difference: Difference) => Reason {
   const rows = lock[actual.organizationId] ?? {}
-  const byId = new Map(Object.values(rows).flatMap((row) => (row.id === undefined ? [] : [[row.id, row]])))
+  const rowOf = createRowLookup(rows)
   const alive = new Set(actual.resources.map(({ id }) => id))
   const known = knownIds(rows, ids)
 
   return ({ address, action, input: { desired, actual: live, fields } }) => {
-    const row = (live && byId.get(live.id!)) ?? (Object.hasOwn(rows, address) ? rows[address] : undefined)
+    const row = rowOf(address, live)
     // Under `manage: all` what goes either was defined once or never was.
     if (action === 'delete') return { cause: row ? 'definition changed' : desired ? 'differs' : 'live only' }
     const of = row?.id ?? address
@@ -111,12 +111,8 @@ export function managedThen(
     const [text, other] = [wanted.get(field), lives.get(field)!]
     return text === undefined || text === other ? [{}, { text: other }] : [{ text: other }, { text }, {}]
   })
-  for (const tried of combinations(choices)) {
-    const texts = tried.flatMap(({ text }) => text ?? [])
-    if (digestTexts(row.id ?? resource.address, texts) === row.applied)
-      return open.filter((field) => tried[fields.indexOf(field)]!.text !== undefined)
-  }
-  return undefined
+  const tried = findCombination(choices, { applied: row.applied, of: row.id ?? resource.address })
+  return tried && open.filter((field) => tried[fields.indexOf(field)]!.text !== undefined)
 }
 
 interface Choice {
@@ -152,23 +148,27 @@ function reasonOf(
       { cause: 'definition changed' },
     ]
   })
+  const tried = findCombination(choices, { applied, of })
+  if (!tried) return { cause: 'both changed' }
+  const causes = fields.flatMap((field, index): [string, FieldCause][] => {
+    const { cause } = tried[index]!
+    return cause && shown.includes(field) ? [[field, cause]] : []
+  })
+  const [[, first], ...others] = causes as [[string, FieldCause], ...typeof causes]
+  if (others.every(([, cause]) => cause === first)) return { cause: first }
+  return { cause: 'both changed', fields: Object.fromEntries(causes) }
+}
+
+/** The combination that gives the digest of what was applied; undefined where none does. */
+function findCombination(
+  choices: readonly (readonly Choice[])[],
+  { applied, of }: { readonly applied: string; readonly of: string },
+): readonly Choice[] | undefined {
   for (const tried of combinations(choices)) {
-    if (
-      digestTexts(
-        of,
-        tried.flatMap(({ text }) => text ?? []),
-      ) !== applied
-    )
-      continue
-    const causes = fields.flatMap((field, index): [string, FieldCause][] => {
-      const { cause } = tried[index]!
-      return cause && shown.includes(field) ? [[field, cause]] : []
-    })
-    const [[, first], ...others] = causes as [[string, FieldCause], ...typeof causes]
-    if (others.every(([, cause]) => cause === first)) return { cause: first }
-    return { cause: 'both changed', fields: Object.fromEntries(causes) }
+    const texts = tried.flatMap(({ text }) => text ?? [])
+    if (digestTexts(of, texts) === applied) return tried
   }
-  return { cause: 'both changed' }
+  return undefined
 }
 
 function* combinations(choices: readonly (readonly Choice[])[], from = 0): Generator<readonly Choice[]> {

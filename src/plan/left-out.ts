@@ -17,7 +17,7 @@ import {
 import { managedThen } from './applied.ts'
 import { leavableFields } from './comparable.ts'
 import { spanOf } from './identify.ts'
-import type { LockRow, LockRows } from './lock.ts'
+import { createRowLookup, type LockRow, type LockRows } from './lock.ts'
 
 /** A thing with fields that were managed, are in its definition no more, and stay as they are. */
 export interface LeftFields {
@@ -47,14 +47,14 @@ export function leaveOut({
   readonly rows: LockRows
   readonly ids: Readonly<Record<Address, string>>
 }): LeftOut {
-  const byId = new Map(Object.values(rows).flatMap((row) => (row.id === undefined ? [] : [[row.id, row] as const])))
+  const rowOf = createRowLookup(rows)
   const undecided: LeftFields[] = []
   const diagnostics: Diagnostic[] = []
   const unread = new Set(actual.unread)
   const resources = desired.resources.map((resource) => {
     const { address, kind, tombstone } = resource
     const live = matches.get(address)
-    const row = live && (byId.get(live.id!) ?? (Object.hasOwn(rows, address) ? rows[address] : undefined))
+    const row = live && rowOf(address, live)
     if (!live || !row || tombstone || unread.has(kind)) return resource
     const open = leavableFields(kind).filter((field) => resource.fields[field] === undefined && holds(live, field))
     if (open.length === 0) return resource

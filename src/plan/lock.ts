@@ -19,6 +19,14 @@ export interface LockRow {
   readonly managed?: readonly string[]
 }
 
+/** Finds the row of a thing: by the live id, which outlasts a new name, and otherwise by its address. */
+export function createRowLookup(
+  rows: LockRows,
+): (address: Address, live: { readonly id?: string } | undefined) => LockRow | undefined {
+  const byId = new Map(Object.values(rows).flatMap((row) => (row.id === undefined ? [] : [[row.id, row] as const])))
+  return (address, live) => (live && byId.get(live.id!)) ?? (Object.hasOwn(rows, address) ? rows[address] : undefined)
+}
+
 /** The lock with the ids that an apply brought, sorted. */
 export function extendLock(lock: Lock, organizationId: string, ids: Readonly<Record<Address, string>>): Lock {
   const made = Object.fromEntries(Object.entries(ids).map(([address, id]): [Address, LockRow] => [address, { id }]))

@@ -6,7 +6,7 @@ import {
   assertWorker,
   BATCH,
   batchWorkflowId,
-  createLook,
+  followRun,
   isServiceError,
 } from '../operations/index.ts'
 import { ledgerOf } from './running.ts'
@@ -43,10 +43,8 @@ export async function beginBatch(
   return client.workflow.start<typeof sendBatch>('sendBatch', options)
 }
 
-const ASK_EVERY_MS = 250
-
 /** Follows a batch until it is over, or until `until` says that this is enough. A worker that went away is waited for. Throws `cli/run-ended`. */
-export async function followBatch(
+export function followBatch(
   { client, taskQueue }: ApplyPlace,
   handle: BatchHandle,
   {
@@ -59,19 +57,18 @@ export async function followBatch(
   },
 ): Promise<SendBatchProgress> {
   let first: SendBatchProgress | undefined
-  const look = createLook(handle, BATCH, () => handle.query<SendBatchProgress>('progress'))
-  for (;;) {
-    try {
-      const progress = await look()
-      show(progress)
+  return followRun(handle, BATCH, {
+    ask: () => handle.query<SendBatchProgress>('progress'),
+    show,
+    async isEnough(progress) {
       // A user who runs the command again has often just approved something.
       if (first === undefined && !progress.over) await handle.signal('nudge').catch(() => {})
       first ??= progress
-      if (progress.over || until(progress, first)) return progress
-    } catch (error) {
+      return progress.over || until(progress, first)
+    },
+    async recover(error) {
       if (!isServiceError(error)) throw error
       await assertWorker(client, taskQueue)
-    }
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
-  }
+    },
+  })
 }

@@ -11,7 +11,7 @@ import {
 } from '../../activities/index.ts'
 import type { send } from '../../workflows/index.ts'
 import { EXIT, QuorateError } from '../diagnostics/index.ts'
-import { type ApplyPlace, assertWorker, createLook, SEND, sendWorkflowId } from '../operations/index.ts'
+import { type ApplyPlace, assertWorker, followRun, SEND, sendWorkflowId } from '../operations/index.ts'
 
 type SendHandle = WorkflowHandle<typeof send>
 
@@ -78,22 +78,18 @@ export function isFinal({ state }: SendProgress): boolean {
   return isSendOver(state)
 }
 
-const ASK_EVERY_MS = 250
-
 /** Follows a send until it is over, or until `until` says that this is enough; every change is shown once. Throws `cli/run-ended`. */
-export async function followSend(
+export function followSend(
   handle: SendHandle,
   show: (progress: SendProgress) => void,
   until: (progress: SendProgress) => Promise<boolean>,
 ): Promise<SendProgress> {
-  let before = ''
-  const look = createLook(handle, SEND, () => handle.query<SendProgress>('progress'))
-  for (;;) {
-    const progress = await look()
-    const text = JSON.stringify([progress.state, progress.transactionHash, progress.approved, progress.error])
-    if (text !== before) show(progress)
-    if (isFinal(progress) || (await until(progress))) return progress
-    before = text
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS))
-  }
+  const shown = (one: SendProgress) => JSON.stringify([one.state, one.transactionHash, one.approved, one.error])
+  return followRun(handle, SEND, {
+    ask: () => handle.query<SendProgress>('progress'),
+    show: (progress, before) => {
+      if (before === undefined || shown(before) !== shown(progress)) show(progress)
+    },
+    isEnough: (progress) => isFinal(progress) || until(progress),
+  })
 }

@@ -32,7 +32,10 @@ export interface StampingKey {
  * the private key's, or `stamp/scheme-unfit` for a scheme of another curve.
  * @default scheme the plain one of the key's curve; a secp256k1 key may use the EIP-191 one instead
  */
-export function createApiKeyStamper(key: StampingKey, options: { readonly scheme?: SignatureScheme } = {}): Stamper {
+export function createApiKeyStamper(
+  key: StampingKey,
+  options: { readonly scheme?: SignatureScheme | undefined } = {},
+): Stamper {
   const scheme = chooseScheme(key.curve ?? 'p256', options.scheme)
   const signer = openSigner(key.privateKey, scheme)
   requireFit('the stamping key', { given: key.publicKey, own: signer.publicKey })
