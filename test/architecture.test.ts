@@ -123,6 +123,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   operator: ['error'],
   keys: ['error', 'store'],
   'resources/table': ['store'],
+  verification: ['readings', 'store', 'keys'],
   rates: ['store', 'resources/table'],
   webauthn: ['store', 'resources/table'],
   engine: ['store', 'resources/table', 'keys', 'rates', 'work', 'network', 'oidc', 'webauthn', 'chains'],

@@ -14,11 +14,14 @@ export { keccak256, sha256 } from './hash.ts'
 export { type HpkeMessage, hpkeOpen, hpkeSeal } from './hpke.ts'
 export { isKeyCurve, KEY_CURVES, type KeyCurve } from './key-curves.ts'
 export {
+  compressP256,
   createP256Signer,
   createP256Verifier,
   generateP256KeyPair,
   p256PublicKey,
+  signEs256,
   uncompressP256,
+  verifyEs256,
   verifyP256,
 } from './p256.ts'
 export { createPooledRandomBytes, type RandomBytes, randomBytes } from './random.ts'

@@ -1,4 +1,6 @@
 import { ECDH } from 'node:crypto'
+import { type Bytes, decodeHex, encodeHex } from '../encoding/index.ts'
+import { encodeDerSignature, parseDerSignature } from './der.ts'
 import { createEcdsaVerifiers, type EcdsaCurve, ecdsaOver } from './ecdsa.ts'
 import type { KeyPair, Signer, Verify } from './signer.ts'
 
@@ -23,6 +25,24 @@ export const verifyP256: Verify = p256.verify
  */
 export function createP256Verifier(options: { readonly capacity?: number } = {}): Verify {
   return createEcdsaVerifiers(CURVE, options).verify
+}
+
+/** Signs by ECDSA P-256 over SHA-256 in the form of ES256 (RFC 7518 §3.4): `r ‖ s`, 64 bytes. */
+export function signEs256(privateKeyHex: string, body: Uint8Array): Bytes {
+  return parseDerSignature(decodeHex(createP256Signer(privateKeyHex).sign(body)))!
+}
+
+/** Verifies a signature of ES256 by a key in hex, compressed or not; false for what is none of 64 bytes. */
+export function verifyEs256(publicKeyHex: string, body: Uint8Array, signature: Uint8Array): boolean {
+  const publicKey = compressP256(publicKeyHex)
+  if (publicKey === undefined || signature.length !== 64) return false
+  return verifyP256({ publicKey, body, signatureHex: encodeHex(encodeDerSignature(signature)) })
+}
+
+/** Writes a P-256 public key (hex, compressed or not) in its 33 bytes, lower-case hex; nothing if it is none. */
+export function compressP256(publicKeyHex: string): string | undefined {
+  const point = uncompressP256(publicKeyHex)
+  return point && (ECDH.convertKey(point, CURVE.openssl, 'hex', 'hex', 'compressed') as string)
 }
 
 /** Writes a P-256 public key (hex, compressed or not) as its 65 bytes `04 ‖ x ‖ y` in hex; nothing if it is none. */

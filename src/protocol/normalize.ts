@@ -47,11 +47,16 @@ function memberOf(value: JsonObject, name: string, place: string): Json | undefi
 /** Members that hold a name or a label, by the end of their path. */
 const NAME = /(?:name|label)$/i
 
+/** A client signature has an older form, bare text (docs/protocol/one-time-passcodes.md#client-signatures), told by its members. */
+const SIGNATURE = ['publicKey', 'scheme', 'message', 'signature']
+
 function normalizeValue(schema: Schema, value: Json, defs: Readonly<Record<string, Schema>>, path: string): Json {
   const target = schema.$ref === undefined ? schema : defs[refName(schema.$ref)]!
   if (target.enum) return typeof value === 'string' ? wordOf(value, target.enum) : value
   switch (target.type) {
     case 'object':
+      if (typeof value === 'string' && target.properties && SIGNATURE.every((name) => name in target.properties!))
+        return { publicKey: '', scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256', message: '', signature: value }
       // A map, or a message without members, has no names to look up.
       if (!isJsonObject(value) || !target.properties) return value
       return normalizeObject(target, value, defs, path)

@@ -136,3 +136,13 @@ export const FIRST_ROOT_USER_NAME = 'Root user'
 
 /** Unstated: how long a mnemonic is that nobody asked to be longer (docs/protocol/keys.md#wallets). */
 export const DEFAULT_WORD_COUNT = 12
+
+/** Unstated: the text for a verification token that does not serve (docs/protocol/one-time-passcodes.md#verification-tokens). */
+export function invalidVerificationToken(why: string): ApiError {
+  return apiError('requestInvalid', `invalid verification token: ${why}`)
+}
+
+/** Unstated: the text for a client signature that does not serve (docs/protocol/one-time-passcodes.md#client-signatures). */
+export function invalidClientSignature(why: string): ApiError {
+  return apiError('requestInvalid', `invalid client signature: ${why}`)
+}

@@ -16,6 +16,7 @@ import { sendsByHash } from './migrations/sends-by-hash.ts'
 import { signing } from './migrations/signing.ts'
 import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
+import { verificationTokens } from './migrations/verification-tokens.ts'
 import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
@@ -139,6 +140,7 @@ const MIGRATIONS: readonly Migration[] = [
   denials,
   positions,
   answers,
+  verificationTokens,
 ]
 
 /**

@@ -44,6 +44,7 @@ export interface Schema {
   authenticators: InOrder<AuthenticatorRow>
   oauth_providers: InOrder<OauthProviderRow>
   verified_contacts: VerifiedContactRow
+  used_verification_tokens: UsedVerificationTokenRow
   import_targets: ImportTargetRow
   gas_usage_configs: GasUsageConfigRow
   gas_usages: GasUsageRow
@@ -452,6 +453,14 @@ export interface OauthProviderRow {
 }
 
 /** A contact that a user has proved to have; it says nothing of another one that the user has taken since. */
+export interface UsedVerificationTokenRow {
+  token_id: string
+  /** The organization that issued it. */
+  organization_id: string
+  /** It is forgotten then. */
+  expires_at: number
+}
+
 export interface VerifiedContactRow {
   organization_id: string
   user_id: string

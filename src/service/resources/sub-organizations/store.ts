@@ -103,6 +103,7 @@ const CONTENTS = [
   'features',
   'quorum_members',
   'verified_contacts',
+  'used_verification_tokens',
   'oauth_providers',
   'authenticators',
   'api_keys',

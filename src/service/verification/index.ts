@@ -1,0 +1,14 @@
+/**
+ * Verification: what the service says to those who have proved a contact, and how they show that it was said to them. It knows
+ * neither activities nor sessions.
+ */
+export { checkClientSignature, type TokenUsage } from './client-signature.ts'
+export { isOtpType, isSameContact, normalizeContact, OTP_TYPES, type OtpType } from './contacts.ts'
+export {
+  consumeVerificationToken,
+  issueVerificationToken,
+  TOKEN_SECONDS,
+  type TokenPlace,
+  type VerificationClaims,
+  verifyVerificationToken,
+} from './verification-tokens.ts'

@@ -1,0 +1,98 @@
+/**
+ * Verification tokens (docs/protocol/one-time-passcodes.md#verification-tokens): the service's word that somebody has
+ * proved a contact. A token is kept nowhere; what is kept is that it was used.
+ */
+import { compressP256 } from '../../crypto/index.ts'
+import type { ApiError, JsonObject } from '../../protocol/index.ts'
+import { openServiceKey, type Sealing } from '../keys/index.ts'
+import { invalidVerificationToken } from '../readings.ts'
+import { listServiceKeys, lockOrganization, type Transaction } from '../store/index.ts'
+import { isOtpType, type OtpType } from './contacts.ts'
+import { readJwt, writeJwt } from './jwt.ts'
+import { insertUsedToken, isTokenUsed } from './store.ts'
+
+/** The words of a token. */
+export interface VerificationClaims {
+  readonly id: string
+  /** The organization that ran the verification. */
+  readonly organizationId: string
+  readonly verificationType: OtpType
+  /** In its one form. */
+  readonly contact: string
+  /** The client's key that the token is bound to, compressed; a token without one is anybody's who has it. */
+  readonly publicKey?: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+/** Where a token is looked at: in which organization, and when. */
+export interface TokenPlace {
+  readonly tx: Transaction
+  readonly organizationId: string
+  readonly now: number
+}
+
+/** Seconds that a token holds, unless asked for less or more, and at most. */
+export const TOKEN_SECONDS = { default: 3_600, most: 86_400 } as const
+
+/** Makes the token of a contact that was proved in this organization. */
+export async function issueVerificationToken(
+  context: TokenPlace & { readonly newId: () => string; readonly unseal: Sealing['unseal'] },
+  proved: {
+    readonly verificationType: OtpType
+    readonly contact: string
+    readonly publicKey?: string | undefined
+    readonly expirationSeconds?: number | undefined
+  },
+): Promise<string> {
+  const { tx, organizationId, now } = context
+  const { verificationType, contact, publicKey, expirationSeconds = TOKEN_SECONDS.default } = proved
+  const { privateKey } = await openServiceKey(tx, context.unseal, 'tls-fetcher')
+  const payload: JsonObject = {
+    exp: String(now + expirationSeconds * 1_000),
+    id: context.newId(),
+    organization_id: organizationId,
+    verification_type: verificationType,
+    contact,
+    ...(publicKey === undefined ? {} : { public_key: compressP256(publicKey)! }),
+  }
+  return writeJwt(payload, privateKey)
+}
+
+/**
+ * Reads a token that may be used in this organization now: signed by this service for the organization or its parent, in
+ * time, and not used. Throws `ApiError`.
+ */
+export async function verifyVerificationToken(place: TokenPlace, jwt: string): Promise<VerificationClaims> {
+  const { tx, organizationId, now } = place
+  const key = (await listServiceKeys(tx)).find(({ name }) => name === 'tls-fetcher')!
+  const claims = readClaims(readJwt(jwt, key.public_key))
+  if (!claims) throw refused('it was not issued by this service')
+  if (claims.organizationId !== organizationId) {
+    const parentId = (await lockOrganization(tx, organizationId))?.parentId
+    if (claims.organizationId !== parentId) throw refused('it was issued for another organization')
+  }
+  if (now >= claims.expiresAt) throw refused('it has expired')
+  if (await isTokenUsed(tx, claims.id)) throw refused('it was used')
+  return claims
+}
+
+/** Uses a token up. INVARIANT: in the transaction of what it is used for, after it was verified there. */
+export async function consumeVerificationToken({ tx, now }: TokenPlace, claims: VerificationClaims): Promise<void> {
+  const { id: tokenId, organizationId, expiresAt } = claims
+  await insertUsedToken(tx, { tokenId, organizationId, expiresAt, now })
+}
+
+/** The payload is this service's own, so a member that is missing is one that a token of another purpose has not. */
+function readClaims(payload: JsonObject | undefined): VerificationClaims | undefined {
+  const { exp, id, organization_id: organizationId, verification_type: verificationType, contact } = payload ?? {}
+  const publicKey = payload?.['public_key']
+  if (typeof exp !== 'string' || typeof id !== 'string' || typeof organizationId !== 'string') return undefined
+  if (typeof contact !== 'string' || !isOtpType(verificationType)) return undefined
+  const claims = { id, organizationId, verificationType, contact, expiresAt: Number(exp) }
+  return typeof publicKey === 'string' ? { ...claims, publicKey } : claims
+}
+
+function refused(why: string): ApiError {
+  return invalidVerificationToken(why)
+}
