@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
 import { createDecoder } from '../protocol/index.ts'
 import { createChains } from './chains/index.ts'
-import { createEngine, type Engine } from './engine/index.ts'
+import { createEngine } from './engine/index.ts'
 import {
   type Bootstrap,
   beginFirstStart,
@@ -32,7 +32,7 @@ import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
 import { createRates } from './rates.ts'
 import { createReadiness } from './readiness.ts'
 import { describeService, handlers, queryHandlers } from './resources/index.ts'
-import { createSender, type Sender } from './sends/index.ts'
+import { createSender } from './sends/index.ts'
 import { readSettings, type ServiceOptions, type Settings } from './settings.ts'
 import { openDatabase } from './store/index.ts'
 import { createWorkPool } from './work/index.ts'
@@ -109,6 +109,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     const engine = createEngine({
       ...tools,
       outside,
+      effects: { wakeSender: sender.wake },
       pool,
       rates,
       oidc,
@@ -118,7 +119,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       keptDenialsADay: settings.keptDenialsADay,
     })
     const http = await createHttpServer({
-      engine: wakingSender(engine, sender),
+      engine,
       logger,
       randomBytes,
       clock,
@@ -187,20 +188,6 @@ function openOperator({ dataDir, operator, clock, logger }: Settings): Operator 
   if (operator) return createOperator({ clock, file, paths: apiPaths() })
   warnOfKept(file, logger)
   return undefined
-}
-
-/** Wakes the sender after an accepted send, whether the request itself or an approval was the last that it needed. */
-function wakingSender(engine: Engine, sender: Sender): Engine {
-  return {
-    ...engine,
-    async submit(raw) {
-      const answer = await engine.submit(raw)
-      const { result } = answer['activity'] as { readonly result?: Readonly<Record<string, object>> }
-      const sent = Object.values(result ?? {}).some((of) => 'sendTransactionStatusId' in of || 'transactionHash' in of)
-      if (sent) sender.wake()
-      return answer
-    },
-  }
 }
 
 /** The file is made here so that no other user may read it, nor the files that SQLite puts beside it. */

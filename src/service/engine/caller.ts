@@ -1,8 +1,8 @@
 import type { CredentialFacts } from '../../policy/index.ts'
 import { apiError } from '../../protocol/index.ts'
 import { lockOrganization, type OrganizationPlace, type Transaction } from '../store/index.ts'
-import type { Proof } from './authentication.ts'
-import { type ProvedCredential, proveCredential } from './credential.ts'
+import { type Proof, proveCredential } from './credential.ts'
+import type { ProvedCredential } from './credentials/credential-sort.ts'
 
 /** The user and credential of a request, and the organization in which it runs. */
 export interface Caller {

@@ -3,31 +3,41 @@ import { newUuid } from '../../crypto/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
+import type { Effect } from './effects.ts'
 import type { Case } from './judgement.ts'
 import { NotPrepared } from './work.ts'
 
+/** What an activity has become, and what is to follow the commit. */
+export interface Executed {
+  readonly became: ActivityUpdate
+  readonly effects: ReadonlySet<Effect>
+}
+
 /**
  * Carries out an allowed activity inside the request's transaction and returns its status and result, for its row. What fails
- * leaves no trace but the failure (docs/protocol/errors.md#failed-activities); only a fault of the machine is thrown.
- * `recheck` is for an activity that has waited: what was true at its submission may have changed since.
+ * leaves no trace but the failure (docs/protocol/errors.md#failed-activities), and no effects; only a fault of the machine is
+ * thrown. `recheck` is for an activity that has waited: what was true at its submission may have changed since.
  */
 export async function execute(
   item: Case,
   activityId: string,
   options: { readonly recheck: boolean; readonly logger: Logger; readonly randomBytes: RandomBytes },
-): Promise<ActivityUpdate> {
+): Promise<Executed> {
   const { context, handler, intent } = item
   const { tx, now } = context
+  const effects = new Set<Effect>()
+  const afterCommit = (effect: Effect) => void effects.add(effect)
   try {
     const result = await withSavepoint(tx, async () => {
       if (options.recheck) await handler.validate?.(context, intent)
-      return handler.execute({ ...context, activityId }, intent)
+      return handler.execute({ ...context, activityId, afterCommit }, intent)
     })
-    return { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(result), updated_at: now }
+    const became = { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(result), updated_at: now } as const
+    return { became, effects }
   } catch (error) {
     if (error instanceof StoreUnavailable || error instanceof NotPrepared) throw error
-    const failure = toFailure(error, { activityId, type: item.row.type }, options)
-    return { status: 'ACTIVITY_STATUS_FAILED', failure: JSON.stringify(failure), updated_at: now }
+    const failure = JSON.stringify(toFailure(error, { activityId, type: item.row.type }, options))
+    return { became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }, effects: new Set() }
   }
 }
 

@@ -1,14 +1,15 @@
 import type { JsonObject } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
 import type { Chains } from '../chains/index.ts'
-import type { SealedPlace } from '../keys/index.ts'
 import type { CheckWebhookUrl } from '../network/index.ts'
 import type { Transaction } from '../store/index.ts'
-import type { IdentityOf } from './identities.ts'
+import type { Effect } from './effects.ts'
+import type { HandlerTools } from './handler-tools.ts'
+import type { Prepared } from './prepared.ts'
 import type { Work } from './work.ts'
 
-/** The tools of a handler. Everything happens inside the request's one transaction. */
-export interface HandlerContext {
+/** One request as its handler sees it. Everything happens inside the request's one transaction. */
+export interface HandlerContext<Answers = unknown> extends HandlerTools, Prepared<Answers> {
   /** The open transaction. Only functions of `store/` turn it into SQL. */
   readonly tx: Transaction
   readonly organizationId: string
@@ -16,25 +17,14 @@ export interface HandlerContext {
   readonly submitterId: string
   /** Trusted time of this request, in milliseconds since the epoch. */
   readonly now: number
-  /** Random bytes, from the injected source. */
-  readonly randomBytes: (length: number) => Uint8Array
-  /** A new random UUID (version 4). */
-  readonly newId: () => string
-  /** Seals bytes at rest, bound to the row they stand in, and wipes them; opens them again, for the caller to wipe. */
-  readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
-  readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
-  /** The identity that an OIDC token of the intent names. */
-  readonly identityOf: IdentityOf
-  /** The chains that are served. INVARIANT: no node is asked while the transaction is open. */
-  readonly chains: Chains
   readonly work: Work
-  /** What `examine` was answered when the activity was submitted; stored with it. */
-  readonly answers: JsonObject | undefined
 }
 
-/** The tools of a handler once the activity is allowed. */
-export interface ExecutionContext extends HandlerContext {
+/** The context of a handler once the activity is allowed. */
+export interface ExecutionContext<Answers = unknown> extends HandlerContext<Answers> {
   readonly activityId: string
+  /** Has an effect run once the transaction is committed: once for each name, and never if it is undone. */
+  readonly afterCommit: (effect: Effect) => void
 }
 
 /** Questions to the world outside of the store, before a transaction is open. */
@@ -44,22 +34,23 @@ export interface Outside {
 }
 
 /** How the service carries out one activity type. Throws `ApiError` (protocol) for a request it must refuse. */
-export interface Handler<Intent = JsonObject> {
+export interface Handler {
   /**
-   * Checks what only the world outside can tell, such as where a host name leads. It runs once, for a caller who is
-   * known and bytes that are not, and outside of any transaction: others must not wait for it. What it gives back is stored
+   * Asks what only the world outside can tell, such as where a host name leads. It runs once, for a caller who is
+   * known and bytes that are not, and outside of any transaction: others must not wait for it. Its answers are stored
    * with the activity, which may wait for a day and for another process: nothing else of it is left by then.
    */
-  readonly examine?: (intent: Intent, outside: Outside, organizationId: string) => Promise<JsonObject | undefined>
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that only refuses has no answers.
+  readonly prepare?: (intent: JsonObject, outside: Outside, organizationId: string) => Promise<JsonObject | void>
   /**
    * Checks everything that can be known before anyone has decided: unknown resources, limits, policy texts. It runs
    * before authorization at each submit and again before execution, so it must not write.
    */
-  readonly validate?: (context: HandlerContext, intent: Intent) => Promise<void>
+  readonly validate?: (context: HandlerContext, intent: JsonObject) => Promise<void>
   /** The policy roots and the target user that this request defines, besides `activity` and the approvers. */
-  readonly facts?: (context: HandlerContext, intent: Intent) => Promise<Partial<PolicyContext>>
+  readonly facts?: (context: HandlerContext, intent: JsonObject) => Promise<Partial<PolicyContext>>
   /** Carries it out and returns the result object that goes under the activity's result key. */
-  readonly execute: (context: ExecutionContext, intent: Intent) => Promise<JsonObject>
+  readonly execute: (context: ExecutionContext, intent: JsonObject) => Promise<JsonObject>
 }
 
 /** An activity type that this version does not carry out, and why; submitting it is refused with code 12. */

@@ -1,10 +1,11 @@
 /**
- * Engine: submit → authorize → consensus → execute → settle, in one transaction a request. Knows no resource: what an activity
+ * Engine: prepare what the world outside must be asked → admit the caller → decide → execute → record, in one transaction a
+ * request → effects after the commit. Knows no resource: what an activity
  * does is its handler's business, and who may do it the policies'.
  */
 export { createEngine, type Engine } from './engine.ts'
 export type { ExecutionContext, Handler, HandlerContext, NotExecuted, Outside } from './handler.ts'
-export type { Known } from './known.ts'
 export { decodeOutcomes } from './outcomes.ts'
 export type { QueryContext, QueryHandler } from './query.ts'
+export type { ReportFacts, RequestFacts } from './request-facts.ts'
 export { weightOfBytes, weightOfExpressions } from './work.ts'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../encoding/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { ActivityRecordRow, Transaction } from '../store/index.ts'
-import type { IdentityOf } from './identities.ts'
+import type { Prepared } from './prepared.ts'
 
 /** The tools of a query: one consistent view of the store, in which nothing can be written. */
 export interface QueryContext {
@@ -13,7 +13,7 @@ export interface QueryContext {
   /** Trusted time of this request, in milliseconds since the epoch. */
   readonly now: number
   /** The identity that an OIDC token of the request names. */
-  readonly identityOf: IdentityOf
+  readonly identityOf: Prepared['identityOf']
   readonly chains: Chains
   /** Writes activities as the caller sees them, with votes and with what the caller may do about them. */
   readonly viewActivities: (activities: readonly ActivityRecordRow[]) => Promise<JsonObject[]>

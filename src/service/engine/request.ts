@@ -1,14 +1,12 @@
 import type { ActivityRow, JsonObject, QueryName, Spelling } from '../../protocol/index.ts'
-import type { Proof } from './authentication.ts'
-import type { IdentityOf } from './identities.ts'
-import type { Known } from './known.ts'
+import type { StampedRequest } from './admission.ts'
+import type { Prepared } from './prepared.ts'
 
 /** A submit whose form has been checked and whose stamp signs its bytes. Whose stamp it is is not known yet. */
-export interface SubmitRequest {
+export interface SubmitRequest extends StampedRequest {
   readonly row: ActivityRow
   /** The spelling that the answer is written in. */
   readonly spelling: Spelling
-  readonly organizationId: string
   /** Decimal milliseconds. */
   readonly timestampMs: string
   readonly generateAppProofs: boolean
@@ -17,20 +15,15 @@ export interface SubmitRequest {
   /** The exact bytes, as text; their hash is `fingerprint`. */
   readonly message: string
   readonly fingerprint: string
-  /** The address that it came from, where that is known. */
-  readonly source: string | undefined
-  readonly known: Known
-  readonly proof: Proof
-  readonly identityOf: IdentityOf
-  /** What the world outside answered about it. */
-  readonly answers: JsonObject | undefined
+}
+
+/** A submit for which the world outside has been asked. */
+export interface PreparedSubmit extends SubmitRequest {
+  readonly prepared: Prepared<JsonObject>
 }
 
 /** A query whose form has been checked and whose stamp signs its bytes. */
-export interface QueryRequest {
+export interface QueryRequest extends StampedRequest {
   readonly name: QueryName
-  readonly organizationId: string
   readonly request: JsonObject
-  readonly proof: Proof
-  readonly identityOf: IdentityOf
 }

@@ -1,6 +1,6 @@
 /**
- * A submit, from a verified stamp to the activity's next status, in one transaction:
- * caller → vote? → known bytes? → liveness → handler → checks → decision → record → execution.
+ * A submit, from an admitted caller to the activity's next status, in one transaction:
+ * vote? → known bytes? → liveness → handler → checks → decision → record → execution.
  */
 import { newTimeOrderedUuid } from '../../crypto/index.ts'
 import type { ApiError } from '../../protocol/index.ts'
@@ -14,55 +14,41 @@ import {
   type Transaction,
   type VoteRow,
 } from '../store/index.ts'
-import { type Caller, resolveCaller } from './caller.ts'
 import { admitDenial, keptIntent, keptMessage } from './denials.ts'
+import type { Effect } from './effects.ts'
 import { execute, failureOf } from './execution.ts'
 import { denialOf } from './judgement.ts'
-import { noteCaller } from './known.ts'
 import { checkLiveness } from './liveness.ts'
-import { RESOLVED_BELOW } from './readings.ts'
-import type { SubmitRequest } from './request.ts'
-import { checkSource } from './source-address.ts'
 import type { EngineTools } from './tools.ts'
 import { ballotOf, recordVote, type Voter, voteByFingerprint, voteByResubmission } from './voting.ts'
-import type { Work } from './work.ts'
 
-/** The result of a submit, and its caller. */
+/** The result of a submit. */
 export interface Submitted {
   /** Absent where the request was denied and is only counted. */
   readonly activity?: ActivityRecordRow
   /** The activity's votes, where they are known. */
   readonly votes?: readonly VoteRow[] | undefined
-  readonly caller: Caller
   /** The answer to the caller in place of the activity. */
   readonly denial?: ApiError | undefined
   /** Whether the denial is kept, to be read later, or only counted. */
   readonly denialIs?: 'kept' | 'counted'
+  /** What is to follow the commit. */
+  readonly effects?: ReadonlySet<Effect>
 }
 
-/** Takes one submit. Throws `ApiError`; then nothing of it is left. A denial comes back: what was decided is kept. */
-export async function submit(
-  tools: EngineTools,
-  tx: Transaction,
-  request: SubmitRequest,
-  { now, work }: { readonly now: number; readonly work: Work },
-): Promise<Submitted> {
-  const reach = RESOLVED_BELOW.has(request.row.family) ? 'submit-below' : 'submit'
-  const caller = noteCaller(
-    request.known,
-    await resolveCaller(tx, request.proof, request.organizationId, { reach, now }),
-  )
-  work.chargeTo({ treeId: caller.treeId, organizationId: caller.homeId })
-  await checkSource(tx, caller, request.source)
-  if (work.isFirst) await tools.rates.countCaller(tx, { organizationId: caller.organizationId, path: request.row.path })
-  const voter = { caller, request, now, work }
-  const became = await take(tools, tx, voter)
+/**
+ * Takes one submit of a caller who has been admitted. Throws `ApiError`; then nothing of it is left. A denial comes back: what
+ * was decided is kept.
+ */
+export async function submit(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Submitted> {
+  const submitted = await voteOrStart(tools, tx, voter)
+  const { counted } = voter.caller
   // Bytes that were denied may be sent once more with their stamp.
-  if (caller.counted && !became.denial) await setSignCount(tx, caller.counted.authenticator, caller.counted.signCount)
-  return { caller, ...became }
+  if (counted && !submitted.denial) await setSignCount(tx, counted.authenticator, counted.signCount)
+  return submitted
 }
 
-async function take(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Omit<Submitted, 'caller'>> {
+async function voteOrStart(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Submitted> {
   const { caller, request } = voter
   if (request.row.resultKey === null) return voteByFingerprint(tools, tx, voter)
   const known = await findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
@@ -76,16 +62,17 @@ async function take(tools: EngineTools, tx: Transaction, voter: Voter): Promise<
  * same bytes are judged anew, and nobody's denied request counts as an approval of anything
  * (docs/protocol/activities.md#the-same-body-again).
  */
-async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Omit<Submitted, 'caller'>> {
+async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Submitted> {
   const { caller, request, now, work } = voter
   checkLiveness(request.timestampMs, now)
-  const item = tools.prepareCase(tx, request.row, request.intent, {
+  const { answers } = request.prepared
+  const item = tools.cases.open(request.row, request.intent, {
+    tx,
     organizationId: caller.organizationId,
     submitterId: caller.userId,
     now,
-    identityOf: request.identityOf,
-    answers: request.answers,
     work,
+    ...request.prepared,
   })
   await item.handler.validate?.(item.context, item.intent)
   const decision = await tools.judge.decide(item, [ballotOf(caller)])
@@ -99,9 +86,9 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     const denied = { organizationId, userId, now, mostADay: tools.keptDenialsADay, request: { fingerprint, failure } }
     if (!(await admitDenial(tx, denied))) return { denial, denialIs: 'counted' }
   }
-  const became: ActivityUpdate = allowed
-    ? await execute(item, id, { ...tools, recheck: false })
-    : failure === undefined
+  const executed = allowed ? await execute(item, id, { ...tools, recheck: false }) : undefined
+  const notExecuted: ActivityUpdate =
+    failure === undefined
       ? { status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }
       : { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }
   // Written once, as it has become: the transaction is one, so nobody could have seen it before.
@@ -111,14 +98,14 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     type: request.row.type,
     fingerprint: denial ? keptApart(request.fingerprint, id) : request.fingerprint,
     intent: denial ? keptIntent(request.intent) : JSON.stringify(request.intent),
-    answers: request.answers === undefined ? null : JSON.stringify(request.answers),
+    answers: answers === undefined ? null : JSON.stringify(answers),
     result: null,
     failure: null,
     timestamp_ms: request.timestampMs,
     generate_app_proofs: request.generateAppProofs ? 1 : 0,
     window_opened_at: now,
     created_at: now,
-    ...became,
+    ...(executed?.became ?? notExecuted),
   })
   const message = denial ? keptMessage(request.message, request.fingerprint) : request.message
   const vote = await recordVote(tools, tx, activity, voter, {
@@ -127,5 +114,11 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     castAt: now,
     decision,
   })
-  return { denial, activity, votes: [vote], ...(denial && { denialIs: 'kept' as const }) }
+  return {
+    denial,
+    activity,
+    votes: [vote],
+    ...(denial && { denialIs: 'kept' as const }),
+    ...(executed && { effects: executed.effects }),
+  }
 }

@@ -4,19 +4,14 @@ import { type ActivityRecordRow, listVotes, type Transaction, type VoteRow } fro
 import type { ActivityView } from './activity-wire.ts'
 import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'
-import type { Case, Judge } from './judgement.ts'
+import type { Cases } from './cases.ts'
+import type { Judge } from './judgement.ts'
 import { NotPrepared, type Work } from './work.ts'
 
 /** The tools for reading activities. */
 export interface ViewTools {
   readonly judge: Judge
-  /** The case of a stored activity; nothing for a type that is not carried out. */
-  readonly openCase: (
-    tx: Transaction,
-    activity: ActivityRecordRow,
-    submitterId: string,
-    request: { readonly now: number; readonly work: Work },
-  ) => Case | undefined
+  readonly cases: Cases
 }
 
 /** Gathers what the answer says about activities of one organization, for one caller. */
@@ -87,7 +82,7 @@ function goneUser(userId: string): JsonObject {
  * `false` otherwise (docs/protocol/activities.md#the-answer).
  */
 async function readRights(
-  { judge, openCase }: ViewTools,
+  { judge, cases }: ViewTools,
   tx: Transaction,
   activity: ActivityRecordRow,
   votes: readonly VoteRow[],
@@ -95,7 +90,7 @@ async function readRights(
 ): Promise<{ canApprove: boolean; canReject: boolean }> {
   const nothing = { canApprove: false, canReject: false }
   if (!isWaiting(activity.status) || caller.homeId !== activity.organization_id) return nothing
-  const item = openCase(tx, activity, votes[0]!.user_id, { now, work })
+  const item = cases.reopen(tx, activity, votes[0]!.user_id, { now, work })
   if (!item) return nothing
   const ballots = await countBallots(tx, activity, votes, now)
   const voter = { userId: caller.userId, credential: caller.credential }

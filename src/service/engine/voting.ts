@@ -23,11 +23,12 @@ import {
 import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import { admitDenial } from './denials.ts'
+import type { Effect } from './effects.ts'
 import { execute } from './execution.ts'
 import { type Case, denialOf, type Judgement } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { encodeOutcomes } from './outcomes.ts'
-import type { SubmitRequest } from './request.ts'
+import type { PreparedSubmit } from './request.ts'
 import type { EngineTools } from './tools.ts'
 import type { Work } from './work.ts'
 
@@ -36,7 +37,7 @@ type Selection = 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED'
 /** The caller who votes, with the request and its time. */
 export interface Voter {
   readonly caller: Caller
-  readonly request: SubmitRequest
+  readonly request: PreparedSubmit
   readonly now: number
   readonly work: Work
 }
@@ -48,6 +49,8 @@ export interface Voted {
   readonly denial?: ApiError
   /** Whether what was decided is kept, or only counted. */
   readonly denialIs?: 'kept' | 'counted'
+  /** What is to follow the commit, where the vote had the activity executed. */
+  readonly effects?: ReadonlySet<Effect>
 }
 
 /** Takes `approve_activity` or `reject_activity` and returns the activity that was voted on. Throws `ApiError`. */
@@ -99,7 +102,7 @@ async function approve(
 ): Promise<Voted> {
   const { now } = voter
   if (isTerminal(activity.status)) return { activity }
-  const item = openCaseOrRefuse(tools, tx, activity, votes, voter)
+  const item = reopenOrRefuse(tools, tx, activity, votes, voter)
   const ballots = await countBallots(tx, activity, votes, now)
   const ballot = ballotOf(voter.caller)
   if (ballots.some(({ userId }) => userId === ballot.userId)) return { activity }
@@ -128,8 +131,8 @@ async function approve(
     updated_at: now,
   })
   if (decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted }
-  const became = await execute(item, voted.id, { ...tools, recheck: true })
-  return { activity: await updateActivity(tx, voted, became) }
+  const { became, effects } = await execute(item, voted.id, { ...tools, recheck: true })
+  return { activity: await updateActivity(tx, voted, became), effects }
 }
 
 /** Unstated: one rejection by a user who may vote is final, also by the submitter (docs/protocol/activities.md#votes). */
@@ -145,7 +148,7 @@ async function reject(
     const message = `activity ${activity.id} cannot be rejected: its status is ${activity.status}`
     throw new ApiError(GRPC.InvalidArgument, message, { code: 'REQUEST_INVALID' })
   }
-  const item = openCaseOrRefuse(tools, tx, activity, votes, voter)
+  const item = reopenOrRefuse(tools, tx, activity, votes, voter)
   const ballots = await countBallots(tx, activity, votes, now)
   if (!(await tools.judge.mayVote(item, ballots, ballotOf(voter.caller)))) throw permissionDenied([])
   await recordVote(tools, tx, activity, voter, { selection: 'VOTE_SELECTION_REJECTED', castAt: now })
@@ -222,7 +225,7 @@ export function ballotOf(caller: Caller): Ballot {
   return { userId: caller.userId, credential: caller.credential }
 }
 
-function openCaseOrRefuse(
+function reopenOrRefuse(
   tools: EngineTools,
   tx: Transaction,
   activity: ActivityRecordRow,
@@ -230,7 +233,7 @@ function openCaseOrRefuse(
   voter: Voter,
 ): Case {
   // INVARIANT: the first vote is the submission itself.
-  const item = tools.openCase(tx, activity, votes[0]!.user_id, voter)
+  const item = tools.cases.reopen(tx, activity, votes[0]!.user_id, voter)
   if (!item) throw apiError('notImplemented', activity.type)
   return item
 }

@@ -6,10 +6,10 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, GRPC } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
-import type { Known } from '../engine/index.ts'
+import type { ReportFacts, RequestFacts } from '../engine/index.ts'
 
 /** A request that is over. */
-export interface RequestEnd extends Known {
+export interface RequestEnd extends RequestFacts {
   readonly requestId: string
   readonly method: string
   /** The path of its route; absent where there is none. */
@@ -27,14 +27,14 @@ export interface RequestEnd extends Known {
 }
 
 export interface RequestLines {
-  /** The engine notes verified facts about the request here. */
-  knownOf(request: FastifyRequest): Known
+  /** Gives what notes verified facts for the line of a request. */
+  reporterOf(request: FastifyRequest): ReportFacts
   /** A request is answered by this refusal. */
   refuse(request: FastifyRequest, reply: FastifyReply, refusal: ApiError): void
 }
 
 interface Entry {
-  readonly known: Known
+  facts: RequestFacts
   readonly source: string
   refusal?: ApiError
   isAnswered: boolean
@@ -68,7 +68,7 @@ export function addRequestLines(
     // A socket that is closed has no address any more.
     const { ip } = request
     const source = ip && ip.length <= MOST_OF_ADDRESS && isIP(ip) ? ip : 'unknown'
-    const entry: Entry = { known: {}, source, isAnswered: false, isClosed: false }
+    const entry: Entry = { facts: {}, source, isAnswered: false, isClosed: false }
     entries.set(request, entry)
     reply.raw.once('close', () => {
       entry.isClosed = true
@@ -84,7 +84,7 @@ export function addRequestLines(
     if (entry.isClosed) write(request, reply, entry)
   }
 
-  function write(request: FastifyRequest, reply: FastifyReply, { known, source, refusal }: Entry): void {
+  function write(request: FastifyRequest, reply: FastifyReply, { facts, source, refusal }: Entry): void {
     const route = request.routeOptions.url
     const end: RequestEnd = {
       requestId: request.id,
@@ -93,7 +93,7 @@ export function addRequestLines(
       status: refusal?.httpStatus ?? reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       source,
-      ...known,
+      ...facts,
       ...(refusal && { code: refusal.grpc, reason: reasonOf(refusal) }),
       ...(!reply.raw.writableFinished && { cut: true }),
     }
@@ -113,7 +113,12 @@ export function addRequestLines(
   })
 
   return {
-    knownOf: (request) => entries.get(request)?.known ?? {},
+    reporterOf(request) {
+      const entry = entries.get(request)
+      return (facts) => {
+        if (entry) entry.facts = { ...entry.facts, ...facts }
+      }
+    },
     refuse(request, reply, refusal) {
       // What Fastify refuses itself has met no hook.
       const entry = entries.get(request) ?? begin(request, reply)

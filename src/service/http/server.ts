@@ -159,7 +159,7 @@ function toRaw(request: FastifyRequest, lines: RequestLines) {
     headers: request.headers,
     body,
     source: request.ip || undefined,
-    known: lines.knownOf(request),
+    report: lines.reporterOf(request),
   }
 }
 

@@ -52,7 +52,7 @@ async function resolve(publicKey: string, target: string, reach: Reach): Promise
       }
     }
     try {
-      return await resolveCaller(tx, stamp, target, { reach, now: 2 })
+      return await resolveCaller(tx, { stamp, body: new Uint8Array() }, target, { reach, now: 2 })
     } catch (error) {
       if (error instanceof ApiError) return error.turnkeyErrorCode
       throw error

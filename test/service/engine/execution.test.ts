@@ -44,8 +44,15 @@ const body = JSON.stringify({
 let folder: string
 let database: Database
 const errors: unknown[] = []
+const woken: string[] = []
+let counted = 0
+const countCaller = async () => {
+  counted += 1
+}
 beforeEach(async () => {
   errors.length = 0
+  woken.length = 0
+  counted = 0
   folder = mkdtempSync(join(tmpdir(), 'quorate-engine-'))
   database = openDatabase(join(folder, 'quorate.db'), { now: NOW })
   const user = { id: '00000000-0000-4000-8000-00000000000b', name: 'root' }
@@ -71,8 +78,9 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     decoder: createDecoder(),
     oidc: { verify: async () => undefined },
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
+    effects: { wakeSender: () => void woken.push('sender') },
     outside: { checkWebhookUrl: async () => undefined, chains: createChains({}) },
-    rates: createRates({}),
+    rates: { ...createRates({}), countCaller },
     clock: () => NOW,
     randomBytes,
     logger: { ...silentLogger, error: (message, fields) => void errors.push({ message, fields }) },
@@ -127,5 +135,76 @@ describe('execution', () => {
     })
     expect(await recorded()).toBeUndefined()
     expect(await trace()).toBeUndefined()
+  })
+
+  test('execution: an effect runs once the activity is on disk, and once however often it was asked for', async () => {
+    const seen: string[][] = []
+    const execute: Handler['execute'] = async ({ afterCommit }) => {
+      afterCommit('wakeSender')
+      afterCommit('wakeSender')
+      seen.push([...woken])
+      return {}
+    }
+    await submit({ execute })
+    expect({ seen, woken }).toEqual({ seen: [[]], woken: ['sender'] })
+  })
+
+  test.each([
+    { of: 'an execution that is refused', error: apiError('invalidPath') },
+    { of: 'an execution with a fault', error: new TypeError('ours') },
+    { of: 'a transaction that is undone', error: new StoreUnavailable('the disk is full') },
+  ])('execution: no effect of $of runs', async ({ error }) => {
+    const execute: Handler['execute'] = async ({ afterCommit }) => {
+      afterCommit('wakeSender')
+      throw error
+    }
+    await submit({ execute }).catch(() => {})
+    expect(woken).toEqual([])
+  })
+})
+
+describe('preparation', () => {
+  const revoke = async () => void (await database.write((tx) => tx.deleteFrom('api_keys').execute()))
+
+  test('preparation: its answers are in the context of what checks and of what carries out, and stored', async () => {
+    const seen: unknown[] = []
+    const prepare = async () => ({ price: '7' })
+    const validate: Handler['validate'] = async ({ answers }) => void seen.push(answers)
+    const execute: Handler['execute'] = async ({ answers }) => {
+      seen.push(answers)
+      return {}
+    }
+    await submit({ prepare, validate, execute })
+    expect(seen).toEqual([{ price: '7' }, { price: '7' }])
+    expect(await recorded()).toMatchObject({ answers: '{"price":"7"}' })
+  })
+
+  test('preparation: a credential that is revoked while the answer is waited for writes nothing', async () => {
+    const submitted = submit({ prepare: revoke })
+    await expect(submitted).rejects.toMatchObject({ turnkeyErrorCode: 'PUBLIC_KEY_NOT_FOUND' })
+    expect(await recorded()).toBeUndefined()
+    expect(await trace()).toBeUndefined()
+  })
+
+  test('preparation: nothing is asked for a stranger, and nothing again for bytes that are known', async () => {
+    let asked = 0
+    const prepare = async () => {
+      asked += 1
+    }
+    await submit({ prepare })
+    await submit({ prepare })
+    expect(asked).toBe(1)
+    await revoke()
+    await expect(submit({ prepare })).rejects.toMatchObject({ turnkeyErrorCode: 'PUBLIC_KEY_NOT_FOUND' })
+    expect(asked).toBe(1)
+  })
+
+  test('preparation: a request is counted once, before anything is asked', async () => {
+    let before = 0
+    const prepare = async () => {
+      before = counted
+    }
+    await submit({ prepare })
+    expect({ before, counted }).toEqual({ before: 1, counted: 1 })
   })
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEip191Signer, createP256Signer, generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { encodeUtf8 } from '../../../src/encoding/index.ts'
 import { ApiError, fingerprintOf, parseJson } from '../../../src/protocol/index.ts'
-import { authenticate } from '../../../src/service/engine/authentication.ts'
+import { readProof } from '../../../src/service/engine/credential.ts'
 import { createWorkPool } from '../../../src/service/work/pool.ts'
 import { fresh, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
@@ -150,9 +150,11 @@ describe('stamps over raw bytes', () => {
     ] as const) {
       const body = encodeUtf8('x'.repeat(length))
       const stamp = { publicKey, scheme, signature: sign(body) }
-      expect(await authenticate({ headers: { 'x-stamp': header(stamp) }, body }, pool)).toMatchObject({ publicKey })
+      expect(await readProof({ headers: { 'x-stamp': header(stamp) }, body }, pool)).toMatchObject({
+        stamp: { publicKey },
+      })
       const other = encodeUtf8(`y${'x'.repeat(length - 1)}`)
-      const refused = authenticate({ headers: { 'x-stamp': header(stamp) }, body: other }, pool)
+      const refused = readProof({ headers: { 'x-stamp': header(stamp) }, body: other }, pool)
       await expect(refused).rejects.toMatchObject({ httpStatus: 401 })
       expect(pool.done()).toBe(jobs)
     }
@@ -165,11 +167,11 @@ describe('stamps over raw bytes', () => {
       fc.asyncProperty(bodies, parts, fc.nat(), fc.integer({ min: 0, max: 7 }), async (text, part, at, bit) => {
         const body = encodeUtf8(text.isWellFormed() ? text : text.toWellFormed())
         const stamp = { publicKey: key.publicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature: signer.sign(body) }
-        await authenticate({ headers: { 'x-stamp': header(stamp) }, body }, pool)
+        await readProof({ headers: { 'x-stamp': header(stamp) }, body }, pool)
         figures.accepted++
         const [mutant, bytes] = mutate(stamp, body, { part, at, bit })
         try {
-          await authenticate({ headers: { 'x-stamp': header(mutant) }, body: bytes }, pool)
+          await readProof({ headers: { 'x-stamp': header(mutant) }, body: bytes }, pool)
         } catch (error) {
           expect(error).toBeInstanceOf(ApiError)
           expect((error as ApiError).httpStatus).toBe(401)

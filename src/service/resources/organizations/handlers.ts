@@ -47,7 +47,7 @@ const FEATURE_VALUES: Partial<Record<Wire.FeatureName, { rule: string; holds: (v
 
 const setOrganizationFeature: TypedHandler<Wire.SetOrganizationFeatureIntent, Wire.SetOrganizationFeatureResult> = {
   // The URL rules of webhook endpoints (docs/protocol/webhooks.md#the-feature-webhook).
-  examine: async ({ name, value = '' }, outside, organizationId) => {
+  prepare: async ({ name, value = '' }, outside, organizationId) => {
     if (name === 'FEATURE_NAME_WEBHOOK') await outside.checkWebhookUrl(value, 'value', organizationId)
   },
   async validate(_, { name, value = '' }) {

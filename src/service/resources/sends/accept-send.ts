@@ -4,9 +4,9 @@ import { insertSend } from './store.ts'
 
 type Asked = Pick<SendRow, 'caip2' | 'sender'> & Partial<Pick<SendRow, 'account' | 'nonce' | 'hash'>>
 
-/** Notes a send that the sender is to carry out, and returns its id; `request` is kept as JSON. */
+/** Notes a send that the sender is to carry out, has it woken for that, and returns the send's id; `request` is kept as JSON. */
 export async function acceptSend(
-  { tx, organizationId, activityId, now, newId }: ExecutionContext,
+  { tx, organizationId, activityId, now, newId, afterCommit }: ExecutionContext,
   { request, ...asked }: Asked & { readonly request: object },
 ): Promise<string> {
   const id = newId()
@@ -23,5 +23,6 @@ export async function acceptSend(
     updated_at: now,
     ...asked,
   })
+  afterCommit('wakeSender')
   return id
 }

@@ -17,7 +17,7 @@ import { insertAttempt } from './store.ts'
 type Intent = Wire.EthSendRawTransactionIntent
 
 const sendRaw: TypedHandler<Intent, Wire.EthSendRawTransactionResult> = {
-  async examine(intent, { chains }) {
+  async prepare(intent, { chains }) {
     const chain = chains.require(intent.caip2)
     const signed = orRefuse(() => readSendFacts(TYPE, intent, { interfaces: [] }))
     const { from, nonce, value, gas, gas_price } = signedOf(signed)

@@ -25,13 +25,19 @@ type Intent = Wire.EthSendTransactionIntentV2
 type EthereumType = typeof SEND | typeof UNDELEGATE
 type EthereumIntent = Intent | Wire.EthUndelegate7702Intent
 
-const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
-  async examine({ caip2, sponsor }, { chains }) {
+/** What gas cost when a sponsored send was submitted: the price that its approvers were shown. */
+interface GasQuote {
+  /** Wei, decimal. */
+  readonly gasPrice: string
+}
+
+const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2, GasQuote> = {
+  async prepare({ caip2, sponsor }, { chains }) {
     const chain = chains.require(caip2)
     const node = createEthereumNode(chain.node)
     if (sponsor !== true) {
       await askChain(chain, () => node.chainId())
-      return undefined
+      return
     }
     // Whoever approves it later approves what it was said to cost.
     const { maxFeePerGas } = await askChain(chain, () => node.suggestFees())
@@ -58,10 +64,9 @@ const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2> = {
 }
 
 const undelegate: TypedHandler<Wire.EthUndelegate7702Intent, Wire.EthUndelegate7702Result> = {
-  async examine({ caip2 }, { chains }) {
+  async prepare({ caip2 }, { chains }) {
     const chain = chains.require(caip2)
     await askChain(chain, () => createEthereumNode(chain.node).chainId())
-    return undefined
   },
   async validate(context, intent) {
     await check(context, UNDELEGATE, intent)
@@ -133,14 +138,13 @@ const BYTE_GAS = 16n
 const PRICE_UNKNOWN = 'the price of gas at its submission is not known: submit it again'
 
 /** Before the node has tried it: what the caller allows, or what such calls usually take. */
-function estimate({ chains, answers }: HandlerContext, { caip2, calls, gasLimit }: Intent) {
+function estimate({ chains, answers }: HandlerContext<GasQuote>, { caip2, calls, gasLimit }: Intent) {
   const chain = chains.require(caip2)
   const bytes = calls.reduce((sum, { data = '' }) => sum + BigInt(data.length / 2), 0n)
   const usual = EXECUTION_GAS + CALL_GAS * BigInt(calls.length) + BYTE_GAS * bytes
   // One that was submitted before prices were kept has none: it must not pass for free.
-  const { gasPrice } = answers ?? {}
-  if (typeof gasPrice !== 'string') throw new ApiError(GRPC.FailedPrecondition, PRICE_UNKNOWN)
-  return { chain, cost: BigInt(gasLimit || usual) * BigInt(gasPrice) }
+  if (!answers) throw new ApiError(GRPC.FailedPrecondition, PRICE_UNKNOWN)
+  return { chain, cost: BigInt(gasLimit || usual) * BigInt(answers.gasPrice) }
 }
 
 /** Checks that both activities share: the chain is known, the sender exists, the transaction can be read. */

@@ -24,7 +24,7 @@ import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table
 import { acceptSend } from './accept-send.ts'
 
 const send: TypedHandler<Wire.SolSendTransactionIntentV2, Wire.SolSendTransactionResultV2> = {
-  async examine({ caip2 }, { chains }) {
+  async prepare({ caip2 }, { chains }) {
     const chain = chains.require(caip2)
     await askChain(chain, () => chain.node.request('getGenesisHash', []))
   },

@@ -9,9 +9,8 @@ import { deleteWebhookEndpoint, findWebhookEndpoint, insertWebhookEndpoint, upda
 import { toWireWebhookEndpoint } from './wire.ts'
 
 const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookEndpointResult> = {
-  async examine({ url }, outside, organizationId) {
+  async prepare({ url }, outside, organizationId) {
     await outside.checkWebhookUrl(url, 'url', organizationId)
-    return undefined
   },
   async validate(context, { subscriptions = [] }) {
     if (subscriptions.length > WEBHOOK_LIMITS.subscriptions) {
@@ -41,7 +40,7 @@ const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookE
 
 /** Subscriptions cannot be changed; an absent or empty text stays (docs/protocol/webhooks.md#endpoints). */
 const update: TypedHandler<Wire.UpdateWebhookEndpointIntent, Wire.UpdateWebhookEndpointResult> = {
-  examine: async ({ url }, outside, organizationId) => {
+  prepare: async ({ url }, outside, organizationId) => {
     if (url) await outside.checkWebhookUrl(url, 'url', organizationId)
   },
   async validate(context, { endpointId }) {

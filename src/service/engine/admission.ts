@@ -1,0 +1,40 @@
+import type { Rates } from '../rates.ts'
+import type { Transaction } from '../store/index.ts'
+import { type Caller, type Reach, resolveCaller } from './caller.ts'
+import type { Proof } from './credential.ts'
+import { factsOfCaller, type ReportFacts } from './request-facts.ts'
+import { checkSource } from './source-address.ts'
+
+/** A request whose stamp signs its bytes, as far as it matters for letting it in. */
+export interface StampedRequest {
+  readonly path: string
+  /** The organization that it names. */
+  readonly organizationId: string
+  readonly reach: Reach
+  readonly proof: Proof
+  /** The address that it came from, where that is known. */
+  readonly source: string | undefined
+  readonly report: ReportFacts
+}
+
+/**
+ * Lets a request in, or throws `ApiError`: who the caller is, whether from this address, whether this often.
+ *
+ * INVARIANT: each transaction of a request begins with it, and nothing else finds a caller. A submit has one transaction; one
+ * that has questions to the world outside has two, and both admit: the first so that no stranger makes the service ask, the
+ * second because a credential may have been deleted or have expired while the answer was waited for. What is written rests on
+ * the second alone. A request is counted once, in the first.
+ */
+export async function admit(
+  rates: Rates,
+  tx: Transaction,
+  request: StampedRequest,
+  { now, isCounted }: { readonly now: number; readonly isCounted: boolean },
+): Promise<Caller> {
+  const { proof, organizationId, reach, source, path, report } = request
+  const caller = await resolveCaller(tx, proof, organizationId, { reach, now })
+  report(factsOfCaller(caller))
+  await checkSource(tx, caller, source)
+  if (!isCounted) await rates.countCaller(tx, { organizationId: caller.organizationId, path })
+  return caller
+}

@@ -1,0 +1,42 @@
+import type { CredentialFacts } from '../../../policy/index.ts'
+import type { Headers, StampKind, Stamps } from '../../../stamp/index.ts'
+import type { AuthenticatorRow, OrganizationPlace, Transaction, VoteRow } from '../../store/index.ts'
+import type { WorkPool } from '../../work/index.ts'
+
+/** A request's headers and bytes, and the address that they came from. */
+export interface RequestBytes {
+  readonly headers: Headers
+  readonly body: Uint8Array
+  readonly source?: string | undefined
+}
+
+/** One form of stamp, and how it leads to a caller. */
+export interface CredentialSort<Kind extends StampKind> {
+  /**
+   * Proves what stamp and bytes alone can prove, before the body is read and without the store. Absent where the credential
+   * must be known first. Throws `ApiError`.
+   */
+  readonly verify?: (stamp: Stamps[Kind], request: RequestBytes, tools: { readonly pool: WorkPool }) => Promise<void>
+  /**
+   * Finds the credential (docs/protocol/stamps.md#from-stamp-to-caller) and proves what rests on it. It runs in each transaction
+   * of the request, at the time of that transaction. Throws `ApiError`.
+   */
+  readonly find: (
+    tx: Transaction,
+    proof: { readonly stamp: Stamps[Kind]; readonly body: Uint8Array },
+    target: OrganizationPlace,
+    now: number,
+  ) => Promise<ProvedCredential>
+}
+
+/** A credential that has proved itself in this request. */
+export interface ProvedCredential {
+  readonly userId: string
+  /** The organization that its user belongs to. */
+  readonly homeId: string
+  readonly facts: CredentialFacts
+  /** The parts of the stamp that a vote keeps (docs/protocol/stamps.md#what-a-vote-keeps). */
+  readonly signed: Pick<VoteRow, 'public_key' | 'signature' | 'scheme'>
+  /** The counter that a passkey told. */
+  readonly counted?: { readonly authenticator: AuthenticatorRow; readonly signCount: number }
+}

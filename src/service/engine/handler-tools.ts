@@ -1,0 +1,29 @@
+import { newUuid, type RandomBytes } from '../../crypto/index.ts'
+import type { Chains } from '../chains/index.ts'
+import type { SealedPlace, Sealing } from '../keys/index.ts'
+
+/** The tools that all handlers have, whatever the request. */
+export interface HandlerTools {
+  /** Random bytes, from the injected source. */
+  readonly randomBytes: (length: number) => Uint8Array
+  /** A new random UUID (version 4). */
+  readonly newId: () => string
+  /** Seals bytes at rest, bound to the row they stand in, and wipes them; opens them again, for the caller to wipe. */
+  readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
+  readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
+  /** The chains that are served. INVARIANT: no node is asked while the transaction is open. */
+  readonly chains: Chains
+}
+
+/** Makes the tools of the handlers of one service. */
+export function createHandlerTools({
+  randomBytes,
+  sealing,
+  chains,
+}: {
+  readonly randomBytes: RandomBytes
+  readonly sealing: Sealing
+  readonly chains: Chains
+}): HandlerTools {
+  return { randomBytes, newId: () => newUuid(randomBytes), seal: sealing.seal, unseal: sealing.unseal, chains }
+}

@@ -1,0 +1,62 @@
+/**
+ * The questions that a request asks the world outside, before its transaction: others must not wait for the answers. The
+ * caller must be admitted first, or anybody could make the service ask; bytes that are known need no second answer.
+ */
+import type { JsonObject } from '../../protocol/index.ts'
+import type { OidcVerifier } from '../oidc/index.ts'
+import { type Database, findActivityByFingerprint, type Transaction } from '../store/index.ts'
+import type { Caller } from './caller.ts'
+import type { Handler, NotExecuted, Outside } from './handler.ts'
+import { findTokens, verifyTokens } from './identities.ts'
+import type { Prepared } from './prepared.ts'
+import type { SubmitRequest } from './request.ts'
+
+/** The answers, and whether the caller was admitted to ask for them. */
+export interface Preparation {
+  readonly prepared: Prepared<JsonObject>
+  readonly isAdmitted: boolean
+}
+
+interface Tools {
+  readonly database: Database
+  readonly oidc: OidcVerifier
+  readonly admit: (tx: Transaction) => Promise<Caller>
+}
+
+/** Asks what a submit needs to have asked: who its OIDC tokens name, and its handler's own questions. Throws `ApiError`. */
+export async function prepareSubmit(
+  {
+    database,
+    oidc,
+    admit,
+    outside,
+    handler,
+  }: Tools & { readonly outside: Outside; readonly handler: Handler | NotExecuted },
+  { intent, fingerprint }: Pick<SubmitRequest, 'intent' | 'fingerprint'>,
+): Promise<Preparation> {
+  const tokens = findTokens(intent)
+  const ask = 'execute' in handler ? handler.prepare : undefined
+  if (tokens.length === 0 && !ask) return { prepared: await withoutAnswers(oidc), isAdmitted: false }
+  const { organizationId, isKnown } = await database.read(async (tx) => {
+    const { organizationId } = await admit(tx)
+    return { organizationId, isKnown: (await findActivityByFingerprint(tx, organizationId, fingerprint)) !== undefined }
+  })
+  if (isKnown) return { prepared: await withoutAnswers(oidc), isAdmitted: true }
+  const identityOf = await verifyTokens(oidc, tokens)
+  const answers = (await ask?.(intent, outside, organizationId)) ?? undefined
+  return { prepared: { identityOf, answers }, isAdmitted: true }
+}
+
+/** Asks who the OIDC tokens of a query name. Throws `ApiError`. */
+export async function prepareQuery({ database, oidc, admit }: Tools, request: JsonObject): Promise<Preparation> {
+  const tokens = findTokens(request)
+  if (tokens.length > 0) await database.read(admit)
+  return {
+    prepared: { identityOf: await verifyTokens(oidc, tokens), answers: undefined },
+    isAdmitted: tokens.length > 0,
+  }
+}
+
+async function withoutAnswers(oidc: OidcVerifier): Promise<Prepared<JsonObject>> {
+  return { identityOf: await verifyTokens(oidc, []), answers: undefined }
+}
