@@ -5,7 +5,7 @@ import { sha3_256 } from '@noble/hashes/sha3.js'
 import { NETWORK, p2pk, p2pkh, p2sh, p2tr, p2wpkh, p2wsh, TEST_NETWORK } from '@scure/btc-signer'
 import { keccak256 } from '../crypto/index.ts'
 import { concatBytes, encodeBase32, encodeBase58, encodeBech32, encodeHex } from '../encoding/index.ts'
-import { crc16, encodeBase58Check, hash160 } from './checksum.ts'
+import { crc16, encodeVersioned, hash160 } from './checksum.ts'
 import type { Curve } from './curves.ts'
 
 /** A public key: compressed for the ECDSA curves, 32 bytes for Ed25519. */
@@ -24,7 +24,7 @@ export const uncompressed: AddressWriter = (key) => encodeHex(uncompressedBytes(
 
 export const ethereum: AddressWriter = (key) => `0x${checksummed(encodeHex(ethereumBytes(key)))}`
 
-export const tron: AddressWriter = (key) => encodeBase58Check(0x41, ethereumBytes(key))
+export const tron: AddressWriter = (key) => encodeVersioned(0x41, ethereumBytes(key))
 
 export const solana: AddressWriter = ({ bytes }) => encodeBase58(bytes)
 
@@ -37,9 +37,9 @@ export const cosmos =
 export const doge =
   (version: number): AddressWriter =>
   ({ bytes }) =>
-    encodeBase58Check(version, hash160(bytes))
+    encodeVersioned(version, hash160(bytes))
 
-export const xrp: AddressWriter = ({ bytes }) => encodeBase58Check(0, hash160(bytes), 'ripple')
+export const xrp: AddressWriter = ({ bytes }) => encodeVersioned(0, hash160(bytes), 'ripple')
 
 /** BLAKE2b-256 of the signature scheme's flag, 0 for Ed25519, and the key. */
 export const sui: AddressWriter = ({ bytes }) =>

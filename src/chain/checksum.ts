@@ -1,16 +1,15 @@
 import { ripemd160 } from '@noble/hashes/legacy.js'
-import { sha256 } from '../crypto/index.ts'
-import { concatBytes, encodeBase58 } from '../encoding/index.ts'
+import { encodeBase58Check, sha256 } from '../crypto/index.ts'
+import { concatBytes } from '../encoding/index.ts'
 
 /** RIPEMD-160 of SHA-256: what most addresses show of a public key. */
 export function hash160(bytes: Uint8Array): Uint8Array {
   return ripemd160(sha256(bytes))
 }
 
-/** Base58check: a version byte, the payload, and the first four bytes of its double SHA-256. */
-export function encodeBase58Check(version: number, payload: Uint8Array, alphabet?: 'bitcoin' | 'ripple'): string {
-  const body = concatBytes(Uint8Array.of(version), payload)
-  return encodeBase58(concatBytes(body, sha256(sha256(body)).subarray(0, 4)), alphabet)
+/** Base58check behind a version byte. */
+export function encodeVersioned(version: number, payload: Uint8Array, alphabet?: 'bitcoin' | 'ripple'): string {
+  return encodeBase58Check(concatBytes(Uint8Array.of(version), payload), alphabet)
 }
 
 /** CRC-16/XMODEM: polynomial 0x1021, start 0. */

@@ -5,6 +5,7 @@
  * Relies on `node:crypto`, so workflows must not reach it.
  */
 
+export { encodeBase58Check } from './base58check.ts'
 export { type Cbor, type CborKey, decodeCbor, readCbor } from './cbor.ts'
 export { type CoseAlgorithm, type CoseKey, parseCoseKey } from './cose.ts'
 export { signEd25519 } from './ed25519.ts'
@@ -15,9 +16,11 @@ export { type HpkeMessage, hpkeOpen, hpkeSeal } from './hpke.ts'
 export { isKeyCurve, KEY_CURVES, type KeyCurve } from './key-curves.ts'
 export {
   compressP256,
+  createP256KeyBytes,
   createP256Signer,
   createP256Verifier,
   generateP256KeyPair,
+  type KeyPairInBytes,
   p256PublicKey,
   signEs256,
   uncompressP256,
@@ -26,6 +29,7 @@ export {
 } from './p256.ts'
 export { createPooledRandomBytes, type RandomBytes, randomBytes } from './random.ts'
 export { seal, unseal } from './seal.ts'
+export { compressSecp256k1 } from './secp256k1.ts'
 export { inHalves, recoverSecp256k1, type SignatureHalves, signEcdsaDigest, signSchnorrDigest } from './sign-digest.ts'
 export type { CurveOperations, KeyPair, SignatureClaim, Signer, Verify, VerifyInPool } from './signer.ts'
 export { newTimeOrderedUuid, newUuid } from './uuid.ts'

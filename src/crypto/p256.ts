@@ -1,7 +1,8 @@
-import { ECDH } from 'node:crypto'
+import { createECDH, ECDH } from 'node:crypto'
 import { type Bytes, decodeHex, encodeHex } from '../encoding/index.ts'
 import { encodeDerSignature, parseDerSignature } from './der.ts'
 import { createEcdsaVerifiers, type EcdsaCurve, ecdsaOver } from './ecdsa.ts'
+import type { RandomBytes } from './random.ts'
 import type { KeyPair, Signer, Verify } from './signer.ts'
 
 const CURVE: EcdsaCurve = { name: 'P-256', openssl: 'prime256v1' }
@@ -43,6 +44,27 @@ export function verifyEs256(publicKeyHex: string, body: Uint8Array, signature: U
 export function compressP256(publicKeyHex: string): string | undefined {
   const point = uncompressP256(publicKeyHex)
   return point && (ECDH.convertKey(point, CURVE.openssl, 'hex', 'hex', 'compressed') as string)
+}
+
+/** A key pair whose private half can be wiped: no text of it is made. */
+export interface KeyPairInBytes {
+  readonly privateKey: Uint8Array
+  /** Lower-case hex, compressed. */
+  readonly publicKey: string
+}
+
+/** Makes a P-256 key pair from the given randomness; the private half is the caller's to wipe. */
+export function createP256KeyBytes(randomBytes: RandomBytes): KeyPairInBytes {
+  for (;;) {
+    const privateKey = randomBytes(32)
+    const ecdh = createECDH(CURVE.openssl)
+    try {
+      ecdh.setPrivateKey(privateKey)
+      return { privateKey, publicKey: ecdh.getPublicKey('hex', 'compressed') }
+    } catch {
+      // One in 2^32 draws lies outside of the curve's range (FIPS 186-5 A.2.2): draw again.
+    }
+  }
 }
 
 /** Writes a P-256 public key (hex, compressed or not) as its 65 bytes `04 ‖ x ‖ y` in hex; nothing if it is none. */

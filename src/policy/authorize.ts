@@ -187,12 +187,19 @@ function quorumOf({ approvers, rootQuorum }: PolicyContext): 'met' | 'begun' | '
   return given >= rootQuorum.threshold ? 'met' : given > 0 ? 'begun' : 'none'
 }
 
-/** Create and delete of credentials whose owner is the only voter (U-own-cred-scope). */
+/** Logins by which a user gets nothing but a key, or a token, of its own that ends by itself. */
+const OWN_LOGINS: ReadonlySet<string | undefined> = new Set([
+  'STAMP_LOGIN',
+  'CREATE_READ_ONLY_SESSION',
+  'CREATE_READ_WRITE_SESSION',
+])
+
+/** Create and delete of credentials, and logins, whose owner is the only voter (U-own-cred-scope). */
 function isOwnCredentials({ approvers, targetUserId }: PolicyContext, row: ActivityRow | undefined): boolean {
   return (
     targetUserId !== undefined &&
-    row?.resource === 'CREDENTIAL' &&
-    (row.action === 'CREATE' || row.action === 'DELETE') &&
+    ((row?.resource === 'CREDENTIAL' && (row.action === 'CREATE' || row.action === 'DELETE')) ||
+      OWN_LOGINS.has(row?.family)) &&
     approvers.length === 1 &&
     approvers[0]!.id === targetUserId
   )

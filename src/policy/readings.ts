@@ -187,7 +187,7 @@ export const readings = {
     where: 'src/policy/authorize.ts',
   },
   'U-own-cred-scope': {
-    reading: 'it covers creating and deleting credentials of the only voter',
+    reading: 'it covers creating and deleting credentials of the only voter, and its own logins',
     where: 'src/policy/authorize.ts',
   },
   'U-rejected': { reading: 'one reject by a user who may vote rejects for good', where: 'src/service' },

@@ -35,13 +35,14 @@ describe('service: the data folder', () => {
     const file = readBootstrap()
     expect(Object.keys(file).sort()).toEqual([
       ...['apiPrivateKey', 'apiPublicKey', 'baseUrl', 'notarizerPublicKey', 'organizationId', 'relayers', 'rootUserId'],
-      ...['signerPublicKey', 'tlsFetcherPublicKey'],
+      ...['signerPublicKey', 'tlsFetcherEncryptionPublicKey', 'tlsFetcherPublicKey'],
     ])
     expect(file).toMatchObject({ baseUrl: url, organizationId: bootstrap.organizationId })
     expect(p256PublicKey(file['apiPrivateKey']!)).toBe(file['apiPublicKey'])
-    const pinned = [file['signerPublicKey'], file['notarizerPublicKey'], file['tlsFetcherPublicKey']]
+    const names = ['signerPublicKey', 'notarizerPublicKey', 'tlsFetcherPublicKey', 'tlsFetcherEncryptionPublicKey']
+    const pinned = names.map((name) => file[name])
     for (const key of pinned) expect(key).toMatch(/^04[0-9a-f]{128}$/)
-    expect(new Set(pinned).size).toBe(3)
+    expect(new Set(pinned).size).toBe(4)
     expect(bootstrap.relayers).toEqual({
       eip155: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/),
       solana: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),

@@ -11,8 +11,8 @@ export interface SmallDisk {
   remove(): void
 }
 
-/** Mounts a tmpfs. @default size '1m' */
-export function createSmallDisk(size = '1m'): SmallDisk {
+/** Mounts a tmpfs. @default size '2m' */
+export function createSmallDisk(size = '2m'): SmallDisk {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tmpfs', folder])
   return {

@@ -1,6 +1,6 @@
 /** Tron's protobuf `raw_data` → `tron.tx` (docs/protocol/policies.md#fields). Bytes read as hex without `0x`. */
 import { decodeUtf8, encodeHex } from '../../encoding/index.ts'
-import { encodeBase58Check } from '../checksum.ts'
+import { encodeVersioned } from '../checksum.ts'
 import { type Message, readProtobuf } from './protobuf.ts'
 import { type Facts, refuse, refuseUnsupported } from './refuse.ts'
 import {
@@ -89,7 +89,7 @@ function readPermission(bytes: Uint8Array): Facts {
 /** `0x41` and 20 bytes, written as base58check: `T…`. */
 function address(bytes: Uint8Array, name: string): string {
   if (bytes.length !== 21 || bytes[0] !== 0x41) refuse(`\`${name}\` is no address`)
-  return encodeBase58Check(0x41, bytes.subarray(1))
+  return encodeVersioned(0x41, bytes.subarray(1))
 }
 
 function oneOf(names: readonly string[], index: bigint, name: string): string {

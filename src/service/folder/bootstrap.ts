@@ -29,6 +29,7 @@ export interface Bootstrap {
   readonly signerPublicKey: string
   readonly notarizerPublicKey: string
   readonly tlsFetcherPublicKey: string
+  readonly tlsFetcherEncryptionPublicKey: string
   /** The addresses that pay for sponsored sends, by the namespace of the chain; it needs funds there. */
   readonly relayers: RelayerAddresses
 }
@@ -111,6 +112,7 @@ export async function refreshBootstrap(dataDir: string, tools: BootstrapTools, b
     signerPublicKey: keys.signer,
     notarizerPublicKey: keys.notarizer,
     tlsFetcherPublicKey: keys['tls-fetcher'],
+    tlsFetcherEncryptionPublicKey: keys['tls-fetcher-encryption'],
     relayers,
   }
   const text = toText(bootstrap)

@@ -17,6 +17,7 @@ import { privateKeyHandlers } from './private-keys/handlers.ts'
 import { ethSendHandlers } from './sends/eth-send.ts'
 import { ethSendRawHandlers } from './sends/eth-send-raw.ts'
 import { solSendHandlers } from './sends/sol-send.ts'
+import { sessionHandlers } from './sessions/handlers.ts'
 import { signRawPayloadHandlers } from './signatures/sign-raw-payload.ts'
 import { signTransactionHandlers } from './signatures/sign-transaction.ts'
 import { sparkHandlers } from './signatures/spark.ts'
@@ -39,6 +40,7 @@ const executed = {
   ...authenticatorHandlers,
   ...oauthProviderHandlers,
   ...subOrganizationHandlers,
+  ...sessionHandlers,
   ...policyHandlers,
   ...organizationHandlers,
   ...walletHandlers,

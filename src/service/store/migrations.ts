@@ -13,6 +13,7 @@ import { positions } from './migrations/positions.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
 import { sends } from './migrations/sends.ts'
 import { sendsByHash } from './migrations/sends-by-hash.ts'
+import { sessions } from './migrations/sessions.ts'
 import { signing } from './migrations/signing.ts'
 import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
@@ -141,6 +142,7 @@ const MIGRATIONS: readonly Migration[] = [
   positions,
   answers,
   verificationTokens,
+  sessions,
 ]
 
 /**

@@ -17,6 +17,8 @@ export interface Schema {
   tags: InOrder<TagRow>
   tag_members: TagMemberRow
   api_keys: InOrder<ApiKeyRow>
+  session_profiles: InOrder<SessionProfileRow>
+  read_only_sessions: ReadOnlySessionRow
   policies: InOrder<PolicyRow>
   sends: Omit<SendRow, 'position'> & { position: Generated<number> }
   send_attempts: SendAttemptRow
@@ -59,6 +61,7 @@ export type OrderedTable =
   | 'oauth_providers'
   | 'oauth2_credentials'
   | 'invitations'
+  | 'session_profiles'
   | 'policies'
   | 'wallets'
   | 'private_keys'
@@ -128,8 +131,32 @@ export interface ApiKeyRow {
   credential_type: string
   /** Seconds of validity from `created_at`; null for a long-lived key. */
   expiration_seconds: number | null
+  /** Of a login's key, the profile that limits what it may do; null or absent for none. */
+  session_profile_id?: string | null | undefined
   created_at: number
   updated_at: number
+}
+
+/** What the keys of a login may do, in the policy language (docs/protocol/sessions.md#session-profiles). It never changes. */
+export interface SessionProfileRow {
+  id: string
+  organization_id: string
+  name: string
+  scope: string
+  expiration_seconds: number | null
+  notes: string
+  created_at: number
+  updated_at: number
+}
+
+/** A read-only session: its token is kept by its hash alone. */
+export interface ReadOnlySessionRow {
+  /** Hex of the SHA-256 of the token. */
+  token_hash: string
+  organization_id: string
+  user_id: string
+  created_at: number
+  expires_at: number
 }
 
 export interface PolicyRow {

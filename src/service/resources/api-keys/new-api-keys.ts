@@ -1,9 +1,10 @@
 import { apiError, resourceLimits, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
+import { evictExpiringKeys } from '../../login/index.ts'
 import { publicKeyTaken } from '../../readings.ts'
 import type { ApiKeyRow } from '../../store/index.ts'
 import { requireDistinct } from '../require.ts'
-import { deleteApiKeys, insertApiKey, listTakenPublicKeys } from './store.ts'
+import { insertApiKey, listTakenPublicKeys } from './store.ts'
 
 /** The curves that an API key may be on (docs/protocol/stamps.md#api-key-stamps). */
 const CREDENTIAL_TYPES = {
@@ -68,17 +69,8 @@ export async function addApiKeys(
   present: readonly ApiKeyRow[],
 ): Promise<string[]> {
   const { tx, organizationId, now } = context
-  const expiring = present.filter((key) => key.expiration_seconds !== null)
   const incoming = added.filter((key) => key.expirationSeconds !== null).length
-  const surplus = expiring.length + incoming - resourceLimits.parent.expiringApiKeysPerUser
-  if (incoming > 0 && surplus > 0) {
-    const evicted = evictionOrder(expiring, now).slice(0, surplus)
-    await deleteApiKeys(
-      tx,
-      organizationId,
-      evicted.map(({ id }) => id),
-    )
-  }
+  await evictExpiringKeys(context, organizationId, { present, incoming })
   const ids: string[] = []
   for (const key of added) {
     const id = context.newId()
@@ -96,10 +88,4 @@ export async function addApiKeys(
     ids.push(id)
   }
   return ids
-}
-
-/** Expired keys first, each part oldest first, as the rows come. */
-function evictionOrder(expiring: readonly ApiKeyRow[], now: number): ApiKeyRow[] {
-  const isExpired = (key: ApiKeyRow) => now >= key.created_at + (key.expiration_seconds ?? 0) * 1000
-  return [...expiring.filter(isExpired), ...expiring.filter((key) => !isExpired(key))]
 }

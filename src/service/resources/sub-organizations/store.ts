@@ -106,7 +106,9 @@ const CONTENTS = [
   'used_verification_tokens',
   'oauth_providers',
   'authenticators',
+  'read_only_sessions',
   'api_keys',
+  'session_profiles',
   'users',
 ] as const satisfies readonly (keyof Schema)[]
 

@@ -72,3 +72,14 @@ export async function deleteUsers(tx: Transaction, organizationId: string, userI
     .execute()
   await tx.deleteFrom('users').where('organization_id', '=', organizationId).where('id', 'in', userIds).execute()
 }
+
+/** Reads the users of the organization who have this e-mail address, in any case. */
+export async function listUsersByEmail(tx: Transaction, organizationId: string, email: string): Promise<UserRow[]> {
+  return tx
+    .selectFrom('users')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where(({ eb, fn }) => eb(fn<string>('lower', ['email']), '=', email.toLowerCase()))
+    .orderBy('users.position')
+    .execute()
+}
