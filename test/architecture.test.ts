@@ -70,14 +70,17 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'workflows',
     'activities',
     'analysis',
+    'import',
     'live',
     'plan',
+    'definitions',
     'resources',
     'client',
     'stamp',
     'protocol',
     'telemetry',
     'diagnostics',
+    'encoding',
   ],
   sending: [
     'operations',
@@ -169,9 +172,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   chains: [],
   files: [],
   logger: [],
-  waiting: [],
   'demo-keys': [],
-  'importing-inside': [],
   'organization-worker': [],
   withheld: [],
   screen: [],
@@ -182,12 +183,10 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'service-folder': ['command'],
   // The processes and servers that a command works with: the API, Temporal, the background process.
   background: ['command', 'screen', 'chains', 'logger', 'service-folder', 'version', 'organization-worker'],
-  views: ['command', 'io', 'screen', 'waiting', 'files'],
+  views: ['command', 'io', 'screen', 'files'],
   policies: ['command', 'values', 'views'],
-  // Who vouches for a lock file: a plan asks, and what writes the file signs it.
-  'lock-signature': [],
-  planning: ['command', 'values', 'views', 'files', 'lock-signature'],
-  survey: ['planning'],
+  planning: ['command', 'values', 'views', 'files'],
+  survey: [],
   sending: ['planning', 'background', 'views', 'command', 'looking', 'io', 'screen', 'files'],
   // One file a command, and the table of them.
   commands: anything,
@@ -348,6 +347,15 @@ describe('architecture', () => {
     }
     for (const file of files) visit(file, [])
     expect(cycles).toEqual([])
+  })
+
+  test('what the doors do is done without a terminal', () => {
+    const loud = files.filter(
+      (file) =>
+        ['operations', 'sending'].includes(roomOf(file)!) &&
+        /\bconsole\b|\bprocess\.std(?:out|err|in)\b/.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(loud).toEqual([])
   })
 
   test('only config reads the environment', () => {

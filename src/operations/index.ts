@@ -1,7 +1,7 @@
 /**
- * Operations: plan an organization with what is inside it, apply a plan, follow what runs: functions that return values and print
- * nothing. Workflow ids, task queues and the clients of the API stand here once. The CLI and the worker are doors: they read
- * settings and screens, and call these.
+ * Operations: plan an organization with what is inside it, apply a plan, follow what runs, vote, import: functions that return
+ * values, tell events, and print nothing. Workflow ids, task queues and the clients of the API stand here once. The CLI and the
+ * worker are doors: they read settings, show and ask, and call these.
  */
 
 export {
@@ -13,24 +13,27 @@ export {
   findApply,
   followApply,
   nudgeApply,
-  startApply,
 } from './apply.ts'
 export { exitOf } from './apply-end.ts'
-export {
-  applyInside,
-  assertFreshInside,
-  type InsideApply,
-  type InsideOutcome,
-  movedAnywhere,
-  plansToApply,
-  type RunningInside,
-  runningInside,
-} from './apply-inside.ts'
+export { type InsideOutcome, movedAnywhere, type RunningInside, runningInside } from './apply-inside.ts'
+export { type ApplyDoor, type ApplyEvent, applyFolder, applySaved } from './apply-plan.ts'
+export { type CarriedOut, type CarryOutEvent, carryOut, hasWork } from './carry-out.ts'
 export { createClients, createSendClients, rateOf, reader, submitter } from './clients.ts'
 export { followRun } from './follow.ts'
+export { type ImportResult, importFolder } from './import-folder.ts'
 export { batchWorkflowId, sendWorkflowId, taskQueueOf } from './names.ts'
 export type { Place, PlaceKey } from './place.ts'
-export { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
-export { withRejectionsAnywhere } from './rejections.ts'
+export { assertAllowed, assertNotRejected } from './plan-checks.ts'
+export {
+  assertFolder,
+  loadFolder,
+  type Outside,
+  type PlanEvent,
+  type Planned,
+  type PlanRequest,
+  planFolder,
+  saveLock,
+} from './plan-folder.ts'
 export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
 export { isServiceError } from './temporal-errors.ts'
+export { castVote, findActivity, listActivities, shortCode } from './waiting.ts'

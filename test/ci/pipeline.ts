@@ -1,10 +1,10 @@
 /** The example organization of a pipeline, definitions/ci, applied to a service of its own by the people of its root quorum. */
 import { join } from 'node:path'
-import { signLock } from '../../src/cli/lock-signature.ts'
 import { createRate, createSubmitClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { loadDefinitions } from '../../src/definitions/index.ts'
 import { kindsMentioned, readActual } from '../../src/live/index.ts'
+import { signLock } from '../../src/operations/lock-signature.ts'
 import { type Lock, makePlan } from '../../src/plan/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
 import type { Desired } from '../../src/resources/index.ts'

@@ -1,12 +1,11 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { reader } from '../../operations/index.ts'
+import { listActivities, reader } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { renderActivityLine, viewActivity } from '../views/activity.ts'
-import { listActivities } from '../waiting.ts'
 
 /** Lists activities, newest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {

@@ -1,11 +1,11 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { reader } from '../../operations/index.ts'
+import { assertAllowed, assertNotRejected, reader } from '../../operations/index.ts'
 import { hasChanges, writePlan } from '../../plan/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
 import { planFolder } from '../planning.ts'
-import { assertAllowed, assertNotRejected, presentPlan } from '../views/plan.ts'
+import { presentPlan } from '../views/plan.ts'
 
 /** Plans a folder of definitions; submits nothing: its client has no way to. */
 export async function plan(input: CommandInput): Promise<ExitCode> {

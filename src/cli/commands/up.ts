@@ -4,16 +4,15 @@ import { votesOn } from '../../authority/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import {
-  type ApplyPlace,
-  applyInside,
-  exitOf,
-  followApply,
-  type InsideOutcome,
+  type ApplyHandle,
+  assertAllowed,
+  type CarryOutEvent,
+  carryOut,
+  castVote,
+  hasWork,
   nudgeApply,
   type Place,
-  plansToApply,
   reader,
-  startApply,
   submitter,
 } from '../../operations/index.ts'
 import { hasChanges } from '../../plan/index.ts'
@@ -31,9 +30,8 @@ import { type Survey, surveyDefinitions } from '../survey.ts'
 import { writeValues } from '../values.ts'
 import { renderActivity, viewActivity } from '../views/activity.ts'
 import { renderInForce } from '../views/operator.ts'
-import { assertAllowed, showPlan } from '../views/plan.ts'
+import { showPlan } from '../views/plan.ts'
 import { createProgressView, renderResult } from '../views/progress.ts'
-import { castVote } from '../waiting.ts'
 
 /**
  * Brings everything up. With a folder: plans it, applies it, approves as a demo approver where the embedded
@@ -111,32 +109,26 @@ async function applyFolder(
   io.say(line`\nThe plan for ${folder}:\n\n`)
   showPlan({ io, json: false }, plan)
   assertAllowed(plan)
-  const inside = plansToApply(plan)
-  if (plan.batches.length === 0 && inside.length === 0) return EXIT.done
+  if (!hasWork(plan)) return EXIT.done
   io.say('\nApplying it:\n')
-  return withApplies(input, place, async (applies) => {
-    const progress = plan.batches.length === 0 ? { state: 'done' as const, batches: [] } : await ownApply(applies)
-    const exits: ExitCode[] = []
-    const ended = (outcome: InsideOutcome) => {
-      exits.push(outcome.exit)
-      const { plan: of, progress: now } = outcome
-      if (now) io.say(line`\n${io.style.strong(of.organization.name)}\n` + renderResult(now, io.style, Date.now()))
-    }
-    await applyInside({ plan, client: reader(place), applies, progress, ended })
-    return exits.find((exit) => exit !== EXIT.done) ?? exitOf(progress)
-  })
-
-  async function ownApply(applies: ApplyPlace): Promise<ApplyProgress> {
-    const handle = await startApply(applies, plan)
-    const progress = await followApply(handle, createProgressView({ ...io, live: false }), async (now) => {
-      if (now.state !== 'waiting') return false
-      if ((await approveAsDemo(input, { place, approvers, progress: now })) === 'nobody left') return !io.terminal
-      await nudgeApply(handle)
-      return false
-    })
-    io.say(line`\n` + renderResult(progress, io.style, Date.now()))
-    return progress
+  const showProgress = createProgressView({ ...io, live: false })
+  const showResult = (progress: ApplyProgress, heading = '') =>
+    io.say(line`\n${heading}` + renderResult(progress, io.style, Date.now()))
+  const tell = (event: CarryOutEvent) => {
+    if (event.kind === 'progress') showProgress(event.progress, event.before)
+    if (event.kind === 'rested') showResult(event.progress)
+    if (event.kind !== 'inside rested' || !event.outcome.progress) return
+    showResult(event.outcome.progress, line`${io.style.strong(event.outcome.plan.organization.name)}\n`)
   }
+  const isEnough = async (progress: ApplyProgress, handle: ApplyHandle) => {
+    if ((await approveAsDemo(input, { place, approvers, progress })) === 'nobody left') return !io.terminal
+    await nudgeApply(handle)
+    return false
+  }
+  return withApplies(input, place, async (applies) => {
+    const { exit } = await carryOut({ plan, applies, client: reader(place), tell, isEnough })
+    return exit
+  })
 }
 
 /**

@@ -1,13 +1,12 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { submitter } from '../../operations/index.ts'
+import { castVote, findActivity, submitter } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { renderActivity, viewActivity } from '../views/activity.ts'
-import { castVote, findActivity } from '../waiting.ts'
 
 /** Votes for an activity. */
 export const approve = (input: CommandInput): Promise<ExitCode> => vote(input, 'approve')

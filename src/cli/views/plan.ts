@@ -1,12 +1,4 @@
-import { EXIT, findKeyMaterial, placeInWords, QuorateError } from '../../diagnostics/index.ts'
-import {
-  appliedPlans,
-  type Plan,
-  rejectionText,
-  renderPlanMarkdown,
-  renderPlanText,
-  writePlan,
-} from '../../plan/index.ts'
+import { type Plan, renderPlanMarkdown, renderPlanText, writePlan } from '../../plan/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
 
@@ -30,75 +22,4 @@ export function presentPlan(
     else if (markdown !== '-') writePrivate(markdown, text)
   }
   if (typeof options['jsonInto'] === 'string') writePrivate(options['jsonInto'], writePlan(plan))
-}
-
-/** Throws `cli/refused` when a guard stops the plan that no bypass lets pass. */
-export function assertAllowed(plan: Plan): void {
-  const stopped = appliedPlans(plan).flatMap((one) =>
-    one.guards.filter(({ allowed }) => !allowed).map((guard) => ({ ...guard, where: whereIn(plan, one) })),
-  )
-  if (stopped.length === 0) return
-  throw new QuorateError('cli/refused', stopped.map(({ message, where }) => `${where}${message}`).join('; '), {
-    facts: { guards: [...new Set(stopped.map(({ name }) => name))].join(', '), submitted: 'nothing' },
-    next: `change the definitions, or let it pass with ${[...new Set(stopped.map(({ bypass }) => bypass))].join(' ')}`,
-    exit: EXIT.refused,
-  })
-}
-
-/** Throws `cli/rejected` when an activity of equal intent was rejected: nobody is asked the same again by a machine. */
-export function assertNotRejected(plan: Plan): void {
-  for (const one of appliedPlans(plan)) {
-    for (const { forecast, summary, type } of one.batches) {
-      if (forecast?.outcome !== 'rejected') continue
-      throw new QuorateError('cli/rejected', `${whereIn(plan, one)}${summary} was ${rejectionText(forecast)}`, {
-        facts: { activity: `${type} ${forecast.activityId}`, submitted: 'nothing' },
-        next: 'ask them why and change the definitions, or give --ask-again to ask once more as a new activity',
-      })
-    }
-  }
-}
-
-/** Throws `cli/key-in-plan` when an activity would carry a key: every reader of the organization would have it. */
-export function assertNoKeysSubmitted(plan: Plan): void {
-  for (const one of appliedPlans(plan)) {
-    for (const { parameters, summary, type } of one.batches) {
-      const text = JSON.stringify(parameters, null, 1)
-      const found = findKeyMaterial(text)
-      if (!found) continue
-      throw new QuorateError('cli/key-in-plan', `${whereIn(plan, one)}${summary} would hold ${found.name}; not shown`, {
-        facts: { activity: type, at: placeInWords(text, found), submitted: 'nothing' },
-        next: 'take it out of the definitions or the values given to them, and make a new key in its place',
-      })
-    }
-  }
-}
-
-/** Throws `cli/denied` when an activity of the plan would be refused: better nothing than half. */
-export function assertPermitted(plan: Plan): void {
-  for (const one of appliedPlans(plan)) {
-    const denied = one.batches.filter(({ forecast }) => forecast?.outcome === 'denied')
-    const [first] = denied
-    if (first?.forecast?.outcome !== 'denied') continue
-    const {
-      reason,
-      address,
-      next = 'apply with the key of somebody who may, or add a policy that allows it',
-    } = first.forecast
-    const what = address === undefined ? `${one.actor.userName} may not` : 'the API would refuse to'
-    const at = one.changes.find((change) => change.address === address && change.batch === first.index)?.at
-    throw new QuorateError('cli/denied', `${whereIn(plan, one)}${what} ${first.summary}: ${reason}`, {
-      facts: {
-        activity: first.type,
-        ...(address === undefined ? {} : { from: at === undefined ? address : `${address}, ${at}` }),
-        denied: `${denied.length} of ${one.batches.length}`,
-        submitted: 'nothing',
-      },
-      next,
-    })
-  }
-}
-
-/** Messages about a sub-organization begin with its name. */
-function whereIn(plan: Plan, one: Plan): string {
-  return one === plan ? '' : `in ${one.organization.name}: `
 }

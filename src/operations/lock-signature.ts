@@ -1,9 +1,9 @@
 import { type Lock, lockText, type ReadLock } from '../definitions/index.ts'
 import { encodeUtf8 } from '../encoding/index.ts'
-import type { Place } from '../operations/index.ts'
 import { isMemberOfQuorum } from '../plan/index.ts'
 import type { Actual } from '../resources/index.ts'
 import { createApiKeyStamper, readStamp, type Stamp, verifyStamp } from '../stamp/index.ts'
+import type { Place } from './place.ts'
 
 /**
  * Whether the rows of a lock file count: it is signed, as it stands, with a live API key of the user who acts or of a member of

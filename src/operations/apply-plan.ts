@@ -1,0 +1,159 @@
+/**
+ * Applies a plan from its checks to the lock file. What it shows and asks goes through its door: it has no terminal of its own.
+ */
+import { existsSync } from 'node:fs'
+import { EXIT, type ExitCode, QuorateError } from '../diagnostics/index.ts'
+import { appliedPlans, type Plan } from '../plan/index.ts'
+import type { ApplyHandle, ApplyPlace } from './apply.ts'
+import { assertFreshInside } from './apply-inside.ts'
+import { type CarriedOut, type CarryOutEvent, carryOut, hasWork, startOnly } from './carry-out.ts'
+import { reader } from './clients.ts'
+import type { Place } from './place.ts'
+import { assertApplicable } from './plan-checks.ts'
+import { type CheckText, type Planned, type PlanRequest, planFolder, saveLock } from './plan-folder.ts'
+import { withRejectionsAnywhere } from './rejections.ts'
+
+/** What is told while a plan is applied. */
+export type ApplyEvent =
+  | CarryOutEvent
+  /** The plan, before it is checked and asked about. */
+  | { readonly kind: 'planned'; readonly plan: Plan }
+  /** It goes on in the background; `isWhole` unless something could not be begun yet. */
+  | { readonly kind: 'detached'; readonly isWhole: boolean }
+  /** What came of it; undefined where there was nothing to do. */
+  | { readonly kind: 'carried out'; readonly plan: Plan; readonly result: CarriedOut | undefined }
+  /** Planned again when it was done. */
+  | { readonly kind: 'planned again'; readonly plan: Plan }
+  /** The lock was not written: the definitions in the folder are not those of the plan. */
+  | { readonly kind: 'lock kept'; readonly folder: string }
+
+/** What an apply needs of whoever calls it. */
+export interface ApplyDoor {
+  readonly place: Place
+  readonly tell: (event: ApplyEvent) => void
+  /** Plans a folder, and tells of it. */
+  readonly plan: (request: PlanRequest) => Promise<Planned | undefined>
+  /** Asks whether the plan is to be applied; throws when not. */
+  readonly confirm: (plan: Plan) => Promise<void>
+  /** Opens Temporal for as long as the work takes. */
+  readonly withApplies: <T>(work: (applies: ApplyPlace) => Promise<T>) => Promise<T>
+  readonly isEnough: (handle: ApplyHandle) => boolean | Promise<boolean>
+  /** Whether it is left to the background. */
+  readonly isDetached: boolean
+  /** Refuses a text that must not be written. */
+  readonly check: CheckText
+}
+
+/** A fresh plan is confirmed now. When nothing is left to do, which live thing each name means is written down. */
+export async function applyFolder(door: ApplyDoor, request: PlanRequest): Promise<ExitCode> {
+  const { place, tell, check } = door
+  const planned = await door.plan(request)
+  if (!planned) return EXIT.error
+  const { plan } = planned
+  tell({ kind: 'planned', plan })
+  assertApplicable(plan)
+  const begun = hasWork(plan)
+  if (begun) await door.confirm(plan)
+  const exit = await applyPlan(door, plan)
+  // Detached, the apply goes on: whether anything will be left to do is not known yet.
+  if (exit !== EXIT.done || (begun && door.isDetached)) return exit
+  const after = begun ? await door.plan(request) : planned
+  if (!after) return EXIT.error
+  if (mayLock(after.plan, plan)) await saveLock(after, { place, check })
+  if (begun) tell({ kind: 'planned again', plan: after.plan })
+  return hasWork(after.plan) ? EXIT.partial : EXIT.done
+}
+
+/** A saved plan was confirmed when it was reviewed. The lock is written when its definitions are there, as they were. */
+export async function applySaved(
+  door: ApplyDoor,
+  {
+    saved,
+    askAgain,
+    requestFor,
+    dataDir,
+  }: {
+    readonly saved: Plan
+    readonly askAgain: boolean
+    readonly requestFor: (folder: string) => PlanRequest
+    readonly dataDir: string
+  },
+): Promise<ExitCode> {
+  const { place, tell } = door
+  await assertOurs(place, saved)
+  // Somebody may have rejected it since it was made, or the run that carries it out may not have heard of that yet.
+  const plan = await withRejectionsAnywhere(reader(place), saved, { askAgain })
+  tell({ kind: 'planned', plan })
+  assertApplicable(plan)
+  await assertFreshInside(reader(place), plan, { dataDir })
+  const exit = await applyPlan(door, plan)
+  if (exit === EXIT.done && !door.isDetached) await saveLockOf(door, plan, requestFor)
+  return exit
+}
+
+async function applyPlan({ place, tell, withApplies, isDetached, isEnough }: ApplyDoor, plan: Plan): Promise<ExitCode> {
+  if (!hasWork(plan)) {
+    tell({ kind: 'carried out', plan, result: undefined })
+    return EXIT.done
+  }
+  return withApplies(async (applies) => {
+    if (isDetached) {
+      tell({ kind: 'detached', ...(await startOnly(applies, plan)) })
+      return EXIT.done
+    }
+    const client = reader(place)
+    const result = await carryOut({ plan, applies, client, tell, isEnough: (_, handle) => isEnough(handle) })
+    tell({ kind: 'carried out', plan, result })
+    return result.exit
+  })
+}
+
+/** Nothing is wrong when it cannot be written here: the next plan from the definitions makes the lock again. */
+async function saveLockOf(
+  { place, tell, check }: ApplyDoor,
+  plan: Plan,
+  requestFor: (folder: string) => PlanRequest,
+): Promise<void> {
+  const { folder } = plan
+  if (folder === undefined || !existsSync(folder)) return
+  const after = await planFolder(requestFor(folder), () => {}).catch(() => undefined)
+  if (after?.plan.definitionsDigest === plan.definitionsDigest && mayLock(after.plan, plan))
+    await saveLock(after, { place, check })
+  else tell({ kind: 'lock kept', folder })
+}
+
+/** Whether nothing is left, and nothing that would be taken as defined has come up since the plan was looked at. */
+function mayLock(after: Plan, plan: Plan): boolean {
+  const stops = (one: Plan) =>
+    one.guards.flatMap(({ name, addresses, allowed }) =>
+      addresses.map((address) => ({ key: JSON.stringify([one.organization.name, name, address]), allowed })),
+    )
+  const given = new Set(
+    appliedPlans(plan)
+      .flatMap(stops)
+      .flatMap(({ key, allowed }) => (allowed ? [key] : [])),
+  )
+  return appliedPlans(after).every(
+    (one) => one.batches.length === 0 && stops(one).every(({ key, allowed }) => allowed || given.has(key)),
+  )
+}
+
+/**
+ * Throws `cli/other-organization`, and `cli/other-user`: the forecast of a plan holds for one user. Another key of the same user
+ * is accepted.
+ */
+async function assertOurs(place: Place, { organization, actor }: Plan): Promise<void> {
+  if (organization.id !== place.organizationId) {
+    throw new QuorateError('cli/other-organization', 'the plan belongs to another organization', {
+      facts: { plan: organization.id, settings: place.organizationId, submitted: 'nothing' },
+      next: 'apply it with the settings that it was made with',
+    })
+  }
+  if (actor.publicKey.toLowerCase() === place.key.publicKey.toLowerCase()) return
+  const { userId, username } = await reader(place).query('whoami', {})
+  if (userId === actor.userId) return
+  throw new QuorateError('cli/other-user', `the plan was made for ${actor.userName}, and the key is ${username}'s`, {
+    facts: { submitted: 'nothing' },
+    next: `apply it with a key of ${actor.userName}, or plan again with this key`,
+  })
+}

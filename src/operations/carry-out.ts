@@ -1,0 +1,102 @@
+/** Carries out a plan that may be applied: begins it, and follows it until nothing is left to look at. */
+import type { ApplyProgress } from '../../activities/index.ts'
+import type { QueryClient } from '../client/index.ts'
+import { EXIT, type ExitCode } from '../diagnostics/index.ts'
+import { appliedPlans, isStandIn, type Plan } from '../plan/index.ts'
+import { type ApplyHandle, type ApplyPlace, followApply, startApply } from './apply.ts'
+import { exitOf } from './apply-end.ts'
+import { applyInside, type InsideOutcome, plansToApply } from './apply-inside.ts'
+
+/** What is told while a plan is carried out. */
+export type CarryOutEvent =
+  /** The organization's own apply was asked. */
+  | { readonly kind: 'progress'; readonly progress: ApplyProgress; readonly before: ApplyProgress | undefined }
+  /** The organization's own apply has ended, or waits and nobody watches. */
+  | { readonly kind: 'rested'; readonly plan: Plan; readonly progress: ApplyProgress }
+  /** The apply of a sub-organization was asked. */
+  | {
+      readonly kind: 'inside progress'
+      readonly plan: Plan
+      readonly progress: ApplyProgress
+      readonly before: ApplyProgress | undefined
+    }
+  /** The apply of a sub-organization has ended, or waits. */
+  | { readonly kind: 'inside rested'; readonly outcome: InsideOutcome }
+
+export interface CarryOut {
+  readonly plan: Plan
+  readonly applies: ApplyPlace
+  readonly client: QueryClient
+  readonly tell: (event: CarryOutEvent) => void
+  /** Whether the organization's own apply, which waits for people, is followed no longer. */
+  readonly isEnough: (progress: ApplyProgress, handle: ApplyHandle) => boolean | Promise<boolean>
+}
+
+/** What came of a plan. */
+export interface CarriedOut {
+  /** The organization's own apply. */
+  readonly progress: ApplyProgress
+  readonly inside: readonly InsideOutcome[]
+  readonly exit: ExitCode
+}
+
+/** Whether anything is submitted for a plan, inside or out. */
+export function hasWork(plan: Plan): boolean {
+  return appliedPlans(plan).some(({ batches }) => batches.length > 0)
+}
+
+/** Starts the applies and follows them: the parent's first, then those of what is inside. */
+export async function carryOut(input: CarryOut): Promise<CarriedOut> {
+  const progress = await carryOutOwn(input)
+  const inside = mayGoOn(progress) ? await carryOutInside(input, progress) : []
+  const began = progress.batches.length > 0 || inside.length === 0 ? [exitOf(progress)] : []
+  return { progress, inside, exit: exitOfAll([...began, ...inside.map((one) => one.exit)]) }
+}
+
+/** What is inside depends on nothing outside but its own creation; yet where nothing at all could be done, nothing is tried. */
+function mayGoOn(own: ApplyProgress): boolean {
+  const exit = exitOf(own)
+  return exit === EXIT.done || exit === EXIT.waiting || exit === EXIT.partial
+}
+
+/** The exit code of several applies: done when all are, and partial when some are and one could not be. */
+function exitOfAll(exits: readonly ExitCode[]): ExitCode {
+  const failed = exits.filter((exit) => exit !== EXIT.done && exit !== EXIT.waiting)
+  if (failed.length > 0) return failed.length === exits.length && new Set(failed).size === 1 ? failed[0]! : EXIT.partial
+  return exits.includes(EXIT.waiting) ? EXIT.waiting : EXIT.done
+}
+
+async function carryOutOwn({ plan, applies, tell, isEnough }: CarryOut): Promise<ApplyProgress> {
+  if (plan.batches.length === 0) {
+    return { planDigest: plan.digest, state: 'done', startedAt: new Date().toISOString(), batches: [] }
+  }
+  const handle = await startApply(applies, plan)
+  const show = (progress: ApplyProgress, before: ApplyProgress | undefined) =>
+    tell({ kind: 'progress', progress, before })
+  const progress = await followApply(handle, show, (now) => now.state === 'waiting' && isEnough(now, handle))
+  tell({ kind: 'rested', plan, progress })
+  return progress
+}
+
+function carryOutInside(
+  { plan, applies, client, tell }: CarryOut,
+  progress: ApplyProgress,
+): Promise<readonly InsideOutcome[]> {
+  return applyInside({
+    plan,
+    client,
+    applies,
+    progress,
+    ended: (outcome) => tell({ kind: 'inside rested', outcome }),
+    look: (of, now, before) => tell({ kind: 'inside progress', plan: of, progress: now, before }),
+  })
+}
+
+/** Starts what can be started and leaves it to the background; whether something could not be. */
+export async function startOnly(applies: ApplyPlace, plan: Plan): Promise<{ readonly isWhole: boolean }> {
+  if (plan.batches.length > 0) await startApply(applies, plan)
+  const inside = plansToApply(plan)
+  const living = inside.filter(({ organization }) => !isStandIn(organization.id))
+  for (const one of living) await startApply({ ...applies, organizationId: one.organization.id }, one)
+  return { isWhole: living.length === inside.length }
+}

@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { createDiskReader, isTestFile, LOCK_FILE, readLock, writeLock } from '../definitions/index.ts'
+import { type Diagnostic, hasErrors } from '../diagnostics/index.ts'
+import { type Imported, type ImportInput, importDefinitions } from '../import/index.ts'
+import { kindsMentioned, readActual } from '../live/index.ts'
+import { reader } from './clients.ts'
+import { importInside, joinLocks } from './import-inside.ts'
+import { signLock } from './lock-signature.ts'
+import type { Place } from './place.ts'
+import { assertSameOrganization, type CheckText, loadFolder, type Outside } from './plan-folder.ts'
+import { wantedOf } from './plan-inside.ts'
+
+export interface ImportRequest {
+  readonly folder: string
+  readonly place: Place
+  readonly outside: Outside
+  readonly dataDir: string
+  /** Whether what is inside sub-organizations is imported too. */
+  readonly isWhole: boolean
+  /** Writes a file of definitions. */
+  readonly write: (path: string, text: string) => void
+  /** Refuses a text that must not be written. */
+  readonly check: CheckText
+}
+
+/** What came of an import: what was written and what is in no definition, or why nothing was written. */
+export type ImportResult =
+  | {
+      readonly kind: 'written'
+      readonly files: readonly string[]
+      readonly leftOut: readonly Imported['leftOut'][number][]
+    }
+  | { readonly kind: 'refused'; readonly diagnostics: readonly Diagnostic[] }
+
+/** Makes a folder of definitions follow the live organization. Its client can read and nothing else. */
+export async function importFolder(request: ImportRequest): Promise<ImportResult> {
+  const { folder, place, outside, dataDir, isWhole, write, check } = request
+  const loaded = hasDefinitions(folder) ? await loadFolder(folder, outside) : undefined
+  if (loaded && (hasErrors(loaded.diagnostics) || !loaded.desired)) return refused(loaded.diagnostics)
+  const desired = loaded?.desired
+  if (desired) {
+    assertSameOrganization(desired, place, {
+      undone: 'written',
+      next: 'name another folder, or correct the organization id in the settings',
+    })
+  }
+  const lockFolder = place.embedded ? dataDir : folder
+  const oldLock = await readLock(lockFolder)
+  if (hasErrors(oldLock.diagnostics)) return refused(oldLock.diagnostics)
+  const client = reader(place)
+  const mentioned = desired ? { mentioned: kindsMentioned(desired) } : {}
+  const subOrganizations = desired ? wantedOf(desired, oldLock.lock) : []
+  const actual = await readActual(client, {
+    everything: true,
+    ...mentioned,
+    ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
+  })
+  const own: ImportInput = {
+    reader: createDiskReader(folder),
+    ...outside,
+    baseUrl: place.baseUrl,
+    folder,
+    ...(loaded && desired ? { loaded: { ...loaded, desired } } : {}),
+    actual,
+    lock: oldLock.lock,
+    now: new Date().toISOString(),
+  }
+  const outer = await importDefinitions(own)
+  const inside: Imported[] = []
+  if (isWhole) for await (const one of importInside({ ...own, loaded, client })) inside.push(one)
+  const imports = [outer, ...inside]
+  const diagnostics = imports.flatMap((one) => one.diagnostics)
+  if (hasErrors(diagnostics)) return refused(diagnostics)
+  const files = imports.flatMap((one) => [...one.files])
+  for (const [path, text] of files) {
+    mkdirSync(dirname(path), { recursive: true })
+    write(path, text)
+  }
+  const locks = inside.map(({ lock }) => lock)
+  const lock = joinLocks(outer.lock, locks, place.organizationId)
+  const signature = place.embedded ? undefined : await signLock(lock, place)
+  await writeLock(lockFolder, lock, { check, signature })
+  return { kind: 'written', files: files.map(([path]) => path), leftOut: imports.flatMap((one) => one.leftOut) }
+}
+
+function hasDefinitions(folder: string): boolean {
+  const names = existsSync(folder) ? readdirSync(folder) : []
+  return names.some((name) => /\.ya?ml$/.test(name) && !name.startsWith('.') && name !== LOCK_FILE && !isTestFile(name))
+}
+
+function refused(diagnostics: readonly Diagnostic[]): ImportResult {
+  return { kind: 'refused', diagnostics }
+}

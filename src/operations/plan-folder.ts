@@ -1,0 +1,208 @@
+import { existsSync, statSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { createPlanStore, type MadeByRuns, readMade, withRejections } from '../../activities/index.ts'
+import { planWithForecast } from '../analysis/index.ts'
+import type { QueryClient } from '../client/index.ts'
+import {
+  type LoadedDefinitions,
+  type LoadOptions,
+  loadDefinitions,
+  lockText,
+  readLock,
+  writeLock,
+} from '../definitions/index.ts'
+import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostics/index.ts'
+import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
+import { type Lock, type Plan, withInside } from '../plan/index.ts'
+import type { Actual, Desired } from '../resources/index.ts'
+import { isVouchedFor, signLock } from './lock-signature.ts'
+import type { Place } from './place.ts'
+import { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
+
+/** What is planned: a folder of definitions, for whom, and what was told with it. */
+export interface PlanRequest {
+  readonly folder: string
+  readonly place: Place
+  readonly client: QueryClient
+  /** The values of `${env.…}` and `${var.…}`. */
+  readonly outside: Outside
+  readonly dataDir: string
+  /** The rate that is set, which the plan says. */
+  readonly requestsPerSecond?: number | undefined
+  /** Bypasses of guards. */
+  readonly allow: readonly string[]
+  /** What was rejected is asked once more. */
+  readonly askAgain: boolean
+  /** The name of another user who the plan is made for. */
+  readonly as?: string
+}
+
+export type Outside = Pick<LoadOptions, 'env' | 'vars'>
+
+/** What is told while a plan is made. */
+export type PlanEvent =
+  /** What is wrong with the definitions, the lock or both beside what lives; with an error among them there is no plan. */
+  | { readonly kind: 'diagnostics'; readonly diagnostics: readonly Diagnostic[] }
+  /** How many queries were asked so far. */
+  | { readonly kind: 'asked'; readonly queries: number }
+
+/** A plan with what it was made from. */
+export interface Planned {
+  readonly plan: Plan
+  readonly desired: Desired
+  readonly actual: Actual
+  readonly lock: Lock
+  /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which is nobody else's. */
+  readonly lockFolder: string
+  readonly made: MadeByRuns
+  /** Of the lock as it was read, where it is the same still: signed anew, it would be another file each time. */
+  readonly signature?: string
+}
+
+/** Throws `cli/no-definitions` where no folder is. */
+export function assertFolder(folder: string): void {
+  if (existsSync(folder) && statSync(folder).isDirectory()) return
+  throw new QuorateError('cli/no-definitions', `expected \`${folder}\` to be a folder of definitions`, {
+    next: 'name the folder, or make one with `quorate init FOLDER`',
+  })
+}
+
+/** Loads a folder of definitions, with what is wrong with them. Throws `cli/no-definitions`. */
+export async function loadFolder(folder: string, outside: Outside): Promise<LoadedDefinitions> {
+  assertFolder(folder)
+  return loadDefinitions(folder, outside)
+}
+
+/** Throws `cli/other-organization` for definitions of another organization than the settings name. */
+export function assertSameOrganization(
+  desired: Desired,
+  { organizationId }: Place,
+  { undone, next }: { readonly undone: 'submitted' | 'written'; readonly next: string },
+): void {
+  if (desired.organizationId === organizationId) return
+  throw new QuorateError('cli/other-organization', 'the definitions belong to another organization', {
+    facts: { definitions: desired.organizationId, settings: organizationId, [undone]: 'nothing' },
+    next,
+  })
+}
+
+/** Definitions and live state become a plan with forecasts; undefined when the definitions have errors, which are told. */
+export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) => void): Promise<Planned | undefined> {
+  const { folder, place, outside, dataDir, askAgain } = request
+  const client = countQueries(request.client, (queries) => tell({ kind: 'asked', queries }))
+  /** Whether one may go on. */
+  const isSound = (diagnostics: readonly Diagnostic[]) => {
+    tell({ kind: 'diagnostics', diagnostics })
+    return !hasErrors(diagnostics)
+  }
+  const loaded = await loadFolder(folder, outside)
+  if (!isSound(loaded.diagnostics) || !loaded.desired) return undefined
+  const { desired } = loaded
+  assertSameOrganization(desired, place, {
+    undone: 'submitted',
+    next: 'correct `id:` in the definitions, or the organization id in the settings',
+  })
+  const lockFolder = place.embedded ? dataDir : folder
+  const oldLock = await readLock(lockFolder)
+  if (!isSound(oldLock.diagnostics)) return undefined
+  const subOrganizations = wantedOf(desired, oldLock.lock)
+  const read = await readActual(client, {
+    mentioned: kindsMentioned(desired, oldLock.lock[desired.organizationId]),
+    ...(subOrganizations.length > 0 ? { subOrganizations } : {}),
+  })
+  const actual = actingAs(read, request.as)
+  const made = await readMade(createPlanStore(join(dataDir, 'plans')), {
+    clientOf: (organizationId) => (organizationId === place.organizationId ? client : inside(client, organizationId)),
+    baseUrl: place.baseUrl,
+  })
+  // Nobody else writes into the data folder.
+  const isLockVouchedFor = place.embedded || isVouchedFor(oldLock, actual)
+  const creators = await creatorsOf(client, actual, isLockVouchedFor ? oldLock.lock : {})
+  const common = { baseUrl: place.baseUrl, allow: request.allow, now: new Date().toISOString() }
+  const own = planWithForecast(
+    {
+      ...common,
+      desired,
+      ...withoutTombstones({ actual, desired, oldLock: oldLock.lock }),
+      lockPlaces: oldLock.places,
+      made: made.byOrganization.get(actual.organizationId) ?? [],
+      isLockVouchedFor,
+      creators,
+    },
+    { folder: relative(process.cwd(), folder).replaceAll(sep, '/') || '.' },
+  )
+  const within = await planInside({
+    ...common,
+    desired,
+    actual,
+    oldLock: oldLock.lock,
+    lockPlaces: oldLock.places,
+    made: made.byOrganization,
+    isLockVouchedFor,
+    lock: own.lock,
+    creators,
+    place,
+    client,
+    askAgain,
+  })
+  if (!isSound([...own.diagnostics, ...within.diagnostics])) return undefined
+  const { requestsPerSecond: perSecond } = request
+  const asked = await withRejections(client, own.plan, { askAgain })
+  const plan = withInside(asked, within.plans, {
+    reads: client.queries,
+    ...(perSecond === undefined ? {} : { perSecond }),
+  })
+  const signature = isLockVouchedFor && isSame(within.lock, oldLock.lock) ? oldLock.signature : undefined
+  const kept = signature === undefined ? {} : { signature }
+  return { plan, desired, actual, lock: within.lock, lockFolder, made, ...kept }
+}
+
+/** The organization as another user would find it: with `--as`, a key that may only read says what a plan means for the one that applies it. */
+function actingAs(actual: Actual, userName: string | undefined): Actual {
+  if (userName === undefined) return actual
+  const user = actual.resources.find(({ kind, name }) => kind === 'user' && name === userName)
+  const [key] = actual.resources
+    .filter(({ kind, parentId }) => kind === 'apiKey' && parentId === user?.id)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  if (user?.id === undefined || key === undefined) {
+    const names = actual.resources.filter(({ kind }) => kind === 'user').map(({ name }) => name)
+    const meant = suggest(userName, names)
+    throw new QuorateError('cli/usage', `expected --as to be a user with an API key, got \`${userName}\``, {
+      next: meant.length > 0 ? `did you mean ${meant.map((name) => `\`${name}\``).join(' or ')}?` : 'name a live user',
+    })
+  }
+  return { ...actual, actor: { userId: user.id, userName, publicKey: String(key.fields['publicKey']) } }
+}
+
+/** Refuses a text that must not be written to a file. */
+export type CheckText = (path: string, text: string) => void
+
+/** Writes which live thing each name means beside the definitions, signed, once nothing is left to do. */
+export async function saveLock(
+  { lockFolder, lock, made, signature: kept }: Planned,
+  { place, check }: { readonly place: Place; readonly check: CheckText },
+): Promise<void> {
+  const signature = place.embedded ? undefined : (kept ?? (await signLock(lock, place)))
+  await writeLock(lockFolder, lock, { check, signature })
+  await made.settle(Object.keys(lock))
+}
+
+function isSame(one: Lock, other: Lock): boolean {
+  return lockText(one) === lockText(other)
+}
+
+/** A client that says how many queries it was asked. */
+type CountedClient = QueryClient & { readonly queries: number }
+
+function countQueries(client: QueryClient, tell: (queries: number) => void): CountedClient {
+  const counted = {
+    ...client,
+    queries: 0,
+    query: ((name, request, options) => {
+      counted.queries++
+      tell(counted.queries)
+      return client.query(name, request, options)
+    }) as QueryClient['query'],
+  }
+  return counted
+}
