@@ -153,7 +153,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'webauthn',
     'work',
   ],
-  folder: ['error', 'store', 'keys', 'sends'],
+  folder: ['error', 'store', 'resources/table', 'keys', 'sends'],
   http: ['engine', 'store', 'network', 'operator', 'outbox', 'rates', 'readiness'],
   metrics: ['http', 'store'],
   // What may be set, with the defaults of the rooms that it is of.

@@ -146,3 +146,12 @@ export function invalidVerificationToken(why: string): ApiError {
 export function invalidClientSignature(why: string): ApiError {
   return apiError('requestInvalid', `invalid client signature: ${why}`)
 }
+
+/** Unstated: the refusal of an authentication proxy in a sub-organization (docs/protocol/auth-proxy.md#administration). */
+export function authProxyOfParentsAlone(): ApiError {
+  const message = 'request not authorized: an authentication proxy can be had by a parent organization alone'
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
+/** Unstated: the names of what enabling an authentication proxy makes (docs/protocol/auth-proxy.md#administration). */
+export const AUTH_PROXY_NAMES = { user: 'Auth Proxy', key: 'Auth Proxy key', policy: 'Auth Proxy' } as const

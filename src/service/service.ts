@@ -152,7 +152,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     const metricsListener = metrics && (await listenForMetrics(metrics, settings.metricsPort!))
     if (metricsListener) closers.push(() => metricsListener.close())
     const url = await listen(http.server, settings)
-    const bootstrap = await refreshBootstrap(dataDir, tools, url)
+    const bootstrap = await refreshBootstrap(dataDir, tools, { baseUrl: url })
     logger.info('serving', { url, dataDir, organizationId: bootstrap.organizationId })
     return {
       url,

@@ -34,8 +34,8 @@ describe('service: the data folder', () => {
     const { bootstrap, url } = await start({ rootUserName: 'alice' })
     const file = readBootstrap()
     expect(Object.keys(file).sort()).toEqual([
-      ...['apiPrivateKey', 'apiPublicKey', 'baseUrl', 'notarizerPublicKey', 'organizationId', 'relayers', 'rootUserId'],
-      ...['signerPublicKey', 'tlsFetcherEncryptionPublicKey', 'tlsFetcherPublicKey'],
+      ...['apiPrivateKey', 'apiPublicKey', 'authProxyConfigId', 'baseUrl', 'notarizerPublicKey', 'organizationId'],
+      ...['relayers', 'rootUserId', 'signerPublicKey', 'tlsFetcherEncryptionPublicKey', 'tlsFetcherPublicKey'],
     ])
     expect(file).toMatchObject({ baseUrl: url, organizationId: bootstrap.organizationId })
     expect(p256PublicKey(file['apiPrivateKey']!)).toBe(file['apiPublicKey'])

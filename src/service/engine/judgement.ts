@@ -8,6 +8,7 @@ import {
   type PolicyIndex,
 } from '../../policy/index.ts'
 import { type ActivityRow, type ApiError, type JsonObject, permissionDenied } from '../../protocol/index.ts'
+import { isAuthProxyUser } from '../resources/auth-proxy/store.ts'
 import { listApprovers, type PolicyVersion, readRootQuorum, type Transaction } from '../store/index.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 import type { PolicySource } from './policy-cache.ts'
@@ -67,11 +68,25 @@ async function buildPolicyContext(item: Case, ballots: readonly Ballot[]): Promi
   const { tx, organizationId, now } = item.context
   const facts = await item.handler.facts?.(item.context, item.intent)
   const request = { type: item.row.type, parameters: item.intent, nowMs: now, facts }
-  return contextOf(request, {
+  const context = contextOf(request, {
     approvers: await readApprovers(tx, organizationId, ballots),
     credentials: ballots.map(({ credential }) => credential),
     rootQuorum: await readRootQuorum(tx, organizationId),
   })
+  if (!(await isOfAuthProxy(item.context, context))) return context
+  const { targetUserId: _, ...rest } = context
+  return rest
+}
+
+/**
+ * Whether the activity is about credentials of the authentication proxy's user: what users may do with their own is not for
+ * that one, whose permissions are those of its policy alone (docs/protocol/auth-proxy.md#the-proxy-user).
+ */
+async function isOfAuthProxy(
+  { tx, organizationId }: HandlerContext,
+  { targetUserId }: PolicyContext,
+): Promise<boolean> {
+  return targetUserId !== undefined && (await isAuthProxyUser(tx, organizationId, targetUserId))
 }
 
 async function readApprovers(

@@ -1,6 +1,7 @@
 import { BlockList } from 'node:net'
 import { apiError } from '../../protocol/index.ts'
 import { parseAddress, parseBlock } from '../network/index.ts'
+import { isAuthProxyKey } from '../resources/auth-proxy/store.ts'
 import { findApiKeyIpAllowlist, findIpAllowlist } from '../resources/ip-allowlists/store.ts'
 import type { Transaction } from '../store/index.ts'
 import type { Caller } from './caller.ts'
@@ -9,7 +10,8 @@ import type { Caller } from './caller.ts'
  * Throws the refusal of a request from an address that the caller's organization does not allow
  * (docs/protocol/organizations.md#ip-allow-lists). Nothing is judged unless the organization's own list is enabled;
  * then a key's own rules, if it has any, count alone. An enabled list without rules lets nobody in. A sub-organization
- * has no list, so its users are exempt.
+ * has no list, so its users are exempt, and so is what the organization's authentication proxy forwards: it comes from where
+ * the proxy runs, and people log in from anywhere.
  *
  * Unstated: whether a parent's user who reads in a sub-organization is. Not so: the list protects the parent's keys.
  */
@@ -17,6 +19,7 @@ export async function checkSource(tx: Transaction, caller: Caller, source: strin
   const own = await findIpAllowlist(tx, caller.homeId)
   if (own?.enabled !== 1) return
   const publicKey = caller.credential.public_key
+  if (publicKey !== undefined && (await isAuthProxyKey(tx, caller.homeId, publicKey))) return
   const ofKey = publicKey === undefined ? undefined : await findApiKeyIpAllowlist(tx, caller.homeId, publicKey)
   const list = ofKey && cidrsOf(ofKey).length > 0 ? ofKey : own
   const address = source === undefined ? undefined : parseAddress(source)

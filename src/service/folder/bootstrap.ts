@@ -4,6 +4,7 @@ import { createPrivate, readPrivate, writePrivate } from '../../local/index.ts'
 import { type Logger, Secret } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
 import { createKeyPair, createServiceKeys, readServiceKeys, type Sealing } from '../keys/index.ts'
+import { findAuthProxy, newAuthProxy, replaceAuthProxy } from '../resources/auth-proxy/store.ts'
 import { prepareRelayers, type RelayerAddresses } from '../sends/index.ts'
 import {
   type Database,
@@ -32,6 +33,10 @@ export interface Bootstrap {
   readonly tlsFetcherEncryptionPublicKey: string
   /** The addresses that pay for sponsored sends, by the namespace of the chain; it needs funds there. */
   readonly relayers: RelayerAddresses
+  /** Where the authentication proxy listens; absent where this service runs none. */
+  readonly authProxyUrl?: string
+  /** The organization's configuration of the authentication proxy, which is off until somebody enables it. */
+  readonly authProxyConfigId: string
 }
 
 export interface FirstNames {
@@ -97,8 +102,13 @@ export async function createFirstOrganization(
  * Reads what the installation is and brings `bootstrap.json` up to the address it listens on now; the private key in it stays
  * as it was read. Throws `service/data-folder-damaged`, `service/seal-broken`.
  */
-export async function refreshBootstrap(dataDir: string, tools: BootstrapTools, baseUrl: string): Promise<Bootstrap> {
+export async function refreshBootstrap(
+  dataDir: string,
+  tools: BootstrapTools,
+  { baseUrl, authProxyUrl }: Pick<Bootstrap, 'baseUrl' | 'authProxyUrl'>,
+): Promise<Bootstrap> {
   const relayers = await prepareRelayers(tools)
+  const authProxyConfigId = await prepareAuthProxy(tools)
   const { facts, keys } = await tools.database.read(async (tx) => ({
     facts: await readFacts(tx),
     keys: await readServiceKeys(tx, tools.sealing),
@@ -114,10 +124,24 @@ export async function refreshBootstrap(dataDir: string, tools: BootstrapTools, b
     tlsFetcherPublicKey: keys['tls-fetcher'],
     tlsFetcherEncryptionPublicKey: keys['tls-fetcher-encryption'],
     relayers,
+    ...(authProxyUrl === undefined ? {} : { authProxyUrl }),
+    authProxyConfigId,
   }
   const text = toText(bootstrap)
   if (text !== before.text) writePrivate(join(dataDir, BOOTSTRAP_FILE), text)
   return bootstrap
+}
+
+/** Gives the first organization an authentication proxy that is off, so that its id is known before anybody enables it. */
+async function prepareAuthProxy({ database, randomBytes, clock }: BootstrapTools): Promise<string> {
+  return database.write(async (tx) => {
+    const organizationId = (await readSetting(tx, SETTINGS.organizationId))!
+    const there = await findAuthProxy(tx, organizationId)
+    if (there) return there.config_id
+    const proxy = newAuthProxy(organizationId, { configId: newUuid(randomBytes), now: clock() })
+    await replaceAuthProxy(tx, proxy)
+    return proxy.config_id
+  })
 }
 
 async function readFacts(tx: Transaction): Promise<Facts> {

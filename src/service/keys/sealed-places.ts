@@ -14,3 +14,8 @@ export function privateKeyPlace(keyId: string): SealedPlace {
 export function accountKeyPlace(accountId: string): SealedPlace {
   return { table: 'wallet_account_keys', id: accountId, column: 'sealed_private_key' }
 }
+
+/** Where the key of an organization's authentication proxy stands sealed. */
+export function authProxyKeyPlace(organizationId: string): SealedPlace {
+  return { table: 'auth_proxies', id: organizationId, column: 'sealed_private_key' }
+}

@@ -1,6 +1,7 @@
 import type { ActivityFamily, ActivityType } from '../../protocol/index.ts'
 import type { Handler, NotExecuted } from '../engine/index.ts'
 import { apiKeyHandlers } from './api-keys/handlers.ts'
+import { authProxyHandlers } from './auth-proxy/handlers.ts'
 import { authenticatorHandlers } from './authenticators/handlers.ts'
 import { exportHandlers } from './exports/handlers.ts'
 import { gasUsageHandlers } from './gas-usage/handlers.ts'
@@ -61,6 +62,7 @@ const executed = {
   ...ethSendRawHandlers,
   ...solSendHandlers,
   ...gasUsageHandlers,
+  ...authProxyHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed
 type OtherType = Exclude<ActivityType, ExecutedType>

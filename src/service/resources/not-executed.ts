@@ -8,7 +8,6 @@ const OAUTH = 'this version has no OAuth login'
 const CODES = 'this version sends neither mail nor messages'
 const SESSIONS = 'this version has no login sessions'
 const MFA = 'this version has no MFA policies'
-const PROXY = 'this version has no authentication proxy'
 const TREE = 'this version has parent organizations alone, made by their operator'
 const INVITATIONS = 'this version sends no mail, so nobody has an invitation to accept, create the user instead'
 const BILLING = 'there is nothing to pay for'
@@ -40,9 +39,6 @@ export const notExecutedReasons = {
   CREATE_MFA_POLICY: MFA,
   UPDATE_MFA_POLICY: MFA,
   DELETE_MFA_POLICY: MFA,
-  ENABLE_AUTH_PROXY: PROXY,
-  DISABLE_AUTH_PROXY: PROXY,
-  UPDATE_AUTH_PROXY_CONFIG: PROXY,
   CREATE_ORGANIZATION: TREE,
   DELETE_ORGANIZATION: TREE,
   ACCEPT_INVITATION: INVITATIONS,

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
 import { answers } from './migrations/answers.ts'
+import { authProxies } from './migrations/auth-proxies.ts'
 import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
@@ -143,6 +144,7 @@ const MIGRATIONS: readonly Migration[] = [
   answers,
   verificationTokens,
   sessions,
+  authProxies,
 ]
 
 /**

@@ -50,6 +50,7 @@ export interface Schema {
   import_targets: ImportTargetRow
   gas_usage_configs: GasUsageConfigRow
   gas_usages: GasUsageRow
+  auth_proxies: AuthProxyRow
 }
 
 /** The tables whose rows have a place in the order of creation (`in-order.ts`). */
@@ -573,4 +574,21 @@ export interface DenialsRow {
   readonly kept: number
   /** Repetitions, and what was more than is kept of a day. */
   readonly not_kept: number
+}
+
+/** The authentication proxy of a parent (docs/protocol/auth-proxy.md). */
+export interface AuthProxyRow {
+  organization_id: string
+  /** Names the configuration in `X-Auth-Proxy-Config-Id`; stays while the proxy is switched off. */
+  config_id: string
+  enabled: number
+  /** The user whom the proxy acts as, and the policy that lets it; null while it is off, as are the halves of its key. */
+  user_id: string | null
+  policy_id: string | null
+  public_key: string | null
+  sealed_private_key: Uint8Array | null
+  /** JSON of the parameters of `update_auth_proxy_config` that are set. */
+  settings: string
+  created_at: number
+  updated_at: number
 }

@@ -191,7 +191,7 @@ describe.skipIf(process.getuid?.() !== 0)('database: full disk (needs root for a
   })
 
   test('database: work that swallows the fault of a full disk is refused all the same, and nothing of its round stays', async () => {
-    const disk = createSmallDisk()
+    const disk = createSmallDisk('2m')
     const path = join(disk.folder, 'quorate.db')
     const database = openDatabase(path, { now: 1 })
     try {

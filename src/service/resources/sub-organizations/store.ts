@@ -81,6 +81,7 @@ function matches(filter: SubOrganizationFilter): RawBuilder<boolean> {
 /** The tables that say what an organization is. They go with it, in this order: what refers comes before what it refers to. */
 const CONTENTS = [
   'denials',
+  'auth_proxies',
   'import_targets',
   'gas_usage_configs',
   'private_key_addresses',

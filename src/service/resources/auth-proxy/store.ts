@@ -1,0 +1,41 @@
+import type { AuthProxyRow, Transaction } from '../../store/index.ts'
+
+/** Reads the authentication proxy of an organization. */
+export async function findAuthProxy(tx: Transaction, organizationId: string): Promise<AuthProxyRow | undefined> {
+  return tx.selectFrom('auth_proxies').selectAll().where('organization_id', '=', organizationId).executeTakeFirst()
+}
+
+/** Whether this key (lower-case hex) is that of the organization's authentication proxy. */
+export async function isAuthProxyKey(tx: Transaction, organizationId: string, publicKey: string): Promise<boolean> {
+  return (await findAuthProxy(tx, organizationId))?.public_key === publicKey
+}
+
+/** Whether this user is the one whom the organization's authentication proxy acts as. */
+export async function isAuthProxyUser(tx: Transaction, organizationId: string, userId: string): Promise<boolean> {
+  return (await findAuthProxy(tx, organizationId))?.user_id === userId
+}
+
+/** Puts the authentication proxy of an organization into the place of what there was of it. */
+export async function replaceAuthProxy(tx: Transaction, proxy: AuthProxyRow): Promise<void> {
+  await tx.deleteFrom('auth_proxies').where('organization_id', '=', proxy.organization_id).execute()
+  await tx.insertInto('auth_proxies').values(proxy).execute()
+}
+
+/** An authentication proxy that is off and has no settings. */
+export function newAuthProxy(
+  organizationId: string,
+  { configId, now }: { configId: string; now: number },
+): AuthProxyRow {
+  return {
+    organization_id: organizationId,
+    config_id: configId,
+    enabled: 0,
+    user_id: null,
+    policy_id: null,
+    public_key: null,
+    sealed_private_key: null,
+    settings: '{}',
+    created_at: now,
+    updated_at: now,
+  }
+}
