@@ -105,6 +105,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   config: ['diagnostics', 'stamp', 'telemetry'],
   worker: anything,
   cli: anything,
+  build: ['worker'],
 }
 
 /**
@@ -166,6 +167,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
 /** The walls inside the CLI. */
 const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   version: [],
+  'main-path': [],
   codes: [],
   limits: [],
   rates: [],
@@ -182,7 +184,16 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   command: ['io'],
   'service-folder': ['command'],
   // The processes and servers that a command works with: the API, Temporal, the background process.
-  background: ['command', 'screen', 'chains', 'logger', 'service-folder', 'version', 'organization-worker'],
+  background: [
+    'command',
+    'screen',
+    'chains',
+    'logger',
+    'service-folder',
+    'version',
+    'main-path',
+    'organization-worker',
+  ],
   views: ['command', 'io', 'screen', 'files'],
   policies: ['command', 'values', 'views'],
   planning: ['command', 'values', 'views', 'files'],
@@ -312,7 +323,7 @@ describe('architecture', () => {
   })
 
   test('nobody but a door imports a door', () => {
-    const doors = ['config', 'worker', 'cli']
+    const doors = ['config', 'worker', 'cli', 'build']
     const through = crossings.filter(({ from, to }) => doors.includes(roomOf(to)!) && !doors.includes(roomOf(from)!))
     expect(through).toEqual([])
   })

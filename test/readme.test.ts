@@ -12,6 +12,7 @@ import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createStyle } from '../src/cli/io.ts'
 import { readCommandLine } from '../src/cli/program.ts'
+import { builtMain } from './built.ts'
 import { quorate, testFolder } from './cli/harness.ts'
 import { anvilBinary } from './service/sends/anvil.ts'
 
@@ -177,7 +178,7 @@ function startShell(folder: string) {
   const chain = join(bin, 'anvil.pid')
   const npx = `#!/bin/sh
 case $1 in
-  quorate) shift; exec '${process.execPath}' '${main}' "$@" ;;
+  quorate) shift; exec '${process.execPath}' '${builtMain()}' "$@" ;;
   anvil) shift; echo $$ >'${chain}'; exec '${anvilBinary()}' "$@" ;;
 esac
 exit 127

@@ -1,7 +1,8 @@
 /**
- * What workers in the tests' own process share, whichever file comes first: Temporal's runtime, whose logs go nowhere, and
- * the workflows, bundled once for a second each.
+ * What workers in the tests' own process share: Temporal's runtime, whose logs go nowhere, and the workflows: those of the
+ * run's build, and in a soak, which builds nothing, bundled once.
  */
+import { readFile } from 'node:fs/promises'
 import type { WorkflowBundle } from '@temporalio/worker'
 import { silentLogger } from '../src/telemetry/index.ts'
 import { bundleWorkflows, routeTemporalLogs } from '../src/worker/index.ts'
@@ -10,6 +11,11 @@ await routeTemporalLogs(silentLogger)
 
 let bundled: Promise<WorkflowBundle> | undefined
 export function testBundle(): Promise<WorkflowBundle> {
-  bundled ??= bundleWorkflows()
+  bundled ??= process.env['VITEST'] ? readBuilt() : bundleWorkflows()
   return bundled
+}
+
+async function readBuilt(): Promise<WorkflowBundle> {
+  const { builtWorkflows } = await import('./built.ts')
+  return { code: await readFile(builtWorkflows(), 'utf8') }
 }

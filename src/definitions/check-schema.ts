@@ -1,30 +1,16 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { type Diagnostic, diagnostic, type Span, suggest } from '../diagnostics/index.ts'
-import { makeSchema } from './schema.ts'
+import { compileSchema } from './compiled.ts'
 import { childOf, entryOf, type Tree, toPlain } from './tree.ts'
 
-/** The compiled schema, made at its first use: that takes longer than checking many files. */
-let compiled: ValidateFunction | undefined
-
-function compile(): ValidateFunction {
-  // That the schema is one is for tests: compiling the schema of schemas takes longer than all the rest.
-  const ajv = new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    allowUnionTypes: true,
-    strictRequired: false,
-    validateSchema: false,
-    meta: false,
-    code: { optimize: false },
-  })
-  return ajv.compile(makeSchema())
-}
+/** Made at its first use. */
+let validate: ValidateFunction | undefined
 
 /** Checks the shape of one file. */
 export function checkSchema(tree: Tree): readonly Diagnostic[] {
-  compiled ??= compile()
-  if (compiled(toPlain(tree))) return []
-  return (compiled.errors ?? []).flatMap((error) => {
+  validate ??= compileSchema().validate
+  if (validate(toPlain(tree))) return []
+  return (validate.errors ?? []).flatMap((error) => {
     const found = describe(error, tree)
     return found ? [found] : []
   })

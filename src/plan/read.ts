@@ -1,11 +1,11 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { printableJson, QuorateError } from '../diagnostics/index.ts'
+import { compileSchema } from './compiled.ts'
 import { digestJson, digestLive, digestOf } from './digest.ts'
 import type { Plan } from './document.ts'
 import { digestInside } from './inside.ts'
-import schema from './plan.schema.json' with { type: 'json' }
 
-/** The compiled schema, made at its first use: most commands read no plan. A test checks that it is a valid schema. */
+/** Made at its first use: most commands read no plan. */
 let check: ValidateFunction | undefined
 
 /** A plan in a file: `seal` covers all other members, the time included. */
@@ -25,7 +25,7 @@ export function readPlan(text: string): Plan {
   const format = (parsed as { readonly format?: unknown } | null)?.format
   if (format !== 'quorate.plan/1')
     throw foreign(`expected \`format\` to be \`quorate.plan/1\`, got \`${shorten(format)}\``)
-  check ??= new Ajv2020({ allowUnionTypes: true, validateSchema: false, meta: false }).compile(schema)
+  check ??= compileSchema().validate
   if (!check(parsed)) {
     const [fault] = check.errors ?? []
     throw edited(`${fault?.instancePath || 'the document'} ${fault?.message ?? 'has another shape'}`)

@@ -30,6 +30,7 @@ export {
   bundleWorkflows,
   createDataConverter,
   createWorker,
+  WORKFLOWS_FILE,
   type WorkerOptions,
   workflowsPath,
 } from './worker.ts'

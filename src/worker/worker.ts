@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { DataConverter } from '@temporalio/common'
-import type { NativeConnection, Worker, WorkflowBundle } from '@temporalio/worker'
+import type { NativeConnection, Worker, WorkflowBundle, WorkflowBundleOption } from '@temporalio/worker'
 import type { Activities } from '../../activities/index.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import type { PayloadSeal } from './payload-seal.ts'
@@ -14,8 +15,8 @@ export interface WorkerOptions {
   readonly seal: PayloadSeal
   /** @default 'default' */
   readonly namespace?: string
-  /** Made before by `bundleWorkflows`, to save a second. @default bundled here */
-  readonly workflowBundle?: WorkflowBundle
+  /** Made before by `bundleWorkflows`, to save a second. @default the one of the build; from sources, bundled here */
+  readonly workflowBundle?: WorkflowBundleOption
   /** 0 makes every workflow task a replay. @default the SDK's own, by memory */
   readonly maxCachedWorkflows?: number
 }
@@ -27,6 +28,9 @@ function fileOf(path: string): string {
 
 /** The folder of workflows. */
 export const workflowsPath = fileOf('../../workflows/index')
+
+/** The bundle that the build leaves beside what it builds. */
+export const WORKFLOWS_FILE = 'workflow-bundle.cjs'
 
 /** Bundles the workflows. Fails when one of them reaches a Node built-in: workflows decide, they do no I/O. */
 export async function bundleWorkflows(path: string = workflowsPath): Promise<WorkflowBundle> {
@@ -40,6 +44,11 @@ export async function bundleWorkflows(path: string = workflowsPath): Promise<Wor
   })
 }
 
+async function findWorkflows(): Promise<WorkflowBundleOption> {
+  const built = fileURLToPath(new URL(WORKFLOWS_FILE, import.meta.url))
+  return existsSync(built) ? { codePath: built } : bundleWorkflows()
+}
+
 /** Makes a worker; `run()` works until `shutdown()`. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const { connection, taskQueue, activities, seal, namespace = 'default', maxCachedWorkflows } = options
@@ -51,7 +60,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     activities,
     identity: 'quorate',
     dataConverter: createDataConverter(seal),
-    workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
+    workflowBundle: options.workflowBundle ?? (await findWorkflows()),
     interceptors: { activity: [(context) => ({ inbound: createHeartbeat(context) }), () => ({ inbound: wrapResult })] },
     shutdownGraceTime: '10s',
     ...(maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows }),

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { writeLock } from '../../src/definitions/index.ts'
 import { findTemporal } from '../../src/worker/index.ts'
+import { builtMain } from '../built.ts'
 import { testFolder, writeFiles } from '../cli/harness.ts'
 import { type GitHub, startGitHub } from './github.ts'
 import { type Contexts, type RanJob, runJob, workflow, workflowText } from './job.ts'
@@ -51,7 +52,7 @@ async function createRepository() {
   git('clone', '--quiet', origin, clone)
   // The package as a repository of definitions has it: named in package.json, pinned by its lock.
   const stub = join(folder, 'quorate')
-  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const main = builtMain()
   writeFiles(stub, {
     'package.json': JSON.stringify({ name: 'quorate', version: '0.1.0', bin: { quorate: 'quorate.sh' } }),
     'quorate.sh': `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
 import { EXIT } from '../../src/diagnostics/index.ts'
+import { builtMain } from '../built.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 
@@ -185,7 +186,7 @@ describe('votes', () => {
 describe('serve', () => {
   test('says when it is ready in one line of JSON without a private key, and stops when asked', async () => {
     const folder = testFolder()
-    const main = join(import.meta.dirname, '../../src/cli/main.ts')
+    const main = builtMain()
     const child = spawn(
       process.execPath,
       [main, 'serve', '--json', '--folder', join(folder, 'service'), '--root-user', 'alice'],

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { builtMain } from '../built.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 
@@ -74,7 +75,7 @@ describe('the first line', () => {
     const folder = testFolder()
     const baseUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
     writeFiles(folder, { 'defs/acme.yaml': `organization: acme\nid: ${organizationId}\n` })
-    const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), 'plan', 'defs'], {
+    const child = spawn(process.execPath, [builtMain(), 'plan', 'defs'], {
       cwd: folder,
       env: {
         PATH: process.env['PATH'],

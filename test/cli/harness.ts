@@ -5,9 +5,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { builtMain, compileCache } from '../built.ts'
 import type { TestService } from '../service/harness.ts'
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 
 export interface Ran {
   readonly exit: number | null
@@ -36,8 +35,8 @@ export function quorate(
   args: readonly string[],
   { env = {}, cwd, input }: { env?: Readonly<Record<string, string>>; cwd?: string; input?: string } = {},
 ): Promise<Ran> {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], CI: 'true', ...env },
+  const child = spawn(process.execPath, [builtMain(), ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], CI: 'true', ...compileCache(), ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: 'pipe',
   })
@@ -72,8 +71,8 @@ export async function serve(
   folder: string,
   { args = [], env = {} }: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Serving> {
-  const child = spawn(process.execPath, [main, 'serve', '--json', '--folder', folder, ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+  const child = spawn(process.execPath, [builtMain(), 'serve', '--json', '--folder', folder, ...args], {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...compileCache(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

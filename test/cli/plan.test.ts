@@ -5,6 +5,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readPlan } from '../../src/plan/index.ts'
+import { builtMain } from '../built.ts'
 import { startBusyService } from '../client/busy-service.ts'
 import { startTestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
@@ -12,8 +13,6 @@ import { countActivities, environmentOf, quorate, testFolder, writeFiles } from 
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 
 const definitions = `organization: acme
 id: \${env.ACME_ORGANIZATION_ID}
@@ -190,7 +189,7 @@ describe('apply', () => {
 
   test('events are one JSON object a line, the version first; a saved plan writes the lock beside its definitions', async () => {
     const { service, folder, env, defs } = await scene(await testTemporalEnvironment())
-    const worker = spawn(process.execPath, [main, 'worker', '--json'], {
+    const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { builtMain } from '../built.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
 
@@ -96,7 +97,7 @@ describe('policy test', () => {
   test('policy test: with --watch a changed file is played again', async () => {
     const folder = copyOfAcme()
     writeFiles(folder, { 'more.test.yaml': failing })
-    const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'policy', 'test', folder, '--watch'], {
+    const child = spawn(process.execPath, [builtMain(), 'policy', 'test', folder, '--watch'], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], CI: 'true' },
       stdio: 'pipe',
     })

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { builtMain } from '../built.ts'
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 const canMakeTerminals = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 
 test.skipIf(!canMakeTerminals).each([
@@ -17,7 +17,7 @@ test.skipIf(!canMakeTerminals).each([
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
   const file = join(dataDir, 'values.json')
   writeFileSync(file, '{"env":{},"vars":{}}', { mode: 0o600 })
-  const command = `'${process.execPath}' '${main}' reset --data-dir '${dataDir}'`
+  const command = `'${process.execPath}' '${builtMain()}' reset --data-dir '${dataDir}'`
   const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
   let shown = ''
   child.stdout.on('data', (part: Buffer) => {

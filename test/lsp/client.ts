@@ -11,8 +11,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node'
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
+import { builtMain } from '../built.ts'
 
 export interface Shown {
   readonly code: string
@@ -51,7 +50,7 @@ export class Editor {
 
   private constructor(folder: string) {
     this.folder = folder
-    this.#child = spawn(process.execPath, [main, 'policy', 'lsp'], {
+    this.#child = spawn(process.execPath, [builtMain(), 'policy', 'lsp'], {
       env: { PATH: process.env['PATH'], HOME: folder },
       stdio: ['pipe', 'pipe', 'inherit'],
     })

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node'
+import { builtMain } from '../built.ts'
 
 const folder = join(import.meta.dirname, '../../src/lsp/vscode')
 const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
 
 interface Client {
   readonly server: { readonly command: string; readonly args: readonly string[] }
@@ -120,7 +120,7 @@ describe('extension', () => {
   })
 
   test.skipIf(process.platform === 'win32')('extension: the server that it starts answers', async () => {
-    const workspace = workspaceWith(`#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
+    const workspace = workspaceWith(`#!/bin/sh\nexec '${process.execPath}' '${builtMain()}' "$@"\n`)
     const { client, deactivate } = await activate(workspace)
     expect(client.started).toBe(1)
     expect(client.selector).toEqual([{ scheme: 'file', language: 'yaml', pattern: '**/definitions/**/*.{yaml,yml}' }])

@@ -8,17 +8,20 @@ import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync, 
 import { join } from 'node:path'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createLogSink } from '../../src/telemetry/index.ts'
+import { builtMain } from '../built.ts'
 import { testFolder } from '../cli/harness.ts'
 import { createSmallDisk } from '../service/small-disk.ts'
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
-
 /** Serves a folder with this as stderr, and waits until it answers. */
 async function serve(stderr: number | 'pipe', args: readonly string[] = []) {
-  const child = spawn(process.execPath, [main, 'serve', '--json', '--folder', join(testFolder(), 'service'), ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
-    stdio: ['ignore', 'pipe', stderr],
-  })
+  const child = spawn(
+    process.execPath,
+    [builtMain(), 'serve', '--json', '--folder', join(testFolder(), 'service'), ...args],
+    {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+      stdio: ['ignore', 'pipe', stderr],
+    },
+  )
   const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   onTestFinished(async () => {
     child.kill('SIGKILL')
@@ -128,7 +131,7 @@ describe('logs: the service goes on answering, and hears SIGTERM', () => {
   test('logs: a file that cannot be opened is refused by name', async () => {
     const folder = testFolder()
     const child = spawn(process.execPath, [
-      main,
+      builtMain(),
       'serve',
       '--folder',
       folder,

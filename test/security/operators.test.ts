@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ServiceOptions } from '../../src/service/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { builtMain } from '../built.ts'
 import { quorate, testFolder } from '../cli/harness.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { createSmallDisk, type SmallDisk } from '../service/small-disk.ts'
@@ -42,7 +43,7 @@ const newName = () => `tag ${names++}`
 
 /** Runs `quorate serve --json`, and gives what it says when it answers. */
 async function serve(args: readonly string[]) {
-  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const main = builtMain()
   const child = spawn(process.execPath, [main, 'serve', '--json', '--folder', join(testFolder(), 'service'), ...args], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     stdio: ['ignore', 'pipe', 'ignore'],

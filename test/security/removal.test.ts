@@ -5,6 +5,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { builtMain } from '../built.ts'
 import { countActivities, quorate, writeFiles } from '../cli/harness.ts'
 import { onlyTags, scene } from '../cli/scene.ts'
 import { createTestUser } from '../service/harness.ts'
@@ -128,7 +129,7 @@ describe('removal', () => {
 
 /** A worker of its own process, which can be killed. */
 async function startWorkerProcess(env: Readonly<Record<string, string>>) {
-  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const main = builtMain()
   const worker = spawn(process.execPath, [main, 'worker', '--json'], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

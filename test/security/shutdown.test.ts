@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { ServiceOptions } from '../../src/service/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { builtMain } from '../built.ts'
 import { testFolder } from '../cli/harness.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { isApiRefusal, open, type RawConnection, readAnswers } from './raw.ts'
@@ -83,7 +84,7 @@ test('shutdown: what never ends is cut off when the time is over', async () => {
 })
 
 test('shutdown: SIGTERM ends the process although connections are silent, half sent and unread', async () => {
-  const main = join(import.meta.dirname, '../../src/cli/main.ts')
+  const main = builtMain()
   const args = ['serve', '--json', '--folder', join(testFolder(), 'service'), '--drain-ms', '1000']
   const child = spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },

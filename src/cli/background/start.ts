@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, readPrivate, tightenPrivate } from '../../local/index.ts'
+import { mainPath } from '../main-path.ts'
 import { askBackground } from './control.ts'
 import type { BackgroundNews, BackgroundStart, BackgroundStatus } from './model.ts'
 
@@ -127,9 +128,11 @@ function startBackground(
 function spawnBackground(log: string): ChildProcess {
   tightenPrivate(log)
   const output = openSync(log, 'a', 0o600)
-  const main = join(import.meta.dirname, `../main${extname(import.meta.filename)}`)
   try {
-    return spawn(process.execPath, [main, 'background'], { detached: true, stdio: ['ignore', output, output, 'ipc'] })
+    return spawn(process.execPath, [mainPath, 'background'], {
+      detached: true,
+      stdio: ['ignore', output, output, 'ipc'],
+    })
   } finally {
     closeSync(output)
   }

@@ -1,0 +1,42 @@
+/**
+ * Build: a door, and a program: `node src/build/build.ts FOLDER` writes the commands into a folder as few files, with the
+ * workflows bundled beside them. A command then starts in half the time, and a worker in a second less. Packages are not
+ * bundled: the folder stands where they are found, below a `package.json` with the version.
+ */
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { bundleWorkflows, WORKFLOWS_FILE } from '../worker/index.ts'
+import { precompile } from './precompile.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** What is loaded by its path, from beside the file that loads it: each keeps its own name. */
+const ENTRIES = [
+  'src/cli/main.ts',
+  'src/scenarios/worker.ts',
+  'src/service/work/thread.ts',
+  'src/worker/payload-converter.ts',
+]
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) throw new Error('expected the folder to write into')
+rmSync(folder, { recursive: true, force: true })
+await build({
+  absWorkingDir: root,
+  entryPoints: ENTRIES,
+  entryNames: '[name]',
+  chunkNames: 'part-[hash]',
+  outdir: folder,
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  plugins: [precompile],
+  platform: 'node',
+  format: 'esm',
+  target: 'node22',
+  logLevel: 'warning',
+})
+chmodSync(join(folder, 'main.js'), 0o755)
+const { code } = await bundleWorkflows()
+writeFileSync(join(folder, WORKFLOWS_FILE), code)

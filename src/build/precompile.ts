@@ -1,0 +1,24 @@
+import type { Plugin } from 'esbuild'
+
+/** Puts compiled schemas in place of the modules that compile them, so that a command needs no compiler. */
+export const precompile: Plugin = {
+  name: 'precompile',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]compiled\.ts$/ }, async ({ path }) => {
+      const { default: standalone } = await import('ajv/dist/standalone/index.js')
+      const { compileSchema } = await import(path)
+      const { ajv, validate } = compileSchema({ source: true, esm: true })
+      // What the code requires of its compiler's package at run time; in a module, that is imported.
+      const required: string[] = []
+      const code = standalone.default(ajv, validate).replaceAll(/\brequire\("([^"]+)"\)/g, (_, name: string) => {
+        if (!required.includes(name)) required.push(name)
+        return `required${required.indexOf(name)}`
+      })
+      const imports = required.map((name, i) => `import required${i} from '${name}.js'\n`)
+      return {
+        contents: `${imports.join('')}${code}\nexport function compileSchema() { return { validate } }\n`,
+        loader: 'js',
+      }
+    })
+  },
+}

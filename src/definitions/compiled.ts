@@ -1,0 +1,23 @@
+import { Ajv2020, type CodeOptions, type ValidateFunction } from 'ajv/dist/2020.js'
+import { makeSchema } from './schema.ts'
+
+/**
+ * Compiles the schema, which takes longer than to check many files: in what is built, this module is replaced by what it
+ * compiles (`src/build/precompile.ts`).
+ */
+export function compileSchema(code: CodeOptions = { optimize: false }): {
+  readonly ajv: Ajv2020
+  readonly validate: ValidateFunction
+} {
+  // That the schema is one is for tests: compiling the schema of schemas takes longer than all the rest.
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    allowUnionTypes: true,
+    strictRequired: false,
+    validateSchema: false,
+    meta: false,
+    code,
+  })
+  return { ajv, validate: ajv.compile(makeSchema()) }
+}
