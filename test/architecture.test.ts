@@ -134,6 +134,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   signing: ['engine', 'store', 'resources/table', 'keys', 'work'],
   bundles: ['engine', 'store', 'resources/table', 'keys'],
   login: ['engine', 'store', 'resources/table', 'keys', 'readings'],
+  oauth: ['readings', 'store', 'resources/table', 'keys', 'oidc', 'verification', 'engine', 'login'],
   outbox: ['store', 'resources/table', 'keys', 'network', 'loop'],
   sends: ['signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
   history: ['sends', 'chains', 'nodes', 'store'],
@@ -153,12 +154,13 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'network',
     'webauthn',
     'work',
+    'verification',
   ],
   folder: ['error', 'store', 'resources/table', 'keys', 'sends'],
-  http: ['engine', 'store', 'network', 'operator', 'outbox', 'rates', 'readiness'],
+  http: ['engine', 'store', 'network', 'oauth', 'operator', 'outbox', 'rates', 'readiness'],
   metrics: ['http', 'store'],
   // What may be set, with the defaults of the rooms that it is of.
-  settings: ['chains', 'http', 'network', 'rates', 'readiness'],
+  settings: ['chains', 'http', 'network', 'oauth', 'rates', 'readiness'],
   // Where the service is put together, and its door.
   service: anything,
   index: anything,

@@ -117,7 +117,12 @@ export const refusals = {
   ),
   invalidOtpCode: invalid('Invalid OTP code'),
   invalidOidcToken: refused(3, 'INVALID_OIDC_TOKEN', () => 'invalid OIDC token'),
-  mustBeSet: refused(3, 'REQUEST_INVALID', (parameter: string) => `${parameter} must be set`),
+  credentialIdMustBeSet: invalid('oauth2_credential_id must be set'),
+  authCodeMustBeSet: invalid('auth_code must be set'),
+  redirectUriMustBeSet: invalid('redirect_uri must be set'),
+  codeVerifierMustBeSet: invalid('code_verifier must be set'),
+  /** Unstated text: the published ones are those above, and one for `client_id`. */
+  nonceMustBeSet: invalid('nonce must be set'),
 
   // Things that do not exist.
   organizationNotFound: refused(5, 'ORGANIZATION_NOT_FOUND', () => 'no organization found with the given ID'),

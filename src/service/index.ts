@@ -18,6 +18,7 @@ export {
   saveSnapshot,
 } from './folder/index.ts'
 export { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
+export { PROVIDER_NAMES, type ProviderName, type ProviderUrls } from './oauth/index.ts'
 export {
   askOperator,
   type Fault,

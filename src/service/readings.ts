@@ -70,6 +70,45 @@ export function oauth2CredentialNotFound(id: string): ApiError {
   return new ApiError(GRPC.NotFound, `oauth2 credential not found: ${id}`, { code })
 }
 
+/** Unstated: the refusal to log in an identity that no user of the organization has registered. */
+export function oauthIdentityNotFound(issuer: string): ApiError {
+  const why = `no user of this organization is registered for the bearer of this token of ${issuer}`
+  return new ApiError(GRPC.NotFound, `oauth provider not found: ${why}`)
+}
+
+/** Unstated: the refusal to log in by a token for several clients that several users have registered, one each. */
+export function oauthIdentityAmbiguous(issuer: string): ApiError {
+  return apiError('requestInvalid', `more than one user is registered for the bearer of the OIDC token of ${issuer}`)
+}
+
+/**
+ * Unstated: how a client secret that does not open is refused; its code, OAUTH2_PROVIDER_NOT_CONFIGURED, is published
+ * (docs/protocol/oauth.md#codes-of-x-and-discord).
+ */
+export function oauth2ProviderNotConfigured(id: string): ApiError {
+  const message = `oauth2 provider not configured: the client secret of oauth2 credential ${id} is not encrypted to the key of this service`
+  return new ApiError(GRPC.InvalidArgument, message, { code: 'OAUTH2_PROVIDER_NOT_CONFIGURED' })
+}
+
+/** Unstated: the text for a provider that no row stands for; its code, INVALID_OAUTH2_PROVIDER, is published. */
+export function unknownOauth2Provider(provider: string): ApiError {
+  return new ApiError(GRPC.InvalidArgument, `invalid oauth2 provider: ${provider}`, { code: 'INVALID_OAUTH2_PROVIDER' })
+}
+
+/** Unstated: the refusal of a code that the provider does not take: used, expired, with another verifier or redirect. */
+export function authCodeRefused(provider: string): ApiError {
+  return apiError('requestInvalid', `auth code refused by the oauth2 provider ${provider}`)
+}
+
+/** Unstated: the answer while a provider does not answer; the same request may be sent again. */
+export function oauth2ProviderNotAnswering(provider: string): ApiError {
+  const message = `the oauth2 provider ${provider} did not answer, nothing was issued`
+  return new ApiError(GRPC.Unavailable, message, { code: 'RPC_CALL_ERROR' })
+}
+
+/** Unstated: how many seconds a token is good for that the service issues (docs/protocol/oauth.md#the-services-own-issuer). */
+export const OWN_TOKEN_S = 600
+
 /** Unstated: how much of webhooks there may be (docs/protocol/webhooks.md#limits). */
 export const WEBHOOK_LIMITS = { endpoints: 20, subscriptions: 10, filterBytes: 8_000 } as const
 

@@ -26,6 +26,7 @@ import { apiPaths, createHttpServer } from './http/index.ts'
 import { createSealing } from './keys/index.ts'
 import { listenForMetrics, type Metrics } from './metrics/index.ts'
 import { createWebhookUrlRules } from './network/index.ts'
+import { createOauth2Exchange, createTokenIssuer, issuerOf } from './oauth/index.ts'
 import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
@@ -95,9 +96,16 @@ async function openFolder(settings: Settings): Promise<Service> {
     const { resolveHost, allowedWebhookHosts: allowedHosts } = settings
     const webhookUrls = createWebhookUrlRules({ resolveHost, allowedHosts })
     if (allowedHosts.length > 0) logger.warn('webhooks may go to hosts that are not public', { allowedHosts })
-    const outside = { checkWebhookUrl: webhookUrls.check, chains }
-    const fetchDocument = createDocumentFetch({ privateOrigins: settings.privateIssuers, resolveHost })
-    const oidc = createOidcVerifier({ fetchDocument, clock, logger })
+    const { providerUrls } = settings
+    // The operator's own word about a provider holds, wherever it leads.
+    const privateOrigins = [
+      ...settings.privateIssuers,
+      ...Object.values(providerUrls).map((url) => new URL(url).origin),
+    ]
+    const fetchDocument = createDocumentFetch({ privateOrigins, resolveHost })
+    const issuer = await createTokenIssuer(tools, { url: settings.issuerUrl, rotate: settings.rotateIssuerKey })
+    const oidc = createOidcVerifier({ fetchDocument, clock, logger, own: issuer })
+    const exchangeCode = createOauth2Exchange({ ...tools, fetchDocument, providerUrls })
     const webhookKeys = await prepareWebhookKeys(tools, { rotate: settings.rotateWebhookKey })
     const outbox = createOutbox({ ...tools, keys: webhookKeys, findPlace: webhookUrls.findPlace })
     closers.push(() => outbox.close())
@@ -108,7 +116,8 @@ async function openFolder(settings: Settings): Promise<Service> {
     closers.push(() => pool.close())
     const engine = createEngine({
       ...tools,
-      outside,
+      outside: { checkWebhookUrl: webhookUrls.check, chains, exchangeCode },
+      oauth: { issueToken: issuer.issue, linkingIssuer: issuerOf('google', providerUrls) },
       effects: { wakeSender: sender.wake },
       pool,
       rates,
@@ -127,6 +136,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       faults: operator?.faults,
       describe: describeService,
       webhookKeys: webhookKeys.published,
+      issuer,
       sourceRate: rates.source,
       limits: settings.limits,
       onRequestEnd: metrics?.onRequest,
@@ -152,6 +162,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     const metricsListener = metrics && (await listenForMetrics(metrics, settings.metricsPort!))
     if (metricsListener) closers.push(() => metricsListener.close())
     const url = await listen(http.server, settings)
+    await issuer.open(url)
     const bootstrap = await refreshBootstrap(dataDir, tools, { baseUrl: url })
     logger.info('serving', { url, dataDir, organizationId: bootstrap.organizationId })
     return {

@@ -3,6 +3,7 @@ import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import type { ChainsSettings } from './chains/index.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
 import { createResolveHost, type ResolveHost } from './network/index.ts'
+import type { ProviderUrls } from './oauth/index.ts'
 import type { RatesSettings } from './rates.ts'
 import { DISK_WATERMARK, type DiskWatermark } from './readiness.ts'
 
@@ -43,6 +44,12 @@ export interface ServiceOptions {
    * @default none: an issuer is asked by https at public addresses alone
    */
   readonly privateIssuers?: readonly string[]
+  /** Where the OpenID Connect issuer that the service is can be found by others. @default the first address it had */
+  readonly issuerUrl?: string | undefined
+  /** Makes another key that the service's own OIDC tokens are signed with: published at once, used a day later. @default false */
+  readonly rotateIssuerKey?: boolean
+  /** Where providers are instead of at their public places: stand-ins, and what is self-hosted. @default none */
+  readonly providerUrls?: ProviderUrls
   /** Whether the owner of the data folder may move the service's time and ask for faults, on a socket of its own. @default false */
   readonly operator?: boolean
   /** The chains that transactions are sent to, by CAIP-2 id, and their nodes. @default none */
@@ -80,6 +87,8 @@ export function readSettings(options: ServiceOptions) {
     organizationName: options.organizationName ?? 'quorate',
     keyName: options.keyName ?? 'root',
     privateIssuers: options.privateIssuers ?? [],
+    rotateIssuerKey: options.rotateIssuerKey ?? false,
+    providerUrls: options.providerUrls ?? {},
     chains: options.chains ?? {},
     rates: options.rates ?? {},
     diskWatermark: options.diskWatermark ?? DISK_WATERMARK,

@@ -465,7 +465,9 @@ describe('decoder: intents', () => {
     for (const type of Object.keys(activities) as ActivityType[]) {
       const outcome = outcomeOf(() => intent(type, {}))
       if (typeof outcome === 'string')
-        expect(outcome, type).toMatch(/^REQUEST_INVALID: (invalid request body: missing field|curve)/)
+        expect(outcome, type).toMatch(
+          /^REQUEST_INVALID: (invalid request body: missing field|curve|oauth2_credential_id must be set)/,
+        )
     }
   })
 })

@@ -397,6 +397,20 @@ export const commands: readonly CommandRow[] = [
         meaning: 'an OIDC issuer on plain http or a private address, for development; may be repeated',
         repeatable: true,
       },
+      {
+        flags: '--issuer-url <url>',
+        meaning: 'where others find the OIDC issuer that the service is (default: the first address that it had)',
+      },
+      {
+        flags: '--rotate-issuer-key',
+        meaning: 'make the next key that its OIDC tokens are signed with: published at once, used from a day later on',
+      },
+      {
+        flags: '--provider <name=url>',
+        meaning:
+          'where google, apple, facebook, x or discord is instead of its public place: a stand-in or self-hosted; may be repeated',
+        repeatable: true,
+      },
       { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
     example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',

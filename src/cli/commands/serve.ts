@@ -1,7 +1,15 @@
 import { join } from 'node:path'
 import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { type ChainsSettings, createService, type DiskWatermark, type Service } from '../../service/index.ts'
+import {
+  type ChainsSettings,
+  createService,
+  type DiskWatermark,
+  PROVIDER_NAMES,
+  type ProviderName,
+  type ProviderUrls,
+  type Service,
+} from '../../service/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
@@ -35,6 +43,9 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
     rotateWebhookKey: options['rotateWebhookKey'] === true,
     privateIssuers: listOf(options['privateIssuer']),
+    issuerUrl: options['issuerUrl'] === undefined ? undefined : readBaseUrl(options['issuerUrl'], '--issuer-url'),
+    rotateIssuerKey: options['rotateIssuerKey'] === true,
+    providerUrls: readProviders(listOf(options['provider'])),
     logger: log.logger,
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
@@ -77,6 +88,34 @@ function announce(
 /** Every use of an option that may be repeated. */
 function listOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
+}
+
+/** `--provider discord=http://127.0.0.1:9000`, one for each. */
+function readProviders(texts: readonly string[]): ProviderUrls {
+  const read = texts.map((text) => {
+    const [name = '', url] = text.split(/=(.*)/s)
+    if (!isProviderName(name)) {
+      throw new QuorateError('cli/usage', `expected --provider to name ${PROVIDER_NAMES.join(', ')}, got \`${name}\``, {
+        next: 'write it as --provider discord=https://discord.acme.test',
+      })
+    }
+    return [name, readBaseUrl(url, '--provider')] as const
+  })
+  return Object.fromEntries(read)
+}
+
+function isProviderName(name: string): name is ProviderName {
+  return (PROVIDER_NAMES as readonly string[]).includes(name)
+}
+
+/** A URL that paths are put behind: without a slash at its end. */
+function readBaseUrl(text: unknown, name: string): string {
+  const url = URL.parse(String(text))
+  const isBare = url && !url.username && !url.password && !url.search && !url.hash
+  if (isBare && /^https?:$/.test(url.protocol)) return url.href.replace(/\/$/, '')
+  throw new QuorateError('cli/usage', `expected ${name} to have an http or https URL without user, query or fragment`, {
+    next: `correct ${name}`,
+  })
 }
 
 function readKeptDenials(text: unknown): number | undefined {

@@ -9,7 +9,7 @@ export interface Caller {
   readonly userId: string
   /** The organization that the user belongs to. */
   readonly homeId: string
-  /** The organization in which the request runs: `homeId`, or for a parent's read a sub-organization of it. */
+  /** The organization in which the request runs: `homeId`, or a sub-organization of it for what a parent may do there. */
   readonly organizationId: string
   /** The parent of `homeId`, or itself: what both have in common with all sub-organizations. */
   readonly treeId: string
@@ -18,8 +18,11 @@ export interface Caller {
   readonly counted?: ProvedCredential['counted']
 }
 
-/** The reach of a request across the organization tree: queries read downwards, some submits find their home below. */
-export type Reach = 'query' | 'submit' | 'submit-below'
+/**
+ * The reach of a request across the organization tree: queries read downwards, some submits find their home below, and what
+ * logs somebody in may be submitted by the parent.
+ */
+export type Reach = 'query' | 'submit' | 'submit-below' | 'submit-inside'
 
 /**
  * Finds the caller of a request (docs/protocol/stamps.md#from-stamp-to-caller). Throws `ApiError`. Taking the
@@ -44,5 +47,6 @@ function placeOf(home: string, target: OrganizationPlace, reach: Reach): string 
   const isParentsUser = home === target.parentId
   if (reach === 'query') return isParentsUser ? target.id : home
   if (reach === 'submit-below' && !isParentsUser) return home
+  if (reach === 'submit-inside' && isParentsUser) return target.id
   throw apiError('organizationMismatch', target.id, home)
 }

@@ -35,7 +35,9 @@ export function createCases(
       const row = findActivity(activity.type)?.row
       if (!row || 'notExecuted' in handlers[row.type]) return undefined
       const organizationId = activity.organization_id
-      const request = { tx, organizationId, submitterId, now, work, ...preparedOf(activity) }
+      // Nothing that a parent does inside ever waits.
+      const homeId = organizationId
+      const request = { tx, organizationId, homeId, submitterId, now, work, ...preparedOf(activity) }
       return open(row, JSON.parse(activity.intent) as JsonObject, request)
     },
   }

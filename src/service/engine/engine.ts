@@ -30,12 +30,12 @@ import { readProof } from './credential.ts'
 import { KEPT_DENIALS_A_DAY } from './denials.ts'
 import { type Effects, runEffects } from './effects.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
-import { createHandlerTools } from './handler-tools.ts'
+import { createHandlerTools, type OauthTools } from './handler-tools.ts'
 import { createJudge } from './judgement.ts'
 import { createPolicySource } from './policy-cache.ts'
 import { prepareQuery, prepareSubmit } from './preparation.ts'
 import type { QueryHandler } from './query.ts'
-import { RESOLVED_BELOW } from './readings.ts'
+import { reachOf } from './readings.ts'
 import type { QueryRequest, SubmitRequest } from './request.ts'
 import { factsOfOutcome, type ReportFacts } from './request-facts.ts'
 import { submit } from './submission.ts'
@@ -50,6 +50,7 @@ export interface EngineOptions {
   readonly decoder: Decoder
   readonly sealing: Sealing
   readonly oidc: OidcVerifier
+  readonly oauth: OauthTools
   readonly outside: Outside
   readonly effects: Effects
   readonly rates: Rates
@@ -144,13 +145,14 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-function createTools({ handlers, logger, randomBytes, sealing, outside, keptDenialsADay }: EngineOptions): EngineTools {
+function createTools(options: EngineOptions): EngineTools {
+  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay } = options
   return {
     judge: createJudge(createPolicySource()),
     randomBytes,
     logger,
     keptDenialsADay: keptDenialsADay ?? KEPT_DENIALS_A_DAY,
-    cases: createCases(handlers, createHandlerTools({ randomBytes, sealing, chains: outside.chains })),
+    cases: createCases(handlers, createHandlerTools({ randomBytes, sealing, chains: outside.chains, oauth })),
   }
 }
 
@@ -164,7 +166,7 @@ async function readSubmit({ decoder, pool }: EngineOptions, raw: RawRequest): Pr
   return {
     path: envelope.row.path,
     row: envelope.row,
-    reach: RESOLVED_BELOW.has(envelope.row.family) ? 'submit-below' : 'submit',
+    reach: reachOf(envelope.row.family),
     spelling: envelope.spelling,
     organizationId: envelope.organizationId.toLowerCase(),
     timestampMs: envelope.timestampMs,

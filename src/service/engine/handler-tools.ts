@@ -2,6 +2,22 @@ import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { SealedPlace, Sealing } from '../keys/index.ts'
 
+/** Identities at issuers. */
+export interface OauthTools {
+  /** Signs an OIDC token as the issuer that the service is, for a moment in milliseconds since the epoch. */
+  readonly issueToken: (
+    claims: {
+      readonly audience: string
+      readonly subject: string
+      readonly nonce: string
+      readonly encryptedBearerToken?: string
+    },
+    now: number,
+  ) => string
+  /** The issuer of Google's tokens, by which a parent may link its users (docs/protocol/oauth.md#social-linking). */
+  readonly linkingIssuer: string
+}
+
 /** The tools that all handlers have, whatever the request. */
 export interface HandlerTools {
   /** Random bytes, from the injected source. */
@@ -13,6 +29,7 @@ export interface HandlerTools {
   readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
   /** The chains that are served. INVARIANT: no node is asked while the transaction is open. */
   readonly chains: Chains
+  readonly oauth: OauthTools
 }
 
 /** Makes the tools of the handlers of one service. */
@@ -20,10 +37,12 @@ export function createHandlerTools({
   randomBytes,
   sealing,
   chains,
+  oauth,
 }: {
   readonly randomBytes: RandomBytes
   readonly sealing: Sealing
   readonly chains: Chains
+  readonly oauth: OauthTools
 }): HandlerTools {
-  return { randomBytes, newId: () => newUuid(randomBytes), seal: sealing.seal, unseal: sealing.unseal, chains }
+  return { randomBytes, newId: () => newUuid(randomBytes), seal: sealing.seal, unseal: sealing.unseal, chains, oauth }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
+import type { Wire } from '../../protocol/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { CheckWebhookUrl } from '../network/index.ts'
 import type { Transaction } from '../store/index.ts'
@@ -13,6 +14,8 @@ export interface HandlerContext<Answers = unknown> extends HandlerTools, Prepare
   /** The open transaction. Only functions of `store/` turn it into SQL. */
   readonly tx: Transaction
   readonly organizationId: string
+  /** The organization of the submitter: `organizationId`, or its parent for what a parent may do inside. */
+  readonly homeId: string
   /** The submitter of the activity (the first vote's user). */
   readonly submitterId: string
   /** Trusted time of this request, in milliseconds since the epoch. */
@@ -31,6 +34,16 @@ export interface ExecutionContext<Answers = unknown> extends HandlerContext<Answ
 export interface Outside {
   readonly checkWebhookUrl: CheckWebhookUrl
   readonly chains: Chains
+  /** Exchanges a code at an OAuth 2.0 provider, and says whose it was. */
+  readonly exchangeCode: (intent: Wire.Oauth2AuthenticateIntent, organizationId: string) => Promise<ExchangedCode>
+}
+
+/** What a provider has said of a code, as it is kept with the activity. */
+export interface ExchangedCode {
+  readonly audience: string
+  readonly subject: string
+  /** The access token, for the key of the client alone. */
+  readonly encryptedBearerToken?: string
 }
 
 /** How the service carries out one activity type. Throws `ApiError` (protocol) for a request it must refuse. */

@@ -4,7 +4,7 @@
  * does is its handler's business, and who may do it the policies'.
  */
 export { createEngine, type Engine } from './engine.ts'
-export type { ExecutionContext, Handler, HandlerContext, NotExecuted, Outside } from './handler.ts'
+export type { ExchangedCode, ExecutionContext, Handler, HandlerContext, NotExecuted, Outside } from './handler.ts'
 export { decodeOutcomes } from './outcomes.ts'
 export type { QueryContext, QueryHandler } from './query.ts'
 export type { ReportFacts, RequestFacts } from './request-facts.ts'

@@ -40,8 +40,8 @@ export function createJudge(policiesOf: PolicySource): Judge {
     item: Case,
     ballots: readonly Ballot[],
   ): Promise<{ version: PolicyVersion; policies: PolicyIndex; context: PolicyContext }> {
-    const { tx, organizationId, work } = item.context
-    return { ...(await policiesOf(tx, organizationId, work)), context: await buildPolicyContext(item, ballots) }
+    const { tx, homeId, work } = item.context
+    return { ...(await policiesOf(tx, homeId, work)), context: await buildPolicyContext(item, ballots) }
   }
   return {
     async decide(item, ballots) {
@@ -50,28 +50,30 @@ export function createJudge(policiesOf: PolicySource): Judge {
     },
     async mayVote(item, ballots, voter) {
       const { policies, context } = await prepare(item, ballots)
-      const [approver] = await readApprovers(item.context.tx, item.context.organizationId, [voter])
+      const [approver] = await readApprovers(item.context.tx, item.context.homeId, [voter])
       const { budget } = item.context.work
       return approver !== undefined && mayVote(policies, context, approver, voter.credential, budget)
     },
   }
 }
 
-/** The denial that the API answers with; undefined when the decision allows or waits. */
-export function denialOf({ outcome, policies }: Decision): ApiError | undefined {
-  return outcome === 'OUTCOME_ALLOW' || outcome === 'OUTCOME_REQUIRES_CONSENSUS'
-    ? undefined
-    : permissionDenied(policies)
+/** The denial that the API answers with; undefined when the decision allows, or waits where it may. */
+export function denialOf(
+  { outcome, policies }: Decision,
+  { mayWait }: { readonly mayWait: boolean },
+): ApiError | undefined {
+  const stands = outcome === 'OUTCOME_ALLOW' || (mayWait && outcome === 'OUTCOME_REQUIRES_CONSENSUS')
+  return stands ? undefined : permissionDenied(policies)
 }
 
 async function buildPolicyContext(item: Case, ballots: readonly Ballot[]): Promise<PolicyContext> {
-  const { tx, organizationId, now } = item.context
+  const { tx, homeId, now } = item.context
   const facts = await item.handler.facts?.(item.context, item.intent)
   const request = { type: item.row.type, parameters: item.intent, nowMs: now, facts }
   const context = contextOf(request, {
-    approvers: await readApprovers(tx, organizationId, ballots),
+    approvers: await readApprovers(tx, homeId, ballots),
     credentials: ballots.map(({ credential }) => credential),
-    rootQuorum: await readRootQuorum(tx, organizationId),
+    rootQuorum: await readRootQuorum(tx, homeId),
   })
   if (!(await isOfAuthProxy(item.context, context))) return context
   const { targetUserId: _, ...rest } = context

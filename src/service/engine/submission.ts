@@ -69,6 +69,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
   const item = tools.cases.open(request.row, request.intent, {
     tx,
     organizationId: caller.organizationId,
+    homeId: caller.homeId,
     submitterId: caller.userId,
     now,
     work,
@@ -76,7 +77,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
   })
   await item.handler.validate?.(item.context, item.intent)
   const decision = await tools.judge.decide(item, [ballotOf(caller)])
-  const denial = denialOf(decision)
+  const denial = denialOf(decision, { mayWait: caller.homeId === caller.organizationId })
   const allowed = decision.outcome === 'OUTCOME_ALLOW'
   const id = newTimeOrderedUuid(now, tools.randomBytes)
   const failure = denial && JSON.stringify(failureOf(denial))

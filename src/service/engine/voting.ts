@@ -109,7 +109,7 @@ async function approve(
   if (!(await tools.judge.mayVote(item, ballots, ballot))) throw permissionDenied([])
   const decision = await tools.judge.decide(item, withBallot(ballots, ballot))
   // A denied vote is no vote: it leaves the activity waiting as it was, and only what was decided is kept.
-  const denial = denialOf(decision)
+  const denial = denialOf(decision, { mayWait: true })
   if (denial) {
     const { organization_id: organizationId } = activity
     const denied = { organizationId, userId: ballot.userId, now, mostADay: tools.keptDenialsADay }
@@ -201,7 +201,8 @@ async function recordEvaluation(
 ): Promise<void> {
   const { policies = [], policyVersion: version } = decision ?? {}
   const isAsked = version !== undefined && policies.length > 0
-  if (isAsked && !version.isKept) {
+  // What a parent does inside is judged by the parent's policies, which may be kept of the parent alone.
+  if (isAsked && !(version.isKept && version.organizationId === activity.organization_id)) {
     const policyIds = JSON.stringify(policies.map(({ policyId }) => policyId))
     await insertPolicySet(tx, {
       organization_id: activity.organization_id,

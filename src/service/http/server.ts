@@ -4,6 +4,7 @@ import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import { activities, type JsonObject, queries, respellText } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Engine } from '../engine/index.ts'
+import type { TokenIssuer } from '../oauth/index.ts'
 import type { Faults } from '../operator/index.ts'
 import { KEYS_ARE_KEPT_S } from '../outbox/index.ts'
 import type { Rate } from '../rates.ts'
@@ -50,6 +51,8 @@ export interface HttpOptions {
   readonly describe: () => JsonObject
   /** The keys that webhooks are signed with, as receivers fetch them. */
   readonly webhookKeys: () => JsonObject
+  /** The OpenID Connect issuer that the service is. */
+  readonly issuer: Pick<TokenIssuer, 'configuration' | 'publishedKeys' | 'keptS'>
   /** How many requests one source address may make. */
   readonly sourceRate?: Rate | undefined
   /** Limits on callers who are not known yet. */
@@ -127,6 +130,13 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   server.get('/public/v1/discovery/webhooks/jwks', (_request, reply) =>
     sendJson(reply.header('cache-control', CACHE_OF_KEYS), 200, options.webhookKeys()),
   )
+  const { issuer } = options
+  const publish = (path: string, document: () => JsonObject) =>
+    server.get(path, (_request, reply) =>
+      sendJson(reply.header('cache-control', `public, max-age=${issuer.keptS}`), 200, document()),
+    )
+  publish('/.well-known/openid-configuration', issuer.configuration)
+  publish('/.well-known/jwks.json', issuer.publishedKeys)
   for (const path of submitPaths()) {
     server.post(path, async (request, reply) => {
       readiness.checkSubmit()

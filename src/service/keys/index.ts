@@ -2,6 +2,7 @@
  * Keys: what is secret in the database, sealed under the master key and bound to the row where it stands, and the service's own
  * key pairs.
  */
+export { prepareRotatingKeys } from './rotating-keys.ts'
 export { accountKeyPlace, authProxyKeyPlace, mnemonicPlace, privateKeyPlace } from './sealed-places.ts'
 export { createSealing, type SealedPlace, type Sealing } from './sealing.ts'
 export { createKeyPair, createServiceKeys, openServiceKey, readServiceKeys, serviceKeyPlace } from './service-keys.ts'

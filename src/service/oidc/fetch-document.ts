@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
-import { decodeUtf8 } from '../../encoding/index.ts'
+import { decodeUtf8, encodeUtf8 } from '../../encoding/index.ts'
 import {
   createNameLookups,
   createPublicAddressTest,
@@ -10,8 +10,24 @@ import {
   type ResolveHost,
 } from '../network/index.ts'
 
-/** Fetches a JSON document. Throws when it may not or cannot be had. */
-export type FetchDocument = (url: string) => Promise<unknown>
+/** Fetches a JSON document. Throws when it may not or cannot be had, `NotAnswered` for a status other than 200. */
+export type FetchDocument = (url: string, request?: DocumentRequest) => Promise<unknown>
+
+export interface DocumentRequest {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Posted as a form. @default the document is got */
+  readonly form?: Readonly<Record<string, string>>
+}
+
+/** The server answered, but with no document. What it said is not repeated: it may be what it was told. */
+export class NotAnswered extends Error {
+  readonly status: number | undefined
+
+  constructor(status: number | undefined) {
+    super(`expected status 200, got ${status}`)
+    this.status = status
+  }
+}
 
 /** An issuer's documents are a few kB; nobody may make the service read more, or wait longer. */
 const MAX_BYTES = 262_144
@@ -29,14 +45,14 @@ export function createDocumentFetch(options: {
 }): FetchDocument {
   const isPublic = createPublicAddressTest()
   const lookUp = createNameLookups(options.resolveHost ?? createResolveHost())
-  return async (text) => {
+  return async (text, request = {}) => {
     const url = new URL(text)
     const free = options.privateOrigins.includes(url.origin)
     if (!free && url.protocol !== 'https:') throw new Error(`expected an https URL, got \`${url.protocol}\``)
     const host = url.hostname.replace(/^\[|\]$/g, '')
     // An address that stands in the URL itself is never looked up.
     if (!free && isIP(host) !== 0 && !isPublic(host)) throw new Error('the address is not public')
-    return read(await open(url, free ? {} : { lookup: publicLookup(lookUp, isPublic) }))
+    return read(await open(url, request, free ? {} : { lookup: publicLookup(lookUp, isPublic) }))
   }
 }
 
@@ -55,20 +71,32 @@ function publicLookup(lookUp: LookUpName, isPublic: (address: string) => boolean
   }
 }
 
-function open(url: URL, options: { readonly lookup?: LookupFunction }): Promise<IncomingMessage> {
+function open(
+  url: URL,
+  { headers = {}, form }: DocumentRequest,
+  options: { readonly lookup?: LookupFunction },
+): Promise<IncomingMessage> {
+  const body = form && encodeUtf8(new URLSearchParams(form).toString())
   return new Promise((done, fail) => {
-    const request = url.protocol === 'https:' ? requestHttps : requestHttp
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    request(url, { ...options, agent: false, signal, headers: { accept: 'application/json' } }, done)
-      .on('error', fail)
-      .end()
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+      ...options,
+      method: body ? 'POST' : 'GET',
+      agent: false,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        accept: 'application/json',
+        ...headers,
+        ...(body && { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(body.length) }),
+      },
+    })
+    request.on('response', done).on('error', fail).end(body)
   })
 }
 
 async function read(response: IncomingMessage): Promise<unknown> {
   if (response.statusCode !== 200) {
     response.destroy()
-    throw new Error(`expected status 200, got ${response.statusCode}`)
+    throw new NotAnswered(response.statusCode)
   }
   const chunks: Uint8Array[] = []
   let length = 0

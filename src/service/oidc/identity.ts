@@ -10,6 +10,8 @@ export interface OidcIdentity {
   readonly verifiedEmail?: string
   /** Of the key that the token is bound to. */
   readonly nonce?: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
 }
 
 /**
@@ -18,7 +20,7 @@ export interface OidcIdentity {
  * (docs/protocol/organizations.md#oauth-providers). Some providers rename the nonce to `tknonce`.
  */
 export function readIdentity(claims: Readonly<Record<string, unknown>>): OidcIdentity | undefined {
-  const { iss, sub, aud, azp, email, email_verified: verified, nonce, tknonce } = claims
+  const { iss, sub, aud, azp, email, email_verified: verified, nonce, tknonce, exp } = claims
   const audiences = (Array.isArray(aud) ? aud : [aud]).filter(isText)
   const audience = audiences.length > 1 && isText(azp) ? azp : audiences[0]
   if (!isText(iss) || !isText(sub) || audience === undefined) return undefined
@@ -28,6 +30,7 @@ export function readIdentity(claims: Readonly<Record<string, unknown>>): OidcIde
     audience,
     audiences,
     subject: sub,
+    expiresAt: typeof exp === 'number' ? exp * 1_000 : 0,
     // Some issuers write the boolean as text.
     ...(isText(email) && (verified === true || verified === 'true') ? { verifiedEmail: email.toLowerCase() } : {}),
     ...(isText(bound) ? { nonce: bound } : {}),

@@ -1,6 +1,6 @@
 /**
  * OIDC: verifies identity tokens against the keys that their issuers publish.
  */
-export { createDocumentFetch } from './fetch-document.ts'
+export { createDocumentFetch, type FetchDocument, NotAnswered } from './fetch-document.ts'
 export type { OidcIdentity } from './identity.ts'
-export { createOidcVerifier, type OidcVerifier, readVerifiedIdentity } from './verifier.ts'
+export { createOidcVerifier, type OidcVerifier, type OwnIssuer, readVerifiedIdentity } from './verifier.ts'

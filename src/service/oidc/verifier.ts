@@ -5,6 +5,7 @@
  * ask.
  */
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose'
+import type { JsonObject } from '../../encoding/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { FetchDocument } from './fetch-document.ts'
 import { type OidcIdentity, readIdentity } from './identity.ts'
@@ -12,6 +13,13 @@ import { type OidcIdentity, readIdentity } from './identity.ts'
 /** The identity that a token names; undefined for one that does not verify. Never throws. */
 export interface OidcVerifier {
   verify(token: string): Promise<OidcIdentity | undefined>
+}
+
+/** The issuer that this service is itself: its tokens are verified without asking anybody. */
+export interface OwnIssuer {
+  /** Undefined until it is known where the service can be found. */
+  url(): string | undefined
+  publishedKeys(): JsonObject
 }
 
 /** Signatures that anybody can check; none that only a holder of a shared secret can. */
@@ -37,11 +45,13 @@ export function createOidcVerifier(tools: {
   readonly fetchDocument: FetchDocument
   readonly clock: () => number
   readonly logger: Logger
+  readonly own?: OwnIssuer
 }): OidcVerifier {
-  const { fetchDocument, clock, logger } = tools
+  const { fetchDocument, clock, logger, own } = tools
   const known = new Map<string, Keys>()
 
   function keysOf(issuer: string, notBefore: number): Keys {
+    if (own && issuer === own.url()) return { fetchedAt: clock(), get: ownKeys(own) }
     const kept = known.get(issuer)
     if (kept && kept.fetchedAt > notBefore) return kept
     const get = fetchKeys(fetchDocument, issuer).catch((error: unknown) => {
@@ -108,6 +118,11 @@ async function readIssuer(token: string): Promise<string | undefined> {
 function isIssuer(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && url.search === '' && url.hash === '' && url.username === '' && url.password === ''
+}
+
+async function ownKeys(own: OwnIssuer): Promise<JWTVerifyGetKey> {
+  const { createLocalJWKSet } = await import('jose')
+  return createLocalJWKSet(own.publishedKeys() as unknown as JSONWebKeySet)
 }
 
 async function fetchKeys(fetchDocument: FetchDocument, issuer: string): Promise<JWTVerifyGetKey> {

@@ -10,6 +10,8 @@ import { importHandlers } from './imports/handlers.ts'
 import { invitationHandlers } from './invitations/handlers.ts'
 import { ipAllowlistHandlers } from './ip-allowlists/handlers.ts'
 import { notExecutedReasons, notExecutedRows } from './not-executed.ts'
+import { oauthLoginHandlers } from './oauth-login/handlers.ts'
+import { oauth2AuthenticateHandlers } from './oauth-login/oauth2-authenticate.ts'
 import { oauthProviderHandlers } from './oauth-providers/handlers.ts'
 import { oauth2CredentialHandlers } from './oauth2-credentials/handlers.ts'
 import { organizationHandlers } from './organizations/handlers.ts'
@@ -55,6 +57,8 @@ const executed = {
   ...smartContractInterfaceHandlers,
   ...invitationHandlers,
   ...oauth2CredentialHandlers,
+  ...oauth2AuthenticateHandlers,
+  ...oauthLoginHandlers,
   ...webhookEndpointHandlers,
   ...ipAllowlistHandlers,
   ...sparkHandlers,

@@ -4,7 +4,6 @@ import type { NotExecuted } from '../engine/index.ts'
 const VOTE = 'votes are counted by the engine'
 const SECRETS = 'this version keeps no secrets of clients'
 const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
-const OAUTH = 'this version has no OAuth login'
 const CODES = 'this version sends neither mail nor messages'
 const SESSIONS = 'this version has no login sessions'
 const MFA = 'this version has no MFA policies'
@@ -23,9 +22,6 @@ export const notExecutedReasons = {
   IMPORT_SECRETS: SECRETS,
   EXPORT_SECRETS: SECRETS,
   UPDATE_ALLOWED_ORIGINS: ORIGINS,
-  OAUTH2_AUTHENTICATE: OAUTH,
-  OAUTH: OAUTH,
-  OAUTH_LOGIN: OAUTH,
   EMAIL_AUTH: CODES,
   INIT_OTP: CODES,
   INIT_OTP_AUTH: CODES,

@@ -72,6 +72,7 @@ export async function readRootQuorum(
 /** A version of an organization's policies: it differs whenever any of them does. */
 export interface PolicyVersion {
   readonly id: string
+  readonly organizationId: string
   /** Whether its set of policies is kept already, for `get_policy_evaluations`. */
   readonly isKept: boolean
 }
@@ -79,5 +80,5 @@ export interface PolicyVersion {
 /** Reads the version of the organization's policies. */
 export async function readPolicyVersion(tx: Transaction, organizationId: string): Promise<PolicyVersion> {
   const [row] = await policyVersion(tx, { organizationId })
-  return { id: row?.version ?? 'none', isKept: row !== undefined && row.kept !== null }
+  return { id: row?.version ?? 'none', organizationId, isKept: row !== undefined && row.kept !== null }
 }

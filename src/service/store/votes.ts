@@ -45,7 +45,11 @@ export async function listVotes(
 
 /** Keeps which policies a version of them has, once. */
 export async function insertPolicySet(tx: Transaction, set: PolicySetRow): Promise<void> {
-  await tx.insertInto('policy_sets').values(set).execute()
+  await tx
+    .insertInto('policy_sets')
+    .values(set)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** Records what the policies made of a vote. */

@@ -4,6 +4,8 @@
  */
 export { checkClientSignature, type TokenUsage } from './client-signature.ts'
 export { isOtpType, isSameContact, normalizeContact, OTP_TYPES, type OtpType } from './contacts.ts'
+export { writeJwt } from './jwt.ts'
+export { insertUsedToken as useUpToken, isTokenUsed } from './store.ts'
 export {
   consumeVerificationToken,
   issueVerificationToken,

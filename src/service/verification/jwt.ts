@@ -7,8 +7,8 @@ import { isJsonObject, type JsonObject } from '../../protocol/index.ts'
 const MAX_TOKEN_LENGTH = 4_096
 
 /** Writes a token, the members of its payload in their order. */
-export function writeJwt(payload: JsonObject, privateKeyHex: string): string {
-  const signed = `${encodeJson({ typ: 'JWT', alg: 'ES256' })}.${encodeJson(payload)}`
+export function writeJwt(payload: JsonObject, privateKeyHex: string, header: JsonObject = {}): string {
+  const signed = `${encodeJson({ typ: 'JWT', alg: 'ES256', ...header })}.${encodeJson(payload)}`
   return `${signed}.${encodeBase64Url(signEs256(privateKeyHex, encodeUtf8(signed)))}`
 }
 

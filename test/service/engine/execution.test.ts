@@ -79,7 +79,12 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     oidc: { verify: async () => undefined },
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
     effects: { wakeSender: () => void woken.push('sender') },
-    outside: { checkWebhookUrl: async () => undefined, chains: createChains({}) },
+    outside: {
+      checkWebhookUrl: async () => undefined,
+      chains: createChains({}),
+      exchangeCode: () => Promise.reject(new Error('not asked')),
+    },
+    oauth: { issueToken: () => '', linkingIssuer: '' },
     rates: { ...createRates({}), countCaller },
     clock: () => NOW,
     randomBytes,

@@ -20,7 +20,10 @@ describe('OIDC verifier', () => {
     const verifier = createOidcVerifier({ fetchDocument, clock, logger: silentLogger })
     const before = issuer.fetches()
     const fetches = () => issuer.fetches() - before
-    const identity = { issuer: issuer.url, audience: 'client', audiences: ['client'], subject: 'subject' }
+    const identity = {
+      ...{ issuer: issuer.url, audience: 'client', audiences: ['client'], subject: 'subject' },
+      expiresAt: expect.any(Number),
+    }
     expect(await verifier.verify(await issuer.token())).toEqual(identity)
     expect(await verifier.verify(await issuer.token({ nonce: 'n' }))).toEqual({ ...identity, nonce: 'n' })
     expect(fetches()).toBe(1)

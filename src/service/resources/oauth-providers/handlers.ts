@@ -20,8 +20,8 @@ interface NewProvidersOfUser {
 
 const createOauthProviders: TypedHandler<NewProvidersOfUser, Wire.CreateOauthProvidersResult> = {
   async validate(context, { userId, oauthProviders }) {
-    await requireUser(context, userId)
-    await checkNewOauthProviders(context, [oauthProviders])
+    const user = await requireUser(context, userId)
+    await checkNewOauthProviders(context, [oauthProviders], user)
     const { length: present } = await providersOf(context, userId)
     checkOauthProviderLimit({ present, added: oauthProviders.length })
   },

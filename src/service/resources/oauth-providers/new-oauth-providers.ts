@@ -3,6 +3,7 @@ import type { HandlerContext } from '../../engine/index.ts'
 import { oauthProviderTaken } from '../../readings.ts'
 import type { UserRow } from '../../store/index.ts'
 import { upsertVerifiedContact } from '../users/verified-contacts-store.ts'
+import { checkSocialLink } from './social-linking.ts'
 import { insertOauthProvider, isOauthIdentityTaken, type OauthIdentity } from './store.ts'
 
 /** An OAuth provider to be registered. */
@@ -28,14 +29,20 @@ export function toNewOauthProvider(params: Wire.OauthProviderParams | Wire.Oauth
   }
 }
 
-/** Throws the refusal of the first provider that nobody vouches for, or that the organization or the request has already. */
+/**
+ * Throws the refusal of the first provider that nobody vouches for, that the organization or the request has already, or that
+ * a parent may not link.
+ * @param user the one who is to have them, where it is one who exists
+ */
 export async function checkNewOauthProviders(
   context: HandlerContext,
   lists: readonly (readonly NewOauthProvider[])[],
+  user?: Pick<UserRow, 'email'>,
 ): Promise<void> {
   const seen = new Set<string>()
   for (const list of lists) {
     for (const provider of await identify(context, list)) {
+      if (context.homeId !== context.organizationId) checkSocialLink(context, provider, user)
       const key = JSON.stringify([provider.issuer, provider.audience, provider.subject])
       const taken = seen.has(key) || (await isOauthIdentityTaken(context.tx, context.organizationId, provider))
       if (taken) throw oauthProviderTaken(provider)

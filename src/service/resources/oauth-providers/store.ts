@@ -51,6 +51,22 @@ export async function isOauthIdentityTaken(
   return row !== undefined
 }
 
+/** Reads the registrations of an identity, whichever of its audiences they are for. */
+export async function findOauthIdentities(
+  tx: Transaction,
+  organizationId: string,
+  { issuer, audiences, subject }: Pick<OauthIdentity, 'issuer' | 'subject'> & { readonly audiences: readonly string[] },
+): Promise<readonly OauthProviderRow[]> {
+  return tx
+    .selectFrom('oauth_providers')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .where('audience', 'in', audiences)
+    .execute()
+}
+
 /** Deletes OAuth providers. */
 export async function deleteOauthProviders(
   tx: Transaction,

@@ -140,7 +140,7 @@ export const subOrganizationHandlers = {
 
 /** The same request, seen from inside the organization that it makes. */
 function insideOf<Context extends HandlerContext>(context: Context, organizationId: string): Context {
-  return { ...context, organizationId }
+  return { ...context, organizationId, homeId: organizationId }
 }
 
 async function hasUnexported({ tx, organizationId }: HandlerContext): Promise<boolean> {

@@ -1,0 +1,39 @@
+/** `oauth` and `oauth_login`: somebody whom an OIDC token names gets a session (docs/protocol/oauth.md#logging-in). */
+import type { Wire } from '../../../protocol/index.ts'
+import { checkCredentialBundle, checkLoginKey, issueCredentialBundle, issueSession } from '../../login/index.ts'
+import type { HandlerRows, TypedHandler } from '../handler-table.ts'
+import { requireIdentifiedUser, useUp } from './identified-user.ts'
+
+const oauthLogin: TypedHandler<Wire.OauthLoginIntent, Wire.OauthLoginResult> = {
+  async validate(context, { oidcToken, ...key }) {
+    const user = await requireIdentifiedUser(context, { oidcToken, publicKey: key.publicKey })
+    await checkLoginKey(context, user, { kind: 'CREDENTIAL_TYPE_LOGIN', ...key })
+  },
+  async execute(context, { oidcToken, ...key }) {
+    const user = await requireIdentifiedUser(context, { oidcToken, publicKey: key.publicKey })
+    await useUp(context, oidcToken)
+    return { session: await issueSession(context, user, key) }
+  },
+}
+
+const oauth: TypedHandler<Wire.OauthIntent, Wire.OauthResult> = {
+  async validate(context, { oidcToken, ...bundle }) {
+    checkCredentialBundle(bundle)
+    await requireIdentifiedUser(context, { oidcToken, publicKey: bundle.targetPublicKey })
+  },
+  async execute(context, { oidcToken, apiKeyName, ...key }) {
+    const user = await requireIdentifiedUser(context, { oidcToken, publicKey: key.targetPublicKey })
+    await useUp(context, oidcToken)
+    const { apiKeyId, credentialBundle } = await issueCredentialBundle(context, user, {
+      kind: 'CREDENTIAL_TYPE_OAUTH_KEY_P256',
+      name: apiKeyName,
+      ...key,
+    })
+    return { userId: user.id, apiKeyId, credentialBundle }
+  },
+}
+
+export const oauthLoginHandlers = {
+  ACTIVITY_TYPE_OAUTH: oauth,
+  ACTIVITY_TYPE_OAUTH_LOGIN: oauthLogin,
+} satisfies HandlerRows

@@ -1,0 +1,30 @@
+import { encryptOauth2ClientSecret } from '@turnkey/crypto'
+import { describe, expect, test } from 'vitest'
+import { CryptoError, generateP256KeyPair, openEnvelope, uncompressP256 } from '../../src/crypto/index.ts'
+import { decodeHex, decodeUtf8 } from '../../src/encoding/index.ts'
+
+function newKey() {
+  const { privateKey, publicKey } = generateP256KeyPair()
+  return { privateKey: decodeHex(privateKey), publicKey: decodeHex(uncompressP256(publicKey)!) }
+}
+
+describe('envelope', () => {
+  test('envelope: what the published client seals is opened, whatever its length', async () => {
+    const key = newKey()
+    for (const secret of ['', 's', 'ü'.repeat(500)]) {
+      const sealed = await encryptOauth2ClientSecret(secret, Buffer.from(key.publicKey).toString('hex'))
+      expect(decodeUtf8(openEnvelope(key, decodeHex(sealed)))).toBe(secret)
+    }
+  })
+
+  test('envelope: another key, any changed byte, and every shorter text are refused', async () => {
+    const key = newKey()
+    const sealed = decodeHex(await encryptOauth2ClientSecret('secret', Buffer.from(key.publicKey).toString('hex')))
+    expect(() => openEnvelope(newKey(), sealed)).toThrow(CryptoError)
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = sealed.map((byte, index) => (index === at ? byte ^ 1 : byte))
+      expect(() => openEnvelope(key, changed), `byte ${at}`).toThrow(CryptoError)
+      expect(() => openEnvelope(key, sealed.subarray(0, at)), `length ${at}`).toThrow(CryptoError)
+    }
+  })
+})
