@@ -5,6 +5,10 @@ export const workerCodes = {
     summary: 'no Temporal server answers at the configured address',
     solve: 'start the server or correct TEMPORAL_ADDRESS; without it an embedded server is started',
   },
+  'worker/temporal-settings': {
+    summary: 'the profile, the file of profiles or the certificates that are named for Temporal cannot be used',
+    solve: 'correct TEMPORAL_PROFILE, TEMPORAL_CONFIG_FILE or the TEMPORAL_TLS_… variable that the message speaks of',
+  },
   'worker/temporal-missing': {
     summary: 'no Temporal server is configured and none could be found or built',
     solve: 'put `temporal-server` 1.29 or Go on the PATH, or set TEMPORAL_ADDRESS to a running server',

@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs'
-import { createConnection } from 'node:net'
-import { Client, Connection, isGrpcServiceError, type TLSConfig } from '@temporalio/client'
+import {
+  Client,
+  Connection,
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+  type TLSConfig,
+} from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import type { NativeConnection } from '@temporalio/worker'
 import type { TemporalTls } from './certificate-files.ts'
 import { clientGuard } from './client-guard.ts'
 import { WorkerError } from './error.ts'
+import { type Listener, listenAt } from './listener.ts'
 import { failureConverter, payloadConverter } from './payload-converter.ts'
 import type { PayloadSeal } from './payload-seal.ts'
 
@@ -20,6 +28,8 @@ export interface TemporalSettings {
   readonly tls?: TemporalTls
   readonly namespace?: string
   readonly environment?: Environment
+  /** How long a call and its retries may take. @default 40 s: a long poll takes up to 20 */
+  readonly callMs?: number
 }
 
 /** A connection for starting and asking workflows, and one for a worker. Close both. */
@@ -35,6 +45,7 @@ export interface TemporalConnections {
 }
 
 const CONNECT_MS = 5_000
+const CALL_MS = 40_000
 
 /**
  * Connects to Temporal. TLS, API key and namespace come from `@temporalio/envconfig` (profile files and `TEMPORAL_…`
@@ -49,19 +60,24 @@ export async function connectTemporal(settings: TemporalSettings, seal: PayloadS
     try {
       return await connecting
     } catch (error) {
-      const refused = await listens(address)
-      const what = refused
-        ? `what listens at \`${address}\` does not take this client as one of Temporal's`
-        : `no Temporal server answers at \`${address}\``
-      throw new WorkerError('worker/temporal-unreachable', what, {
+      const { says, next } = NOT_REACHED[await listenAt(address, options.tls)]
+      throw new WorkerError('worker/temporal-unreachable', says(address), {
         facts: { address, namespace, tls: describeTls(options.tls) },
-        ...(refused ? { next: NEXT_OF_REFUSED } : {}),
+        ...(next === undefined ? {} : { next }),
         cause: error,
       })
     }
   }
   const { address: _, ...security } = options
-  const connection = await attempt(Connection.connect({ ...security, address, connectTimeout: CONNECT_MS } as never))
+  const interceptors = withinLimit(settings.callMs ?? CALL_MS)
+  const connection = Connection.lazy({ ...security, address, connectTimeout: CONNECT_MS, interceptors } as never)
+  await attempt(
+    connection.ensureConnected().catch(async (error: unknown) => {
+      // Else it would try again and again for as long as this process runs.
+      await connection.close()
+      throw error
+    }),
+  )
   const natives: NativeConnection[] = []
   return {
     address,
@@ -88,9 +104,36 @@ export async function connectTemporal(settings: TemporalSettings, seal: PayloadS
   }
 }
 
-const NEXT_OF_REFUSED =
-  'give its certificates (TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH, TEMPORAL_TLS_SERVER_CA_CERT_PATH, ' +
-  'or a profile of them), or correct TEMPORAL_ADDRESS'
+type GrpcInterceptor = NonNullable<ConnectionOptions['interceptors']>[number]
+
+/** Ends calls that get no answer: a server that hangs keeps its connections, and the SDK would wait for ever. */
+function withinLimit(callMs: number): GrpcInterceptor[] {
+  return [
+    (options, nextCall) =>
+      nextCall({ ...options, deadline: options.deadline ?? Date.now() + callMs }) as ReturnType<GrpcInterceptor>,
+    makeGrpcRetryInterceptor(defaultGrpcRetryOptions()),
+  ]
+}
+
+/** What a failed connection is told as, by what was found at the address. */
+const NOT_REACHED: Readonly<Record<Listener, { readonly says: (address: string) => string; readonly next?: string }>> =
+  {
+    none: { says: (address) => `no Temporal server answers at \`${address}\`` },
+    silent: {
+      says: (address) => `what listens at \`${address}\` takes connections and does not answer`,
+      next: 'look whether it hangs (its log, its load), restart it if it does, and run the command again; or correct TEMPORAL_ADDRESS',
+    },
+    refuses: {
+      says: (address) => `what listens at \`${address}\` does not take this client as one of Temporal's`,
+      next:
+        'give its certificates (TEMPORAL_TLS_CLIENT_CERT_PATH, TEMPORAL_TLS_CLIENT_KEY_PATH, TEMPORAL_TLS_SERVER_CA_CERT_PATH, ' +
+        'or a profile of them), or correct TEMPORAL_ADDRESS',
+    },
+    'speaks HTTP/2': {
+      says: (address) => `what listens at \`${address}\` takes this client in, but does not answer as Temporal does`,
+      next: 'wait until it has come up and run the command again, or correct TEMPORAL_ADDRESS',
+    },
+  }
 
 /** The settings of the SDK. The server is known by its certificate's name, whichever address it is reached at. */
 export function tlsOptions({ authority, certificate, key }: TemporalTls): TLSConfig {
@@ -104,22 +147,6 @@ export function tlsOptions({ authority, certificate, key }: TemporalTls): TLSCon
 function describeTls(tls: TLSConfig | boolean | null | undefined): string {
   if (!tls) return 'none'
   return typeof tls === 'object' && tls.clientCertPair ? 'with a client certificate' : 'without a client certificate'
-}
-
-/** Whether anything takes connections there: then it was reached, and did not like what it heard. */
-function listens(address: string): Promise<boolean> {
-  const url = URL.canParse(`tcp://${address}`) ? new URL(`tcp://${address}`) : undefined
-  if (!url) return Promise.resolve(false)
-  return new Promise((resolve) => {
-    const socket = createConnection({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || 7233 })
-    const answer = (reached: boolean) => {
-      socket.destroy()
-      resolve(reached)
-    }
-    socket.setTimeout(1_000, () => answer(false))
-    socket.once('connect', () => answer(true))
-    socket.once('error', () => answer(false))
-  })
 }
 
 /** Where nobody answers a call that was made on a connection (gRPC: UNAVAILABLE, DEADLINE_EXCEEDED). */
@@ -145,5 +172,19 @@ export async function atTemporal<T>(
 
 function readProfile(environment: Environment) {
   const set = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(set) })
+  try {
+    return loadClientConnectConfig({ overrideEnvVars: Object.fromEntries(set) })
+  } catch (error) {
+    // An unknown profile, a file that cannot be read or is no TOML, a certificate that is not there.
+    throw new WorkerError('worker/temporal-settings', 'the settings of Temporal cannot be used', {
+      facts: {
+        // The first line alone: a parser of TOML shows the lines around its fault, and a key may stand there.
+        reason: (error instanceof Error ? error.message : String(error)).split('\n')[0],
+        profile: environment['TEMPORAL_PROFILE'],
+        file: environment['TEMPORAL_CONFIG_FILE'],
+        submitted: 'nothing',
+      },
+      cause: error,
+    })
+  }
 }

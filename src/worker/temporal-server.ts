@@ -175,7 +175,8 @@ async function untilUp({
     try {
       const connection = await Connection.connect({ address, tls: tlsOptions(tls), connectTimeout: 300 })
       try {
-        await ensureNamespace(connection, { namespace: 'default', retentionDays })
+        const ready = () => ensureNamespace(connection, { namespace: 'default', retentionDays })
+        await connection.withDeadline(Date.now() + UP_MS, ready)
         return undefined
       } finally {
         await connection.close()

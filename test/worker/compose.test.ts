@@ -1,4 +1,4 @@
-/** No container engine runs here: this only shows that the files say what they must. */
+/** Shows that the files say what they must; temporal-docker/README.md says what was seen when they ran. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -128,6 +128,24 @@ describe('compose file: who may call Temporal', () => {
       TEMPORAL_TLS_CA: `${at}/${authority}`,
     })
     for (const part of [temporal!, worker!, ui!]) expect(part.volumes).toContain('certificates:/certificates:ro')
+  })
+
+  test('the file that people put a private key into is ignored by Git', () => {
+    const { file } = (document.toJS() as { secrets: { api_key: { file: string } } }).secrets.api_key
+    const path = /^\$\{QUORATE_API_KEY_FILE:-\.\/(.+)\}$/.exec(file)![1]
+    expect(readFileSync(join(root, '.gitignore'), 'utf8').split('\n')).toContain(`/temporal-docker/${path}`)
+  })
+
+  test('Temporal is waited for until the namespace is there', () => {
+    expect(temporal!.healthcheck!.test).toEqual([
+      'CMD',
+      'temporal',
+      'operator',
+      'namespace',
+      'describe',
+      '--namespace',
+      'default',
+    ])
   })
 
   test('the UI, which asks nobody who they are, starts only when asked for and changes nothing', () => {

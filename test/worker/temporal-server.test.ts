@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Connection } from '@temporalio/client'
@@ -10,6 +12,7 @@ import {
   findTemporal,
   startTemporalServer,
   type TemporalServer,
+  type WorkerError,
 } from '../../src/worker/index.ts'
 import { testTemporal, testTemporalEnvironment } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
@@ -110,6 +113,81 @@ describe('embedded temporal server', () => {
       code: 'worker/temporal-unreachable',
       message: 'no Temporal server answers at `127.0.0.1:1`',
     })
+  })
+
+  test('what listens and is no Temporal is told as what it is, within a limit', async () => {
+    const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+    const silent = 'takes connections and does not answer'
+    const rows: readonly [string, Readonly<Record<string, string>>, (socket: Socket) => void][] = [
+      [silent, {}, () => {}],
+      [silent, { TEMPORAL_TLS: 'true' }, () => {}],
+      ['takes this client in, but does not answer as Temporal does', {}, (socket) => void socket.write(settings)],
+      [
+        "does not take this client as one of Temporal's",
+        {},
+        (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+      ],
+    ]
+    await Promise.all(
+      rows.map(async ([says, tls, answer]) => {
+        const open = new Set<Socket>()
+        const server = createServer((socket) => {
+          open.add(socket.on('error', () => {}).resume())
+          answer(socket)
+        }).listen(0, '127.0.0.1')
+        await once(server, 'listening')
+        const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+        const environment = { TEMPORAL_ADDRESS: address, ...tls }
+        await expect(connectTemporal({ environment }, testSeal)).rejects.toMatchObject({
+          code: 'worker/temporal-unreachable',
+          message: `what listens at \`${address}\` ${says}`,
+        })
+        for (const socket of open) socket.destroy()
+        await new Promise((resolve) => server.close(resolve))
+      }),
+    )
+  })
+
+  test('a server that hangs while it is asked is told as one that answers no more, within a limit', async () => {
+    const temporal = await testTemporal()
+    const open = new Set<Socket>()
+    const relay = createServer((near) => {
+      const far = createConnection(Number(temporal.address.split(':')[1]), '127.0.0.1')
+      for (const end of [near, far]) open.add(end.on('error', () => {}))
+      near.pipe(far).pipe(near)
+    }).listen(0, '127.0.0.1')
+    await once(relay, 'listening')
+    const address = `127.0.0.1:${(relay.address() as AddressInfo).port}`
+    const connections = await connectTemporal({ ...temporal, address, callMs: 500 }, testSeal)
+    for (const end of open) end.unpipe()
+    await expect(
+      atTemporal(connections, () => connections.client.workflow.getHandle('kept').describe()),
+    ).rejects.toMatchObject({
+      code: 'worker/temporal-unreachable',
+      message: `the Temporal server at \`${address}\` answers no more`,
+    })
+    for (const end of open) end.destroy()
+    await connections.close()
+    await new Promise((resolve) => relay.close(resolve))
+  })
+
+  test.each([
+    ['a profile that is not there', { TEMPORAL_PROFILE: 'nobody' }, /^Profile 'nobody' not found/],
+    ['a file that is no TOML', {}, /^Invalid TOML/],
+    ['a certificate that is not there', { TEMPORAL_PROFILE: 'lost' }, /ENOENT.*lost\.pem/],
+  ])('%s is named, and nothing of the file is shown', async (name, more, reason) => {
+    const file = join(folder, 'profiles.toml')
+    const key = '5f'.repeat(32)
+    const broken = name.includes('TOML') ? `[profile.default\napi_key = "${key}"\n` : ''
+    const tls = `client_cert_path = "/nowhere/lost.pem"\nclient_key_path = "/nowhere/lost.key"\n`
+    writeFileSync(file, `${broken}[profile.lost]\naddress = "127.0.0.1:1"\n[profile.lost.tls]\n${tls}`)
+    const environment = { TEMPORAL_ADDRESS: '127.0.0.1:1', TEMPORAL_CONFIG_FILE: file, ...more }
+    const fault = await connectTemporal({ environment }, testSeal).catch((error: unknown) => error as WorkerError)
+    expect(fault).toMatchObject({
+      code: 'worker/temporal-settings',
+      facts: { reason: expect.stringMatching(reason), file, submitted: 'nothing' },
+    })
+    expect(JSON.stringify(fault)).not.toContain(key)
   })
 
   test('a server that goes away while it is asked is the same error, of a call and of a query', async () => {
