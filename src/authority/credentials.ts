@@ -48,6 +48,16 @@ export function loginFacts(userId: string, login: keyof typeof LOGIN_TYPES): Cre
   return { id: `${userId} ${login}`, user_id: userId, type: LOGIN_TYPES[login] }
 }
 
+/** What policies read of a token that proved who somebody is: the login by which such a token is had, and the stamp's own key. */
+export function attestedFacts(token: {
+  readonly id: string
+  readonly userId: string
+  readonly login: keyof typeof LOGIN_TYPES
+  readonly publicKey: string
+}): CredentialFacts {
+  return { id: token.id, user_id: token.userId, type: LOGIN_TYPES[token.login], public_key: token.publicKey }
+}
+
 /** When a key expires: its seconds count from its creation (docs/protocol/stamps.md#from-stamp-to-caller). Undefined: never. */
 export function expiresAt(createdAtMs: number, expirationSeconds: number | null | undefined): number | undefined {
   return expirationSeconds === null || expirationSeconds === undefined

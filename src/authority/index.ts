@@ -8,6 +8,7 @@ export { type ActivityVotes, votesOn } from './activity-votes.ts'
 export { contextOf, type Request } from './context.ts'
 export {
   apiKeyFacts,
+  attestedFacts,
   type Credential,
   expiresAt,
   isExpired,

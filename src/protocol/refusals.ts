@@ -173,6 +173,8 @@ export const refusals = {
   ),
   apiOperationsDisabled: refused(7, 'API_OPERATIONS_DISABLED', () => 'api operations disabled'),
   authenticationFailed: refused(7, 'FORBIDDEN', () => 'authentication failed'),
+  /** Unstated text. */
+  readOnlySession: refused(7, 'FORBIDDEN', () => 'a read-only session submits nothing'),
 
   // Limits and rates.
   maxAuthenticators: exhausted('user has exceeded maximum authenticators'),
@@ -239,6 +241,16 @@ export const refusals = {
   malformedStamp: unsigned('malformed activity stamp'),
   webauthnStampNotRead: unsigned('could not extract webauthn stamp'),
   apiKeyStampNotRead: unsigned('could not extract api key stamp'),
+  /** Unstated texts, of attested stamps and of read-only sessions. */
+  attestedStampNotRead: unsigned('could not extract attested stamp'),
+  attestedNotVerified: refused(16, 'SIGNATURE_INVALID', (why: string) => `could not verify attested stamp: ${why}`),
+  attestedUserNotFound: refused(
+    16,
+    'CREDENTIAL_NOT_FOUND',
+    (organizationId: string) =>
+      `attested identity could not be found in organization or its parent organization organizationId=${organizationId}`,
+  ),
+  sessionNotVerified: unsigned('could not verify read-only session: it has ended, or never was'),
   /** Unstated text. */
   twoStamps: refused(3, 'REQUEST_INVALID', () => 'request carries more than one stamp'),
 } as const satisfies Readonly<Record<string, RefusalRow>>

@@ -4,13 +4,14 @@
  * Relies on crypto for the curves; never re-serialises a body.
  */
 
+export { type AttestedStamp, nonceOfKey } from './attested-stamp.ts'
 export { type AuthenticatorData, parseAuthenticatorData } from './authenticator-data.ts'
 export { stampCodes } from './codes.ts'
 export { StampError, type StampFault } from './error.ts'
 export { writePrivateKey } from './key-file.ts'
 export type { LoadedKey } from './key-text.ts'
 export { type KeyReference, type LoadKeyOptions, loadKeyText, loadPrivateKey } from './load-key.ts'
-export { type Headers, readStamp, type Stamp, type StampKind, type Stamps } from './read.ts'
+export { type Headers, readStamp, type SessionStamp, type Stamp, type StampKind, type Stamps } from './read.ts'
 export { isScheme, SCHEMES, type SchemeRow, type SignatureScheme, schemesOf } from './schemes.ts'
 export { createApiKeyStamper, type Stamper, type StampHeader, type StampingKey } from './stamper.ts'
 export { verifyStamp, verifyStampInPool } from './verify.ts'

@@ -1,5 +1,6 @@
 import { decodeBase64, decodeUtf8, isHex } from '../encoding/index.ts'
 import { refusals } from '../protocol/index.ts'
+import { type AttestedStamp, parseAttestedStamp } from './attested-stamp.ts'
 import { StampError } from './error.ts'
 import { isScheme, SCHEMES, type SignatureScheme } from './schemes.ts'
 import { parseWebAuthnStamp, type WebAuthnStamp } from './webauthn-stamp.ts'
@@ -14,31 +15,56 @@ export interface Stamp {
   readonly signature: string
 }
 
+/** The token of a read-only session: no stamp, since it signs nothing. */
+export interface SessionStamp {
+  readonly kind: 'session'
+  readonly token: string
+}
+
 /** The forms of stamp that are read, by kind. */
 export interface Stamps {
   readonly 'api-key': Stamp
   readonly webauthn: WebAuthnStamp
+  readonly attested: AttestedStamp
+  readonly session: SessionStamp
 }
 export type StampKind = keyof Stamps
 
 /** Request headers by name, in any case; a header that was sent twice may be a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/**
- * The headers that prove who the caller is (docs/protocol/stamps.md#headers), and the parser of those that this room
- * reads.
- */
+/** The headers that prove who the caller is (docs/protocol/stamps.md#headers), and the parser of each. */
 const STAMP_HEADERS = {
-  'x-stamp': { kind: 'api-key', shown: 'X-Stamp', plural: 'API key stamps', parse: parseApiKeyStamp },
+  'x-stamp': { kind: 'api-key', shown: 'X-Stamp', plural: 'API key stamps', parse: inJson(parseApiKeyStamp) },
   'x-stamp-webauthn': {
     kind: 'webauthn',
     shown: 'X-Stamp-Webauthn',
     plural: 'passkey stamps',
-    parse: parseWebAuthnStamp,
+    parse: inJson(parseWebAuthnStamp),
   },
-  'x-stamp-attested': { kind: 'attested', shown: 'X-Stamp-Attested', plural: 'attested stamps', parse: undefined },
-  'x-session': { kind: 'session', shown: 'X-Session', plural: 'read-only sessions', parse: undefined },
-} as const
+  'x-stamp-attested': {
+    kind: 'attested',
+    shown: 'X-Stamp-Attested',
+    plural: 'attested stamps',
+    parse: inJson(parseAttestedStamp),
+  },
+  'x-session': { kind: 'session', shown: 'X-Session', plural: 'read-only sessions', parse: parseSession },
+} as const satisfies Readonly<Record<string, StampHeaderRow>>
+
+interface StampHeaderRow {
+  readonly kind: StampKind
+  readonly shown: string
+  readonly plural: string
+  readonly parse: (value: string) => Stamps[StampKind]
+}
+
+function inJson<Parsed>(parse: (decoded: DecodedStamp) => Parsed): (value: string) => Parsed {
+  return (value) => parse(decodeStamp(value))
+}
+
+function parseSession(token: string): SessionStamp {
+  return { kind: 'session', token }
+}
 
 /**
  * Reads the one stamp of a request. Throws `StampError` with the wire's text: `missing`, `several`, `malformed`, or
@@ -57,10 +83,8 @@ export function readStamp<Kind extends StampKind = 'api-key'>(
     throw new StampError('several', refusals.twoStamps.message(), { stamps })
   }
   const accept: readonly string[] = options.accept ?? ['api-key']
-  if (!row.parse || !accept.includes(row.kind)) {
-    throw new StampError('unsupported', `${row.plural} are not supported`)
-  }
-  return row.parse(decodeStamp(value)) as Stamps[Kind] // of an accepted kind
+  if (!accept.includes(row.kind)) throw new StampError('unsupported', `${row.plural} are not supported`)
+  return row.parse(value) as Stamps[Kind] // of an accepted kind
 }
 
 /** Every stamp header with a value, in the order of the table. */

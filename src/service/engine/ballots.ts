@@ -1,6 +1,8 @@
 import { APPROVALS_NEED_STANDING_CREDENTIAL, type Ballot, countingVotes } from '../../authority/index.ts'
 import type { CredentialFacts } from '../../policy/index.ts'
+import { listUsers } from '../resources/users/store.ts'
 import { type ActivityRecordRow, listStandingCredentials, type Transaction, type VoteRow } from '../store/index.ts'
+import { isSameContact } from '../verification/index.ts'
 
 /**
  * The approvals that count at this moment, in the order in which they were cast (docs/protocol/activities.md#votes): those
@@ -20,8 +22,25 @@ export async function countBallots(
   }))
   const counting = countingVotes(cast, { windowOpenedAtMs: activity.window_opened_at, nowMs: now })
   const ids = counting.map(({ vote }) => vote.credential_id)
-  const standing = await listStandingCredentials(tx, activity.organization_id, ids)
+  const standing = await listStanding(tx, activity.organization_id, ids)
   return counting
     .filter(({ vote }) => !APPROVALS_NEED_STANDING_CREDENTIAL || standing.has(vote.credential_id))
     .map(({ userId, vote }) => ({ userId, credential: JSON.parse(vote.credential) as CredentialFacts }))
+}
+
+/** The credentials among these that stand, a contact as long as its user has it (`credentials/attested.ts`). */
+async function listStanding(tx: Transaction, organizationId: string, ids: readonly string[]): Promise<Set<string>> {
+  const standing = await listStandingCredentials(tx, organizationId, ids)
+  const contacts = ids.filter((id) => id.includes(' ')).map((id) => ({ id, userId: id.slice(0, id.indexOf(' ')) }))
+  const userIds = contacts.map(({ userId }) => userId)
+  for (const user of await listUsers(tx, organizationId, userIds)) {
+    for (const { id, userId } of contacts) {
+      const contact = id.slice(userId.length + 1)
+      const isTheirs =
+        isSameContact('OTP_TYPE_EMAIL', user.email, contact) ||
+        isSameContact('OTP_TYPE_SMS', user.phone_number, contact)
+      if (user.id === userId && isTheirs) standing.add(id)
+    }
+  }
+  return standing
 }

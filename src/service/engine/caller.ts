@@ -15,7 +15,9 @@ export interface Caller {
   readonly treeId: string
   readonly credential: CredentialFacts
   readonly signed: ProvedCredential['signed']
-  readonly counted?: ProvedCredential['counted']
+  readonly onTaken?: ProvedCredential['onTaken']
+  /** Whether its session lets it ask alone. */
+  readonly readsOnly?: true
 }
 
 /**
@@ -36,10 +38,13 @@ export async function resolveCaller(
 ): Promise<Caller> {
   const target = await lockOrganization(tx, targetId)
   if (!target) throw apiError('organizationNotFound')
-  const { userId, homeId, facts, signed, counted } = await proveCredential(tx, proof, target, options.now)
+  const proved = await proveCredential(tx, proof, target, options.now)
+  const { userId, homeId, facts: credential, signed, onTaken, readsOnly } = proved
+  if (readsOnly && options.reach !== 'query') throw apiError('readOnlySession')
   const organizationId = placeOf(homeId, target, options.reach)
   const treeId = target.parentId ?? target.id
-  return { userId, homeId, organizationId, treeId, credential: facts, signed, ...(counted && { counted }) }
+  const more = { ...(onTaken && { onTaken }), ...(readsOnly && { readsOnly }) }
+  return { userId, homeId, organizationId, treeId, credential, signed, ...more }
 }
 
 function placeOf(home: string, target: OrganizationPlace, reach: Reach): string {

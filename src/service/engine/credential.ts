@@ -2,15 +2,24 @@
 import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
 import { readStamp, StampError, type StampFault, type StampKind, type Stamps } from '../../stamp/index.ts'
 import type { OrganizationPlace, Transaction } from '../store/index.ts'
-import type { WorkPool } from '../work/index.ts'
 import { apiKeySort } from './credentials/api-key.ts'
-import type { CredentialSort, ProvedCredential, RequestBytes } from './credentials/credential-sort.ts'
+import { attestedSort } from './credentials/attested.ts'
+import type {
+  CredentialSort,
+  Evidence,
+  ProofTools,
+  ProvedCredential,
+  RequestBytes,
+} from './credentials/credential-sort.ts'
 import { passkeySort } from './credentials/passkey.ts'
+import { readOnlySessionSort } from './credentials/read-only-session.ts'
 
 /** The credentials of every sort that requests are stamped with. A form of stamp that has no row is refused. */
 const sorts: { readonly [Kind in StampKind]: CredentialSort<Kind> } = {
   'api-key': apiKeySort,
   webauthn: passkeySort,
+  attested: attestedSort,
+  session: readOnlySessionSort,
 }
 const KINDS = Object.keys(sorts) as readonly StampKind[]
 
@@ -18,6 +27,7 @@ const KINDS = Object.keys(sorts) as readonly StampKind[]
 export interface Proof {
   readonly stamp: Stamps[StampKind]
   readonly body: Uint8Array
+  readonly evidence?: Evidence | undefined
 }
 
 /** The refusal for each fault of a stamp (docs/protocol/errors.md#texts). */
@@ -29,10 +39,10 @@ const FAULTS: Readonly<Record<StampFault, (error: StampError) => ApiError>> = {
 }
 
 /** Reads a request's stamp and checks what can be checked of it before the body is read. Throws `ApiError`. */
-export async function readProof(request: RequestBytes, pool: WorkPool): Promise<Proof> {
+export async function readProof(request: RequestBytes, tools: ProofTools): Promise<Proof> {
   const stamp = readStampOrRefuse(request)
-  await sortOf(stamp).verify?.(stamp, request, { pool })
-  return { stamp, body: request.body }
+  const evidence = (await sortOf(stamp).verify?.(stamp, request, tools)) ?? undefined
+  return { stamp, body: request.body, evidence }
 }
 
 /** Finds the credential of a proof, as it is in this transaction, and has it proved. Throws `ApiError`. */

@@ -151,16 +151,17 @@ function createTools(options: EngineOptions): EngineTools {
     judge: createJudge(createPolicySource()),
     randomBytes,
     logger,
+    unseal: sealing.unseal,
     keptDenialsADay: keptDenialsADay ?? KEPT_DENIALS_A_DAY,
     cases: createCases(handlers, createHandlerTools({ randomBytes, sealing, chains: outside.chains, oauth })),
   }
 }
 
 /** The stamp first: nobody's body is read before it is known that its stamp signs it. Nothing here touches the store. */
-async function readSubmit({ decoder, pool }: EngineOptions, raw: RawRequest): Promise<SubmitRequest> {
+async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest): Promise<SubmitRequest> {
   const { path, body, source, report = reportToNobody } = raw
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
-  const proof = await readProof(raw, pool)
+  const proof = await readProof(raw, tools)
   const envelope = decoder.envelope(parseJson(body), path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
   return {
@@ -180,11 +181,11 @@ async function readSubmit({ decoder, pool }: EngineOptions, raw: RawRequest): Pr
   }
 }
 
-async function readQuery({ decoder, pool }: EngineOptions, raw: RawRequest): Promise<QueryRequest> {
+async function readQuery({ decoder, ...tools }: EngineOptions, raw: RawRequest): Promise<QueryRequest> {
   const { path, body, source, report = reportToNobody } = raw
   const row = findQueryByPath(path)
   if (!row) throw apiError('notFound', 'path', path)
-  const proof = await readProof(raw, pool)
+  const proof = await readProof(raw, tools)
   const request = decoder.query(row.name, parseJson(body))
   const organizationId = String(request['organizationId']).toLowerCase()
   return { path, name: row.name, reach: 'query', organizationId, request, source, report, proof }

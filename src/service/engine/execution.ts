@@ -5,6 +5,7 @@ import type { Logger } from '../../telemetry/index.ts'
 import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
 import type { Effect } from './effects.ts'
 import type { Case } from './judgement.ts'
+import { sealResult } from './sealed-results.ts'
 import { NotPrepared } from './work.ts'
 
 /** What an activity has become, and what is to follow the commit. */
@@ -32,7 +33,8 @@ export async function execute(
       if (options.recheck) await handler.validate?.(context, intent)
       return handler.execute({ ...context, activityId, afterCommit }, intent)
     })
-    const became = { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(result), updated_at: now } as const
+    const kept = sealResult(context.seal, { family: item.row.family, activityId }, result)
+    const became = { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(kept), updated_at: now } as const
     return { became, effects }
   } catch (error) {
     if (error instanceof StoreUnavailable || error instanceof NotPrepared) throw error

@@ -4,7 +4,6 @@
  */
 import { newTimeOrderedUuid } from '../../crypto/index.ts'
 import type { ApiError } from '../../protocol/index.ts'
-import { setSignCount } from '../resources/authenticators/store.ts'
 import {
   type ActivityRecordRow,
   type ActivityUpdate,
@@ -42,9 +41,8 @@ export interface Submitted {
  */
 export async function submit(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Submitted> {
   const submitted = await voteOrStart(tools, tx, voter)
-  const { counted } = voter.caller
   // Bytes that were denied may be sent once more with their stamp.
-  if (counted && !submitted.denial) await setSignCount(tx, counted.authenticator, counted.signCount)
+  if (!submitted.denial) await voter.caller.onTaken?.(tx)
   return submitted
 }
 

@@ -1,4 +1,5 @@
 import { ApiError, isWaiting, type JsonObject, toTimestamp } from '../../protocol/index.ts'
+import type { Sealing } from '../keys/index.ts'
 import { toWireUser } from '../resources/users/wire.ts'
 import { type ActivityRecordRow, listVotes, type Transaction, type VoteRow } from '../store/index.ts'
 import type { ActivityView } from './activity-wire.ts'
@@ -6,12 +7,14 @@ import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import type { Cases } from './cases.ts'
 import type { Judge } from './judgement.ts'
+import { openResult } from './sealed-results.ts'
 import { NotPrepared, type Work } from './work.ts'
 
 /** The tools for reading activities. */
 export interface ViewTools {
   readonly judge: Judge
   readonly cases: Cases
+  readonly unseal: Sealing['unseal']
 }
 
 /** Gathers what the answer says about activities of one organization, for one caller. */
@@ -42,7 +45,9 @@ export async function viewActivities(
       missing.push(thrown)
       return { canApprove: false, canReject: false }
     })
-    views.push({ activity, votes: own.map((vote) => ({ vote, user: users.get(vote.user_id)! })), ...rights })
+    const isSubmitter = own[0]?.user_id === request.caller.userId && request.caller.homeId === organizationId
+    const shown = openResult(tools.unseal, activity, isSubmitter)
+    views.push({ activity: shown, votes: own.map((vote) => ({ vote, user: users.get(vote.user_id)! })), ...rights })
   }
   if (missing.length > 0) throw NotPrepared.all(missing)
   return views
@@ -89,7 +94,7 @@ async function readRights(
   { caller, now, work }: { readonly caller: Caller; readonly now: number; readonly work: Work },
 ): Promise<{ canApprove: boolean; canReject: boolean }> {
   const nothing = { canApprove: false, canReject: false }
-  if (!isWaiting(activity.status) || caller.homeId !== activity.organization_id) return nothing
+  if (caller.readsOnly || !isWaiting(activity.status) || caller.homeId !== activity.organization_id) return nothing
   const item = cases.reopen(tx, activity, votes[0]!.user_id, { now, work })
   if (!item) return nothing
   const ballots = await countBallots(tx, activity, votes, now)

@@ -71,6 +71,13 @@ export async function listStandingCredentials(
     .where('id', 'in', credentialIds)
     .union(
       tx
+        .selectFrom('oauth_providers')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('id', 'in', credentialIds),
+    )
+    .union(
+      tx
         .selectFrom('authenticators')
         .select('id')
         .where('organization_id', '=', organizationId)

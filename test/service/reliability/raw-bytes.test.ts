@@ -139,6 +139,8 @@ describe('fingerprints', () => {
 describe('stamps over raw bytes', () => {
   const pool = createWorkPool()
   afterAll(() => pool.close())
+  const nobody = () => Promise.reject(new Error('expected an API key to ask nobody'))
+  const tools = { pool, database: { read: nobody }, oidc: { verify: nobody } }
 
   test('stamps over raw bytes: a long personal message is hashed in a thread, a short one at once', async () => {
     const secret = '46'.repeat(32)
@@ -150,11 +152,11 @@ describe('stamps over raw bytes', () => {
     ] as const) {
       const body = encodeUtf8('x'.repeat(length))
       const stamp = { publicKey, scheme, signature: sign(body) }
-      expect(await readProof({ headers: { 'x-stamp': header(stamp) }, body }, pool)).toMatchObject({
+      expect(await readProof({ headers: { 'x-stamp': header(stamp) }, body }, tools)).toMatchObject({
         stamp: { publicKey },
       })
       const other = encodeUtf8(`y${'x'.repeat(length - 1)}`)
-      const refused = readProof({ headers: { 'x-stamp': header(stamp) }, body: other }, pool)
+      const refused = readProof({ headers: { 'x-stamp': header(stamp) }, body: other }, tools)
       await expect(refused).rejects.toMatchObject({ httpStatus: 401 })
       expect(pool.done()).toBe(jobs)
     }
@@ -167,11 +169,11 @@ describe('stamps over raw bytes', () => {
       fc.asyncProperty(bodies, parts, fc.nat(), fc.integer({ min: 0, max: 7 }), async (text, part, at, bit) => {
         const body = encodeUtf8(text.isWellFormed() ? text : text.toWellFormed())
         const stamp = { publicKey: key.publicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature: signer.sign(body) }
-        await readProof({ headers: { 'x-stamp': header(stamp) }, body }, pool)
+        await readProof({ headers: { 'x-stamp': header(stamp) }, body }, tools)
         figures.accepted++
         const [mutant, bytes] = mutate(stamp, body, { part, at, bit })
         try {
-          await readProof({ headers: { 'x-stamp': header(mutant) }, body: bytes }, pool)
+          await readProof({ headers: { 'x-stamp': header(mutant) }, body: bytes }, tools)
         } catch (error) {
           expect(error).toBeInstanceOf(ApiError)
           expect((error as ApiError).httpStatus).toBe(401)

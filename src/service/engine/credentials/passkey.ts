@@ -2,7 +2,11 @@ import { passkeyFacts } from '../../../authority/index.ts'
 import { decodeBase64 } from '../../../encoding/index.ts'
 import { apiError } from '../../../protocol/index.ts'
 import { verifyWebAuthnStamp } from '../../../stamp/index.ts'
-import { findAuthenticatorByCredentialId, findAuthenticatorsBelow } from '../../resources/authenticators/store.ts'
+import {
+  findAuthenticatorByCredentialId,
+  findAuthenticatorsBelow,
+  setSignCount,
+} from '../../resources/authenticators/store.ts'
 import { readAllowedOrigins } from '../../webauthn/index.ts'
 import type { CredentialSort } from './credential-sort.ts'
 import { findInTree } from './find-in-tree.ts'
@@ -31,7 +35,7 @@ export const passkeySort: CredentialSort<'webauthn'> = {
       homeId,
       facts: passkeyFacts({ id, userId, credentialId, publicKey }),
       signed: { public_key: publicKey, signature: stamp.text, scheme: 'SIGNATURE_SCHEME_TK_WEBAUTHN' },
-      counted: { authenticator, signCount: verdict.signCount },
+      onTaken: (tx) => setSignCount(tx, authenticator, verdict.signCount),
     }
   },
 }

@@ -80,3 +80,46 @@ export async function deleteOauthProviders(
     .where('id', 'in', providerIds)
     .execute()
 }
+
+/** Says whether anybody is registered under this identity, in whatever organization. */
+export async function isOauthIdentityKnown(tx: Transaction, identity: TokenIdentity): Promise<boolean> {
+  return (await matching(tx, identity).select('id').executeTakeFirst()) !== undefined
+}
+
+/** Reads the provider of the organization that a token names by any of its audiences. */
+export async function findOauthProvider(
+  tx: Transaction,
+  organizationId: string,
+  identity: TokenIdentity,
+): Promise<OauthProviderRow | undefined> {
+  return matching(tx, identity).selectAll().where('organization_id', '=', organizationId).executeTakeFirst()
+}
+
+/** Reads the providers that a token names in the sub-organizations of a parent: two at most, since two are too many. */
+export async function findOauthProvidersBelow(
+  tx: Transaction,
+  parentId: string,
+  identity: TokenIdentity,
+): Promise<OauthProviderRow[]> {
+  return matching(tx, identity)
+    .selectAll()
+    .where(({ eb, selectFrom }) =>
+      eb(
+        'organization_id',
+        'in',
+        selectFrom('organizations').select('organizations.id').where('parent_id', '=', parentId),
+      ),
+    )
+    .limit(2)
+    .execute()
+}
+
+type TokenIdentity = Pick<OauthIdentity, 'issuer' | 'subject'> & { readonly audiences: readonly string[] }
+
+function matching(tx: Transaction, { issuer, audiences, subject }: TokenIdentity) {
+  return tx
+    .selectFrom('oauth_providers')
+    .where('issuer', '=', issuer)
+    .where('audience', 'in', audiences)
+    .where('subject', '=', subject)
+}

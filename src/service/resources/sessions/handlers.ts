@@ -1,3 +1,5 @@
+import { sha256 } from '../../../crypto/index.ts'
+import { encodeBase64Url, encodeHex } from '../../../encoding/index.ts'
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { checkCredentialBundle, checkLoginKey, issueCredentialBundle, issueSession } from '../../login/index.ts'
@@ -5,7 +7,8 @@ import { readRootQuorum, type UserRow } from '../../store/index.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
 import { findOrganization } from '../organizations/store.ts'
 import { requireUser } from '../require.ts'
-import { listUsersByEmail } from '../users/store.ts'
+import { findUsersByContact } from '../users/store.ts'
+import { insertReadOnlySession } from './store.ts'
 
 /** `stamp_login`: the user whose stamp the request has is who is logged in (docs/protocol/sessions.md#logging-in). */
 const stampLogin: TypedHandler<Wire.StampLoginIntent, Wire.StampLoginResult> = {
@@ -60,12 +63,35 @@ async function findUserOf(context: HandlerContext, { userId, email }: ReadWriteS
 }
 
 async function findByEmail({ tx, organizationId, submitterId }: HandlerContext, email: string): Promise<UserRow> {
-  const users = await listUsersByEmail(tx, organizationId, email)
+  const contact = { column: 'email', type: 'EMAIL', contact: email.toLowerCase() } as const
+  const users = await findUsersByContact(tx, contact, { organizationId })
   const own = users.find(({ id }) => id === submitterId)
   if (own) return own
   const [user, another] = users
   if (!user || another) throw apiError('notFound', 'user with the email', email)
   return user
+}
+
+/** How long a read-only session lasts. */
+const READ_ONLY_SECONDS = 3_600
+
+/** `create_read_only_session`: 32 random bytes, kept by their hash (docs/protocol/sessions.md#read-only-sessions). */
+const createReadOnlySession: TypedHandler<object, Wire.CreateReadOnlySessionResult> = {
+  facts: async ({ submitterId }) => ({ targetUserId: submitterId }),
+  async execute(context) {
+    const { tx, now } = context
+    const user = await requireUser(context, context.submitterId)
+    const session = encodeBase64Url(context.randomBytes(32))
+    const expiresAt = now + READ_ONLY_SECONDS * 1000
+    await insertReadOnlySession(tx, {
+      token_hash: encodeHex(sha256(session)),
+      organization_id: user.organization_id,
+      user_id: user.id,
+      created_at: now,
+      expires_at: expiresAt,
+    })
+    return { ...(await toWireSubject(context, user)), session, sessionExpiry: String(Math.floor(expiresAt / 1000)) }
+  },
 }
 
 /** Who is logged in, as the older sessions say it. */
@@ -81,6 +107,7 @@ async function toWireSubject({ tx }: HandlerContext, user: UserRow) {
 
 export const sessionHandlers = {
   ACTIVITY_TYPE_STAMP_LOGIN: stampLogin,
+  ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION: createReadOnlySession,
   ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION: mapIntent(
     createReadWriteSession,
     (intent: Wire.CreateReadWriteSessionIntent) => intent,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { insertInOrder, prepare, remember, type Transaction, type UserRow } from '../../store/index.ts'
 
 /** The changes of an update of a user; an absent member stays. */
@@ -73,13 +74,36 @@ export async function deleteUsers(tx: Transaction, organizationId: string, userI
   await tx.deleteFrom('users').where('organization_id', '=', organizationId).where('id', 'in', userIds).execute()
 }
 
-/** Reads the users of the organization who have this e-mail address, in any case. */
-export async function listUsersByEmail(tx: Transaction, organizationId: string, email: string): Promise<UserRow[]> {
+/** A user who says that a contact is theirs; whether it was proved is told beside it. */
+export interface UserOfContact extends UserRow {
+  readonly isProved: number
+}
+
+/**
+ * Reads the users who have a contact, in one organization or in the sub-organizations of a parent, in the order of their
+ * creation. Addresses are compared without regard to case.
+ */
+export async function findUsersByContact(
+  tx: Transaction,
+  of: { readonly column: 'email' | 'phone_number'; readonly type: string; readonly contact: string },
+  within: { readonly organizationId: string } | { readonly parentId: string },
+): Promise<UserOfContact[]> {
+  const own = of.column === 'email' ? sql<string>`lower(users.email)` : sql<string>`users.phone_number`
   return tx
     .selectFrom('users')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where(({ eb, fn }) => eb(fn<string>('lower', ['email']), '=', email.toLowerCase()))
+    .innerJoin('organizations', 'organizations.id', 'users.organization_id')
+    .selectAll('users')
+    .select(
+      sql<number>`exists (select 1 from verified_contacts as proof where proof.user_id = users.id
+        and proof.type = ${of.type} and proof.contact = ${of.contact})`.as('isProved'),
+    )
+    .where(own, '=', of.contact)
+    .where('organizations.deleted_at', 'is', null)
+    .where(
+      'organizationId' in within
+        ? sql<boolean>`organizations.id = ${within.organizationId}`
+        : sql<boolean>`organizations.parent_id = ${within.parentId}`,
+    )
     .orderBy('users.position')
     .execute()
 }
