@@ -42,7 +42,10 @@ export function createDocumentFetch(options: {
   readonly privateOrigins: readonly string[]
   /** @default the machine's name servers */
   readonly resolveHost?: ResolveHost
+  /** For the whole document. @default 5,000 */
+  readonly timeoutMs?: number
 }): FetchDocument {
+  const { timeoutMs = TIMEOUT_MS } = options
   const isPublic = createPublicAddressTest()
   const lookUp = createNameLookups(options.resolveHost ?? createResolveHost())
   return async (text, request = {}) => {
@@ -52,7 +55,7 @@ export function createDocumentFetch(options: {
     const host = url.hostname.replace(/^\[|\]$/g, '')
     // An address that stands in the URL itself is never looked up.
     if (!free && isIP(host) !== 0 && !isPublic(host)) throw new Error('the address is not public')
-    return read(await open(url, request, free ? {} : { lookup: publicLookup(lookUp, isPublic) }))
+    return read(await open(url, { ...request, timeoutMs }, free ? {} : { lookup: publicLookup(lookUp, isPublic) }))
   }
 }
 
@@ -73,7 +76,7 @@ function publicLookup(lookUp: LookUpName, isPublic: (address: string) => boolean
 
 function open(
   url: URL,
-  { headers = {}, form }: DocumentRequest,
+  { headers = {}, form, timeoutMs }: DocumentRequest & { readonly timeoutMs: number },
   options: { readonly lookup?: LookupFunction },
 ): Promise<IncomingMessage> {
   const body = form && encodeUtf8(new URLSearchParams(form).toString())
@@ -82,7 +85,7 @@ function open(
       ...options,
       method: body ? 'POST' : 'GET',
       agent: false,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
       headers: {
         accept: 'application/json',
         ...headers,

@@ -58,11 +58,14 @@ describe('documents of strangers', () => {
     { name: 'an error', answer: (_, response) => response.writeHead(500).end('{}') },
     { name: 'too many bytes', answer: (_, response) => response.end(`"${'x'.repeat(300_000)}"`) },
     { name: 'no JSON', answer: (_, response) => response.end('<html>') },
+    { name: 'nothing for ever', answer: () => {} },
+    { name: 'the beginning and then nothing', answer: (_, response) => response.write('{') },
   ])('documents of strangers: $name is no document', async ({ answer }) => {
     const server = createServer(answer)
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    await expect(createDocumentFetch({ privateOrigins: [origin] })(`${origin}/`)).rejects.toThrow()
+    await expect(createDocumentFetch({ privateOrigins: [origin], timeoutMs: 200 })(`${origin}/`)).rejects.toThrow()
+    server.closeAllConnections()
     await new Promise((done) => server.close(done))
   })
 })
