@@ -32,15 +32,15 @@ export function clientTls(folder: string): TemporalTls {
 const RENEW_MS = 365 * 24 * 3_600_000
 
 /** Makes the certificates in this folder unless whole ones stand there that are valid for long. */
-export function ensureCertificates(folder: string, options: CertificateOptions = {}): void {
+export async function ensureCertificates(folder: string, options: CertificateOptions = {}): Promise<void> {
   const { now = Date.now() } = options
   const found = readCertificates(folder)
   if (found && lastsUntil(found, now + RENEW_MS)) return
+  const certificates = await makeCertificates({ ...options, now })
   // All at once: after a death in between there are the old ones, or none.
   const made = `${folder}.new`
   rmSync(made, { recursive: true, force: true })
   mkdirSync(made, { recursive: true, mode: 0o700 })
-  const certificates = makeCertificates({ ...options, now })
   for (const [name, text] of textsOf(certificates)) writeFileSync(join(made, name), text, { mode: 0o600 })
   rmSync(folder, { recursive: true, force: true })
   renameSync(made, folder)

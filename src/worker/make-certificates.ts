@@ -9,4 +9,4 @@ if (folder === undefined || hosts.length === 0) {
   process.stderr.write('expected a folder and the names of the hosts at which the server is reached\n')
   process.exit(1)
 }
-ensureCertificates(folder, { hosts })
+await ensureCertificates(folder, { hosts })

@@ -81,7 +81,7 @@ async function startOnce(options: TemporalServerOptions): Promise<TemporalServer
   const { binary, folder, announce, signal, retentionDays = RETENTION_DAYS } = options
   signal?.throwIfAborted()
   const ports = await choosePorts(options.port)
-  prepareFolder(folder, ports, options.dynamicConfig)
+  await prepareFolder(folder, ports, options.dynamicConfig)
   const tls = temporalServerTls(folder)
   const address = `127.0.0.1:${ports.frontend.grpc}`
   const logFile = join(folder, SERVER_FILES.log)
@@ -112,10 +112,10 @@ async function startOnce(options: TemporalServerOptions): Promise<TemporalServer
   }
 }
 
-function prepareFolder(folder: string, ports: ServerPorts, more: DynamicConfig | undefined): void {
+async function prepareFolder(folder: string, ports: ServerPorts, more: DynamicConfig | undefined): Promise<void> {
   const at = (name: string) => join(folder, name)
   for (const made of [folder, at(SERVER_FILES.config)]) mkdirSync(made, { recursive: true, mode: 0o700 })
-  ensureCertificates(at(SERVER_FILES.certificates))
+  await ensureCertificates(at(SERVER_FILES.certificates))
   // Made here, because SQLite would make it readable by others.
   closeSync(openSync(at(SERVER_FILES.state), 'a', 0o600))
   forgetMembers(at(SERVER_FILES.state))

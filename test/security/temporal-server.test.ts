@@ -89,7 +89,7 @@ for (const file of process.argv.slice(2)) { try { readFileSync(file); console.lo
   })
 
   test('can neither list, read, start, signal, query nor end a workflow at any port, in any way', async () => {
-    const { client } = makeCertificates()
+    const { client } = await makeCertificates()
     const outcomes = await attempt({ pair: client })
     expect(outcomes.map(({ way }) => way).slice(0, 3)).toEqual([
       'in clear',

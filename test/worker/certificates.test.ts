@@ -15,9 +15,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const DAY_MS = 24 * 3_600_000
 
 describe('certificates', () => {
-  test('the authority signs both, each is its key’s, and they say what they are for', () => {
+  test('the authority signs both, each is its key’s, and they say what they are for', async () => {
     const now = Date.parse('2026-11-22T10:00:00Z')
-    const made = makeCertificates({ now })
+    const made = await makeCertificates({ now })
     const authority = new X509Certificate(made.authority)
     expect([authority.ca, authority.subject, authority.verify(authority.publicKey)]).toEqual([
       true,
@@ -43,20 +43,21 @@ describe('certificates', () => {
     }
   })
 
-  test('a date past 2049 is written with four digits of its year', () => {
-    const { authority } = makeCertificates({ now: Date.parse('2045-01-01T00:00:00Z') })
+  test('a date past 2049 is written with four digits of its year', async () => {
+    const { authority } = await makeCertificates({ now: Date.parse('2045-01-01T00:00:00Z') })
     expect(new X509Certificate(authority).validToDate.toISOString()).toBe('2054-12-30T00:00:00.000Z')
   })
 
-  test('no two have a serial number in common, and every one can be read', () => {
-    const serials = Array.from({ length: 50 }, () => makeCertificates()).flatMap(({ authority, server, client }) =>
+  test('no two have a serial number in common, and every one can be read', async () => {
+    const made = await Promise.all(Array.from({ length: 50 }, () => makeCertificates()))
+    const serials = made.flatMap(({ authority, server, client }) =>
       [authority, server.certificate, client.certificate].map((text) => new X509Certificate(text).serialNumber),
     )
     expect(new Set(serials).size).toBe(150)
   })
 
   test('a server that wants them lets in its client, and nobody of another authority', async () => {
-    const [ours, theirs] = [makeCertificates(), makeCertificates()]
+    const [ours, theirs] = await Promise.all([makeCertificates(), makeCertificates()])
     const server = createServer(
       {
         ca: ours.authority,
@@ -92,9 +93,9 @@ describe('certificates', () => {
 describe('certificate files', () => {
   const read = (at: string) => readdirSync(at).map((name) => [name, readFileSync(join(at, name), 'utf8')] as const)
 
-  test('are their owner’s alone, hold no key of the authority, and are kept while they last', () => {
+  test('are their owner’s alone, hold no key of the authority, and are kept while they last', async () => {
     const at = join(folder, 'kept')
-    ensureCertificates(at)
+    await ensureCertificates(at)
     const before = read(at)
     expect(before.map(([name]) => name)).toEqual([
       'authority.pem',
@@ -105,29 +106,32 @@ describe('certificate files', () => {
     ])
     expect(statSync(at).mode & 0o777).toBe(0o700)
     for (const [name] of before) expect(statSync(join(at, name)).mode & 0o777).toBe(0o600)
-    ensureCertificates(at)
+    await ensureCertificates(at)
     expect(read(at)).toEqual(before)
   })
 
-  test('those that end within a year are made anew', () => {
+  test('those that end within a year are made anew', async () => {
     const at = join(folder, 'old')
-    ensureCertificates(at, { now: Date.now() - 9.5 * 365 * DAY_MS })
+    await ensureCertificates(at, { now: Date.now() - 9.5 * 365 * DAY_MS })
     const before = read(at)
-    ensureCertificates(at)
+    await ensureCertificates(at)
     for (const [index, [, text]] of read(at).entries()) expect(text).not.toBe(before[index]![1])
   })
 
   test.each([
     ['is missing', (at: string) => rmSync(clientTls(at).key)],
     ['is cut off', (at: string) => writeFileSync(clientTls(at).certificate, '-----BEGIN CERTIFICATE-----\nMII')],
-    ['is another’s', (at: string) => writeFileSync(clientTls(at).key, makeCertificates().client.key)],
-    ['is of another authority', (at: string) => writeFileSync(clientTls(at).authority, makeCertificates().authority)],
-  ])('a set of which one %s is made anew as a whole', (name, spoil) => {
+    ['is another’s', async (at: string) => writeFileSync(clientTls(at).key, (await makeCertificates()).client.key)],
+    [
+      'is of another authority',
+      async (at: string) => writeFileSync(clientTls(at).authority, (await makeCertificates()).authority),
+    ],
+  ])('a set of which one %s is made anew as a whole', async (name, spoil) => {
     const at = join(folder, name)
-    ensureCertificates(at)
+    await ensureCertificates(at)
     const before = read(at)
-    spoil(at)
-    ensureCertificates(at)
+    await spoil(at)
+    await ensureCertificates(at)
     for (const [index, [, text]] of read(at).entries()) expect(text).not.toBe(before[index]![1])
   })
 })
