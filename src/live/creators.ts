@@ -3,6 +3,7 @@ import { type ActivityType, activities, type QueryTypes } from '../protocol/inde
 import {
   type Actual,
   type KindName,
+  recordsOf,
   takeList,
   takeRecord,
   takeText,
@@ -11,7 +12,6 @@ import {
 } from '../resources/index.ts'
 import { readAnswer } from './error.ts'
 import { PAGE_LIMIT, readPages } from './pages.ts'
-import { recordsOf } from './records.ts'
 
 /** Who submitted the activity that created a live thing. */
 export interface Creator {

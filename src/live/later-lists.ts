@@ -5,21 +5,15 @@
 import { ClientError, type QueryClient, type RequestOptions } from '../client/index.ts'
 import type { QueryName } from '../protocol/index.ts'
 import {
-  invitationFromWire,
   ipAllowlistFromWire,
+  KINDS,
   type KindName,
   kinds,
-  oauth2CredentialFromWire,
-  privateKeyFromWire,
-  privateKeyTagFromWire,
   type Resource,
-  smartContractInterfaceFromWire,
+  type ResourceKind,
   takeRecord,
-  type WireRecord,
-  webhookFromWire,
 } from '../resources/index.ts'
 import { LiveError, readAnswer } from './error.ts'
-import { recordsOf } from './records.ts'
 import type { WantedSubOrganization } from './sub-organizations.ts'
 
 export interface Reach {
@@ -32,22 +26,6 @@ export interface Reach {
   /** Sub-organizations to look for. @default none */
   readonly subOrganizations?: readonly WantedSubOrganization[]
 }
-
-/** Kinds that `readActual` reads by itself, since every service tells of them. */
-type FirstKind =
-  | 'organization'
-  | 'rootQuorum'
-  | 'feature'
-  | 'tag'
-  | 'user'
-  | 'apiKey'
-  | 'authenticator'
-  | 'oauthProvider'
-  | 'policy'
-  | 'wallet'
-  | 'walletAccount'
-  | 'subOrganization'
-type LaterKind = Exclude<KindName, FirstKind>
 
 interface Row {
   readonly query: QueryName
@@ -62,37 +40,20 @@ interface Reading {
   readonly known: readonly Resource[]
 }
 
-function listOf(query: QueryName, list: string, read: (record: WireRecord) => Resource | undefined): Row {
+/** How a kind is read that one query tells of. */
+function rowOf({ query, from, onDemand }: NonNullable<ResourceKind['read']>): Row {
   return {
     query,
+    ...(onDemand ? { onDemand } : {}),
     read: async ({ ask }) => {
       const answer = await ask(query)
-      return readAnswer(query, () => recordsOf(answer, list).flatMap((record) => read(record) ?? []))
+      return readAnswer(query, () => from(takeRecord(answer, 'the answer')))
     },
   }
 }
 
-const isKeyTag = (record: WireRecord) => record['tagType'] !== 'TAG_TYPE_USER'
-
-/** In the order in which they are read; tags before what carries them. A kind without a row would be planned as new for ever. */
-const ROWS: Readonly<Record<LaterKind, Row>> = {
-  privateKeyTag: listOf('list_private_key_tags', 'privateKeyTags', (record) =>
-    isKeyTag(record) ? privateKeyTagFromWire(record) : undefined,
-  ),
-  privateKey: listOf('list_private_keys', 'privateKeys', privateKeyFromWire),
-  smartContractInterface: listOf(
-    'list_smart_contract_interfaces',
-    'smartContractInterfaces',
-    smartContractInterfaceFromWire,
-  ),
-  webhook: listOf('list_webhook_endpoints', 'webhookEndpoints', webhookFromWire),
-  oauth2Credential: listOf('list_oauth2_credentials', 'oauth2Credentials', oauth2CredentialFromWire),
-  ipAllowlist: {
-    // Parents alone have one (docs/protocol/organizations.md#ip-allow-lists), so nobody is asked without a reason.
-    query: 'get_ip_allowlist',
-    onDemand: true,
-    read: async ({ ask }) => readAllowlist(await ask('get_ip_allowlist')),
-  },
+/** Kinds that no single query tells of. */
+const MANY: Readonly<Partial<Record<KindName, Row>>> = {
   apiKeyIpAllowlist: {
     query: 'get_ip_allowlist',
     onDemand: true,
@@ -105,21 +66,15 @@ const ROWS: Readonly<Record<LaterKind, Row>> = {
       return found
     },
   },
-  invitation: {
-    // No published query lists them; this one is in the API's schema all the same (docs/protocol/requests.md#queries).
-    query: 'get_organization',
-    onDemand: true,
-    read: async ({ ask }) => {
-      const answer = await ask('get_organization')
-      return readAnswer('get_organization', () => {
-        const data = takeRecord(takeRecord(answer, 'the answer')['organizationData'], '`organizationData`')
-        return recordsOf(data, 'invitations').flatMap((record) => invitationFromWire(record) ?? [])
-      })
-    },
-  },
 }
 
-function readAllowlist(answer: unknown, apiKey?: Resource): readonly Resource[] {
+const ROWS: readonly (Row & { readonly kind: KindName })[] = KINDS.flatMap((kind) => {
+  const { read } = kinds[kind]
+  const row = MANY[kind] ?? (read && rowOf(read))
+  return row ? [{ kind, ...row }] : []
+})
+
+function readAllowlist(answer: unknown, apiKey: Resource): readonly Resource[] {
   return readAnswer('get_ip_allowlist', () => {
     const list = takeRecord(takeRecord(answer, 'the answer')['allowlist'], '`allowlist`')
     return [ipAllowlistFromWire(list, apiKey) ?? []].flat()
@@ -135,7 +90,7 @@ export async function readLater(
   const ask: Reading['ask'] = (name, request = {}) => client.query(name, request as never, options)
   const resources: Resource[] = []
   const unread: KindName[] = []
-  for (const [kind, { query, onDemand = false, read }] of Object.entries(ROWS) as [LaterKind, Row][]) {
+  for (const { kind, query, onDemand = false, read } of ROWS) {
     const needed = mentioned.has(kind)
     if ((onDemand || sparing) && !needed && !everything) {
       unread.push(kind)

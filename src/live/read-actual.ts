@@ -12,6 +12,7 @@ import {
   parseAddress,
   policyFromWire,
   type Resource,
+  recordsOf as records,
   rootQuorumFromWire,
   tagFromWire,
   takeRecord,
@@ -24,7 +25,6 @@ import {
 import { checkConsistent } from './consistent.ts'
 import { LiveError, readAnswer } from './error.ts'
 import { type Reach, readLater } from './later-lists.ts'
-import { recordsOf as records } from './records.ts'
 import { inside, readSubOrganizations } from './sub-organizations.ts'
 import { readWalletAccounts } from './wallet-accounts.ts'
 

@@ -1,28 +1,6 @@
-import { type Address, KINDS, type KindName } from './model.ts'
+import { ADDRESSES, type Address, KINDS, type KindName } from './model.ts'
 
-/** How many names follow the kind in an address, and the kind that the names but the last lead to. */
-const SHAPES: Readonly<Record<KindName, { readonly names: 0 | 1 | 2; readonly parent?: KindName }>> = {
-  organization: { names: 0 },
-  rootQuorum: { names: 0 },
-  feature: { names: 1 },
-  ipAllowlist: { names: 0 },
-  tag: { names: 1 },
-  user: { names: 1 },
-  apiKey: { names: 2, parent: 'user' },
-  apiKeyIpAllowlist: { names: 2, parent: 'apiKey' },
-  authenticator: { names: 2, parent: 'user' },
-  oauthProvider: { names: 2, parent: 'user' },
-  invitation: { names: 1 },
-  oauth2Credential: { names: 1 },
-  policy: { names: 1 },
-  privateKeyTag: { names: 1 },
-  privateKey: { names: 1 },
-  wallet: { names: 1 },
-  walletAccount: { names: 2, parent: 'wallet' },
-  smartContractInterface: { names: 1 },
-  webhook: { names: 1 },
-  subOrganization: { names: 1 },
-}
+const SHAPES: Readonly<Record<KindName, { readonly names: 0 | 1 | 2; readonly parent?: KindName }>> = ADDRESSES
 
 /** Makes an address: `formatAddress('apiKey', 'alice', 'laptop')` is `apiKey.alice.laptop`. */
 export function formatAddress(kind: KindName, ...names: readonly string[]): Address {

@@ -50,12 +50,17 @@ export { fromWire as featureFromWire } from './wire/feature.ts'
 export { fromWire as invitationFromWire } from './wire/invitation.ts'
 export { fromWire as ipAllowlistFromWire } from './wire/ip-allowlist.ts'
 export { fromWire as oauthProviderFromWire } from './wire/oauth-provider.ts'
-export { fromWire as oauth2CredentialFromWire } from './wire/oauth2-credential.ts'
 export { fromWire as organizationFromWire } from './wire/organization.ts'
 export { fromWire as policyFromWire, normalExpression } from './wire/policy.ts'
-export { fromWire as privateKeyFromWire } from './wire/private-key.ts'
-export { fromWire as privateKeyTagFromWire } from './wire/private-key-tag.ts'
-export { takeList, takeOptionalText, takeRecord, takeText, takeTexts, type WireRecord } from './wire/record.ts'
+export {
+  recordsOf,
+  takeList,
+  takeOptionalText,
+  takeRecord,
+  takeText,
+  takeTexts,
+  type WireRecord,
+} from './wire/record.ts'
 export { fromWire as rootQuorumFromWire } from './wire/root-quorum.ts'
 export { fromWire as smartContractInterfaceFromWire } from './wire/smart-contract-interface.ts'
 export { fromWire as tagFromWire } from './wire/tag.ts'

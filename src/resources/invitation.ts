@@ -1,5 +1,6 @@
 import type { ResourceKind } from './kind.ts'
 import * as wire from './wire/invitation.ts'
+import { recordsOf, takeRecord } from './wire/record.ts'
 
 const FIXED = 'the API changes no invitation; delete it and invite them anew'
 
@@ -45,6 +46,15 @@ export const invitation: ResourceKind = {
   deleteNeedsTombstone: false,
   rides: false,
   identity: ({ name }) => name,
+  read: {
+    // No published query lists them; this one is in the API's schema all the same (docs/protocol/requests.md#queries).
+    query: 'get_organization',
+    onDemand: true,
+    from: ({ organizationData }) =>
+      recordsOf(takeRecord(organizationData, '`organizationData`'), 'invitations').flatMap(
+        (record) => wire.fromWire(record) ?? [],
+      ),
+  },
   create: {
     type: 'ACTIVITY_TYPE_CREATE_INVITATIONS',
     carries: 'all',

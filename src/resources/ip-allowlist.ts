@@ -7,6 +7,7 @@ import type { ChangeInput, FieldProblem, FieldRow, Power, ResourceKind } from '.
 import type { Resource, Value } from './model.ts'
 import { isPlainRecord, listOf, sameValue } from './value.ts'
 import * as wire from './wire/ip-allowlist.ts'
+import { takeRecord } from './wire/record.ts'
 
 /** Most blocks of either version (docs/protocol/organizations.md#ip-allow-lists). */
 const MOST_RULES = 10
@@ -113,6 +114,12 @@ export const ipAllowlist: ResourceKind = {
     },
     rules,
     onEvaluationError,
+  },
+  // Parents alone have one (docs/protocol/organizations.md#ip-allow-lists), so nobody is asked without a reason.
+  read: {
+    query: 'get_ip_allowlist',
+    onDemand: true,
+    from: ({ allowlist }) => [wire.fromWire(takeRecord(allowlist, '`allowlist`')) ?? []].flat(),
   },
   identity: () => 'ipAllowlist',
 }

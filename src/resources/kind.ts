@@ -1,5 +1,7 @@
 import type { CredentialFacts, PolicyField } from '../policy/index.ts'
+import type { QueryName } from '../protocol/index.ts'
 import type { Actual, Address, KindName, Resource, Value } from './model.ts'
+import type { WireRecord } from './wire/record.ts'
 
 /** A JSON Schema (2020-12), or a part of one. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -132,6 +134,16 @@ export interface ResourceKind {
   readonly identity: (resource: Resource) => string
   /** Checks what its schema cannot say; fields of the right shape are given, others are absent. */
   readonly check?: (resource: Resource) => readonly FieldProblem[]
+  /**
+   * How those that live are read, where one query tells of all of them. Without it: every service tells of them together with
+   * others (`readActual`), or it takes more requests than one (`src/live/later-lists.ts`).
+   */
+  readonly read?: {
+    readonly query: QueryName
+    /** Few services tell, or tell of them besides much else: asked only when it is wanted. @default false */
+    readonly onDemand?: true
+    readonly from: (answer: WireRecord) => readonly Resource[]
+  }
   readonly create?: ActivityTemplate
   readonly update?: (change: ChangeInput) => ActivityTemplate
   /**

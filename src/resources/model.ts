@@ -1,29 +1,33 @@
 import type { Span } from '../diagnostics/index.ts'
 
-/** The kinds of resources, in the order in which they are shown. A new kind is a row in `catalogue.ts` and a file. */
-export const KINDS = [
-  'organization',
-  'rootQuorum',
-  'feature',
-  'ipAllowlist',
-  'tag',
-  'user',
-  'apiKey',
-  'apiKeyIpAllowlist',
-  'authenticator',
-  'oauthProvider',
-  'invitation',
-  'oauth2Credential',
-  'policy',
-  'privateKeyTag',
-  'privateKey',
-  'wallet',
-  'walletAccount',
-  'smartContractInterface',
-  'webhook',
-  'subOrganization',
-] as const
-export type KindName = (typeof KINDS)[number]
+/**
+ * The kinds of resources, in the order in which they are shown: how many names follow the kind in an address, and the kind
+ * that the names but the last lead to. A new kind is a row here, a row in `catalogue.ts` and a file.
+ */
+export const ADDRESSES = {
+  organization: { names: 0 },
+  rootQuorum: { names: 0 },
+  feature: { names: 1 },
+  ipAllowlist: { names: 0 },
+  tag: { names: 1 },
+  user: { names: 1 },
+  apiKey: { names: 2, parent: 'user' },
+  apiKeyIpAllowlist: { names: 2, parent: 'apiKey' },
+  authenticator: { names: 2, parent: 'user' },
+  oauthProvider: { names: 2, parent: 'user' },
+  invitation: { names: 1 },
+  oauth2Credential: { names: 1 },
+  policy: { names: 1 },
+  privateKeyTag: { names: 1 },
+  privateKey: { names: 1 },
+  wallet: { names: 1 },
+  walletAccount: { names: 2, parent: 'wallet' },
+  smartContractInterface: { names: 1 },
+  webhook: { names: 1 },
+  subOrganization: { names: 1 },
+} as const satisfies Readonly<Record<string, { readonly names: 0 | 1 | 2; readonly parent?: string }>>
+export type KindName = keyof typeof ADDRESSES
+export const KINDS = Object.keys(ADDRESSES) as readonly KindName[]
 
 /**
  * The stable name of a resource: `policy.treasury`, `apiKey.alice.laptop`, `rootQuorum` (a kind of which there is one

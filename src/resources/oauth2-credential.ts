@@ -3,6 +3,7 @@ import { decodeHex, encodeHex, encodeUtf8, isHex } from '../encoding/index.ts'
 import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource, Value } from './model.ts'
 import * as wire from './wire/oauth2-credential.ts'
+import { recordsOf } from './wire/record.ts'
 
 /**
  * Borsh (docs/protocol/bundles.md#oauth-20-client-secrets): 12 bytes of nonce, an uncompressed P-256 point, a length,
@@ -66,6 +67,10 @@ export const oauth2Credential: ResourceKind = {
   rides: false,
   identity: ({ fields: { provider, clientId } }) => JSON.stringify([provider, clientId]),
   check: checkSecret,
+  read: {
+    query: 'list_oauth2_credentials',
+    from: (answer) => recordsOf(answer, 'oauth2Credentials').map(wire.fromWire),
+  },
   create: {
     type: 'ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL',
     carries: 'one',

@@ -1,5 +1,7 @@
 import type { ResourceKind } from './kind.ts'
 import { anyTag } from './tag.ts'
+import { fromWire } from './wire/private-key-tag.ts'
+import { recordsOf } from './wire/record.ts'
 
 /** A tag of private keys: a group that policies name. Who is in it is a field of the private keys. */
 export const privateKeyTag: ResourceKind = {
@@ -8,6 +10,13 @@ export const privateKeyTag: ResourceKind = {
   many: 'private key tags',
   form: { key: 'privateKeyTags', shape: 'map', renamable: true },
   ...anyTag,
+  read: {
+    query: 'list_private_key_tags',
+    from: (answer) =>
+      recordsOf(answer, 'privateKeyTags')
+        .filter(({ tagType }) => tagType !== 'TAG_TYPE_USER')
+        .map(fromWire),
+  },
   create: {
     type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEY_TAG',
     carries: 'one',

@@ -3,6 +3,7 @@ import type { ActivityTemplate, ChangeInput, FieldProblem, ResourceKind } from '
 import type { Resource, Value } from './model.ts'
 import { isReference, listOf, sameValue } from './value.ts'
 import * as wire from './wire/private-key.ts'
+import { recordsOf } from './wire/record.ts'
 
 const CURVE_NAMES = Object.values(curves).map(({ name }) => name)
 const FORMAT_NAMES = Object.values(addressFormats).map(({ name }) => name)
@@ -101,6 +102,10 @@ export const privateKey: ResourceKind = {
   rides: false,
   identity: ({ name }) => name,
   check: checkFormats,
+  read: {
+    query: 'list_private_keys',
+    from: (answer) => recordsOf(answer, 'privateKeys').map(wire.fromWire),
+  },
   create: {
     type: 'ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2',
     carries: 'all',

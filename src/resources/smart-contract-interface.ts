@@ -3,6 +3,7 @@ import { checkInterface } from '../chain/index.ts'
 import { encodeHex, encodeUtf8 } from '../encoding/index.ts'
 import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource, Value } from './model.ts'
+import { recordsOf } from './wire/record.ts'
 import * as wire from './wire/smart-contract-interface.ts'
 
 const REPLACED = 'the API changes no interface; define another one beside it and mark this one `delete: true`'
@@ -80,6 +81,10 @@ export const smartContractInterface: ResourceKind = {
   rides: false,
   identity: ({ name }) => name,
   check,
+  read: {
+    query: 'list_smart_contract_interfaces',
+    from: (answer) => recordsOf(answer, 'smartContractInterfaces').map(wire.fromWire),
+  },
   create: {
     type: 'ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE',
     carries: 'one',

@@ -3,6 +3,7 @@ import { isWebhookEventType, WEBHOOK_EVENTS } from '../webhook/index.ts'
 import type { FieldProblem, ResourceKind } from './kind.ts'
 import type { Resource, Value } from './model.ts'
 import { isPlainRecord, listOf } from './value.ts'
+import { recordsOf } from './wire/record.ts'
 import * as wire from './wire/webhook.ts'
 
 const EVENTS = Object.keys(WEBHOOK_EVENTS)
@@ -109,6 +110,10 @@ export const webhook: ResourceKind = {
   rides: false,
   identity: ({ name }) => name,
   check: checkWebhook,
+  read: {
+    query: 'list_webhook_endpoints',
+    from: (answer) => recordsOf(answer, 'webhookEndpoints').map(wire.fromWire),
+  },
   create: {
     type: 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT',
     carries: 'one',

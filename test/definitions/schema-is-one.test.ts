@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { makeSchema } from '../../src/definitions/schema.ts'
-import planSchema from '../../src/plan/plan.schema.json' with { type: 'json' }
+import { planSchema } from '../../src/plan/compiled.ts'
 
 // Loading compiles the schema without looking whether it is one, which would take longer than all the rest.
 test.each([

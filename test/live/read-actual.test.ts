@@ -154,11 +154,11 @@ describe('faults', () => {
       'list_wallets',
       // Of 130 accounts two pages and an empty one, since thirty may be a page that was cut; of one account its page.
       ...Array(4).fill('list_wallet_accounts'),
+      'list_oauth2_credentials',
       'list_private_key_tags',
       'list_private_keys',
       'list_smart_contract_interfaces',
       'list_webhook_endpoints',
-      'list_oauth2_credentials',
     ])
   })
 

@@ -10,6 +10,13 @@ export function takeRecord(value: unknown, what: string): WireRecord {
   throw malformed(what, 'an object', value)
 }
 
+/** The records of a list in an answer. Throws `QuorateError`. */
+export function recordsOf(answer: unknown, list: string): readonly WireRecord[] {
+  return takeList(takeRecord(answer, 'the answer'), list, 'answer').map((one) =>
+    takeRecord(one, `a record of \`${list}\``),
+  )
+}
+
 /** Takes a text that must be there and not be empty. */
 export function takeText(record: WireRecord, member: string, what: string): string {
   const value = own(record, member)
