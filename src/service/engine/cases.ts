@@ -4,6 +4,7 @@ import type { Handler, HandlerContext, NotExecuted } from './handler.ts'
 import type { HandlerTools } from './handler-tools.ts'
 import type { Case } from './judgement.ts'
 import { preparedOf } from './prepared.ts'
+import { intentPlace, openText } from './sealed-requests.ts'
 import type { Work } from './work.ts'
 
 /** Puts together what policies judge and handlers carry out. */
@@ -38,7 +39,8 @@ export function createCases(
       // Nothing that a parent does inside ever waits.
       const homeId = organizationId
       const request = { tx, organizationId, homeId, submitterId, now, work, ...preparedOf(activity) }
-      return open(row, JSON.parse(activity.intent) as JsonObject, request)
+      const intent = openText(tools.unseal, activity.intent, intentPlace(activity.id))
+      return open(row, JSON.parse(intent) as JsonObject, request)
     },
   }
 }

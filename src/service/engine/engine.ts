@@ -151,6 +151,7 @@ function createTools(options: EngineOptions): EngineTools {
     judge: createJudge(createPolicySource()),
     randomBytes,
     logger,
+    seal: sealing.seal,
     unseal: sealing.unseal,
     keptDenialsADay: keptDenialsADay ?? KEPT_DENIALS_A_DAY,
     cases: createCases(handlers, createHandlerTools({ randomBytes, sealing, chains: outside.chains, oauth })),

@@ -18,6 +18,7 @@ import type { Effect } from './effects.ts'
 import { execute, failureOf } from './execution.ts'
 import { denialOf } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
+import { hasSecret, intentPlace, sealText } from './sealed-requests.ts'
 import type { EngineTools } from './tools.ts'
 import { ballotOf, recordVote, type Voter, voteByFingerprint, voteByResubmission } from './voting.ts'
 
@@ -90,13 +91,15 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     failure === undefined
       ? { status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }
       : { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }
+  const isSecret = hasSecret(request.intent)
+  const intent = denial ? keptIntent(request.intent) : JSON.stringify(request.intent)
   // Written once, as it has become: the transaction is one, so nobody could have seen it before.
   const activity = await insertActivity(tx, {
     id,
     organization_id: caller.organizationId,
     type: request.row.type,
     fingerprint: denial ? keptApart(request.fingerprint, id) : request.fingerprint,
-    intent: denial ? keptIntent(request.intent) : JSON.stringify(request.intent),
+    intent: isSecret ? sealText(tools.seal, intent, intentPlace(id)) : intent,
     answers: answers === undefined ? null : JSON.stringify(answers),
     result: null,
     failure: null,
@@ -109,6 +112,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
   const message = denial ? keptMessage(request.message, request.fingerprint) : request.message
   const vote = await recordVote(tools, tx, activity, voter, {
     message,
+    isSecret,
     selection: 'VOTE_SELECTION_APPROVED',
     castAt: now,
     decision,

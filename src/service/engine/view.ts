@@ -7,6 +7,7 @@ import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import type { Cases } from './cases.ts'
 import type { Judge } from './judgement.ts'
+import { intentPlace, messagePlace, openText } from './sealed-requests.ts'
 import { openResult } from './sealed-results.ts'
 import { NotPrepared, type Work } from './work.ts'
 
@@ -46,8 +47,13 @@ export async function viewActivities(
       return { canApprove: false, canReject: false }
     })
     const isSubmitter = own[0]?.user_id === request.caller.userId && request.caller.homeId === organizationId
-    const shown = openResult(tools.unseal, activity, isSubmitter)
-    views.push({ activity: shown, votes: own.map((vote) => ({ vote, user: users.get(vote.user_id)! })), ...rights })
+    const intent = openText(tools.unseal, activity.intent, intentPlace(activity.id))
+    const shown = { ...openResult(tools.unseal, activity, isSubmitter), intent }
+    const shownVotes = own.map((vote) => {
+      const message = openText(tools.unseal, vote.message, messagePlace(vote.id))
+      return { vote: { ...vote, message }, user: users.get(vote.user_id)! }
+    })
+    views.push({ activity: shown, votes: shownVotes, ...rights })
   }
   if (missing.length > 0) throw NotPrepared.all(missing)
   return views

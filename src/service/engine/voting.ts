@@ -29,6 +29,7 @@ import { type Case, denialOf, type Judgement } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { encodeOutcomes } from './outcomes.ts'
 import type { PreparedSubmit } from './request.ts'
+import { hasSecret, messagePlace, sealText } from './sealed-requests.ts'
 import type { EngineTools } from './tools.ts'
 import type { Work } from './work.ts'
 
@@ -167,17 +168,21 @@ export async function recordVote(
     readonly decision?: Judgement
     /** @default the bytes that were stamped */
     readonly message?: string
+    /** @default whether the request has a secret */
+    readonly isSecret?: boolean
   },
 ): Promise<VoteRow> {
+  const { message = request.message, isSecret = hasSecret(request.intent) } = vote
+  const id = newUuid(tools.randomBytes)
   const row = await insertVote(tx, {
-    id: newUuid(tools.randomBytes),
+    id,
     organization_id: activity.organization_id,
     activity_id: activity.id,
     user_id: caller.userId,
     credential_id: caller.credential.id,
     credential: JSON.stringify(caller.credential),
     selection: vote.selection,
-    message: vote.message ?? request.message,
+    message: isSecret ? sealText(tools.seal, message, messagePlace(id)) : message,
     ...caller.signed,
     created_at: vote.castAt,
   })
