@@ -62,6 +62,22 @@ export function authorize(policies: Policies, context: PolicyContext, budget: Bu
 }
 
 /**
+ * Whether the condition of a policy holds for a request, for each of its several calls; undefined where it cannot be
+ * evaluated. Such conditions stand by themselves elsewhere: the scope of a session, the condition of an MFA policy
+ * (U-other-errors).
+ */
+export function conditionHolds(
+  { condition }: Pick<CompiledPolicy, 'condition'>,
+  { batch = [], ...shared }: PolicyContext,
+  budget: Budget = createBudget(),
+): boolean | undefined {
+  const items: readonly PolicyContext[] = batch.length === 0 ? [shared] : batch.map((item) => ({ ...shared, ...item }))
+  const outcomes = items.map((item) => holds(condition, createFrame(item, budget)))
+  if (isUsedUp(budget) || outcomes.some((outcome) => typeof outcome !== 'boolean')) return undefined
+  return outcomes.every((outcome) => outcome === true)
+}
+
+/**
  * Decides by the index where whatever it passes over cannot have used the budget up; undefined otherwise. INVARIANT:
  * policies one by one and their index must decide alike, so the index may only skip evaluations that cannot change the
  * decision.

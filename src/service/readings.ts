@@ -194,3 +194,11 @@ export function authProxyOfParentsAlone(): ApiError {
 
 /** Unstated: the names of what enabling an authentication proxy makes (docs/protocol/auth-proxy.md#administration). */
 export const AUTH_PROXY_NAMES = { user: 'Auth Proxy', key: 'Auth Proxy key', policy: 'Auth Proxy' } as const
+
+/** Unstated: how many session profiles an organization may have: as many as policies. They cannot be deleted. */
+export const MAX_SESSION_PROFILES = 100
+
+/** Unstated: that names of session profiles are unique: the token of a session says the name. */
+export function sessionProfileTaken(name: string): ApiError {
+  return new ApiError(GRPC.AlreadyExists, `session profile with name ${name} already exists in this organization`)
+}

@@ -16,6 +16,7 @@ export interface Caller {
   readonly credential: CredentialFacts
   readonly signed: ProvedCredential['signed']
   readonly onTaken?: ProvedCredential['onTaken']
+  readonly sessionProfileId?: ProvedCredential['sessionProfileId']
   /** Whether its session lets it ask alone. */
   readonly readsOnly?: true
 }
@@ -39,12 +40,12 @@ export async function resolveCaller(
   const target = await lockOrganization(tx, targetId)
   if (!target) throw apiError('organizationNotFound')
   const proved = await proveCredential(tx, proof, target, options.now)
-  const { userId, homeId, facts: credential, signed, onTaken, readsOnly } = proved
+  const { facts: credential, ...rest } = proved
+  const { homeId, readsOnly } = rest
   if (readsOnly && options.reach !== 'query') throw apiError('readOnlySession')
   const organizationId = placeOf(homeId, target, options.reach)
   const treeId = target.parentId ?? target.id
-  const more = { ...(onTaken && { onTaken }), ...(readsOnly && { readsOnly }) }
-  return { userId, homeId, organizationId, treeId, credential, signed, ...more }
+  return { ...rest, organizationId, treeId, credential }
 }
 
 function placeOf(home: string, target: OrganizationPlace, reach: Reach): string {

@@ -2,6 +2,8 @@ import { approverOf, type Ballot, contextOf } from '../../authority/index.ts'
 import {
   type Approver,
   authorize,
+  compilePolicy,
+  conditionHolds,
   type Decision,
   mayVote,
   type PolicyContext,
@@ -12,6 +14,7 @@ import { isAuthProxyUser } from '../resources/auth-proxy/store.ts'
 import { listApprovers, type PolicyVersion, readRootQuorum, type Transaction } from '../store/index.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 import type { PolicySource } from './policy-cache.ts'
+import { weightOfExpressions } from './work.ts'
 
 /** One activity before the policies: its type and intent, and the handler that would carry it out. */
 export interface Case {
@@ -32,6 +35,8 @@ export interface Judge {
   decide(item: Case, ballots: readonly Ballot[]): Promise<Judgement>
   /** Whether this user may approve or reject, beside those who have approved. */
   mayVote(item: Case, ballots: readonly Ballot[], voter: Ballot): Promise<boolean>
+  /** Whether an expression of its own holds for the activity; undefined where it cannot be evaluated. */
+  holds(item: Case, ballots: readonly Ballot[], expression: string): Promise<boolean | undefined>
 }
 
 /** Creates a judge over a source of compiled policies. */
@@ -53,6 +58,15 @@ export function createJudge(policiesOf: PolicySource): Judge {
       const [approver] = await readApprovers(item.context.tx, item.context.homeId, [voter])
       const { budget } = item.context.work
       return approver !== undefined && mayVote(policies, context, approver, voter.credential, budget)
+    },
+    async holds(item, ballots, expression) {
+      const { work } = item.context
+      const [compiled] = work.inSteps(`expression ${expression}`, {
+        items: [expression],
+        step: (condition) => compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }),
+        weight: weightOfExpressions([expression]),
+      })
+      return conditionHolds(compiled!, await buildPolicyContext(item, ballots), work.budget)
     },
   }
 }

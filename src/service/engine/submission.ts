@@ -18,6 +18,7 @@ import type { Effect } from './effects.ts'
 import { execute, failureOf } from './execution.ts'
 import { denialOf } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
+import { checkScope } from './scope.ts'
 import { hasSecret, intentPlace, sealText } from './sealed-requests.ts'
 import type { EngineTools } from './tools.ts'
 import { ballotOf, recordVote, type Voter, voteByFingerprint, voteByResubmission } from './voting.ts'
@@ -75,6 +76,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     ...request.prepared,
   })
   await item.handler.validate?.(item.context, item.intent)
+  await checkScope(tools, item, { caller, ballots: [] })
   const decision = await tools.judge.decide(item, [ballotOf(caller)])
   const denial = denialOf(decision, { mayWait: caller.homeId === caller.organizationId })
   const allowed = decision.outcome === 'OUTCOME_ALLOW'

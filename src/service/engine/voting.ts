@@ -29,6 +29,7 @@ import { type Case, denialOf, type Judgement } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { encodeOutcomes } from './outcomes.ts'
 import type { PreparedSubmit } from './request.ts'
+import { checkScope } from './scope.ts'
 import { hasSecret, messagePlace, sealText } from './sealed-requests.ts'
 import type { EngineTools } from './tools.ts'
 import type { Work } from './work.ts'
@@ -108,6 +109,7 @@ async function approve(
   const ballot = ballotOf(voter.caller)
   if (ballots.some(({ userId }) => userId === ballot.userId)) return { activity }
   if (!(await tools.judge.mayVote(item, ballots, ballot))) throw permissionDenied([])
+  await checkScope(tools, item, { caller: voter.caller, ballots })
   const decision = await tools.judge.decide(item, withBallot(ballots, ballot))
   // A denied vote is no vote: it leaves the activity waiting as it was, and only what was decided is kept.
   const denial = denialOf(decision, { mayWait: true })
@@ -152,6 +154,7 @@ async function reject(
   const item = reopenOrRefuse(tools, tx, activity, votes, voter)
   const ballots = await countBallots(tx, activity, votes, now)
   if (!(await tools.judge.mayVote(item, ballots, ballotOf(voter.caller)))) throw permissionDenied([])
+  await checkScope(tools, item, { caller: voter.caller, ballots })
   await recordVote(tools, tx, activity, voter, { selection: 'VOTE_SELECTION_REJECTED', castAt: now })
   return { activity: await updateActivity(tx, activity, { status: 'ACTIVITY_STATUS_REJECTED', updated_at: now }) }
 }

@@ -3,6 +3,7 @@
  * may log whom in is their handlers' to decide.
  */
 export { evictExpiringKeys } from './expiring-keys.ts'
+export { readExpirationSeconds } from './login-key.ts'
 export {
   checkCredentialBundle,
   checkLoginKey,

@@ -23,7 +23,6 @@ export const emptyLists = {
   list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
   list_email_events: { member: 'emailEvents', madeBy: MAIL },
   list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
-  get_session_profiles: { member: 'sessionProfiles', madeBy: ['CREATE_SESSION_PROFILE'] },
   get_mfa_policies: { member: 'mfaPolicies', madeBy: ['CREATE_MFA_POLICY'], about: 'userId' },
   get_mfa_status: { member: 'mfaStatuses', madeBy: ['CREATE_MFA_POLICY'], about: 'activityId' },
 } as const satisfies Partial<Record<QueryName, EmptyList>>

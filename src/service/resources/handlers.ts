@@ -20,6 +20,7 @@ import { privateKeyHandlers } from './private-keys/handlers.ts'
 import { ethSendHandlers } from './sends/eth-send.ts'
 import { ethSendRawHandlers } from './sends/eth-send-raw.ts'
 import { solSendHandlers } from './sends/sol-send.ts'
+import { sessionProfileHandlers } from './session-profiles/handlers.ts'
 import { sessionHandlers } from './sessions/handlers.ts'
 import { signRawPayloadHandlers } from './signatures/sign-raw-payload.ts'
 import { signTransactionHandlers } from './signatures/sign-transaction.ts'
@@ -44,6 +45,7 @@ const executed = {
   ...oauthProviderHandlers,
   ...subOrganizationHandlers,
   ...sessionHandlers,
+  ...sessionProfileHandlers,
   ...policyHandlers,
   ...organizationHandlers,
   ...walletHandlers,

@@ -6,7 +6,6 @@ const ENCLAVES = { notExecuted: 'there are no enclaves behind this service' }
 const PROOFS = { notExecuted: 'this version makes no app proofs' }
 const ONRAMP = { notExecuted: 'there is no on-ramp provider behind this service' }
 const MFA = { notExecuted: 'this version has no MFA policies' }
-const SESSIONS = { notExecuted: 'this version has no login sessions' }
 
 /** The queries that are not answered, and why: the reason is part of the refusal. */
 export const notAnswered = {
@@ -30,5 +29,4 @@ export const notAnswered = {
   get_latest_boot_proof: PROOFS,
   list_app_proofs: PROOFS,
   get_mfa_policy: MFA,
-  get_session_profile: SESSIONS,
 } as const satisfies Partial<Record<QueryName, NotExecuted>>

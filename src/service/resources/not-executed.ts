@@ -5,7 +5,6 @@ const VOTE = 'votes are counted by the engine'
 const SECRETS = 'this version keeps no secrets of clients'
 const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
 const CODES = 'this version sends neither mail nor messages'
-const SESSIONS = 'this version has no login sessions'
 const MFA = 'this version has no MFA policies'
 const TREE = 'this version has parent organizations alone, made by their operator'
 const INVITATIONS = 'this version sends no mail, so nobody has an invitation to accept, create the user instead'
@@ -30,7 +29,6 @@ export const notExecutedReasons = {
   VERIFY_OTP: CODES,
   INIT_USER_EMAIL_RECOVERY: CODES,
   RECOVER_USER: CODES,
-  CREATE_SESSION_PROFILE: SESSIONS,
   CREATE_MFA_POLICY: MFA,
   UPDATE_MFA_POLICY: MFA,
   DELETE_MFA_POLICY: MFA,

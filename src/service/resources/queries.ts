@@ -14,6 +14,7 @@ import { policyQueries } from './policies/queries.ts'
 import { privateKeyQueries } from './private-keys/queries.ts'
 import type { QueryRows } from './query-table.ts'
 import { sendQueries } from './sends/queries.ts'
+import { sessionProfileQueries } from './session-profiles/queries.ts'
 import { smartContractInterfaceQueries } from './smart-contract-interfaces/queries.ts'
 import { subOrganizationQueries } from './sub-organizations/queries.ts'
 import { userQueries } from './users/queries.ts'
@@ -24,6 +25,7 @@ const answered = {
   ...organizationQueries,
   ...userQueries,
   ...policyQueries,
+  ...sessionProfileQueries,
   ...walletQueries,
   ...privateKeyQueries,
   ...smartContractInterfaceQueries,

@@ -13,6 +13,7 @@ const GROWN: { readonly [Family in ActivityFamily]?: readonly StoredList[] } = {
   CREATE_POLICY: ['policies'],
   CREATE_POLICIES: ['policies'],
   UPDATE_POLICY: ['policies'],
+  CREATE_SESSION_PROFILE: ['session_profiles'],
   CREATE_SMART_CONTRACT_INTERFACE: ['smart_contract_interfaces'],
   CREATE_WALLET: ['wallets'],
   IMPORT_WALLET: ['wallets'],

@@ -76,6 +76,8 @@ beforeAll(async () => {
     caip2: SEPOLIA,
     to: addresses[0],
   })
+  const profile = { sessionProfileName: 's', scope: 'true', expirationSeconds: '60' }
+  const { sessionProfileId } = await complete(root, 'ACTIVITY_TYPE_CREATE_SESSION_PROFILE', profile)
   const { apiKeys } = await root.query('get_api_keys', { userId: userIds[0] })
   const { activities: listed } = await root.query('list_activities')
   const activityId = listed[0]!.id
@@ -89,6 +91,7 @@ beforeAll(async () => {
     get_oauth2_credential: { oauth2CredentialId },
     get_wallet_account: { walletId, path },
     get_activity: { activityId },
+    get_session_profile: { sessionProfileId },
     get_policy_evaluations: { activityId },
     get_mfa_status: { activityId },
     get_authenticator: { authenticatorId: authenticatorIds[0] },
@@ -112,7 +115,7 @@ describe('catalogue of queries', () => {
   test('catalogue of queries: each of the 66 has a row', () => {
     expect(names).toHaveLength(66)
     expect(Object.keys(queryHandlers).sort()).toEqual([...names].sort())
-    expect(answered).toHaveLength(45)
+    expect(answered).toHaveLength(46)
   })
 
   test.each(answered)('catalogue of queries: %s answers in its published shape', async (name) => {

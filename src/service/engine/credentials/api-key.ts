@@ -31,6 +31,7 @@ export const apiKeySort: CredentialSort<'api-key'> = {
       homeId: key.organization_id,
       facts: apiKeyFacts({ id, userId, type, publicKey }),
       signed: { public_key: stamp.publicKey, signature: stamp.signature, scheme: stamp.scheme },
+      ...(key.session_profile_id && { sessionProfileId: key.session_profile_id }),
     }
   },
 }

@@ -1,0 +1,28 @@
+import { type Ballot, withBallot } from '../../authority/index.ts'
+import { newUuid } from '../../crypto/index.ts'
+import { apiError, permissionDenied } from '../../protocol/index.ts'
+import { findSessionProfile } from '../resources/session-profiles/store.ts'
+import type { Caller } from './caller.ts'
+import type { Case } from './judgement.ts'
+import type { EngineTools } from './tools.ts'
+
+/**
+ * Throws the refusal of an activity that is outside of the scope of the caller's session
+ * (docs/protocol/sessions.md#session-profiles). A vote is judged by the activity that it is about.
+ */
+export async function checkScope(
+  { judge, randomBytes, logger }: Pick<EngineTools, 'judge' | 'randomBytes' | 'logger'>,
+  item: Case,
+  { caller, ballots }: { readonly caller: Caller; readonly ballots: readonly Ballot[] },
+): Promise<void> {
+  const { sessionProfileId, homeId, userId, credential } = caller
+  if (sessionProfileId === undefined) return
+  const profile = await findSessionProfile(item.context.tx, homeId, sessionProfileId)
+  const isInside = profile && (await judge.holds(item, withBallot(ballots, { userId, credential }), profile.scope))
+  if (isInside === undefined) {
+    const reference = newUuid(randomBytes)
+    logger.warn('the scope of a session cannot be evaluated', { reference, sessionProfileId, type: item.row.type })
+    throw apiError('internal', reference)
+  }
+  if (!isInside) throw permissionDenied([])
+}
