@@ -169,9 +169,23 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   ],
   folder: ['error', 'store', 'resources/table', 'keys', 'sends'],
   http: ['engine', 'store', 'network', 'oauth', 'operator', 'outbox', 'rates', 'readiness'],
+  // A client of the API: it reads its own settings and key, and all else it submits and asks for.
+  proxy: [
+    'error',
+    'readings',
+    'store',
+    'resources/table',
+    'keys',
+    'network',
+    'oidc',
+    'verification',
+    'rates',
+    'http',
+    'folder',
+  ],
   metrics: ['http', 'store'],
   // What may be set, with the defaults of the rooms that it is of.
-  settings: ['chains', 'http', 'network', 'oauth', 'rates', 'readiness'],
+  settings: ['chains', 'http', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
   // Where the service is put together, and its door.
   service: anything,
   index: anything,
@@ -183,6 +197,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'main-path': [],
   codes: [],
   limits: [],
+  ports: [],
   rates: [],
   chains: [],
   files: [],
@@ -196,6 +211,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   looking: ['io', 'screen'],
   command: ['io'],
   'service-folder': ['command'],
+  'proxy-options': ['command'],
   // The processes and servers that a command works with: the API, Temporal, the background process.
   background: [
     'command',
@@ -203,6 +219,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
     'chains',
     'logger',
     'service-folder',
+    'proxy-options',
     'version',
     'main-path',
     'organization-worker',

@@ -24,6 +24,7 @@ export {
   type KeyPairInBytes,
   p256PublicKey,
   signEs256,
+  signP256AndWipe,
   uncompressP256,
   verifyEs256,
   verifyP256,

@@ -1,4 +1,4 @@
-import { createECDH, ECDH } from 'node:crypto'
+import { createECDH, createPrivateKey, ECDH, sign } from 'node:crypto'
 import { type Bytes, decodeHex, encodeHex } from '../encoding/index.ts'
 import { encodeDerSignature, parseDerSignature } from './der.ts'
 import { createEcdsaVerifiers, type EcdsaCurve, ecdsaOver } from './ecdsa.ts'
@@ -74,5 +74,22 @@ export function uncompressP256(publicKeyHex: string): string | undefined {
     return ECDH.convertKey(publicKeyHex, CURVE.openssl, 'hex', 'hex', 'uncompressed') as string
   } catch {
     return undefined // not a point of the curve
+  }
+}
+
+/** PKCS #8 (RFC 5958) of a P-256 key up to its 32 bytes, without the public half. */
+const PKCS8_HEAD = Buffer.from('3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420', 'hex')
+
+/**
+ * Signs once with a key that is wiped after it: ECDSA P-256 over SHA-256, DER in hex. No copy of the key is left but the
+ * platform's own, which it clears when it lets go of it. Throws if the bytes are no key.
+ */
+export function signP256AndWipe(privateKey: Uint8Array, body: Uint8Array): string {
+  const der = Buffer.concat([PKCS8_HEAD, privateKey])
+  try {
+    return sign('sha256', body, createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })).toString('hex')
+  } finally {
+    der.fill(0)
+    privateKey.fill(0)
   }
 }

@@ -27,8 +27,9 @@ export {
   type OperatorRequest,
   type OperatorState,
 } from './operator/index.ts'
+export { type AuthProxyProcessOptions, type Captcha, createAuthProxy } from './proxy/index.ts'
 export type { RatesSettings } from './rates.ts'
 export type { DiskWatermark } from './readiness.ts'
 export { createService, type Service } from './service.ts'
-export type { ServiceOptions } from './settings.ts'
+export type { ProxySettings, ServiceOptions } from './settings.ts'
 export { type DatabaseFacts, StoreUnavailable } from './store/index.ts'

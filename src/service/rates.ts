@@ -71,7 +71,7 @@ export function refuseTooMany(left: number | undefined): void {
 const FULL_AFTER_MS = 1_000
 
 /** Token buckets, one a key: each holds a second's worth and fills evenly. */
-function createRate(limit: number, clock: () => number): Rate {
+export function createRate(limit: number, clock: () => number = () => performance.now()): Rate {
   // In the order of their last use: those that are full again are the first.
   const buckets = new Map<string, { readonly tokens: number; readonly at: number }>()
   let refused = 0

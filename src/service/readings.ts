@@ -202,3 +202,33 @@ export const MAX_SESSION_PROFILES = 100
 export function sessionProfileTaken(name: string): ApiError {
   return new ApiError(GRPC.AlreadyExists, `session profile with name ${name} already exists in this organization`)
 }
+const forbidden = (message: string) => new ApiError(GRPC.PermissionDenied, message)
+
+/** Unstated: the refusals of the authentication proxy itself (docs/protocol/auth-proxy.md#refusals). */
+export const authProxyRefusals = {
+  noConfigId: () => apiError('requestInvalid', 'X-Auth-Proxy-Config-Id header is required'),
+  unknownConfigId: () => new ApiError(GRPC.NotFound, 'auth proxy configuration not found'),
+  disabled: () => forbidden('auth proxy is disabled'),
+  originNotAllowed: () => forbidden('origin not allowed'),
+  methodNotEnabled: () => forbidden('auth method not enabled'),
+  oauthNotEnabled: () => forbidden('OAUTH disallowed'),
+  needsOthers: (status: string) =>
+    forbidden(`the activity waits (${status}), which an authentication proxy cannot do anything about`),
+  noAccount: () => new ApiError(GRPC.NotFound, 'no account found'),
+  unprovenContact: (field: string) =>
+    apiError(
+      'invalidField',
+      field,
+      'needs a `verificationToken` for it, or an OIDC token that has it as verified e-mail',
+    ),
+  noTokenForContact: () =>
+    apiError('requestInvalid', 'a verification token is required to look up an account by contact'),
+  userTag: () => apiError('invalidField', 'userTag', 'cannot be given: a new sub-organization has no tags'),
+  captchaMissing: () => apiError('requestInvalid', 'X-Captcha-Token header is required when captcha is enabled'),
+  captchaFailed: () => apiError('requestInvalid', 'captcha verification failed'),
+  captchaNotSet: () =>
+    new ApiError(GRPC.FailedPrecondition, 'captcha is enabled, and this proxy has no captcha secret'),
+} as const
+
+/** How many codes one contact or one source address may ask for, in which time (docs/protocol/auth-proxy.md#limits). */
+export const AUTH_PROXY_CODES = { most: 3, inMs: 180_000 } as const

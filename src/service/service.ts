@@ -1,7 +1,5 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
 import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
 import { createDecoder } from '../protocol/index.ts'
 import { createChains } from './chains/index.ts'
@@ -22,7 +20,7 @@ import {
   readMasterKey,
   refreshBootstrap,
 } from './folder/index.ts'
-import { apiPaths, createHttpServer } from './http/index.ts'
+import { apiPaths, createHttpServer, listen } from './http/index.ts'
 import { createSealing } from './keys/index.ts'
 import { listenForMetrics, type Metrics } from './metrics/index.ts'
 import { createWebhookUrlRules } from './network/index.ts'
@@ -30,6 +28,7 @@ import { createOauth2Exchange, createTokenIssuer, issuerOf } from './oauth/index
 import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
+import { createAuthProxyServer } from './proxy/index.ts'
 import { createRates } from './rates.ts'
 import { createReadiness } from './readiness.ts'
 import { describeService, handlers, queryHandlers } from './resources/index.ts'
@@ -127,6 +126,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       decoder: createDecoder(),
       keptDenialsADay: settings.keptDenialsADay,
     })
+    const readiness = createReadiness({ database, dataDir, watermark: settings.diskWatermark, logger })
     const http = await createHttpServer({
       engine,
       logger,
@@ -140,10 +140,28 @@ async function openFolder(settings: Settings): Promise<Service> {
       sourceRate: rates.source,
       limits: settings.limits,
       onRequestEnd: metrics?.onRequest,
-      readiness: createReadiness({ database, dataDir, watermark: settings.diskWatermark, logger }),
+      readiness,
     })
-    // What comes after it in closing has a share of the time too.
-    closers.push(() => http.close(drainMs * 0.8))
+    const proxy =
+      settings.proxy &&
+      (await createAuthProxyServer({
+        ...settings.proxy,
+        read: database.read,
+        unseal: tools.sealing.unseal,
+        upstream: ({ kind, ...request }) => {
+          if (kind === 'query') return engine.query(request)
+          readiness.checkSubmit()
+          return engine.submit(request)
+        },
+        logger,
+        randomBytes,
+        clock,
+        trustedProxies: settings.trustedProxies,
+        limits: settings.limits,
+        onRequestEnd: metrics?.onRequest,
+      }))
+    // What comes after them in closing has a share of the time too.
+    closers.push(async () => void (await Promise.all([http, proxy].map((edge) => edge?.close(drainMs * 0.8)))))
     if (operator) {
       const socket = await listenForOperator(dataDir, operator)
       closers.push(() => socket.close())
@@ -163,7 +181,11 @@ async function openFolder(settings: Settings): Promise<Service> {
     if (metricsListener) closers.push(() => metricsListener.close())
     const url = await listen(http.server, settings)
     await issuer.open(url)
-    const bootstrap = await refreshBootstrap(dataDir, tools, { baseUrl: url })
+    const authProxyUrl = proxy && (await listen(proxy.server, { host: settings.host, port: settings.proxy?.port ?? 0 }))
+    const bootstrap = await refreshBootstrap(dataDir, tools, {
+      baseUrl: url,
+      ...(authProxyUrl === undefined ? {} : { authProxyUrl }),
+    })
     logger.info('serving', { url, dataDir, organizationId: bootstrap.organizationId })
     return {
       url,
@@ -206,11 +228,4 @@ function createDatabaseFile(dataDir: string): string {
   const path = join(dataDir, DATABASE_FILE)
   if (!existsSync(path)) closeSync(openSync(path, 'a', OWNER_ONLY))
   return path
-}
-
-async function listen(server: FastifyInstance, { host, port }: Settings): Promise<string> {
-  await server.listen({ host, port })
-  const address = server.server.address() as AddressInfo
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return `http://${name}:${address.port}`
 }

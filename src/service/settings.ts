@@ -4,8 +4,20 @@ import type { ChainsSettings } from './chains/index.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
 import { createResolveHost, type ResolveHost } from './network/index.ts'
 import type { ProviderUrls } from './oauth/index.ts'
+import type { Captcha } from './proxy/index.ts'
 import type { RatesSettings } from './rates.ts'
 import { DISK_WATERMARK, type DiskWatermark } from './readiness.ts'
+
+/** An authentication proxy of this process. */
+export interface ProxySettings {
+  /** @default 0, any free port */
+  readonly port?: number | undefined
+  readonly captcha?: Captcha | undefined
+  /** Requests a second of one source address. @default 20 */
+  readonly rate?: number | undefined
+  /** Codes that one source address may ask for in three minutes. @default 3 */
+  readonly codesPerAddress?: number | undefined
+}
 
 export interface ServiceOptions {
   /** Made when it does not exist; this process alone may use it while the service runs. */
@@ -64,6 +76,8 @@ export interface ServiceOptions {
   readonly diskWatermark?: DiskWatermark | undefined
   /** The port on 127.0.0.1 that metrics are served at, 0 for any free one. @default none: they are not taken */
   readonly metricsPort?: number | undefined
+  /** The authentication proxy beside the API. @default none is run */
+  readonly proxy?: ProxySettings | undefined
   /** How many lines of the log were lost, where somebody counts them. */
   readonly logLinesLost?: () => number
 }

@@ -13,7 +13,7 @@ export type { LoadedKey } from './key-text.ts'
 export { type KeyReference, type LoadKeyOptions, loadKeyText, loadPrivateKey } from './load-key.ts'
 export { type Headers, readStamp, type SessionStamp, type Stamp, type StampKind, type Stamps } from './read.ts'
 export { isScheme, SCHEMES, type SchemeRow, type SignatureScheme, schemesOf } from './schemes.ts'
-export { createApiKeyStamper, type Stamper, type StampHeader, type StampingKey } from './stamper.ts'
+export { createApiKeyStamper, type Stamper, type StampHeader, type StampingKey, stampAndWipe } from './stamper.ts'
 export { verifyStamp, verifyStampInPool } from './verify.ts'
 export { verifyWebAuthnStamp, type WebAuthnExpectation } from './verify-webauthn.ts'
 export {

@@ -1,4 +1,4 @@
-import { CryptoError, type KeyCurve, type Signer } from '../crypto/index.ts'
+import { CryptoError, type KeyCurve, type Signer, signP256AndWipe } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import { keyMalformed, requireFit } from './key-errors.ts'
@@ -73,4 +73,11 @@ function openSigner(privateKey: Secret, scheme: SignatureScheme): Signer {
   } catch (error) {
     throw keyMalformed('the stamping key', error instanceof CryptoError ? error.message : 'it is no key')
   }
+}
+
+/** Stamps once with a P-256 key that is opened for one request, and wipes it. `publicKey` is its own, lower-case hex. */
+export function stampAndWipe(privateKey: Uint8Array, publicKey: string, body: Uint8Array): StampHeader {
+  const scheme = chooseScheme('p256', undefined)
+  const stamp = JSON.stringify({ publicKey, scheme, signature: signP256AndWipe(privateKey, body) })
+  return { name: 'X-Stamp', value: Buffer.from(stamp).toString('base64url') }
 }

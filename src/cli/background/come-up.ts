@@ -7,6 +7,7 @@ import { connectTemporal, loadPayloadSeal, routeTemporalLogs } from '../../worke
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { createOrganizationWorker } from '../organization-worker.ts'
+import { readProxyOptions } from '../proxy-options.ts'
 import { listensToOperator } from '../service-folder.ts'
 import { version } from '../version.ts'
 import { bootstrapKey, loadKey } from './connect.ts'
@@ -74,6 +75,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
     baseUrl,
     embeddedService: service !== undefined,
     ...(service ? { relayers: service.bootstrap.relayers } : {}),
+    ...(service?.bootstrap.authProxyUrl === undefined ? {} : { authProxyUrl: service.bootstrap.authProxyUrl }),
     organizationId,
     publicKey: key.publicKey,
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
@@ -92,6 +94,7 @@ async function startService(start: BackgroundStart, { environment, closers, logg
     logger,
     operator: listensToOperator(environment),
     chains: readChains({}, environment),
+    proxy: readProxyOptions({ options: {}, environment }),
     ...(start.rootUserName === undefined ? {} : { rootUserName: start.rootUserName }),
     ...(start.organizationName === undefined ? {} : { organizationName: start.organizationName }),
   })

@@ -14,6 +14,8 @@ export interface BackgroundStatus {
   readonly operator: Pick<OperatorState, 'aheadMs' | 'faults'>
   /** The addresses that pay for sponsored sends of the embedded service, by the namespace of the chain. */
   readonly relayers?: Bootstrap['relayers']
+  /** Where the authentication proxy of the embedded service is. */
+  readonly authProxyUrl?: string
   readonly organizationId: string
   /** The credential that its worker submits with. */
   readonly publicKey: string

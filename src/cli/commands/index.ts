@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/index.ts'
 import type { CommandRow, OptionRow } from '../command.ts'
+import { proxyOptions } from '../proxy-options.ts'
 import { formatting, policyCommands } from './policy/index.ts'
 
 const folder = { folder: 'folder of definitions (default: the current folder)' }
@@ -411,10 +412,39 @@ export const commands: readonly CommandRow[] = [
           'where google, apple, facebook, x or discord is instead of its public place: a stand-in or self-hosted; may be repeated',
         repeatable: true,
       },
+      { flags: '--proxy-port <port>', meaning: 'port of the authentication proxy on 127.0.0.1 (default: a free one)' },
+      ...proxyOptions,
       { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
     example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',
     load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'proxy',
+    summary: 'run the authentication proxy as a process of its own, beside a service on this machine',
+    options: [
+      { flags: '--port <port>', meaning: 'port on 127.0.0.1 (default: a free one)' },
+      serviceFolder,
+      { flags: '--log-file <file>', meaning: 'where the log goes, as lines of JSON (default: stderr)' },
+      ...proxyOptions,
+      {
+        flags: '--limit <name=number>',
+        meaning:
+          'a bound on what strangers may cost: connections, connections-per-source, held-mib, bytes-per-second; may be repeated',
+        repeatable: true,
+      },
+      {
+        flags: '--drain-ms <ms>',
+        meaning: 'how long a shutdown takes at most, whatever connections do (default: 10000)',
+      },
+      {
+        flags: '--trusted-proxy <address>',
+        meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
+        repeatable: true,
+      },
+    ],
+    example: 'quorate proxy --port 8081 --base-url http://127.0.0.1:8080',
+    load: async () => (await import('./proxy.ts')).proxy,
   },
   {
     name: 'snapshot save',

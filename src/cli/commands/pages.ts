@@ -187,6 +187,11 @@ export const pages: Readonly<Record<string, Page>> = {
     ],
     seeAlso: ['up', 'clock', 'fault add', 'snapshot save'],
   },
+  proxy: {
+    description:
+      'Browsers sign up and log in through it (docs/protocol/auth-proxy.md). It reads settings and its key from the folder of the service, writes nothing there, and submits over HTTP like any client. `quorate serve` runs one by itself.',
+    seeAlso: ['serve'],
+  },
   'snapshot save': {
     description: 'The file holds the master key and the root key: whoever reads it has the wallets.',
     seeAlso: ['snapshot restore', 'serve', 'reset'],

@@ -15,6 +15,8 @@ import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
 import { readLimits } from '../limits.ts'
 import { createLog } from '../logger.ts'
+import { readPort } from '../ports.ts'
+import { readProxyOptions } from '../proxy-options.ts'
 import { readRates } from '../rates.ts'
 import { line } from '../screen.ts'
 import { listensToOperator, serviceFolder } from '../service-folder.ts'
@@ -36,6 +38,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     limits: readLimits(options),
     keptDenialsADay: readKeptDenials(options['keepDenials']),
     metricsPort: readPort(options['metricsPort'], '--metrics-port'),
+    proxy: { port: readPort(options['proxyPort'], '--proxy-port'), ...readProxyOptions(input) },
     logLinesLost: log.sink.lost,
     diskWatermark: readWatermark(options['diskWatermark']),
     operator: listensToOperator(input.environment) || options['operator'] === true,
@@ -75,6 +78,9 @@ function announce(
       line`The service answers at ${service.url}, organization ${ready.organizationId}.\n` +
         line`Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
     )
+    if (ready.authProxyUrl) {
+      io.say(line`Its authentication proxy is at ${ready.authProxyUrl}, configuration ${ready.authProxyConfigId}.\n`)
+    }
     if (metrics.metricsUrl) io.say(line`Its metrics are at ${metrics.metricsUrl}, for this machine alone.\n`)
     const served = new Set<string | undefined>(Object.keys(chains).map(namespaceOf))
     for (const [namespace, address] of Object.entries(ready.relayers)) {
@@ -132,14 +138,5 @@ function readWatermark(text: unknown): DiskWatermark | undefined {
   if (count !== undefined && Number(count) <= 100) return { percent: Number(count) }
   throw new QuorateError('cli/usage', `expected --disk-watermark to be bytes or a share such as 5%, got \`${text}\``, {
     next: 'correct --disk-watermark',
-  })
-}
-
-function readPort(text: unknown, name: string): number | undefined {
-  if (text === undefined) return undefined
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port
-  throw new QuorateError('cli/usage', `expected ${name} to be a number from 0 to 65535, got \`${text}\``, {
-    next: `correct ${name}`,
   })
 }

@@ -1,6 +1,9 @@
 /**
- * HTTP: the public API's edge: connections, bodies, rates, refusals, request lines.
+ * HTTP: the public API's edge: connections, bodies, rates, refusals, request lines. The authentication proxy stands on it too.
  */
+export { sendJson } from './answer.ts'
+export { createEdgeServer, type EdgeServerOptions, type HttpServer } from './edge-server.ts'
 export { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
+export { listen } from './listen.ts'
 export type { RequestEnd } from './request-lines.ts'
 export { apiPaths, createHttpServer } from './server.ts'

@@ -38,6 +38,7 @@ export {
 } from './installation.ts'
 export { peekDatabase } from './peek.ts'
 export { prepare, remember } from './prepared.ts'
+export { createReader } from './reader.ts'
 export { withSavepoint } from './savepoint.ts'
 export type * from './schema.ts'
 export {

@@ -41,7 +41,7 @@ export function peekDatabase(file: string): Peeked | 'damaged' | 'empty' {
 }
 
 /** A reader makes SQLite's files beside a database and cannot remove them; without a log there is nothing that needs them. */
-function readingOf(file: string): string | URL {
+export function readingOf(file: string): string | URL {
   if (existsSync(`${file}-wal`)) return file
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1')

@@ -5,6 +5,34 @@ export async function findAuthProxy(tx: Transaction, organizationId: string): Pr
   return tx.selectFrom('auth_proxies').selectAll().where('organization_id', '=', organizationId).executeTakeFirst()
 }
 
+/** An authentication proxy as a request names it. */
+export interface NamedAuthProxy extends AuthProxyRow {
+  readonly organization_name: string
+  /** Whether its user and that user's key are still there: anybody who may can delete them. */
+  readonly has_key: number
+}
+
+/** Reads the authentication proxy with this configuration id. */
+export async function findAuthProxyByConfigId(tx: Transaction, configId: string): Promise<NamedAuthProxy | undefined> {
+  return tx
+    .selectFrom('auth_proxies')
+    .innerJoin('organizations', 'organizations.id', 'auth_proxies.organization_id')
+    .selectAll('auth_proxies')
+    .select(({ exists, selectFrom }) => [
+      'organizations.name as organization_name',
+      exists(
+        selectFrom('api_keys')
+          .select('api_keys.id')
+          .whereRef('api_keys.organization_id', '=', 'auth_proxies.organization_id')
+          .whereRef('api_keys.public_key', '=', 'auth_proxies.public_key'),
+      )
+        .$castTo<number>()
+        .as('has_key'),
+    ])
+    .where('config_id', '=', configId)
+    .executeTakeFirst()
+}
+
 /** Whether this key (lower-case hex) is that of the organization's authentication proxy. */
 export async function isAuthProxyKey(tx: Transaction, organizationId: string, publicKey: string): Promise<boolean> {
   return (await findAuthProxy(tx, organizationId))?.public_key === publicKey

@@ -1,3 +1,6 @@
+import type { Wire } from '../../../protocol/index.ts'
+import type { AuthProxyRow } from '../../store/index.ts'
+
 /** Providers of OAuth that a proxy may let in. */
 export const SOCIAL_PROVIDERS = ['google', 'apple', 'facebook', 'x', 'discord'] as const
 
@@ -6,6 +9,32 @@ export const SOCIAL_PROVIDERS = ['google', 'apple', 'facebook', 'x', 'discord'] 
  * issuers that have no word of their own.
  */
 export const AUTH_METHODS = ['email', 'sms', 'passkey', 'wallet', 'oauth', ...SOCIAL_PROVIDERS] as const
+export type AuthMethod = (typeof AUTH_METHODS)[number]
+
+/** Unstated: what a proxy offers whose settings do not say it. All that needs no client id at a provider. */
+const DEFAULT_METHODS = ['email', 'sms', 'passkey', 'wallet'] as const satisfies readonly AuthMethod[]
+
+/** The settings of a proxy, each with its default. */
+export interface AuthProxySettings extends Omit<Wire.UpdateAuthProxyConfigIntent, 'allowedAuthMethods'> {
+  /** Exact, as browsers write them; `*` for any. */
+  readonly allowedOrigins: readonly string[]
+  /** In the order of `AUTH_METHODS`. */
+  readonly methods: readonly AuthMethod[]
+  readonly sessionExpirationSeconds: number
+}
+
+/** Reads the settings of a proxy. */
+export function settingsOf({ settings }: Pick<AuthProxyRow, 'settings'>): AuthProxySettings {
+  const { allowedAuthMethods, ...given } = JSON.parse(settings) as Wire.UpdateAuthProxyConfigIntent
+  const { enabledSocialProviders = [] } = given.walletKitSettings ?? {}
+  const offered = new Set<string>([...(allowedAuthMethods ?? DEFAULT_METHODS), ...enabledSocialProviders])
+  return {
+    ...given,
+    allowedOrigins: given.allowedOrigins ?? ['*'],
+    methods: AUTH_METHODS.filter((method) => offered.has(method)),
+    sessionExpirationSeconds: given.sessionExpirationSeconds ?? 900,
+  }
+}
 
 /** Schemes by which web views of apps name themselves, beside the web's own. */
 const APP_ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+(?::\d{1,5})?$/

@@ -1,0 +1,42 @@
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { createAuthProxy } from '../../service/index.ts'
+import type { CommandInput } from '../command.ts'
+import { writeJsonLine } from '../io.ts'
+import { readLimits } from '../limits.ts'
+import { createLog } from '../logger.ts'
+import { readPort } from '../ports.ts'
+import { readProxyOptions } from '../proxy-options.ts'
+import { line } from '../screen.ts'
+import { serviceFolder } from '../service-folder.ts'
+
+/** Runs an authentication proxy beside a service until SIGINT or SIGTERM. */
+export async function proxy(input: CommandInput): Promise<ExitCode> {
+  const { io, json, options, settings } = input
+  const stopped = Promise.withResolvers<void>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
+  const { baseUrl } = settings
+  if (baseUrl === undefined) {
+    throw new QuorateError('cli/usage', 'expected --base-url, the service to submit to', {
+      next: 'name it as `bootstrap.json` in the folder of the service does',
+    })
+  }
+  const log = createLog(options['logFile'] === undefined ? undefined : String(options['logFile']))
+  const running = await createAuthProxy({
+    dataDir: serviceFolder(input),
+    baseUrl: baseUrl.replace(/\/$/, ''),
+    port: readPort(options['port'], '--port'),
+    logger: log.logger,
+    limits: readLimits(options),
+    trustedProxies: Array.isArray(options['trustedProxy']) ? options['trustedProxy'].map(String) : [],
+    ...readProxyOptions(input),
+  })
+  try {
+    if (json) writeJsonLine(io, { ready: true, pid: process.pid, authProxyUrl: running.url, baseUrl })
+    else io.say(line`The authentication proxy answers at ${running.url} and submits to ${baseUrl}. Ctrl-C stops it.\n`)
+    await stopped.promise
+  } finally {
+    await running.close()
+    await log.sink.close()
+  }
+  return EXIT.done
+}

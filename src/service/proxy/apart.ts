@@ -1,0 +1,67 @@
+/** The authentication proxy as a process of its own, beside a service that it submits to over HTTP. */
+import { join } from 'node:path'
+import { createPooledRandomBytes } from '../../crypto/index.ts'
+import { explainSystemError } from '../../local/index.ts'
+import { type Logger, type Secret, silentLogger } from '../../telemetry/index.ts'
+import { ServiceError } from '../error.ts'
+import { checkDataFolder, checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, readMasterKey } from '../folder/index.ts'
+import { EDGE_LIMITS, type EdgeLimits, listen } from '../http/index.ts'
+import { createSealing } from '../keys/index.ts'
+import { createReader } from '../store/index.ts'
+import type { Captcha } from './captcha.ts'
+import { createAuthProxyServer } from './server.ts'
+import { connectUpstream } from './upstream.ts'
+
+export interface AuthProxyProcessOptions {
+  /** The service's; nothing is written there. */
+  readonly dataDir: string
+  /** Of the service. */
+  readonly baseUrl: string
+  /** 32 bytes. @default `master.key` in the data folder */
+  readonly masterKey?: Secret<Uint8Array>
+  /** @default '127.0.0.1' */
+  readonly host?: string
+  /** @default 0, any free port */
+  readonly port?: number | undefined
+  readonly logger?: Logger
+  readonly trustedProxies?: readonly string[]
+  readonly limits?: Partial<EdgeLimits>
+  readonly captcha?: Captcha | undefined
+  /** Requests a second of one source address. @default 20 */
+  readonly rate?: number | undefined
+  /** Codes that one source address may ask for in three minutes. @default 3 */
+  readonly codesPerAddress?: number | undefined
+}
+
+/** Starts a proxy. Throws `service/nothing-served`, and what is wrong with the data folder or the port. */
+export async function createAuthProxy(
+  options: AuthProxyProcessOptions,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const { dataDir, baseUrl, limits, host = '127.0.0.1', port = 0, logger = silentLogger } = options
+  const givenKey = options.masterKey && checkMasterKey(options.masterKey)
+  if (checkDataFolder(dataDir, givenKey) === 'new') {
+    throw new ServiceError('service/nothing-served', `nothing was ever served in \`${dataDir}\``, {
+      facts: { folder: dataDir },
+      next: 'name the folder of the service with `--folder`',
+    })
+  }
+  const randomBytes = createPooledRandomBytes()
+  const masterKey = givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE))
+  const { server, close } = await createAuthProxyServer({
+    ...options,
+    logger,
+    randomBytes,
+    clock: Date.now,
+    trustedProxies: options.trustedProxies ?? [],
+    read: createReader(join(dataDir, DATABASE_FILE)),
+    unseal: createSealing(masterKey, randomBytes).unseal,
+    upstream: connectUpstream(baseUrl),
+  })
+  try {
+    const url = await listen(server, { host, port })
+    logger.info('serving', { url, dataDir, baseUrl })
+    return { url, close: () => close(limits?.drainMs ?? EDGE_LIMITS.drainMs) }
+  } catch (error) {
+    throw explainSystemError(error, { doing: `the authentication proxy of \`${dataDir}\` did not start` })
+  }
+}

@@ -1,0 +1,92 @@
+import type { JsonObject } from '../../protocol/index.ts'
+import { readIdentity } from '../oidc/index.ts'
+import { authProxyRefusals } from '../readings.ts'
+import type { AuthMethod, AuthProxySettings } from '../resources/auth-proxy/wire.ts'
+import type { OtpType, VerificationClaims } from '../verification/index.ts'
+import type { Forwarder } from './forward.ts'
+
+/** One request to a proxy whose organization, origin and form are in order. */
+export interface ProxyCall extends Forwarder {
+  readonly organizationId: string
+  readonly organizationName: string
+  readonly settings: AuthProxySettings
+  /** What a source address counts for, as other organizations cannot tell it. */
+  readonly userIdentifier: string
+  readonly now: number
+  readonly turnstileSiteKey: string | undefined
+  /** Verifies a token that the organization's contact got. Throws `ApiError`. */
+  verifyToken(token: string): Promise<VerificationClaims>
+  /** Counts a code that is sent to a contact. Throws the refusal of one too many. */
+  countCode(contact: string): void
+}
+
+/** Throws the refusal of a way in that the settings do not offer. */
+export function requireMethod({ settings }: ProxyCall, method: AuthMethod): void {
+  if (!settings.methods.includes(method)) throw authProxyRefusals.methodNotEnabled()
+}
+
+/** The way in that each type of code is. */
+export const METHOD_OF_OTP = { OTP_TYPE_EMAIL: 'email', OTP_TYPE_SMS: 'sms' } as const satisfies Record<
+  OtpType,
+  AuthMethod
+>
+
+/** The issuers of providers that have a word of their own. */
+const ISSUERS: Readonly<Record<string, AuthMethod>> = {
+  'https://accounts.google.com': 'google',
+  'https://appleid.apple.com': 'apple',
+  'https://www.facebook.com': 'facebook',
+  'https://limited.facebook.com': 'facebook',
+}
+
+/**
+ * Throws the refusal of an OIDC token whose provider is not offered. Its signature is for the service to verify. A token that
+ * the service has issued for a provider of OAuth 2.0 says in its subject which one it is.
+ */
+export function requireProvider({ settings }: ProxyCall, token: string): void {
+  const identity = readIdentity(claimsOf(token))
+  if (!identity) return
+  const { issuer, subject } = identity
+  const method = ISSUERS[issuer] ?? (/^(x|discord):/.exec(subject)?.[1] as AuthMethod | undefined) ?? 'oauth'
+  if (!settings.methods.includes(method)) throw authProxyRefusals.oauthNotEnabled()
+}
+
+/** The e-mail address that a token's issuer has verified; what it is worth depends on its signature. */
+export function emailIn(token: string): string | undefined {
+  return readIdentity(claimsOf(token))?.verifiedEmail
+}
+
+function claimsOf(token: string): JsonObject {
+  try {
+    return Object(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())) as JsonObject
+  } catch {
+    return {}
+  }
+}
+
+/** The first sub-organization of an answer, newest first. */
+export async function findAccount(
+  call: ProxyCall,
+  filterType: string,
+  filterValue: string,
+): Promise<string | undefined> {
+  const request = { filterType, filterValue, paginationOptions: { limit: '1' } }
+  // Whoever has proved a contact comes before those who have only written it down.
+  const proved = filterType === 'EMAIL' || filterType === 'PHONE_NUMBER'
+  const { organizationIds } = proved ? await call.query('list_verified_suborgs', request) : { organizationIds: [] }
+  return organizationIds[0] ?? (await call.query('list_suborgs', request)).organizationIds[0]
+}
+
+/**
+ * The sub-organization that a login is for: the one that was named, or the one that was found. Nobody is logged in to the parent
+ * itself, whose users decide about everything.
+ */
+export async function accountOf(
+  call: ProxyCall,
+  named: string | undefined,
+  find: () => Promise<string | undefined>,
+): Promise<string> {
+  const organizationId = (named || (await find()))?.toLowerCase()
+  if (organizationId === undefined || organizationId === call.organizationId) throw authProxyRefusals.noAccount()
+  return organizationId
+}

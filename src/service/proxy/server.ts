@@ -1,0 +1,129 @@
+/** The HTTP server of the authentication proxy: from a browser's request to one call of one organization. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sha256 } from '../../crypto/index.ts'
+import { encodeHex } from '../../encoding/index.ts'
+import {
+  apiError,
+  createDecoder,
+  type Json,
+  type JsonObject,
+  type ProxyEndpointName,
+  parseJson,
+  proxyEndpoints,
+} from '../../protocol/index.ts'
+import { createEdgeServer, type EdgeServerOptions, type HttpServer, sendJson } from '../http/index.ts'
+import type { Sealing } from '../keys/index.ts'
+import { sourceOf } from '../network/index.ts'
+import { createRate, refuseTooMany } from '../rates.ts'
+import { AUTH_PROXY_CODES, authProxyRefusals } from '../readings.ts'
+import { findAuthProxyByConfigId, type NamedAuthProxy } from '../resources/auth-proxy/store.ts'
+import { type AuthProxySettings, settingsOf } from '../resources/auth-proxy/wire.ts'
+import type { Database } from '../store/index.ts'
+import { verifyVerificationToken } from '../verification/index.ts'
+import type { ProxyCall } from './call.ts'
+import { type Captcha, checkCaptcha } from './captcha.ts'
+import { endpoints } from './endpoints.ts'
+import { createForwarding } from './forward.ts'
+import type { Upstream } from './upstream.ts'
+import { expandWallet } from './wallet-form.ts'
+import { createWindow } from './window.ts'
+
+/** Requests a second that one source address may make. */
+const PROXY_RATE = 20
+
+export interface AuthProxyOptions extends EdgeServerOptions {
+  /** Reads what has been committed. */
+  readonly read: Database['read']
+  readonly unseal: Sealing['unseal']
+  readonly upstream: Upstream
+  /** Of this proxy; organizations say whether it is asked. */
+  readonly captcha?: Captcha | undefined
+  /** Requests a second of one source address. @default 20 */
+  readonly rate?: number | undefined
+  /** Codes that one source address may ask for in three minutes. @default 3 */
+  readonly codesPerAddress?: number | undefined
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Creates the server; it does not listen yet. */
+export async function createAuthProxyServer(options: AuthProxyOptions): Promise<HttpServer> {
+  const { read, logger, clock, captcha } = options
+  const { server, allowOrigin, connections, inFlight, close } = await createEdgeServer(options)
+  const decoder = createDecoder()
+  const forward = createForwarding(options)
+  const rate = createRate(options.rate ?? PROXY_RATE)
+  const codesOfContact = createWindow(AUTH_PROXY_CODES)
+  const codesOfAddress = createWindow({ ...AUTH_PROXY_CODES, most: options.codesPerAddress ?? AUTH_PROXY_CODES.most })
+
+  /** Finds the configuration that a request names, and refuses a page that may not ask. */
+  async function admit(request: FastifyRequest, reply: FastifyReply) {
+    const configId = textOf(request.headers['x-auth-proxy-config-id'])
+    if (!configId) throw authProxyRefusals.noConfigId()
+    const proxy = UUID.test(configId)
+      ? await read((tx) => findAuthProxyByConfigId(tx, configId.toLowerCase()))
+      : undefined
+    if (!proxy) throw authProxyRefusals.unknownConfigId()
+    const settings = settingsOf(proxy)
+    checkOrigin(request, reply, settings)
+    if (proxy.enabled !== 1 || proxy.has_key !== 1) throw authProxyRefusals.disabled()
+    return { proxy, settings }
+  }
+
+  /** What is not a page of a browser sends no origin, and could send any. */
+  function checkOrigin(request: FastifyRequest, reply: FastifyReply, { allowedOrigins }: AuthProxySettings): void {
+    const { origin } = request.headers
+    if (allowedOrigins.includes('*') || origin === undefined) return
+    const isAllowed = allowedOrigins.includes(origin)
+    allowOrigin(request, reply, isAllowed ? origin : undefined)
+    if (!isAllowed) throw authProxyRefusals.originNotAllowed()
+  }
+
+  function callOf(proxy: NamedAuthProxy, settings: AuthProxySettings, source: string): ProxyCall {
+    const organizationId = proxy.organization_id
+    return {
+      ...forward(proxy),
+      organizationId,
+      organizationName: proxy.organization_name,
+      settings,
+      userIdentifier: encodeHex(sha256(`${organizationId} ${source}`)),
+      now: clock(),
+      turnstileSiteKey: settings.captchaEnabled ? captcha?.siteKey : undefined,
+      verifyToken: (token) => read((tx) => verifyVerificationToken({ tx, organizationId, now: clock() }, token)),
+      countCode(contact) {
+        const isFew =
+          codesOfAddress.take(`${organizationId} ${source}`) && codesOfContact.take(`${organizationId} ${contact}`)
+        if (!isFew) throw apiError('maxOtpInitiated')
+      },
+    }
+  }
+
+  async function answer(name: ProxyEndpointName, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+    const source = sourceOf(request.ip)
+    refuseTooMany(rate.take(source))
+    const { proxy, settings } = await admit(request, reply)
+    const body = decoder.proxy(name, expandWallet(readBody(request)))
+    const endpoint = endpoints[name]
+    if (settings.captchaEnabled && endpoint.captcha?.(body)) {
+      const token = textOf(request.headers['x-captcha-token'])
+      await checkCaptcha(captcha, { token, source: request.ip }, logger)
+    }
+    return endpoint.answer(callOf(proxy, settings, source), body as never)
+  }
+
+  server.get('/healthz', (_request, reply) => sendJson(reply, 200, { status: 'ok' }))
+  for (const { name, path } of Object.values(proxyEndpoints)) {
+    server.post(path, async (request, reply) => sendJson(reply, 200, await answer(name, request, reply)))
+  }
+  return { server, connections, inFlight, close }
+}
+
+/** Some clients send no body where there is nothing to say. */
+function readBody({ body }: FastifyRequest): Json {
+  return body instanceof Uint8Array && body.length > 0 ? parseJson(body) : {}
+}
+
+/** A header that was sent twice is none. */
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined
+}
