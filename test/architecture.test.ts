@@ -130,10 +130,12 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   verification: ['readings', 'store', 'keys'],
   rates: ['store', 'resources/table'],
   webauthn: ['store', 'resources/table'],
+  messages: ['error', 'store', 'resources/table', 'keys', 'network', 'loop'],
   engine: [
     'store',
     'resources/table',
     'keys',
+    'messages',
     'rates',
     'work',
     'network',
@@ -165,6 +167,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'network',
     'webauthn',
     'work',
+    'messages',
     'verification',
   ],
   folder: ['error', 'store', 'resources/table', 'keys', 'sends'],
@@ -185,7 +188,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   ],
   metrics: ['http', 'store'],
   // What may be set, with the defaults of the rooms that it is of.
-  settings: ['chains', 'http', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
+  settings: ['chains', 'http', 'messages', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
   // Where the service is put together, and its door.
   service: anything,
   index: anything,

@@ -12,7 +12,7 @@ export { signEd25519 } from './ed25519.ts'
 export { createEip191Signer, eip191Digest, verifyEip191 } from './eip191.ts'
 export { openEnvelope } from './envelope.ts'
 export { CryptoError } from './error.ts'
-export { keccak256, sha256 } from './hash.ts'
+export { hmacSha256, keccak256, sha256 } from './hash.ts'
 export { type HpkeMessage, hpkeOpen, hpkeSeal } from './hpke.ts'
 export { isKeyCurve, KEY_CURVES, type KeyCurve } from './key-curves.ts'
 export {

@@ -26,7 +26,7 @@ const pattern = (text: string) => (type: ValueType) => (type === 'string' ? { pa
 const format = (name: string) => (type: ValueType) => (type === 'string' ? { format: name } : {})
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-// Syntax alone: this service sends no mail, so it does not look the domain up.
+// Syntax alone: whether a domain takes mail is found out when some is sent.
 const email = /^[^\s@"(),:;<>[\\\]]{1,64}@(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i
 // Unstated: printable, no control characters, no blanks at the ends. Marks that turn or break the line count as such.
 const label = /^(?!\s)[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*(?<!\s)$/u

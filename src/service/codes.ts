@@ -52,6 +52,11 @@ export const SERVICE_CODES = {
     summary: 'A sealed value does not open: the master key is another one, or the row was changed by hand.',
     solve: 'Give the master key that the data folder was made with, or restore the folder from a backup.',
   },
+  'service/mail-template-unreadable': {
+    summary: 'A text of e-mails that the operator has put into a folder cannot be read.',
+    solve:
+      'Put `subject.txt`, `body.txt` and `body.html` into a folder named like its id, or leave `--mail-templates` out.',
+  },
 } as const satisfies Codes
 
 export type ServiceCode = keyof typeof SERVICE_CODES

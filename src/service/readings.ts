@@ -232,3 +232,43 @@ export const authProxyRefusals = {
 
 /** How many codes one contact or one source address may ask for, in which time (docs/protocol/auth-proxy.md#limits). */
 export const AUTH_PROXY_CODES = { most: 3, inMs: 180_000 } as const
+
+/**
+ * Unstated but for the first: how often a code may be asked for (docs/protocol/one-time-passcodes.md#limits). Codes and links
+ * to one contact count together.
+ */
+export const OTP_LIMITS = {
+  identifier: { count: 3, ms: 180_000 },
+  contact: { count: 10, ms: 600_000 },
+  /** Codes of one contact, or of one identifier, that work beside each other. */
+  live: 3,
+  /** Wrong codes, after which the right one does not work either. */
+  tries: 3,
+} as const
+
+/** What a code is where nobody says otherwise (docs/protocol/one-time-passcodes.md#codes). */
+export const OTP_DEFAULTS = { length: 9, alphanumeric: true, seconds: 300, mostSeconds: 600 } as const
+
+/** The contacts of the sandbox, and the code that works for them (docs/protocol/one-time-passcodes.md#the-sandbox). */
+export const OTP_SANDBOX = { contacts: ['user@example.com', '+19999999999'], code: '000000' } as const
+
+/** Unstated: the text for a login whose feature is off (docs/protocol/one-time-passcodes.md#features). */
+export function featureNotEnabled(name: string): ApiError {
+  const message = `request not authorized: ${name} is not enabled for this organization`
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
+/** Unstated: the text for a contact that is nobody's (docs/protocol/one-time-passcodes.md#logging-in). */
+export function noUserWithContact(what: string, contact: string): ApiError {
+  return apiError('notFound', `user with the ${what}`, contact)
+}
+
+/** The same for one that several users have. */
+export function severalUsersWithContact(what: string, contact: string): ApiError {
+  return apiError('requestInvalid', `several users have the ${what} ${contact}, so it logs none of them in`)
+}
+
+/** Unstated: the text for a token of the older protocol where the newer one is asked for. */
+export function plainToken(): ApiError {
+  return invalidVerificationToken('its code was sent in clear (VERIFY_OTP), which this version does not take')
+}

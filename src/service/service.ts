@@ -22,6 +22,7 @@ import {
 } from './folder/index.ts'
 import { apiPaths, createHttpServer, listen } from './http/index.ts'
 import { createSealing } from './keys/index.ts'
+import { createMessenger, createTransports, readMessageRules } from './messages/index.ts'
 import { listenForMetrics, type Metrics } from './metrics/index.ts'
 import { createWebhookUrlRules } from './network/index.ts'
 import { createOauth2Exchange, createTokenIssuer, issuerOf } from './oauth/index.ts'
@@ -110,6 +111,10 @@ async function openFolder(settings: Settings): Promise<Service> {
     closers.push(() => outbox.close())
     const sender = createSender({ ...tools, outbox }, chains.all)
     closers.push(() => sender.close())
+    const messages = readMessageRules(settings.messages)
+    const transports = createTransports(settings.messages, { dataDir, resolveHost })
+    const messenger = createMessenger({ ...tools, transports })
+    closers.push(() => messenger.close())
     const rates = createRates(settings.rates)
     const pool = createWorkPool()
     closers.push(() => pool.close())
@@ -117,7 +122,8 @@ async function openFolder(settings: Settings): Promise<Service> {
       ...tools,
       outside: { checkWebhookUrl: webhookUrls.check, chains, exchangeCode },
       oauth: { issueToken: issuer.issue, linkingIssuer: issuerOf('google', providerUrls) },
-      effects: { wakeSender: sender.wake },
+      effects: { wakeSender: sender.wake, wakeMessenger: messenger.wake },
+      messages,
       pool,
       rates,
       oidc,

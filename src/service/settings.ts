@@ -2,6 +2,7 @@ import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
 import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import type { ChainsSettings } from './chains/index.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
+import type { MessagesSettings } from './messages/index.ts'
 import { createResolveHost, type ResolveHost } from './network/index.ts'
 import type { ProviderUrls } from './oauth/index.ts'
 import type { Captcha } from './proxy/index.ts'
@@ -66,6 +67,8 @@ export interface ServiceOptions {
   readonly operator?: boolean
   /** The chains that transactions are sent to, by CAIP-2 id, and their nodes. @default none */
   readonly chains?: ChainsSettings
+  /** How e-mails and text messages leave. @default into the outbox of the data folder */
+  readonly messages?: MessagesSettings
   /** How many requests a second are taken. @default as many as come */
   readonly rates?: RatesSettings
   /** Denied requests of one user that are kept of one day, to be read later; others are counted. @default 100 */
@@ -104,6 +107,7 @@ export function readSettings(options: ServiceOptions) {
     rotateIssuerKey: options.rotateIssuerKey ?? false,
     providerUrls: options.providerUrls ?? {},
     chains: options.chains ?? {},
+    messages: options.messages ?? {},
     rates: options.rates ?? {},
     diskWatermark: options.diskWatermark ?? DISK_WATERMARK,
     drainMs: options.limits?.drainMs ?? EDGE_LIMITS.drainMs,

@@ -3,7 +3,7 @@
  * leaves it usable, a successful one takes it away. Unstated: it lasts 24 hours, and of each kind a user may have 32.
  */
 import { CryptoError, hpkeOpen, uncompressP256 } from '../../crypto/index.ts'
-import { decodeHex, isHex } from '../../encoding/index.ts'
+import { decodeHex } from '../../encoding/index.ts'
 import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/index.ts'
 import { createKeyPair, type SealedPlace } from '../keys/index.ts'
@@ -15,6 +15,7 @@ import {
 } from '../resources/imports/store.ts'
 import type { ImportTargetRow } from '../store/index.ts'
 import { signBundle } from './bundle.ts'
+import { type EncryptedBundle, readEncryptedBundle } from './encrypted-bundle.ts'
 
 /** The kinds of import. */
 export type ImportKind = 'wallet' | 'private-key'
@@ -61,7 +62,7 @@ export interface Imported {
  */
 export async function openImportBundle(context: HandlerContext, kind: ImportKind, bundle: string): Promise<Imported> {
   const { tx, organizationId, submitterId: userId, now } = context
-  const message = readBundle(bundle)
+  const message = readEncryptedBundle(bundle, 'encryptedBundle')
   const targets = await listImportTargets(tx, { organizationId, userId, kind, since: now - LIFETIME_MS + 1 })
   if (targets.length === 0) throw new ApiError(GRPC.NotFound, 'import target not found: it was used, or was never made')
   for (const target of targets.toReversed()) {
@@ -71,9 +72,7 @@ export async function openImportBundle(context: HandlerContext, kind: ImportKind
   throw apiError('invalidField', 'encryptedBundle', 'does not open with any import target of this user')
 }
 
-type Message = ReturnType<typeof readBundle>
-
-async function tryOpen(context: HandlerContext, target: ImportTargetRow, message: Message) {
+async function tryOpen(context: HandlerContext, target: ImportTargetRow, message: EncryptedBundle) {
   const privateKey = context.unseal(target.sealed_private_key, placeOf(target.public_key))
   try {
     return await hpkeOpen({ privateKey, publicKey: decodeHex(target.public_key) }, message)
@@ -83,29 +82,6 @@ async function tryOpen(context: HandlerContext, target: ImportTargetRow, message
   } finally {
     privateKey.fill(0)
   }
-}
-
-/** `{"encappedPublic":"<hex>","ciphertext":"<hex>"}`; other members are ignored. */
-function readBundle(text: string) {
-  const bundle = parse(text)
-  const encappedPublic = uncompressP256(String(bundle['encappedPublic'] ?? ''))
-  const ciphertext = bundle['ciphertext']
-  if (encappedPublic === undefined || typeof ciphertext !== 'string' || !isHex(ciphertext)) throw notABundle()
-  return { encappedPublic: decodeHex(encappedPublic), ciphertext: decodeHex(ciphertext) }
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  } catch {
-    // Said below.
-  }
-  throw notABundle()
-}
-
-function notABundle(): ApiError {
-  return apiError('invalidField', 'encryptedBundle', 'must be JSON with `encappedPublic` and `ciphertext` in hex')
 }
 
 function placeOf(publicKey: string): SealedPlace {

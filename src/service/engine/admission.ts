@@ -1,3 +1,4 @@
+import { activities, apiError } from '../../protocol/index.ts'
 import type { Rates } from '../rates.ts'
 import type { Transaction } from '../store/index.ts'
 import { type Caller, type Reach, resolveCaller } from './caller.ts'
@@ -34,7 +35,17 @@ export async function admit(
   const { proof, organizationId, reach, source, path, report } = request
   const caller = await resolveCaller(tx, proof, organizationId, { reach, now })
   report(factsOfCaller(caller))
+  checkPurpose(caller, path)
   await checkSource(tx, caller, source)
   if (!isCounted) await rates.countCaller(tx, { organizationId: caller.organizationId, path })
   return caller
+}
+
+/** A key that was mailed to recover an account recovers it, and does nothing else (docs/protocol/one-time-passcodes.md#recovery). */
+function checkPurpose({ credential }: Caller, path: string): void {
+  if (
+    credential.type === 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256' &&
+    path !== activities.ACTIVITY_TYPE_RECOVER_USER.path
+  )
+    throw apiError('notAuthorized')
 }

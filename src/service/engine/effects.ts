@@ -2,6 +2,8 @@
 export interface Effects {
   /** Signs and broadcasts the sends that have been accepted. */
   readonly wakeSender: () => void
+  /** Sends the messages that have been written. */
+  readonly wakeMessenger: () => void
 }
 
 /** An effect by its name. */

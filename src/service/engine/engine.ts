@@ -19,6 +19,7 @@ import {
 import type { Headers } from '../../stamp/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { Sealing } from '../keys/index.ts'
+import type { MessageRules } from '../messages/index.ts'
 import type { OidcVerifier } from '../oidc/index.ts'
 import type { Rates } from '../rates.ts'
 import type { ActivityRecordRow, Database } from '../store/index.ts'
@@ -60,6 +61,7 @@ export interface EngineOptions {
   readonly randomBytes: RandomBytes
   readonly logger: Logger
   readonly pool: WorkPool
+  readonly messages: MessageRules
 }
 
 /** One request as it came: the bytes are those that were stamped. */
@@ -146,7 +148,8 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 function createTools(options: EngineOptions): EngineTools {
-  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay } = options
+  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay, messages } = options
+  const handlerTools = createHandlerTools({ randomBytes, sealing, chains: outside.chains, oauth, messages })
   return {
     judge: createJudge(createPolicySource()),
     randomBytes,
@@ -154,7 +157,7 @@ function createTools(options: EngineOptions): EngineTools {
     seal: sealing.seal,
     unseal: sealing.unseal,
     keptDenialsADay: keptDenialsADay ?? KEPT_DENIALS_A_DAY,
-    cases: createCases(handlers, createHandlerTools({ randomBytes, sealing, chains: outside.chains, oauth })),
+    cases: createCases(handlers, handlerTools),
   }
 }
 

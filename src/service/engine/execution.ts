@@ -3,6 +3,7 @@ import { newUuid } from '../../crypto/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
+import { CountedRefusal } from './counted-refusal.ts'
 import type { Effect } from './effects.ts'
 import type { Case } from './judgement.ts'
 import { sealResult } from './sealed-results.ts'
@@ -12,6 +13,8 @@ import { NotPrepared } from './work.ts'
 export interface Executed {
   readonly became: ActivityUpdate
   readonly effects: ReadonlySet<Effect>
+  /** A refusal that was counted. */
+  readonly counted?: ApiError
 }
 
 /**
@@ -38,6 +41,15 @@ export async function execute(
     return { became, effects }
   } catch (error) {
     if (error instanceof StoreUnavailable || error instanceof NotPrepared) throw error
+    if (error instanceof CountedRefusal) {
+      const failure = JSON.stringify(failureOf(error.refusal))
+      await error.count(tx)
+      return {
+        became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now },
+        effects: new Set(),
+        counted: error.refusal,
+      }
+    }
     const failure = JSON.stringify(toFailure(error, { activityId, type: item.row.type }, options))
     return { became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }, effects: new Set() }
   }

@@ -1,6 +1,7 @@
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { SealedPlace, Sealing } from '../keys/index.ts'
+import type { MessageRules } from '../messages/index.ts'
 
 /** Identities at issuers. */
 export interface OauthTools {
@@ -30,6 +31,7 @@ export interface HandlerTools {
   /** The chains that are served. INVARIANT: no node is asked while the transaction is open. */
   readonly chains: Chains
   readonly oauth: OauthTools
+  readonly messages: MessageRules
 }
 
 /** Makes the tools of the handlers of one service. */
@@ -38,11 +40,14 @@ export function createHandlerTools({
   sealing,
   chains,
   oauth,
+  messages,
 }: {
   readonly randomBytes: RandomBytes
   readonly sealing: Sealing
   readonly chains: Chains
   readonly oauth: OauthTools
+  readonly messages: MessageRules
 }): HandlerTools {
-  return { randomBytes, newId: () => newUuid(randomBytes), seal: sealing.seal, unseal: sealing.unseal, chains, oauth }
+  const { seal, unseal } = sealing
+  return { randomBytes, newId: () => newUuid(randomBytes), seal, unseal, chains, oauth, messages }
 }

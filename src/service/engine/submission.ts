@@ -89,6 +89,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     if (!(await admitDenial(tx, denied))) return { denial, denialIs: 'counted' }
   }
   const executed = allowed ? await execute(item, id, { ...tools, recheck: false }) : undefined
+  if (executed?.counted) return { denial: executed.counted }
   const notExecuted: ActivityUpdate =
     failure === undefined
       ? { status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }

@@ -5,4 +5,11 @@
 export { prepareRotatingKeys } from './rotating-keys.ts'
 export { accountKeyPlace, authProxyKeyPlace, mnemonicPlace, privateKeyPlace } from './sealed-places.ts'
 export { createSealing, type SealedPlace, type Sealing } from './sealing.ts'
-export { createKeyPair, createServiceKeys, openServiceKey, readServiceKeys, serviceKeyPlace } from './service-keys.ts'
+export {
+  createKeyPair,
+  createServiceKeys,
+  openServiceKey,
+  readServiceKeys,
+  type ServiceKeyName,
+  serviceKeyPlace,
+} from './service-keys.ts'

@@ -1,8 +1,7 @@
 import { encodeUtf8 } from '../../encoding/index.ts'
 import { signDelivery } from '../../webhook/index.ts'
-import type { FindWebhookPlace } from '../network/index.ts'
+import { type Answer, type FindWebhookPlace, post } from '../network/index.ts'
 import type { DueDelivery } from '../resources/webhook-endpoints/deliveries-store.ts'
-import { type Answer, post } from './post.ts'
 import type { WebhookKeys } from './signing-keys.ts'
 
 /** The result of an attempt; one that has failed for good is not tried again. */

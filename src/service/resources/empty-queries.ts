@@ -16,12 +16,9 @@ interface EmptyList {
   readonly about?: 'userId' | 'activityId'
 }
 
-const MAIL = ['EMAIL_AUTH', 'INIT_OTP', 'INIT_OTP_AUTH', 'INIT_USER_EMAIL_RECOVERY'] as const
-
 export const emptyLists = {
   list_secrets: { member: 'secrets', madeBy: ['IMPORT_SECRETS'] },
   list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
-  list_email_events: { member: 'emailEvents', madeBy: MAIL },
   list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
   get_mfa_policies: { member: 'mfaPolicies', madeBy: ['CREATE_MFA_POLICY'], about: 'userId' },
   get_mfa_status: { member: 'mfaStatuses', madeBy: ['CREATE_MFA_POLICY'], about: 'activityId' },

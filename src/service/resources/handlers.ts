@@ -3,6 +3,7 @@ import type { Handler, NotExecuted } from '../engine/index.ts'
 import { apiKeyHandlers } from './api-keys/handlers.ts'
 import { authProxyHandlers } from './auth-proxy/handlers.ts'
 import { authenticatorHandlers } from './authenticators/handlers.ts'
+import { emailAuthHandlers } from './email-auth/handlers.ts'
 import { exportHandlers } from './exports/handlers.ts'
 import { gasUsageHandlers } from './gas-usage/handlers.ts'
 import type { FamilyOf, HandlerRows } from './handler-table.ts'
@@ -14,6 +15,10 @@ import { oauthLoginHandlers } from './oauth-login/handlers.ts'
 import { oauth2AuthenticateHandlers } from './oauth-login/oauth2-authenticate.ts'
 import { oauthProviderHandlers } from './oauth-providers/handlers.ts'
 import { oauth2CredentialHandlers } from './oauth2-credentials/handlers.ts'
+import { initOtpHandlers } from './one-time-passcodes/init-otp.ts'
+import { otpAuthHandlers } from './one-time-passcodes/otp-auth.ts'
+import { otpLoginHandlers } from './one-time-passcodes/otp-login.ts'
+import { verifyOtpHandlers } from './one-time-passcodes/verify-otp.ts'
 import { organizationHandlers } from './organizations/handlers.ts'
 import { policyHandlers } from './policies/handlers.ts'
 import { privateKeyHandlers } from './private-keys/handlers.ts'
@@ -69,6 +74,11 @@ const executed = {
   ...solSendHandlers,
   ...gasUsageHandlers,
   ...authProxyHandlers,
+  ...initOtpHandlers,
+  ...verifyOtpHandlers,
+  ...otpLoginHandlers,
+  ...otpAuthHandlers,
+  ...emailAuthHandlers,
 } satisfies HandlerRows
 type ExecutedType = keyof typeof executed
 type OtherType = Exclude<ActivityType, ExecutedType>

@@ -4,10 +4,9 @@ import type { NotExecuted } from '../engine/index.ts'
 const VOTE = 'votes are counted by the engine'
 const SECRETS = 'this version keeps no secrets of clients'
 const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
-const CODES = 'this version sends neither mail nor messages'
 const MFA = 'this version has no MFA policies'
 const TREE = 'this version has parent organizations alone, made by their operator'
-const INVITATIONS = 'this version sends no mail, so nobody has an invitation to accept, create the user instead'
+const INVITATIONS = 'this version mails no invitations, so nobody has one to accept, create the user instead'
 const BILLING = 'there is nothing to pay for'
 const ONRAMP = 'there is no on-ramp provider behind this service'
 const MARKETS = 'there is no market or yield provider behind this service'
@@ -21,14 +20,6 @@ export const notExecutedReasons = {
   IMPORT_SECRETS: SECRETS,
   EXPORT_SECRETS: SECRETS,
   UPDATE_ALLOWED_ORIGINS: ORIGINS,
-  EMAIL_AUTH: CODES,
-  INIT_OTP: CODES,
-  INIT_OTP_AUTH: CODES,
-  OTP_AUTH: CODES,
-  OTP_LOGIN: CODES,
-  VERIFY_OTP: CODES,
-  INIT_USER_EMAIL_RECOVERY: CODES,
-  RECOVER_USER: CODES,
   CREATE_MFA_POLICY: MFA,
   UPDATE_MFA_POLICY: MFA,
   DELETE_MFA_POLICY: MFA,

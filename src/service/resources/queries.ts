@@ -6,6 +6,7 @@ import { assetQueries } from './balances/queries.ts'
 import { answerEmpty, emptyLists } from './empty-queries.ts'
 import { gasUsageQueries } from './gas-usage/queries.ts'
 import { historyQueries } from './history/queries.ts'
+import { messageQueries } from './messages/queries.ts'
 import { notAnswered } from './not-answered.ts'
 import { oauthProviderQueries } from './oauth-providers/queries.ts'
 import { oauth2CredentialQueries } from './oauth2-credentials/queries.ts'
@@ -29,6 +30,7 @@ const answered = {
   ...walletQueries,
   ...privateKeyQueries,
   ...smartContractInterfaceQueries,
+  ...messageQueries,
   ...oauth2CredentialQueries,
   ...authenticatorQueries,
   ...oauthProviderQueries,

@@ -8,6 +8,7 @@ import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { listsOfActivities } from './migrations/lists-of-activities.ts'
 import type { Migration } from './migrations/migration.ts'
+import { oneTimePasscodes } from './migrations/one-time-passcodes.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { policySets } from './migrations/policy-sets.ts'
 import { positions } from './migrations/positions.ts'
@@ -145,6 +146,7 @@ const MIGRATIONS: readonly Migration[] = [
   verificationTokens,
   sessions,
   authProxies,
+  oneTimePasscodes,
 ]
 
 /**

@@ -47,6 +47,9 @@ export interface Schema {
   oauth_providers: InOrder<OauthProviderRow>
   verified_contacts: VerifiedContactRow
   used_verification_tokens: UsedVerificationTokenRow
+  one_time_passcodes: OneTimePasscodeRow
+  messages: MessageRow
+  email_events: Omit<EmailEventRow, 'position'> & { position: Generated<number> }
   import_targets: ImportTargetRow
   gas_usage_configs: GasUsageConfigRow
   gas_usages: GasUsageRow
@@ -481,6 +484,53 @@ export interface OauthProviderRow {
 }
 
 /** A contact that a user has proved to have; it says nothing of another one that the user has taken since. */
+/** A code that was sent, or was: it is kept as long as it counts against the limits. */
+export interface OneTimePasscodeRow {
+  id: string
+  organization_id: string
+  /** The protocol that it was asked for by: PLAIN, ENCRYPTED or AUTH. */
+  flow: string
+  otp_type: string
+  /** In its one form. */
+  contact: string
+  /** Hex of a hash of what the client calls its end user; null where it does not. */
+  user_identifier: string | null
+  /** The user who logs in by it, where one was found when it was asked for. */
+  user_id: string | null
+  /** Hex of the code's keyed hash; null once it is dead: used, locked, or pushed out by newer ones. */
+  code_hash: string | null
+  /** The key of the hash, then the private key that a client encrypts the code to, if there is one; null once it is dead. */
+  sealed_keys: Uint8Array | null
+  failed_attempts: number
+  created_at: number
+  expires_at: number
+}
+
+/** What is to be sent to a person, until it was. */
+export interface MessageRow {
+  id: string
+  organization_id: string
+  sealed_content: Uint8Array
+  attempts: number
+  next_attempt_at: number
+  expires_at: number
+  created_at: number
+}
+
+/** What came of an e-mail. */
+export interface EmailEventRow {
+  position: number
+  id: string
+  organization_id: string
+  message_id: string
+  event_type: string
+  from_address: string
+  to_address: string
+  /** JSON. */
+  details: string
+  occurred_at: number
+}
+
 export interface UsedVerificationTokenRow {
   token_id: string
   /** The organization that issued it. */

@@ -21,6 +21,8 @@ export interface VerificationClaims {
   readonly contact: string
   /** The client's key that the token is bound to, compressed; a token without one is anybody's who has it. */
   readonly publicKey?: string
+  /** Whether the code came in clear: by the older protocol, whose tokens the newer does not take. */
+  readonly isPlain: boolean
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
 }
@@ -43,6 +45,7 @@ export async function issueVerificationToken(
     readonly contact: string
     readonly publicKey?: string | undefined
     readonly expirationSeconds?: number | undefined
+    readonly isPlain?: boolean
   },
 ): Promise<string> {
   const { tx, organizationId, now } = context
@@ -55,6 +58,7 @@ export async function issueVerificationToken(
     verification_type: verificationType,
     contact,
     ...(publicKey === undefined ? {} : { public_key: compressP256(publicKey)! }),
+    ...(proved.isPlain ? { plain: true } : {}),
   }
   return writeJwt(payload, privateKey)
 }
@@ -89,7 +93,14 @@ function readClaims(payload: JsonObject | undefined): VerificationClaims | undef
   const publicKey = payload?.['public_key']
   if (typeof exp !== 'string' || typeof id !== 'string' || typeof organizationId !== 'string') return undefined
   if (typeof contact !== 'string' || !isOtpType(verificationType)) return undefined
-  const claims = { id, organizationId, verificationType, contact, expiresAt: Number(exp) }
+  const claims = {
+    id,
+    organizationId,
+    verificationType,
+    contact,
+    isPlain: payload?.['plain'] === true,
+    expiresAt: Number(exp),
+  }
   return typeof publicKey === 'string' ? { ...claims, publicKey } : claims
 }
 

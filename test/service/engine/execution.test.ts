@@ -16,6 +16,7 @@ import { createChains } from '../../../src/service/chains/chains.ts'
 import { createEngine } from '../../../src/service/engine/engine.ts'
 import type { Handler } from '../../../src/service/engine/handler.ts'
 import { createSealing } from '../../../src/service/keys/sealing.ts'
+import { readMessageRules } from '../../../src/service/messages/index.ts'
 import { createRates } from '../../../src/service/rates.ts'
 import { handlers, queryHandlers } from '../../../src/service/resources/index.ts'
 import {
@@ -78,7 +79,8 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     decoder: createDecoder(),
     oidc: { verify: async () => undefined },
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
-    effects: { wakeSender: () => void woken.push('sender') },
+    effects: { wakeSender: () => void woken.push('sender'), wakeMessenger: () => undefined },
+    messages: readMessageRules({}),
     outside: {
       checkWebhookUrl: async () => undefined,
       chains: createChains({}),

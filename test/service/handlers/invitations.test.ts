@@ -84,7 +84,7 @@ describe('invitations', () => {
       service.root.submit('ACTIVITY_TYPE_ACCEPT_INVITATION_V2', acceptance),
     )
     expect([status, code]).toEqual([501, 12])
-    expect(message).toContain('this version sends no mail')
+    expect(message).toContain('this version mails no invitations')
     await remove(invitationIds[0]!)
   })
 

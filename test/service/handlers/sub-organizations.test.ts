@@ -167,9 +167,9 @@ describe('create_sub_organization', () => {
       expected: () => invalid('user missing valid credential: nell'),
     },
     {
-      name: 'a verification token',
+      name: 'a verification token that is none',
       parameters: () => intent({ verificationToken: 'x' }),
-      expected: () => [501, 12, 'verifying a contact by verificationToken is not implemented by this service', ''],
+      expected: () => invalid('invalid verification token: it was not issued by this service'),
     },
     {
       name: 'a path that is none',

@@ -218,12 +218,7 @@ describe('update_user', () => {
     expect(Object.keys(await read(id))).not.toContain('userPhoneNumber')
   })
 
-  const unverified: Refusal = [
-    501,
-    12,
-    'verifying a contact by verificationToken is not implemented by this service',
-    '',
-  ]
+  const unverified = invalid('invalid verification token: it was not issued by this service')
   test.each<{ name: string; type: ActivityType; change: () => object; expected: () => Refusal }>([
     {
       name: 'an unknown user',
@@ -250,13 +245,13 @@ describe('update_user', () => {
       expected: unknownUser,
     },
     {
-      name: 'an e-mail with a proof that cannot be checked',
+      name: 'an e-mail with a proof that is none',
       type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
       change: () => ({ userId, userEmail: 'x@acme.test', verificationToken: 'x' }),
       expected: () => unverified,
     },
     {
-      name: 'a phone number with a proof that cannot be checked',
+      name: 'a phone number with a proof that is none',
       type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
       change: () => ({ userId, userPhoneNumber: '+15550001111', verificationToken: 'x' }),
       expected: () => unverified,

@@ -150,6 +150,7 @@ describe('a client signature', () => {
     verificationType: 'OTP_TYPE_EMAIL',
     contact,
     publicKey: holder.publicKey,
+    isPlain: false,
     expiresAt: NOW + 1,
   }
   const session = generateP256KeyPair().publicKey

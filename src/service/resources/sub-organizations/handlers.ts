@@ -6,6 +6,7 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { FIRST_ROOT_USER_NAME, LOGIN_SWITCHES, notASubOrganization, thresholdTooHigh } from '../../readings.ts'
 import { readRootQuorum } from '../../store/index.ts'
+import { consumeVerificationToken } from '../../verification/index.ts'
 import { toNewAuthenticator } from '../authenticators/new-authenticators.ts'
 import { type HandlerRows, mapIntent, mapResult, type TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
@@ -14,9 +15,11 @@ import { setQuorum } from '../organizations/quorum-store.ts'
 import { findOrganization, insertOrganization } from '../organizations/store.ts'
 import { privateKeyHandlers } from '../private-keys/handlers.ts'
 import { listPrivateKeys } from '../private-keys/store.ts'
+import { keepVerifiedContact } from '../users/contacts.ts'
 import { addUsers, checkNewUsers, type NewUser, toNewUser } from '../users/new-users.ts'
 import { walletHandlers } from '../wallets/handlers.ts'
 import { listWallets } from '../wallets/store.ts'
+import { readSignUp, type SignUp } from './sign-up.ts'
 import { deleteOrganization } from './store.ts'
 
 const createWallet = walletHandlers.ACTIVITY_TYPE_CREATE_WALLET
@@ -31,7 +34,7 @@ interface NewSubOrganization {
   readonly privateKeys: readonly Wire.PrivateKeyParams[]
   /** Login features that are on. */
   readonly features: readonly string[]
-  readonly verificationToken: string | undefined
+  readonly signUp: SignUp | undefined
 }
 
 interface MadeSubOrganization {
@@ -42,19 +45,19 @@ interface MadeSubOrganization {
 }
 
 const createSubOrganization: TypedHandler<NewSubOrganization, MadeSubOrganization> = {
-  async validate(context, { rootUsers, threshold, wallet, privateKeys, features, verificationToken }) {
+  async validate(context, { rootUsers, threshold, wallet, privateKeys, features, signUp }) {
     await checkLimit(context, 'subOrganizations', { present: 0, added: 1 })
-    if (verificationToken) throw apiError('notImplemented', 'verifying a contact by verificationToken')
     if (threshold < 1) throw apiError('quorumThresholdZero')
     if (rootUsers.length === 0) throw apiError('quorumUsersMissing')
     if (threshold > rootUsers.length) throw thresholdTooHigh(threshold, rootUsers.length)
     const inside = insideOf(context, context.newId())
     await checkNewUsers(inside, rootUsers, { features: new Set(features), originsOf: context.organizationId })
     await checkLimit(inside, 'users', { present: 0, added: rootUsers.length })
+    if (signUp) await readSignUp(context, signUp)
     if (wallet) await createWallet.validate?.(inside, wallet)
     await createPrivateKeys.validate?.(inside, { privateKeys })
   },
-  async execute(context, { name, rootUsers, threshold, wallet, privateKeys, features }) {
+  async execute(context, { name, rootUsers, threshold, wallet, privateKeys, features, signUp }) {
     const { tx, now } = context
     const id = context.newId()
     const inside = insideOf(context, id)
@@ -70,6 +73,11 @@ const createSubOrganization: TypedHandler<NewSubOrganization, MadeSubOrganizatio
     for (const feature of features) await upsertFeature(tx, { organization_id: id, name: feature, value: '' })
     const rootUserIds = await addUsers(inside, rootUsers)
     await setQuorum(tx, id, { userIds: rootUserIds, threshold, now })
+    if (signUp) {
+      const { claims, userIndex } = await readSignUp(context, signUp)
+      await consumeVerificationToken(context, claims)
+      await keepVerifiedContact(inside, rootUserIds[userIndex]!, claims)
+    }
     const made = { subOrganizationId: id, rootUserIds, ...(await createPrivateKeys.execute(inside, { privateKeys })) }
     return wallet ? { ...made, wallet: await createWallet.execute(inside, wallet) } : made
   },
@@ -102,7 +110,7 @@ type Params = Partial<Omit<Wire.CreateSubOrganizationIntentV8, 'rootUsers'>> & {
 
 /** A switch that a version does not have is one that nobody has turned. */
 function toNewSubOrganization(intent: Params): NewSubOrganization {
-  const { wallet, privateKeys = [], verificationToken, ...switches } = intent
+  const { wallet, privateKeys = [], verificationToken: _, clientSignature: __, ...switches } = intent
   return {
     name: intent.subOrganizationName,
     rootUsers: intent.rootUsers.map(toNewUser),
@@ -110,7 +118,16 @@ function toNewSubOrganization(intent: Params): NewSubOrganization {
     wallet,
     privateKeys,
     features: LOGIN_SWITCHES.filter(({ disabledBy }) => !switches[disabledBy]).map(({ feature }) => feature),
-    verificationToken,
+    signUp: undefined,
+  }
+}
+
+/** The newest versions may come with the proof of a contact; a signature without a token is no proof. */
+function withSignUp({ takesPlain }: { readonly takesPlain: boolean }) {
+  return (intent: Wire.CreateSubOrganizationIntentV7 | Wire.CreateSubOrganizationIntentV8): NewSubOrganization => {
+    const { verificationToken: token = '', clientSignature, rootUsers } = intent
+    const made = toNewSubOrganization(intent)
+    return token === '' ? made : { ...made, signUp: { token, clientSignature, rootUsers, takesPlain } }
   }
 }
 
@@ -133,8 +150,8 @@ export const subOrganizationHandlers = {
   ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V4: sinceWallets,
   ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V5: sinceWallets,
   ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V6: sinceWallets,
-  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7: sinceWallets,
-  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8: sinceWallets,
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7: mapIntent(withWallet, withSignUp({ takesPlain: true })),
+  ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8: mapIntent(withWallet, withSignUp({ takesPlain: false })),
   ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION: deleteSubOrganization,
 } satisfies HandlerRows
 

@@ -1,10 +1,12 @@
-import { apiError, type Wire } from '../../../protocol/index.ts'
+import type { Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { userInQuorum } from '../../readings.ts'
 import { readRootQuorum } from '../../store/index.ts'
+import { consumeVerificationToken, verifyVerificationToken } from '../../verification/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { requireUser, requireUsers, requireUserTags } from '../require.ts'
 import { deleteTagsOfMember, insertTagMembers } from '../tags/store.ts'
+import { checkProves, keepVerifiedContact } from './contacts.ts'
 import { deleteUsers as deleteUserRows, type UserChange, updateUser as updateUserRow } from './store.ts'
 import { checkWaysIn } from './ways-in.ts'
 
@@ -49,14 +51,19 @@ const updateUserName: TypedHandler<Wire.UpdateUserNameIntent, UserIdResult> = {
 const updateUserEmail: TypedHandler<Wire.UpdateUserEmailIntent, UserIdResult> = {
   validate: (context, { userId, userEmail = '', verificationToken }) =>
     checkContact(context, userId, { contact: 'email', value: userEmail, verificationToken }),
-  execute: async (context, { userId, userEmail }) => change(context, userId, { email: userEmail || null }),
+  async execute(context, { userId, userEmail = '', verificationToken }) {
+    await useProof(context, userId, { contact: 'email', value: userEmail, verificationToken })
+    return change(context, userId, { email: userEmail || null })
+  },
 }
 
 const updateUserPhoneNumber: TypedHandler<Wire.UpdateUserPhoneNumberIntent, UserIdResult> = {
   validate: (context, { userId, userPhoneNumber = '', verificationToken }) =>
     checkContact(context, userId, { contact: 'phone_number', value: userPhoneNumber, verificationToken }),
-  execute: async (context, { userId, userPhoneNumber }) =>
-    change(context, userId, { phone_number: userPhoneNumber || null }),
+  async execute(context, { userId, userPhoneNumber = '', verificationToken }) {
+    await useProof(context, userId, { contact: 'phone_number', value: userPhoneNumber, verificationToken })
+    return change(context, userId, { phone_number: userPhoneNumber || null })
+  },
 }
 
 const deleteUsers: TypedHandler<Wire.DeleteUsersIntent, Wire.DeleteUsersResult> = {
@@ -80,19 +87,32 @@ export const userHandlers = {
   ACTIVITY_TYPE_DELETE_USERS: deleteUsers,
 } satisfies HandlerRows
 
-/** An empty contact removes it (its published check says so); a proof of one cannot be checked here, so it is refused. */
-async function checkContact(
-  context: HandlerContext,
-  userId: string,
-  change: {
-    readonly contact: 'email' | 'phone_number'
-    readonly value: string
-    readonly verificationToken: string | undefined
-  },
-): Promise<void> {
+interface ContactChange {
+  readonly contact: 'email' | 'phone_number'
+  readonly value: string
+  readonly verificationToken: string | undefined
+}
+
+/** An empty contact removes it (its published check says so). A token must prove the very contact that is set. */
+async function checkContact(context: HandlerContext, userId: string, change: ContactChange): Promise<void> {
   const user = await requireUser(context, userId)
-  if (change.verificationToken) throw apiError('notImplemented', 'verifying a contact by verificationToken')
+  await readProof(context, change)
   if (change.value === '') await checkWaysIn(context, [user], { contact: change.contact })
+}
+
+async function readProof(context: HandlerContext, { contact: column, value, verificationToken }: ContactChange) {
+  if (!verificationToken) return undefined
+  const claims = await verifyVerificationToken(context, verificationToken)
+  checkProves(claims, { column, value })
+  return claims
+}
+
+/** Uses the token of a change up, and keeps that the contact was proved. */
+async function useProof(context: HandlerContext, userId: string, change: ContactChange): Promise<void> {
+  const claims = await readProof(context, change)
+  if (!claims) return
+  await consumeVerificationToken(context, claims)
+  await keepVerifiedContact(context, userId, claims)
 }
 
 async function change(context: HandlerContext, userId: string, fields: UserChange): Promise<UserIdResult> {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIPv6, type LookupFunction } from 'node:net'
-import type { WebhookPlace } from '../network/index.ts'
+import type { WebhookPlace } from './webhook-url.ts'
 
 /** A receiver's answer. */
 export interface Answer {
@@ -33,7 +33,7 @@ export async function post(
         agent: false,
         lookup: answerWith(addresses),
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-        headers: { ...headers, 'Content-Type': 'application/json', 'Content-Length': String(body.length) },
+        headers: { 'Content-Type': 'application/json', ...headers, 'Content-Length': String(body.length) },
       },
       resolve,
     )

@@ -1,0 +1,162 @@
+/** Making a code and sending it (docs/protocol/one-time-passcodes.md#codes, #limits). */
+import { sha256, uncompressP256 } from '../../../crypto/index.ts'
+import { concatBytes, decodeHex, encodeHex } from '../../../encoding/index.ts'
+import { apiError, type Wire } from '../../../protocol/index.ts'
+import { signBundle } from '../../bundles/index.ts'
+import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
+import { createKeyPair } from '../../keys/index.ts'
+import { type Message, recordMessage, writeCodeEmail, writeCodeSms } from '../../messages/index.ts'
+import { OTP_DEFAULTS, OTP_LIMITS, OTP_SANDBOX } from '../../readings.ts'
+import { isOtpType, normalizeContact, type OtpType } from '../../verification/index.ts'
+import { drawCode, hashCode } from './code.ts'
+import { deleteOldPasscodes, endPasscodes, insertPasscode, listPasscodes, type PasscodeOwner } from './store.ts'
+
+/** How a code will be given back: in clear, encrypted to a key of the service, or for a credential bundle. */
+export type PasscodeFlow = 'PLAIN' | 'ENCRYPTED' | 'AUTH'
+
+/** What every activity that asks for a code says. */
+export type PasscodeIntent = Omit<Wire.InitOtpIntentV3, 'appName' | 'emailCustomization'> & {
+  readonly appName?: string
+  readonly emailCustomization?: Wire.EmailCustomizationParams
+}
+
+interface Wanted {
+  readonly otpType: OtpType
+  readonly contact: string
+  readonly length: number
+  readonly alphanumeric: boolean
+  readonly seconds: number
+  readonly isSandbox: boolean
+  readonly userIdentifier: string | null
+}
+
+/** Checks what a code is asked for, and whether now: for `validate`. Throws `ApiError`. */
+export async function checkNewPasscode(context: HandlerContext, intent: PasscodeIntent): Promise<void> {
+  const wanted = readWanted(context, intent)
+  writeMessage(context, intent, wanted, '0'.repeat(wanted.length))
+  await checkInitiations(context, wanted)
+}
+
+/** Throws the published refusal where codes were asked for too often, for one contact or one end user. */
+export async function checkInitiations(
+  { tx, organizationId, now }: Pick<HandlerContext, 'tx' | 'organizationId' | 'now'>,
+  { contact, userIdentifier }: Pick<Wanted, 'contact' | 'userIdentifier'>,
+): Promise<void> {
+  const { identifier, contact: perContact } = OTP_LIMITS
+  if (userIdentifier !== null) {
+    const since = await listPasscodes(tx, organizationId, { user_identifier: userIdentifier }, now - identifier.ms)
+    if (since.length >= identifier.count) throw apiError('maxOtpInitiated')
+  }
+  const since = await listPasscodes(tx, organizationId, { contact }, now - perContact.ms)
+  if (since.length >= perContact.count) throw apiError('maxOtpInitiated')
+}
+
+/** Makes a code, ends those that are too many beside it, and has it sent. */
+export async function createPasscode(
+  context: ExecutionContext,
+  intent: PasscodeIntent,
+  { flow, userId }: { readonly flow: PasscodeFlow; readonly userId?: string },
+): Promise<{ readonly otpId: string; readonly otpEncryptionTargetBundle: string }> {
+  const { tx, organizationId, now, randomBytes } = context
+  const wanted = readWanted(context, intent)
+  const { otpType, contact, userIdentifier, isSandbox, seconds } = wanted
+  await forgetOldPasscodes(context)
+  await endSurplus(context, { contact })
+  if (userIdentifier !== null) await endSurplus(context, { user_identifier: userIdentifier })
+  const id = context.newId()
+  const code = isSandbox ? OTP_SANDBOX.code : drawCode(randomBytes, wanted)
+  const hashKey = randomBytes(32)
+  const target = flow === 'ENCRYPTED' ? createKeyPair(randomBytes) : undefined
+  const keys = concatBytes(hashKey, target ? decodeHex(target.privateKey) : new Uint8Array())
+  const expiresAt = now + seconds * 1_000
+  await insertPasscode(tx, {
+    id,
+    organization_id: organizationId,
+    flow,
+    otp_type: otpType,
+    contact,
+    user_identifier: userIdentifier,
+    user_id: userId ?? null,
+    code_hash: hashCode(hashKey, code),
+    sealed_keys: context.seal(keys, passcodePlace(id)),
+    failed_attempts: 0,
+    created_at: now,
+    expires_at: expiresAt,
+  })
+  hashKey.fill(0)
+  if (!isSandbox) {
+    await recordMessage(context, writeMessage(context, intent, wanted, code), expiresAt)
+    context.afterCommit('wakeMessenger')
+  }
+  if (!target) return { otpId: id, otpEncryptionTargetBundle: '' }
+  const targetPublic = uncompressP256(target.publicKey)!
+  const bundle = await signBundle(context, { targetPublic, organizationId, otpId: id }, 'tls-fetcher')
+  return { otpId: id, otpEncryptionTargetBundle: bundle }
+}
+
+/** Deletes what is neither a code that works nor counts against a limit. */
+export async function forgetOldPasscodes({ tx, organizationId, now }: HandlerContext): Promise<void> {
+  const longest = Math.max(OTP_LIMITS.identifier.ms, OTP_LIMITS.contact.ms)
+  await deleteOldPasscodes(tx, organizationId, { expiredAt: now, createdAt: now - longest })
+}
+
+async function endSurplus({ tx, organizationId, now }: HandlerContext, owner: PasscodeOwner): Promise<void> {
+  const since = now - OTP_DEFAULTS.mostSeconds * 1_000
+  const rows = await listPasscodes(tx, organizationId, owner, since)
+  const live = rows.filter((row) => row.code_hash !== null && row.expires_at > now)
+  const surplus = live.slice(0, Math.max(0, live.length + 1 - OTP_LIMITS.live))
+  await endPasscodes(
+    tx,
+    organizationId,
+    surplus.map(({ id }) => id),
+  )
+}
+
+function readWanted({ messages }: HandlerContext, intent: PasscodeIntent): Wanted {
+  const { otpType, alphanumeric = OTP_DEFAULTS.alphanumeric } = intent
+  if (!isOtpType(otpType)) throw apiError('invalidField', 'otpType', 'must be OTP_TYPE_EMAIL or OTP_TYPE_SMS')
+  const contact = normalizeContact(otpType, intent.contact)
+  const length = intent.otpLength || OTP_DEFAULTS.length
+  const isSandbox = messages.sandbox && !alphanumeric && length === OTP_SANDBOX.code.length && isSandboxContact(contact)
+  const { userIdentifier = '' } = intent
+  return {
+    otpType,
+    contact,
+    length,
+    alphanumeric,
+    seconds: readSeconds(intent.expirationSeconds, OTP_DEFAULTS.seconds, OTP_DEFAULTS.mostSeconds),
+    isSandbox,
+    // Opaque, and perhaps an address: nobody needs to read it again.
+    userIdentifier: userIdentifier === '' ? null : encodeHex(sha256(userIdentifier)),
+  }
+}
+
+function isSandboxContact(contact: string): boolean {
+  return OTP_SANDBOX.contacts.some((one) => one === contact)
+}
+
+/** Reads a number of seconds as requests have it; an empty text is none. Throws the refusal of one beyond the bounds. */
+export function readSeconds(text: string | undefined, byDefault: number, most: number): number {
+  if (text === undefined || text === '') return byDefault
+  const seconds = /^[0-9]{1,10}$/.test(text) ? Number(text) : 0
+  if (seconds >= 1 && seconds <= most) return seconds
+  throw apiError('invalidField', 'expirationSeconds', `must be from 1 to ${most}`)
+}
+
+/** Older versions name the app among the wishes for the e-mail. */
+function writeMessage(
+  { messages }: HandlerContext,
+  intent: PasscodeIntent,
+  { otpType, contact, seconds }: Wanted,
+  code: string,
+): Message {
+  const { emailCustomization, smsCustomization } = intent
+  const appName = intent.appName ?? emailCustomization?.appName
+  if (otpType === 'OTP_TYPE_SMS') return writeCodeSms(contact, { appName, ...smsCustomization }, { code, seconds })
+  return writeCodeEmail(messages, contact, { ...intent, ...emailCustomization, appName }, { code, seconds })
+}
+
+/** Where the keys of a code stand sealed. */
+export function passcodePlace(id: string) {
+  return { table: 'one_time_passcodes', id, column: 'sealed_keys' }
+}

@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import { type OneTimePasscodeRow, prepare, type Transaction } from '../../store/index.ts'
+
+const find = prepare((tx, of: { organizationId: string; id: string }) =>
+  tx
+    .selectFrom('one_time_passcodes')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('id', '=', of.id),
+)
+
+/** Adds a code. */
+export async function insertPasscode(tx: Transaction, row: OneTimePasscodeRow): Promise<void> {
+  await tx.insertInto('one_time_passcodes').values(row).execute()
+}
+
+/** Reads a code by its id. */
+export async function findPasscode(
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+): Promise<OneTimePasscodeRow | undefined> {
+  return (await find(tx, { organizationId, id }))[0]
+}
+
+/** What codes may be looked for by: all to one contact, or all for one identifier. */
+export type PasscodeOwner = { readonly contact: string } | { readonly user_identifier: string }
+
+/** Reads the codes that were asked for since a time, oldest first. */
+export async function listPasscodes(
+  tx: Transaction,
+  organizationId: string,
+  owner: PasscodeOwner,
+  since: number,
+): Promise<OneTimePasscodeRow[]> {
+  const [column, value] =
+    'contact' in owner ? (['contact', owner.contact] as const) : (['user_identifier', owner.user_identifier] as const)
+  return (
+    tx
+      .selectFrom('one_time_passcodes')
+      .selectAll()
+      .where('organization_id', '=', organizationId)
+      .where(column, '=', value)
+      .where('created_at', '>', since)
+      .orderBy('created_at')
+      // As they came: several may be asked for in one millisecond.
+      .orderBy(sql`rowid`)
+      .execute()
+  )
+}
+
+/** Counts a wrong code; `isDead` locks it. */
+export async function countFailedAttempt(
+  tx: Transaction,
+  organizationId: string,
+  id: string,
+  isDead: boolean,
+): Promise<void> {
+  await tx
+    .updateTable('one_time_passcodes')
+    .set(({ eb }) => ({
+      failed_attempts: eb('failed_attempts', '+', 1),
+      ...(isDead ? { code_hash: null, sealed_keys: null } : {}),
+    }))
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Ends codes: what they were made of is wiped, and that they were asked for still counts. */
+export async function endPasscodes(tx: Transaction, organizationId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .updateTable('one_time_passcodes')
+    .set({ code_hash: null, sealed_keys: null })
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Deletes the codes of an organization that have expired and count no more. */
+export async function deleteOldPasscodes(
+  tx: Transaction,
+  organizationId: string,
+  { expiredAt, createdAt }: { readonly expiredAt: number; readonly createdAt: number },
+): Promise<void> {
+  await tx
+    .deleteFrom('one_time_passcodes')
+    .where('organization_id', '=', organizationId)
+    .where('expires_at', '<=', expiredAt)
+    .where('created_at', '<=', createdAt)
+    .execute()
+}
