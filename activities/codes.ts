@@ -104,6 +104,12 @@ export const applyCodes = {
       'put back the record, or the key beside the plan store (plans.key), from a copy of the data folder, and look who can write there; do not take it away: what it stands for may then be submitted again',
     retryable: true,
   },
+  'apply/record-missing': {
+    summary: 'a record of the plan store that was made is not there any more: somebody took it away',
+    solve:
+      'put it back from a copy of the data folder, and look who can write there: without it, what it stands for could be submitted again. Where the whole store was put away on purpose, put away plans.key and plans.names beside it too',
+    retryable: true,
+  },
   'apply/timed-out': {
     summary: 'a step took too long or its worker went away',
     solve: 'nothing: the step is tried again',

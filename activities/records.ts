@@ -2,21 +2,31 @@
  * Records: what the plan store keeps beside contents that prove themselves by their digest (plans and bodies), and what workers
  * therefore believe. Each ends in a line with an HMAC-SHA-256 (RFC 2104) of its name and its text, under a key that stands beside
  * the plan store and not in it. An attacker who writes to the plan store alone can neither change a record, nor make one, nor
- * put one in another's place; they can take one away, or put back one that stood under its name before.
+ * put one in another's place; one that they take away is missed by its name (`record-names.ts`). They can put back one that stood
+ * under its name before.
  *
  * A store of before has records without that line. They are believed once, when the key is made: a process that may
  * make the key owns the data folder. From then on each must have it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { claimPrivate, dropDrafts, readPrivate } from '../src/local/index.ts'
 import { ApplyError } from './error.ts'
-import { claim as claimFile, guarded, list, read as readFile, remove, write as writeFile } from './store-files.ts'
+import { createRecordNames, namesFolderOf } from './record-names.ts'
+import {
+  claim as claimFile,
+  guarded,
+  list,
+  read as readFile,
+  remove,
+  versionOf,
+  write as writeFile,
+} from './store-files.ts'
 
 /** Paths are those of files in the store's folder; each record is for its path alone. */
 export interface Records {
-  /** Reads a record; undefined when there is none. Throws `apply/record-refused`. */
+  /** Reads a record; undefined when there never was one. Throws `apply/record-refused` and `apply/record-missing`. */
   read(path: string): Promise<string | undefined>
   /** Writes a whole record or nothing. */
   write(path: string, text: string): Promise<void>
@@ -28,6 +38,8 @@ export interface Records {
 
 /** Shelves whose files are what their names say. */
 const PROVEN = new Set(['plans', 'bodies'])
+/** Shelves whose records come and go: that one is not there says nothing. */
+const PASSING: ReadonlySet<string> = new Set(['run-unlocked', 'send-gates', 'send-batch-stops'])
 
 const MARK = '\nquorate-mac/1 '
 const MAC = /\nquorate-mac\/1 ([0-9a-f]{64})$/
@@ -44,19 +56,64 @@ export function createRecords(folder: string): Records {
   }
   const nameOf = (path: string) => relative(folder, path)
   const marked = async (path: string, text: string) => `${text}${MARK}${macOf(await key(), nameOf(path), text)}`
+  const names = createRecordNames(folder, async () => {
+    await key()
+    return listRecords(folder).map(({ name }) => name)
+  })
+  const isKept = (name: string) => !PASSING.has(dirname(name))
+  /** Throws for a record that was there: whoever took it away wants what it stands for to be done again. */
+  const assertNeverMade = async (path: string) => {
+    if (isKept(nameOf(path)) && (await names.has(nameOf(path)))) throw missing(path, folder)
+  }
+  /** After a death between a record and its name, the next one who meets the record adds it. */
+  const assertNamed = async (path: string) => {
+    if (isKept(nameOf(path)) && !(await names.has(nameOf(path)))) await names.add(nameOf(path))
+  }
   return {
     async read(path) {
       // A look makes nothing.
-      if (!existsSync(folder)) return undefined
+      if (!existsSync(folder) && !existsSync(namesFolderOf(folder))) return undefined
       const known = await key()
       const marked = await readFile(path)
-      return marked === undefined ? undefined : open(path, marked, { key: known, name: nameOf(path) })
+      if (marked === undefined) {
+        await assertNeverMade(path)
+        return undefined
+      }
+      const text = open(path, marked, { key: known, name: nameOf(path) })
+      await assertNamed(path)
+      return text
     },
-    write: async (path, text) => writeFile(path, await marked(path, text)),
-    claim: async (path, text) => claimFile(path, await marked(path, text)),
+    async write(path, text) {
+      await writeFile(path, await marked(path, text))
+      await assertNamed(path)
+    },
+    async claim(path, text) {
+      const record = await marked(path, text)
+      if ((await versionOf(path)) === undefined) await assertNeverMade(path)
+      await claimFile(path, record)
+      await assertNamed(path)
+    },
     remove,
-    list,
+    async list(shelf) {
+      const found = await list(shelf)
+      const name = nameOf(shelf)
+      if (existsSync(namesFolderOf(folder)) && !PASSING.has(name)) {
+        const there = new Set(found)
+        for (const one of await names.ofShelf(name)) {
+          // Made since the shelf was looked at, or gone.
+          if (!there.has(one) && (await versionOf(join(shelf, one))) === undefined)
+            throw missing(join(shelf, one), folder)
+        }
+      }
+      return found
+    },
   }
+}
+
+function missing(path: string, folder: string): ApplyError {
+  return new ApplyError('apply/record-missing', `\`${path}\` of the plan store was taken away`, {
+    facts: { 'its name stands in': namesFolderOf(folder), submitted: 'nothing by this step' },
+  })
 }
 
 function open(path: string, marked: string, { key, name }: { readonly key: Buffer; readonly name: string }): string {
@@ -108,19 +165,23 @@ function parseKey(path: string, text: string): Buffer {
 /** Marks what a store of before has. What has another key's mark is refused before anything is marked: its key is missing. */
 async function adopt(folder: string, key: Buffer): Promise<void> {
   const unmarked: { readonly path: string; readonly text: string }[] = []
-  const shelves = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []
-  for (const shelf of shelves) {
-    if (!shelf.isDirectory() || PROVEN.has(shelf.name)) continue
-    for (const file of readdirSync(join(folder, shelf.name))) {
-      const path = join(folder, shelf.name, file)
-      // One that a killed process left half written.
-      const text = file.endsWith('.new') ? undefined : await readFile(path)
-      if (text === undefined) continue
-      if (MAC.test(text)) open(path, text, { key, name: relative(folder, path) })
-      else unmarked.push({ path, text })
-    }
+  for (const { path, name } of listRecords(folder)) {
+    const text = await readFile(path)
+    if (text === undefined) continue
+    if (MAC.test(text)) open(path, text, { key, name })
+    else unmarked.push({ path, text })
   }
   for (const { path, text } of unmarked) {
     await writeFile(path, `${text}${MARK}${macOf(key, relative(folder, path), text)}`)
   }
+}
+
+/** The files on the shelves of records, without those that a killed process left half written. */
+function listRecords(folder: string): readonly { readonly path: string; readonly name: string }[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((shelf) => shelf.isDirectory() && !PROVEN.has(shelf.name))
+    .flatMap((shelf) => readdirSync(join(folder, shelf.name)).map((file) => join(shelf.name, file)))
+    .filter((name) => !name.endsWith('.new'))
+    .map((name) => ({ path: join(folder, name), name }))
 }

@@ -13,7 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createPlanStore, type PlanStore, type SendOrder } from '../../activities/index.ts'
 import { createRecords } from '../../activities/records.ts'
@@ -128,6 +128,49 @@ test('no record is believed that was changed, made, or put in the place of anoth
   }
 })
 
+test('a record that was taken away is missed, by its name: when it is read, made again, or listed', async () => {
+  const passing = /^(run-unlocked|send-gates|send-batch-stops)$/
+  const all = records().filter((path) => !passing.test(shelfOf(path)))
+  expect(all.length).toBeGreaterThan(35)
+  for (const path of all) {
+    const [reader, kept] = [again(), `${folder}.kept`]
+    renameSync(path, kept)
+    const gone = { code: 'apply/record-missing', message: expect.stringContaining(path) }
+    await expect(reader.read(path)).rejects.toMatchObject(gone)
+    await expect(reader.claim(path, 'of the attacker')).rejects.toMatchObject(gone)
+    if (/^[0-9a-f]{64}$/.test(basename(path))) await expect(reader.list(dirname(path))).rejects.toMatchObject(gone)
+    expect(existsSync(path)).toBe(false)
+    renameSync(kept, path)
+    await reader.read(path)
+  }
+  // One that was never made is not missed, and one whose maker died before its name was written is named by its next reader.
+  const never = join(folder, 'spent', 'f'.repeat(64))
+  expect(await again().read(never)).toBeUndefined()
+  const names = join(`${folder}.names`, readdirSync(`${folder}.names`).find((file) => file.startsWith('spent-'))!)
+  rmSync(names)
+  await store.spentBy(plan.digest)
+  expect(readFileSync(names, 'utf8')).toBe(`${plan.digest.replace('sha256:', '')}\n`)
+})
+
+test('a store whose shelves were all taken away is missed too', async () => {
+  rmSync(folder, { recursive: true })
+  await expect(createPlanStore(folder).spentBy(plan.digest)).rejects.toMatchObject({ code: 'apply/record-missing' })
+})
+
+test('names of a store that had none are taken from what lies there, by however many at once', async () => {
+  rmSync(`${folder}.names`, { recursive: true })
+  const [first] = records()
+  await Promise.all([again(), again(), again()].map((one) => one.read(first!)))
+  expect(readdirSync(dirname(folder)).sort()).toEqual(['plans', 'plans.key', 'plans.names'])
+  const named = readdirSync(`${folder}.names`).flatMap((file) => {
+    const lines = readFileSync(join(`${folder}.names`, file), 'utf8')
+      .trim()
+      .split('\n')
+    return lines.map((line) => join(folder, file.slice(0, -3), line))
+  })
+  expect(named.sort()).toEqual([...records()].sort())
+})
+
 describe('as it would be done', () => {
   test('a run that somebody lets in by a file of their own is not let in', async () => {
     const run = 'a token of the attacker'
@@ -205,7 +248,7 @@ describe('the key of the plan store', () => {
     const stores = [again(), again(), again()]
     const read = await Promise.all(stores.map((one) => Promise.all(paths.map((path) => one.read(path)))))
     expect(read).toEqual([texts, texts, texts])
-    expect(readdirSync(dirname(folder)).sort()).toEqual(['plans', 'plans.key'])
+    expect(readdirSync(dirname(folder)).sort()).toEqual(['plans', 'plans.key', 'plans.names'])
     strip(paths.slice(0, 1))
     await expect(again().read(paths[0]!)).rejects.toMatchObject(refused)
   })
@@ -224,6 +267,6 @@ describe('the key of the plan store', () => {
     const other = join(testFolder(), 'deeper', 'plans')
     mkdirSync(dirname(other), { mode: 0o700 })
     await createPlanStore(other).sends.enter(orderOf('INV-3'))
-    expect(readdirSync(dirname(other)).sort()).toEqual(['plans', 'plans.key'])
+    expect(readdirSync(dirname(other)).sort()).toEqual(['plans', 'plans.key', 'plans.names'])
   })
 })

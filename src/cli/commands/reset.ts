@@ -20,6 +20,7 @@ const OWN = [
   // The shelves of the plan store, and what its records are known by.
   /^plans\.key(\.new)?$/,
   /^plans\/[a-z-]+\/[^/]+$/,
+  /^plans\.names(\.\w+)?\/[^/]+$/,
   // An organization whose processes take turns, and a slot of time.
   /^turns\/[0-9a-f-]{36}\/\d+$/,
   /^keys\/[^/]+\.json$/,
@@ -28,7 +29,7 @@ const OWN = [
 
 /** Folders that are deleted once they are empty. */
 const OWN_FOLDERS =
-  /^(run|keys|service(\/run)?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+)?|turns(\/[0-9a-f-]{36})?)$/
+  /^(run|keys|service(\/run)?|temporal(\/(config|certificates(\.new)?))?|plans(\/[a-z-]+|\.names(\.\w+)?)?|turns(\/[0-9a-f-]{36})?)$/
 
 /** Deletes the state in the data folder, after naming it, so that the next `up` begins anew. */
 export async function reset(input: CommandInput): Promise<ExitCode> {
