@@ -80,6 +80,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'protocol',
     'telemetry',
     'diagnostics',
+    'local',
     'encoding',
   ],
   sending: [

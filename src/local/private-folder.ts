@@ -13,12 +13,22 @@ const OWNER_ONLY = 0o700
  * may not write it. Throws `local/exposed`, and what the system says in words (`explainSystemError`).
  */
 export function ensurePrivateFolder(folder: string): void {
+  ensureFolder(folder, OWNER_ONLY)
+  assertPrivateFolder(folder)
+}
+
+/**
+ * Makes a folder for files that are no secret, such as definitions, with the folders above it, unless it is there. Throws what
+ * the system says in words (`explainSystemError`).
+ * @param mode of the folders that are made, whatever the umask; by default as the umask says
+ */
+export function ensureFolder(folder: string, mode?: number): void {
   try {
-    makeFolder(folder)
+    makeFolder(folder, mode)
+    if (!statSync(folder).isDirectory()) throw notAFolder(folder)
   } catch (error) {
     throw explainSystemError(error, { doing: `the folder \`${folder}\` cannot be used`, path: folder })
   }
-  assertPrivateFolder(folder)
 }
 
 /** Checks a folder that is there; false when there is none. Throws `local/exposed` and `local/no-folder`. */
@@ -26,12 +36,7 @@ export function assertPrivateFolder(folder: string): boolean {
   const itself = lstatSync(folder, { throwIfNoEntry: false })
   if (!itself) return false
   const stats = statSync(folder)
-  if (!stats.isDirectory()) {
-    throw new QuorateError('local/no-folder', `\`${folder}\` is no folder`, {
-      facts: { path: folder },
-      next: 'name another folder, or move the file away',
-    })
-  }
+  if (!stats.isDirectory()) throw notAFolder(folder)
   // A link that this user made may lead to another disk; anybody else's may lead anywhere.
   const byLink = itself.isSymbolicLink()
   const exposure =
@@ -43,15 +48,22 @@ export function assertPrivateFolder(folder: string): boolean {
 }
 
 /** Not Node's own recursive form: it does not end where a folder cannot be made and does not exist, such as `/proc/x`. */
-function makeFolder(folder: string): void {
+function makeFolder(folder: string, mode: number | undefined): void {
   if (statSync(folder, { throwIfNoEntry: false })) return
   const above = dirname(folder)
-  if (above !== folder) makeFolder(above)
+  if (above !== folder) makeFolder(above, mode)
   try {
-    mkdirSync(folder, OWNER_ONLY)
-    chmodSync(folder, OWNER_ONLY)
+    mkdirSync(folder, mode)
+    if (mode !== undefined) chmodSync(folder, mode)
   } catch (error) {
     // Made meanwhile by another process, and looked at next.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
+}
+
+function notAFolder(folder: string): QuorateError {
+  return new QuorateError('local/no-folder', `\`${folder}\` is no folder`, {
+    facts: { path: folder },
+    next: 'name another folder, or move the file away',
+  })
 }

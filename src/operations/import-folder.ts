@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createDiskReader, isTestFile, LOCK_FILE, readLock, writeLock } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors } from '../diagnostics/index.ts'
 import { type Imported, type ImportInput, importDefinitions } from '../import/index.ts'
 import { kindsMentioned, readActual } from '../live/index.ts'
+import { ensureFolder } from '../local/index.ts'
 import { reader } from './clients.ts'
 import { importInside, joinLocks } from './import-inside.ts'
 import { signLock } from './lock-signature.ts'
@@ -74,7 +75,7 @@ export async function importFolder(request: ImportRequest): Promise<ImportResult
   if (hasErrors(diagnostics)) return refused(diagnostics)
   const files = imports.flatMap((one) => [...one.files])
   for (const [path, text] of files) {
-    mkdirSync(dirname(path), { recursive: true })
+    ensureFolder(dirname(path))
     write(path, text)
   }
   const locks = inside.map(({ lock }) => lock)

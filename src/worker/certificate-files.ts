@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { assertPrivateFolder, createPrivate, ensurePrivateFolder, readPrivate } from '../local/index.ts'
 import { type CertificateOptions, type MutualCertificates, makeCertificates } from './certificates.ts'
 
 /** Files (PEM) with which a client shows who it is and knows the server. */
@@ -31,17 +32,21 @@ export function clientTls(folder: string): TemporalTls {
 /** Certificates that end sooner are made anew at the next start: no server should outlive its own. */
 const RENEW_MS = 365 * 24 * 3_600_000
 
-/** Makes the certificates in this folder unless whole ones stand there that are valid for long. */
+/**
+ * Makes the certificates in this folder unless whole ones stand there that are valid for long. Throws `local/exposed` for what
+ * others own, may write or have linked.
+ */
 export async function ensureCertificates(folder: string, options: CertificateOptions = {}): Promise<void> {
   const { now = Date.now() } = options
+  assertPrivateFolder(folder)
   const found = readCertificates(folder)
   if (found && lastsUntil(found, now + RENEW_MS)) return
   const certificates = await makeCertificates({ ...options, now })
   // All at once: after a death in between there are the old ones, or none.
   const made = `${folder}.new`
   rmSync(made, { recursive: true, force: true })
-  mkdirSync(made, { recursive: true, mode: 0o700 })
-  for (const [name, text] of textsOf(certificates)) writeFileSync(join(made, name), text, { mode: 0o600 })
+  ensurePrivateFolder(made)
+  for (const [name, text] of textsOf(certificates)) createPrivate(join(made, name), text)
   rmSync(folder, { recursive: true, force: true })
   renameSync(made, folder)
 }
@@ -58,17 +63,14 @@ function textsOf({ authority, server, client }: MutualCertificates): [string, st
 }
 
 function readCertificates(folder: string): MutualCertificates | undefined {
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const { authority, server, client } = CERTIFICATE_FILES
+  const read = (name: string) => readPrivate(join(folder, name)) ?? ''
   const pair = (files: { certificate: string; key: string }) => ({
     certificate: read(files.certificate),
     key: read(files.key),
   })
-  try {
-    const { authority, server, client } = CERTIFICATE_FILES
-    return { authority: read(authority), server: pair(server), client: pair(client) }
-  } catch {
-    return undefined
-  }
+  const found = { authority: read(authority), server: pair(server), client: pair(client) }
+  return found.authority === '' ? undefined : found
 }
 
 /** Whether they belong together and are valid at that time; what cannot be read is not. */

@@ -5,10 +5,11 @@
  */
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { access, chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
+import { access, chmod, lstat, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { takeEnvironment } from '../config/index.ts'
+import { assertPrivateFolder, ensurePrivateFolder } from '../local/index.ts'
 import { WorkerError } from './error.ts'
 
 export const TEMPORAL_VERSION = '1.29.1'
@@ -80,11 +81,11 @@ async function onPath(environment: Environment): Promise<Attempt> {
 async function inCache(cache: string): Promise<Attempt> {
   const binary = join(cache, BINARY)
   if (!(await isProgram(binary))) return { failed: `nothing at ${binary}` }
-  for (const path of [cache, binary]) {
-    const { uid, mode } = await stat(path)
-    const [own, root] = [process.getuid?.() ?? uid, 0]
-    // A user who could replace it would have it run as this user, with the keys of its data folders.
-    if ((uid !== own && uid !== root) || mode & 0o022) return { failed: `${path} can be written by another user` }
+  for (const path of [join(cache, '..'), cache, binary]) {
+    const [itself, { uid, mode }] = [await lstat(path), await stat(path)]
+    const others = (user: number) => user !== (process.getuid?.() ?? user) && user !== 0
+    // A user who could replace it, or the link to it, would have it run as this user, with the keys of its data folders.
+    if (others(itself.uid) || others(uid) || mode & 0o022) return { failed: `${path} can be written by another user` }
   }
   return { binary }
 }
@@ -101,8 +102,13 @@ async function build(
 ): Promise<Attempt> {
   const go = await findProgram('go', environment)
   if (go === undefined) return { failed: 'no `go` on the PATH to build it with' }
+  try {
+    ensurePrivateFolder(join(cache, '..'))
+    assertPrivateFolder(cache)
+  } catch (error) {
+    return { failed: error instanceof Error ? error.message : String(error) }
+  }
   announce(`temporal: building server ${TEMPORAL_VERSION} from source; this takes about two minutes, once`)
-  await mkdir(join(cache, '..'), { recursive: true })
   const folder = await mkdtemp(`${cache}-`)
   const startedAt = performance.now()
   const progress = setInterval(() => {
@@ -137,7 +143,7 @@ function sumOf(output: string): string {
 /** Puts a whole binary in its place at once: of two processes that make it, both end with a good one. */
 async function moveIn(cache: string, made: string): Promise<Attempt> {
   const binary = join(cache, BINARY)
-  await mkdir(cache, { recursive: true, mode: 0o755 })
+  ensurePrivateFolder(cache)
   await chmod(made, 0o755)
   await rename(made, binary)
   return { binary }

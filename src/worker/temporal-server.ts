@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '@temporalio/client'
 import { takeEnvironment } from '../config/index.ts'
+import { ensurePrivateFolder, tightenPrivate, writePrivate } from '../local/index.ts'
 import { clientTls, ensureCertificates, type TemporalTls } from './certificate-files.ts'
 import { tlsOptions } from './connect.ts'
 import { WorkerError } from './error.ts'
@@ -114,14 +115,15 @@ async function startOnce(options: TemporalServerOptions): Promise<TemporalServer
 
 async function prepareFolder(folder: string, ports: ServerPorts, more: DynamicConfig | undefined): Promise<void> {
   const at = (name: string) => join(folder, name)
-  for (const made of [folder, at(SERVER_FILES.config)]) mkdirSync(made, { recursive: true, mode: 0o700 })
+  for (const made of [folder, at(SERVER_FILES.config)]) ensurePrivateFolder(made)
   await ensureCertificates(at(SERVER_FILES.certificates))
+  for (const file of [SERVER_FILES.state, SERVER_FILES.log]) tightenPrivate(at(file))
   // Made here, because SQLite would make it readable by others.
   closeSync(openSync(at(SERVER_FILES.state), 'a', 0o600))
   forgetMembers(at(SERVER_FILES.state))
   const config = join(SERVER_FILES.config, `${SERVER_FILES.environment}.yaml`)
-  writeFileSync(at(config), serverConfig(ports), { mode: 0o600 })
-  writeFileSync(at(SERVER_FILES.dynamicConfig), dynamicConfig(more), { mode: 0o600 })
+  writePrivate(at(config), serverConfig(ports))
+  writePrivate(at(SERVER_FILES.dynamicConfig), dynamicConfig(more))
 }
 
 /** A server that was killed left the ports of its parts there, which the next one would try to reach for a while. */

@@ -16,9 +16,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Those of the stores; their keys stand beside them. */
+/** What lies in the stores; the names of its records stand beside each. */
 const files = () =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.includes('/'))
+    .filter((name) => name.includes('/') && !/^[^/]+\.names/.test(name))
     .map((name) => join(folder, name))
     .filter((path) => statSync(path).isFile())
 

@@ -134,6 +134,8 @@ const WRITERS: Readonly<Record<string, string>> = {
   'activities/store-files.ts':
     'the plan store: signed bodies as they will be sent, which apply has searched (cli/key-in-plan)',
   'activities/records.ts': 'the plan store: marks of its records',
+  'src/build/build.ts': 'the program itself, from its source',
+  'activities/record-names.ts': 'the plan store: names of its records, which are digests',
 }
 
 describe('key search: what writes', () => {

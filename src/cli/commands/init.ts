@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
+import { ensureFolder } from '../../local/index.ts'
 import { reader } from '../../operations/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
@@ -23,7 +24,7 @@ export async function init(input: CommandInput): Promise<ExitCode> {
   const file = join(folder, 'organization.yaml')
   const text = firstDefinitions(actual)
   assertNoKeys(file, text)
-  mkdirSync(folder, { recursive: true })
+  ensureFolder(folder)
   writeNew(file, text)
   if (json) writeJson(io, { written: [file], organizationId: actual.organizationId })
   else io.say(line`Wrote ${file}. Add users, policies and wallets, then run \`quorate plan ${folder}\`.\n`)
