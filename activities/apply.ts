@@ -7,9 +7,10 @@ import { type BatchInRun, openBatch } from './batch-in-run.ts'
 import { asksFor, makeVoteBody, outlineOf } from './body.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
+import { assertUnguarded } from './guarded.ts'
 import { findByIntent, isIntent } from './intent.ts'
 import type { ActivityState, ApplyProgress, Freshness, Outline, Prepared, Step } from './model.ts'
-import type { RunOfPlan } from './run-ledger.ts'
+import { insideTokenOf, type RunOfPlan } from './run-ledger.ts'
 import { isStale, staleBody } from './stale.ts'
 
 /**
@@ -87,11 +88,12 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
         return { fresh: false, earlier }
       }
       try {
+        assertUnguarded(plan)
         await assertFresh(plan, deps)
       } catch (error) {
         if (!(error instanceof QuorateError) || error.code !== 'plan/stale') throw error
         // Or an attacker who kept the start of this run could begin it again when the world has come back.
-        await runs.end(run)
+        await endBoth(run)
         const { code, message, next = 'plan again' } = error
         return earlier ? { fresh: false, earlier } : { fresh: false, error: { code, message, next } }
       }
@@ -185,6 +187,12 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
       }
       await runs.end({ planDigest, run })
     },
+  }
+
+  /** Ends a run with the one that would begin what is inside after it. */
+  async function endBoth({ planDigest, run }: RunOfPlan): Promise<void> {
+    await runs.end({ planDigest, run })
+    await runs.end({ planDigest, run: insideTokenOf(run) })
   }
 
   /** The body of the run before, where it asks for just this and the API may still take or know it. */

@@ -64,6 +64,11 @@ export const applyCodes = {
       'apply the plan again; if none of your people began that workflow, find out who can reach Temporal (docs/trust.md)',
     exit: EXIT.refused,
   },
+  'apply/guarded': {
+    summary: 'a guard stops the plan, and nobody has let it pass; nothing was signed',
+    solve: 'plan again, look at what the guard says, and give its bypass if that is what you want',
+    exit: EXIT.refused,
+  },
   'apply/vote-refused': {
     summary: 'a workflow asked for an approval of an activity that is not of this plan or send; nothing was signed',
     solve:

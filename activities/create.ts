@@ -4,14 +4,20 @@ import { type ApplyActivities, createApplyActivities } from './apply.ts'
 import { type BatchActivities, createBatchActivities } from './batches.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { toFailure } from './failure.ts'
+import { createInsideActivities, type InsideActivities } from './inside.ts'
 import { createSendActivities, type SendActivities } from './sends.ts'
 
 /** Everything that workflows may ask of the world. */
-export type Activities = ApplyActivities & SendActivities & BatchActivities
+export type Activities = ApplyActivities & InsideActivities & SendActivities & BatchActivities
 
 /** Builds the Temporal activities. They raise only `ApplicationFailure`, with `type` = our code. */
 export function createActivities(deps: ActivityDependencies): Activities {
-  const all = { ...createApplyActivities(deps), ...createSendActivities(deps), ...createBatchActivities(deps) }
+  const all = {
+    ...createApplyActivities(deps),
+    ...createInsideActivities(deps),
+    ...createSendActivities(deps),
+    ...createBatchActivities(deps),
+  }
   return raisingFailures(all, deps.logger)
 }
 

@@ -84,3 +84,55 @@ export interface BatchProgress {
   /** Why it failed, or what its next try waits for. */
   readonly error?: Failure
 }
+
+/** What an apply tells the workflow that begins what is inside: how it stands, without its batches. */
+export interface ApplyNews {
+  readonly planDigest: string
+  readonly state: ApplyProgress['state']
+  /** Batches that make sub-organizations and are done; those that were told before may be missing. */
+  readonly made: readonly number[]
+  /** Whether any batch is done. */
+  readonly hasDone: boolean
+}
+
+/** The sub-organizations that a plan changes, in the order in which they are begun. */
+export interface InsideOutline {
+  /** Whether the organization's own changes come first. */
+  readonly isOwnFirst: boolean
+  readonly organizations: readonly {
+    readonly name: string
+    /** The batch of the organization's own plan that makes it; absent for one that lives. */
+    readonly madeBy?: number
+  }[]
+}
+
+/** The apply of a sub-organization that may begin. */
+export interface OpenedInside {
+  readonly organizationId: string
+  readonly planDigest: string
+  /** The token of its run. */
+  readonly run: string
+}
+
+/** The progress of all that is inside one organization. */
+export interface InsideProgress {
+  readonly planDigest: string
+  /** `waiting`: for people, here or in the organization's own apply. */
+  readonly state: 'running' | 'waiting' | 'over' | 'cancelled' | 'failed'
+  readonly organizations: readonly InsideStand[]
+  /** Why nothing could be begun at all, or why it does not go on just now. */
+  readonly error?: Failure
+}
+
+export interface InsideStand {
+  readonly name: string
+  /**
+   * That of its own apply; `pending`: not begun yet · `elsewhere`: another apply of it ran already · `left`: never begun, since
+   * it was not made or nothing of the organization's own plan could be done.
+   */
+  readonly state: ApplyProgress['state'] | 'pending' | 'elsewhere' | 'left'
+  /** Of its own apply, once that may begin. */
+  readonly organizationId?: string
+  readonly planDigest?: string
+  readonly error?: Failure
+}

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
-import { digestOf, type Plan, withoutInside } from '../src/plan/index.ts'
+import { digestInside, digestOf, type Plan, plansInside, withoutInside } from '../src/plan/index.ts'
 import { type BatchLedger, createBatchLedger } from './batch-ledger.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
@@ -23,6 +23,8 @@ export interface PlanStore {
    * same object as long as the file is unwritten.
    */
   getPlan(digest: string): Promise<Plan>
+  /** The plans of what is inside that are carried out; the plan covers them by their digests. Throws as `getPlan` does. */
+  getInside(plan: Plan): Promise<readonly Plan[]>
   /** Keeps a request body for ever and returns its fingerprint (docs/protocol/activities.md#fingerprint). */
   putBody(body: string): Promise<string>
   /** Throws `apply/body-missing`. */
@@ -35,7 +37,7 @@ export interface PlanStore {
   putOutcome(plan: PlanDocument, outcome: ApplyProgress): Promise<void>
   getOutcome(plan: PlanDocument): Promise<ApplyProgress | undefined>
   /** Ends the runs that were let in for plans of an organization: no step is done for them any more. */
-  endRuns(organizationId: string, options?: { readonly except?: string }): Promise<void>
+  endRuns(organizationId: string, options?: { readonly except?: readonly string[] }): Promise<void>
   /** Which run may carry out a plan, and what it has done. */
   readonly runs: RunLedger
   /** The sends by their references. */
@@ -66,6 +68,14 @@ export function createPlanStore(folder: string): PlanStore {
       const digest = digestOf(plan)
       if (digest !== plan.digest) throw edited(plan.digest, digest)
       // What is inside is carried out by itself, under a digest of its own.
+      const { insideDigest, subOrganizations: inside = [] } = plan
+      if (insideDigest !== undefined) {
+        const applied = plansInside(plan)
+        for (const one of applied) await store.putPlan(one)
+        const rows = inside.map((one): InsideRow => ({ digest: one.digest, isApplied: applied.includes(one) }))
+        if (digestInside(rows) !== insideDigest) throw edited(insideDigest, digestInside(rows))
+        await records.write(at('insides', digest), JSON.stringify(rows))
+      }
       await write(at('plans', digest), JSON.stringify(withoutInside(plan)))
     },
 
@@ -84,6 +94,17 @@ export function createPlanStore(folder: string): PlanStore {
       if (actual !== digest) throw edited(digest, actual)
       verified.keep(plan, version)
       return plan
+    },
+
+    async getInside({ digest, insideDigest }) {
+      if (insideDigest === undefined) return []
+      const text = await records.read(at('insides', digest))
+      const rows = text === undefined ? [] : (JSON.parse(text) as readonly InsideRow[])
+      const actual = digestInside(rows)
+      if (actual !== insideDigest) throw edited(insideDigest, actual)
+      const plans: Plan[] = []
+      for (const { digest: one, isApplied } of rows) if (isApplied) plans.push(await store.getPlan(one))
+      return plans
     },
 
     async putBody(body) {
@@ -131,6 +152,12 @@ export function createPlanStore(folder: string): PlanStore {
     batches: createBatchLedger(folder, records, sends),
   }
   return store
+}
+
+/** A plan of what is inside. One that has nothing to carry out is not kept. */
+interface InsideRow {
+  readonly digest: string
+  readonly isApplied: boolean
 }
 
 /** `sha256:` and the lower-case hex SHA-256 of the raw body (docs/protocol/activities.md#fingerprint). */

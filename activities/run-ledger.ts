@@ -2,7 +2,8 @@
  * Which run may carry out a plan, and what it has done: kept in the plan store, so that no step believes a workflow.
  *
  * A run is let in by `quorate apply`, which makes a token for it. It may begin once the organization was found to be as the plan
- * was made for, and it is over when it says so or when a later run of the same plan begins. Of each batch it is kept which
+ * was made for, and it is over when it says so or when a later run of the same plan begins. A run that begins what is inside has
+ * a token of its own, and opens no batch. Of each batch it is kept which
  * bytes were made, which activity they became, and which ids that brought. An attacker who starts, resets or forges a workflow has none
  * of this: a token that nobody let in, that is over, or that belongs to another plan opens nothing.
  */
@@ -23,8 +24,21 @@ export interface RunOfPlan {
 }
 
 export interface RunLedger {
-  /** Lets one run carry out a plan, and returns its token. */
-  open(planDigest: string): Promise<string>
+  /** Lets one run carry out a plan, and returns its token: a new one unless it is given, which then opens this plan for ever. */
+  open(planDigest: string, token?: string): Promise<string>
+  /**
+   * Lets a run begin what is inside the organization of a plan, with the token that goes with the one that carries the plan
+   * out, if one does, and returns it. Neither of the two does what the other may.
+   */
+  openInside(planDigest: string, run?: string): Promise<string>
+  /** Throws `apply/run-refused` unless the run was let in to begin what is inside, and is not over. */
+  assertInside(run: RunOfPlan): Promise<void>
+  /** The plan that a token was let in for, and whether its run is over; undefined for none. */
+  find(token: string): Promise<{ readonly planDigest: string; readonly isOver: boolean } | undefined>
+  /** Whether the run that carried a plan out last is over. */
+  isOver(planDigest: string): Promise<boolean>
+  /** The ids that a batch brought in the run that carries a plan out, or in the one before it; undefined unless it is done. */
+  producedOf(planDigest: string, index: number): Promise<Ids | undefined>
   /** Throws `apply/run-refused` unless the run was let in for this plan and is not over. */
   assertOpen(run: RunOfPlan): Promise<void>
   /** Keeps that the organization was found to be as the plan was made for. */
@@ -35,8 +49,8 @@ export interface RunLedger {
   batch(run: RunOfPlan, index: number): Promise<BatchRecords>
   /** From now on every step of this run is refused. */
   end(run: RunOfPlan): Promise<void>
-  /** The runs that were let in and are not over, but for this one. */
-  listOpen(except?: string): Promise<readonly OpenRun[]>
+  /** The runs that were let in and are not over, but for these. */
+  listOpen(except?: readonly string[]): Promise<readonly OpenRun[]>
   /** The runs that were let in since the lock was last written. */
   listUnlocked(): Promise<readonly UnlockedRun[]>
 }
@@ -81,9 +95,9 @@ export function createRunLedger(folder: string, records: Records): RunLedger {
   const at = (shelf: string, name: string) => join(folder, shelf, name)
   const has = async (path: string) => (await read(path)) !== undefined
 
-  const assertOpen = async ({ planDigest, run }: RunOfPlan): Promise<string> => {
-    const id = idOf(run)
-    if (id === undefined || (await read(at('runs', id))) !== planDigest) {
+  const assertOpen = async ({ planDigest, run }: RunOfPlan, scope = ''): Promise<string> => {
+    const id = nameOfRun(run)
+    if (id === undefined || (await read(at('runs', id))) !== `${planDigest}${scope}`) {
       throw refused('no `quorate apply` let this run in for this plan')
     }
     if (await has(at('run-ends', id))) throw refused('this run is over')
@@ -96,15 +110,39 @@ export function createRunLedger(folder: string, records: Records): RunLedger {
   const batchRecords = (name: string, before?: string) => createBatchRecords(folder, records, { name, before })
 
   return {
-    async open(planDigest) {
-      const run = randomBytes(32).toString('hex')
+    async open(planDigest, run = randomBytes(32).toString('hex')) {
       // First, so that nothing is ever made by a run that is not in it.
-      await claim(at('run-unlocked', idOf(run)!), planDigest)
-      await claim(at('runs', idOf(run)!), planDigest)
+      await claim(at('run-unlocked', nameOfRun(run)!), planDigest)
+      await claim(at('runs', nameOfRun(run)!), planDigest)
       return run
+    },
+    async openInside(planDigest, run = randomBytes(32).toString('hex')) {
+      const token = insideTokenOf(run)
+      await claim(at('runs', nameOfRun(token)!), `${planDigest}${INSIDE}`)
+      return token
     },
     async assertOpen(run) {
       await assertOpen(run)
+    },
+    async assertInside(run) {
+      await assertOpen(run, INSIDE)
+    },
+    async find(token) {
+      const id = nameOfRun(token)
+      const text = id === undefined ? undefined : await read(at('runs', id))
+      if (text === undefined) return undefined
+      return { planDigest: planOf(text), isOver: await has(at('run-ends', id!)) }
+    },
+    async isOver(planDigest) {
+      const [now] = await current(planDigest)
+      return now !== undefined && (await has(at('run-ends', now)))
+    },
+    async producedOf(planDigest, index) {
+      for (const name of await current(planDigest)) {
+        const produced = await batchRecords(`${name}-${index}`).produced()
+        if (produced !== undefined) return produced
+      }
+      return undefined
     },
     async setFresh(run) {
       await claim(at('run-fresh', await assertOpen(run)), '')
@@ -126,7 +164,7 @@ export function createRunLedger(folder: string, records: Records): RunLedger {
       return batchRecords(`${id}-${index}`, before && `${before}-${index}`)
     },
     async end(run) {
-      const id = idOf(run.run)
+      const id = nameOfRun(run.run)
       if (id !== undefined && (await has(at('runs', id)))) await claim(at('run-ends', id), '')
     },
     async listUnlocked() {
@@ -146,11 +184,14 @@ export function createRunLedger(folder: string, records: Records): RunLedger {
       )
     },
     async listOpen(except) {
-      const over = new Set(await list(join(folder, 'run-ends')))
-      const open = (await list(join(folder, 'runs'))).filter((id) => !over.has(id) && id !== idOf(except))
+      const over = new Set([
+        ...(await list(join(folder, 'run-ends'))),
+        ...(except ?? []).flatMap((one) => nameOfRun(one) ?? []),
+      ])
+      const open = (await list(join(folder, 'runs'))).filter((id) => !over.has(id))
       const plans = await Promise.all(open.map((id) => read(at('runs', id))))
       return open.map((id, index) => ({
-        planDigest: plans[index] ?? '',
+        planDigest: planOf(plans[index] ?? ''),
         end: () => claim(at('run-ends', id), ''),
       }))
     },
@@ -207,8 +248,23 @@ function createBatchRecords(
   }
 }
 
+/** Stands after the plan's digest in the record of a run that begins what is inside. */
+const INSIDE = ' inside'
+
+const planOf = (text: string) => text.replace(INSIDE, '')
+
+/** The token with which what is inside is begun, for that of the run that carries the plan out. */
+export function insideTokenOf(run: string): string {
+  return encodeHex(sha256(encodeUtf8(`inside ${run}`)))
+}
+
+/** The token of the apply of one sub-organization: a step that is done again opens the same one. */
+export function tokenInside(run: string, index: number): string {
+  return encodeHex(sha256(encodeUtf8(`inside ${index} ${run}`)))
+}
+
 /** The name of a run in the plan store: a reader of the store cannot act as the run. */
-function idOf(run: unknown): string | undefined {
+export function nameOfRun(run: unknown): string | undefined {
   return typeof run === 'string' && run !== '' ? encodeHex(sha256(encodeUtf8(run))) : undefined
 }
 

@@ -88,6 +88,11 @@ export class ApplyRun {
     this.#ended = earlier
   }
 
+  /** State and number of these batches that are done, as text: another one when there is something to tell. */
+  standOf(batches: readonly number[]): string {
+    return `${this.#state()} ${batches.filter((index) => this.#records[index]?.state === 'completed').length}`
+  }
+
   /** Whether nothing new may be begun. */
   get stopping(): boolean {
     return this.cancelled || this.tooLong

@@ -1,28 +1,31 @@
 /**
  * Applies a plan. The workflow id `apply/<organization>` is the lock: one apply for an organization at a time.
+ * What is inside the organization is applied by workflows of its own, which `applyInside` begins; this one begins that, and
+ * tells it how it stands.
  *
  * It decides nothing: the plan says what is done, and each step checks by itself that it may. A batch's body is made once, from a time that stands in this history
  * before the body exists, and stored; every retry, after any crash, sends the same bytes, which the API answers with
  * the same activity. Waiting for people is a normal state and has no deadline.
  */
-import { CancellationScope, condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
 import type { ApplyProgress, Failure } from '../activities/model.ts'
-import { ApplyRun, type CarriedRun } from './apply-run.ts'
-import { cancel, nudge, progress } from './messages.ts'
+import { ApplyRun } from './apply-run.ts'
+import { beginApart } from './begin-apart.ts'
+import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
+import { applyNews, cancel, insideWorkflow, nudge, progress } from './messages.ts'
 import { AtRest, createPace, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS } from './steps.ts'
-
-export interface ApplyInput {
-  readonly organizationId: string
-  readonly planDigest: string
-  /** The token with which the plan store let this run in. Absent in histories of before, whose steps are refused today. */
-  readonly run?: string
-  /** Only from an earlier run of the same apply. */
-  readonly carried?: CarriedRun
-}
 
 export async function apply(input: ApplyInput): Promise<ApplyProgress> {
   const run = new ApplyRun(input, new Date().toISOString())
   setHandler(progress, () => run.progress())
+  setHandler(insideWorkflow, () => (input.inside ? input.tells! : null))
   setHandler(nudge, () => run.nudge())
   setHandler(cancel, () => run.cancel())
   // Temporal's own cancellation means the same as the signal: stop beginning things, wait for the running step, return
@@ -31,24 +34,69 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
 
   return CancellationScope.nonCancellable(async () => {
     const before = run.outline ? undefined : await begin(run, input)
-    if (before) return before
+    if (before) {
+      await createTeller(run, input)()
+      return before
+    }
+    if (!input.carried) await beginInside(input)
+    void tellChanges(run, input)
     await walk(run)
     if (run.tooLong && !run.cancelled && !run.finished) {
       await continueAsNew<typeof apply>({ ...input, carried: run.carry() })
     }
-    return keepOutcome(run)
+    const outcome = await keepOutcome(run)
+    await createTeller(run, input)()
+    return outcome
   })
 }
 
+/** Begins what is inside; it goes on when this has ended. */
+async function beginInside({ organizationId, planDigest, inside, tells }: ApplyInput): Promise<void> {
+  if (!inside || tells === undefined) return
+  const input: ApplyInsideInput = { organizationId, planDigest, run: inside.run }
+  await beginApart('applyInside', { workflowId: tells, input })
+}
+
+/** Makes a function that tells how the run stands, and of which batches it was not told before; one that has ended hears nothing. */
+function createTeller(run: ApplyRun, { tells, inside }: ApplyInput): () => Promise<void> {
+  const told = new Set<number>()
+  return async () => {
+    if (tells === undefined) return
+    const { planDigest, state, batches } = run.progress()
+    const made = (inside?.makers ?? []).filter((index) => batches[index]?.state === 'completed' && !told.has(index))
+    for (const index of made) told.add(index)
+    await getExternalWorkflowHandle(tells)
+      .signal(applyNews, { planDigest, state, made, hasDone: batches.some((one) => one.state === 'completed') })
+      .catch(() => {})
+  }
+}
+
+/** Tells each time that the run comes to rest, goes on, or has made a sub-organization; the end is told by itself. */
+async function tellChanges(run: ApplyRun, input: ApplyInput): Promise<void> {
+  if (input.tells === undefined) return
+  const tell = createTeller(run, input)
+  const stand = () => run.standOf(input.inside?.makers ?? [])
+  for (let before = ''; ; ) {
+    await condition(() => stand() !== before)
+    before = stand()
+    await tell()
+  }
+}
+
 /** Reads the plan and makes sure that it may still be applied; returns the end when it may not. */
-async function begin(run: ApplyRun, { organizationId }: ApplyInput): Promise<ApplyProgress | undefined> {
+async function begin(run: ApplyRun, input: ApplyInput): Promise<ApplyProgress | undefined> {
   const show = (error: Failure | undefined) => run.explain(error)
   try {
-    const outline = await persist(run, show, () => steps.loadOutline({ organizationId, ...run.token }))
+    const outline = await persist(run, show, () =>
+      steps.loadOutline({ organizationId: input.organizationId, ...run.token }),
+    )
     const freshness = await persist(run, show, () => steps.checkPlanFresh(run.token))
     if (!freshness.fresh) {
-      if ('earlier' in freshness) run.endAs(freshness.earlier)
-      else run.giveUp('stale', freshness.error)
+      if ('earlier' in freshness) {
+        // A plan that was carried out before may have left something inside.
+        if (freshness.earlier.state !== 'cancelled') await beginInside(input)
+        run.endAs(freshness.earlier)
+      } else run.giveUp('stale', freshness.error)
       return run.progress()
     }
     await persist(run, show, () => steps.spendPlan(run.token))

@@ -1,14 +1,20 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 import type { SendBatchProgress, SendNews } from '../activities/batch-model.ts'
-import type { ApplyProgress } from '../activities/model.ts'
+import type { ApplyNews, ApplyProgress, InsideProgress } from '../activities/model.ts'
 import type { SendProgress } from '../activities/send-model.ts'
 
 /** Where the apply stands. */
 export const progress = defineQuery<ApplyProgress>('progress')
+/** Which workflow begins what is inside; null where there is none. */
+export const insideWorkflow = defineQuery<string | null>('inside')
+/** Where what is inside stands. */
+export const insideProgress = defineQuery<InsideProgress>('progress')
 /** Where the send stands. */
 export const sendProgress = defineQuery<SendProgress>('progress')
 /** Where the batch stands. */
 export const batchProgress = defineQuery<SendBatchProgress>('progress')
+/** How an apply stands, told to the workflow that begins what is inside. */
+export const applyNews = defineSignal<[ApplyNews]>('apply-news')
 /** What a batch has learned of one of its sends, which need not ask itself then. */
 export const told = defineSignal<[SendNews]>('told')
 /** There may be news of a waiting activity (a webhook came, somebody voted): ask now. Harmless when there is none. */

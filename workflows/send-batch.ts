@@ -6,21 +6,20 @@
  */
 import {
   CancellationScope,
-  ChildWorkflowCancellationType,
   ContinueAsNew,
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
-  ParentClosePolicy,
   setHandler,
-  startChild,
   workflowInfo,
 } from '@temporalio/workflow'
 import type { BatchCounts, BatchedSend, SendBatchProgress } from '../activities/batch-model.ts'
 import type { BatchNews } from '../activities/batches.ts'
 import type { Failure } from '../activities/model.ts'
+import { beginApart } from './begin-apart.ts'
 import { batchProgress, nudge, resume, stop, told } from './messages.ts'
-import { send } from './send.ts'
+import { sendWorkflowId } from './names.ts'
+import type { SendInput } from './send.ts'
 import { createPace, persist, rest, steps, toFailure, type Waiter } from './steps.ts'
 
 export interface SendBatchInput {
@@ -188,24 +187,14 @@ async function askFrom(run: BatchRun, from: number): Promise<BatchNews> {
 /** Begins a send; one that runs is left to itself. It goes on when this has ended. */
 async function begin(run: BatchRun, { sendId, reference }: BatchedSend): Promise<void> {
   const { organizationId } = run.input
-  try {
-    await startChild(send, {
-      workflowId: idOf(organizationId, sendId),
-      args: [{ organizationId, sendId, batched: { reference } }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      cancellationType: ChildWorkflowCancellationType.ABANDON,
-    })
-    run.children++
-  } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error
-  }
+  const input: SendInput = { organizationId, sendId, batched: { reference } }
+  const workflowId = sendWorkflowId(organizationId, sendId)
+  if (await beginApart('send', { workflowId, input })) run.children++
 }
-
-const idOf = (organizationId: string, sendId: string) => `send/${organizationId}/${sendId}`
 
 /** Tells a send what is new; a send whose workflow was ended is begun again, with the same bytes. */
 async function tell(run: BatchRun, one: BatchNews['news'][number]): Promise<void> {
-  const handle = getExternalWorkflowHandle(idOf(run.input.organizationId, one.sendId))
+  const handle = getExternalWorkflowHandle(sendWorkflowId(run.input.organizationId, one.sendId))
   await handle.signal(told, one.news).catch(() => begin(run, one))
 }
 

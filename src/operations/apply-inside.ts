@@ -1,31 +1,27 @@
 /**
- * Carries out what a plan says of sub-organizations, each by an apply of its own: `apply/<its id>` is its lock. It runs on the
- * queue of the parent, whose worker is given the keys. One that the parent has just made is settled first: its plan is the one
- * that was looked at, with ids for stand-ins.
+ * Looks at what is inside sub-organizations: each is applied by an apply of its own, `apply/<its id>`, on the queue of the parent,
+ * whose worker is given the keys. A workflow begins them (`workflows/apply-inside.ts`); here they are followed and compared.
  */
 import { join } from 'node:path'
-import { type ApplyProgress, createPlanStore } from '../../activities/index.ts'
+import { type ApplyProgress, createPlanStore, type InsideStand, readAsPlanned } from '../../activities/index.ts'
 import type { apply } from '../../workflows/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../diagnostics/index.ts'
-import { readActual, readInside } from '../live/index.ts'
+import { readActual } from '../live/index.ts'
+import { isStandIn, kindsOf, movedSince, type Plan, plansInside, subOrganizationsOf } from '../plan/index.ts'
 import {
-  appliedPlans,
-  collectIds,
-  isStandIn,
-  kindsOf,
-  movedSince,
-  type Plan,
-  settle,
-  subOrganizationsOf,
-} from '../plan/index.ts'
-import { formatAddress } from '../resources/index.ts'
-import { type ApplyHandle, type ApplyPlace, askProgress, followApply, startApply } from './apply.ts'
-import { exitOf, isOver } from './apply-end.ts'
+  type ApplyHandle,
+  type ApplyPlace,
+  askInside,
+  askProgress,
+  followApply,
+  type InsideHandle,
+  joinApply,
+} from './apply.ts'
+import { exitOf } from './apply-end.ts'
+import { followRun } from './follow.ts'
 import { applyId } from './names.ts'
-
-/** Applies of sub-organizations that run at the same time. */
-const AT_ONCE = 4
+import { APPLY } from './run-end.ts'
 
 /** An apply of a sub-organization that has not ended. */
 export interface RunningInside {
@@ -56,74 +52,111 @@ export async function runningInside({
   return found.toSorted((a, b) => (a.organization < b.organization ? -1 : 1))
 }
 
+/** What begins applies inside, and has not ended. */
+export async function beginningInside({ client, taskQueue }: ApplyPlace): Promise<readonly InsideHandle[]> {
+  const query = `TaskQueue = '${taskQueue}' AND WorkflowType = 'applyInside' AND ExecutionStatus = 'Running'`
+  const found: InsideHandle[] = []
+  for await (const { workflowId } of client.workflow.list({ query })) found.push(client.workflow.getHandle(workflowId))
+  return found
+}
+
 /** The result of applying one sub-organization. */
 export interface InsideOutcome {
   readonly plan: Plan
   readonly exit: ExitCode
   /** Absent for one that was not begun. */
   readonly progress?: ApplyProgress
+  /** It is begun by itself, once the organization's own apply has come so far. */
+  readonly isPending?: boolean
 }
 
-/** Plans of sub-organizations in which there is something to do, and somebody to do it as. */
-export function plansToApply(plan: Plan): readonly Plan[] {
-  return appliedPlans(plan).filter((one) => one !== plan && one.batches.length > 0)
-}
-
-export interface InsideApply {
-  readonly plan: Plan
-  readonly client: QueryClient
+export interface InsideFollowed {
+  /** The plans of what is inside, in the order in which they are begun. */
+  readonly plans: readonly Plan[]
   readonly applies: ApplyPlace
-  /** The progress of the parent's own apply, with the ids of the sub-organizations that it made. */
-  readonly progress: Pick<ApplyProgress, 'batches'>
+  readonly handle: InsideHandle
   /** Called with each result, when an apply ends or begins to wait. */
   readonly ended: (outcome: InsideOutcome) => void
   /** Called each time a running apply has been asked for its progress. */
-  readonly look?: (plan: Plan, progress: ApplyProgress, before: ApplyProgress | undefined) => void
+  readonly look: (plan: Plan, progress: ApplyProgress, before: ApplyProgress | undefined) => void
 }
 
-/** Applies them all, a few at a time; one that fails or waits stops no other. */
-export async function applyInside(input: InsideApply): Promise<readonly InsideOutcome[]> {
-  const outcomes: InsideOutcome[] = []
-  const left = [...plansToApply(input.plan)]
-  const work = async () => {
-    for (let plan = left.shift(); plan; plan = left.shift()) {
-      const outcome = await applyOne(input, plan)
-      input.ended(outcome)
-      outcomes.push(outcome)
-    }
+/**
+ * Follows what is inside until all of it has ended or waits: for people, or for the organization's own apply that waits. What
+ * follows only looks.
+ */
+export async function followInside(input: InsideFollowed): Promise<readonly InsideOutcome[]> {
+  const { plans: planned, handle, ended } = input
+  const following = new Map<number, Promise<void>>()
+  const outcomes = new Map<number, InsideOutcome>()
+  const settle = (index: number, outcome: InsideOutcome) => {
+    outcomes.set(index, outcome)
+    ended(outcome)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-  return outcomes.toSorted((a, b) => (a.plan.organization.name < b.plan.organization.name ? -1 : 1))
+  let fault: { readonly error: unknown } | undefined
+  const last = await followRun(handle, APPLY, {
+    ask: () => askInside(handle),
+    show({ organizations }) {
+      for (const [index, stand] of organizations.entries()) {
+        if (following.has(index) || stand.state === 'pending') continue
+        const followed = followOne(input, planned[index]!, stand).then((outcome) => settle(index, outcome))
+        following.set(
+          index,
+          followed.catch((error: unknown) => {
+            fault ??= { error }
+          }),
+        )
+      }
+    },
+    isEnough: ({ state, organizations }) => {
+      if (fault) throw fault.error
+      const isFollowed = organizations.every((stand, index) => stand.state === 'pending' || outcomes.has(index))
+      return state !== 'running' && isFollowed
+    },
+  })
+  for (const [index, one] of planned.entries()) {
+    if (outcomes.has(index)) continue
+    if (last.state === 'waiting') settle(index, { plan: one, exit: EXIT.waiting, isPending: true })
+    else settle(index, last.error ? notBegun(one, last.error) : { plan: one, exit: EXIT.error })
+  }
+  return planned.map((_, index) => outcomes.get(index)!)
 }
 
-async function applyOne(input: InsideApply, planned: Plan): Promise<InsideOutcome> {
-  const plan = isStandIn(planned.organization.id) ? await settled(input, planned) : planned
-  if (!plan) return { plan: planned, exit: EXIT.done }
-  const place = { ...input.applies, organizationId: plan.organization.id }
-  const handle = await startApply(place, plan)
+/** Follows one that was begun, here or by another apply, until it has ended or waits. */
+async function followOne(
+  { applies, look }: InsideFollowed,
+  planned: Plan,
+  { state, organizationId, planDigest, error }: InsideStand,
+): Promise<InsideOutcome> {
+  if (state === 'left') return { plan: planned, exit: EXIT.done }
+  if (organizationId === undefined || planDigest === undefined) return notBegun(planned, error)
+  const place = { ...applies, organizationId }
+  const plan = await createPlanStore(join(applies.dataDir, 'plans')).getPlan(planDigest)
+  if (error) return notBegun(plan, error)
+  const handle =
+    state === 'elsewhere'
+      ? await joinApply(place, plan)
+      : applies.client.workflow.getHandle<typeof apply>(applyId(organizationId))
   // It goes on by itself; a wait for people in one must not keep the others from beginning.
-  const show = (now: ApplyProgress, before: ApplyProgress | undefined) => input.look?.(plan, now, before)
-  const progress = await followApply(handle, show, ({ state }) => state === 'waiting')
-  return { plan, exit: isOver(progress) || progress.state === 'waiting' ? exitOf(progress) : EXIT.waiting, progress }
+  const progress = await followApply(
+    handle,
+    (now, before) => look(plan, now, before),
+    (now) => now.state === 'waiting',
+  )
+  return { plan, exit: exitOf(progress), progress }
 }
 
-/** The plan with the ids of what lives; undefined when the parent has not made it. */
-async function settled({ plan, client, progress }: InsideApply, planned: Plan): Promise<Plan | undefined> {
-  const { name } = planned.organization
-  const address = formatAddress('subOrganization', name)
-  const batch = plan.batches.find(({ produces }) => produces.some((one) => one.address === address))
-  const made = batch && progress.batches.find(({ index }) => index === batch.index)
-  if (made?.state !== 'completed' || made.activityId === undefined) return undefined
-  const { activity } = await client.query('get_activity', { activityId: made.activityId })
-  const id = collectIds(batch!, activity.result)[address]!
-  return settle(planned, await readAsPlanned(client, planned, id))
-}
-
-/** What is inside, as far as the plan leans on it. */
-function readAsPlanned(client: QueryClient, plan: Plan, id: string) {
-  const { publicKey } = plan.actor
-  const { name } = plan.organization
-  return readInside(client, { id, name }, { publicKey, reader: plan.actor, mentioned: kindsOf(plan), sparing: true })
+/** Why nothing of it could be begun, in the form of an apply. */
+function notBegun(plan: Plan, error: InsideStand['error']): InsideOutcome {
+  const state = error?.code === 'plan/stale' ? 'stale' : 'failed'
+  const progress: ApplyProgress = {
+    planDigest: plan.digest,
+    state,
+    startedAt: new Date().toISOString(),
+    batches: [],
+    ...(error ? { error } : {}),
+  }
+  return { plan, exit: exitOf(progress), progress }
 }
 
 /**
@@ -134,7 +167,7 @@ export async function movedAnywhere(client: QueryClient, plan: Plan): Promise<re
   const wanted = subOrganizationsOf(plan)
   const reach = { mentioned: kindsOf(plan), ...(wanted.length > 0 ? { subOrganizations: wanted } : {}) }
   const moved = [...movedSince(plan, await readActual(client, reach))]
-  for (const one of plansToApply(plan)) {
+  for (const one of plansInside(plan)) {
     const { id, name } = one.organization
     if (isStandIn(id)) continue
     moved.push(...movedSince(one, await readAsPlanned(client, one, id)).map((text) => `in ${name}: ${text}`))
@@ -152,7 +185,7 @@ export async function assertFreshInside(
   { dataDir }: Pick<ApplyPlace, 'dataDir'>,
 ): Promise<void> {
   const store = createPlanStore(join(dataDir, 'plans'))
-  for (const one of plansToApply(plan)) {
+  for (const one of plansInside(plan)) {
     const { id, name } = one.organization
     if (isStandIn(id) || (await store.spentBy(one.digest)) !== undefined) continue
     const moved = movedSince(one, await readAsPlanned(client, one, id))

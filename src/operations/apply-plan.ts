@@ -4,9 +4,9 @@
 import { existsSync } from 'node:fs'
 import { EXIT, type ExitCode, QuorateError } from '../diagnostics/index.ts'
 import { appliedPlans, type Plan } from '../plan/index.ts'
-import type { ApplyHandle, ApplyPlace } from './apply.ts'
+import { type ApplyHandle, type ApplyPlace, startApply } from './apply.ts'
 import { assertFreshInside } from './apply-inside.ts'
-import { type CarriedOut, type CarryOutEvent, carryOut, hasWork, startOnly } from './carry-out.ts'
+import { type CarriedOut, type CarryOutEvent, carryOut, hasWork } from './carry-out.ts'
 import { reader } from './clients.ts'
 import type { Place } from './place.ts'
 import { assertApplicable } from './plan-checks.ts'
@@ -18,8 +18,8 @@ export type ApplyEvent =
   | CarryOutEvent
   /** The plan, before it is checked and asked about. */
   | { readonly kind: 'planned'; readonly plan: Plan }
-  /** It goes on in the background; `isWhole` unless something could not be begun yet. */
-  | { readonly kind: 'detached'; readonly isWhole: boolean }
+  /** It goes on in the background. */
+  | { readonly kind: 'detached' }
   /** What came of it; undefined where there was nothing to do. */
   | { readonly kind: 'carried out'; readonly plan: Plan; readonly result: CarriedOut | undefined }
   /** Planned again when it was done. */
@@ -91,18 +91,18 @@ export async function applySaved(
   return exit
 }
 
-async function applyPlan({ place, tell, withApplies, isDetached, isEnough }: ApplyDoor, plan: Plan): Promise<ExitCode> {
+async function applyPlan({ tell, withApplies, isDetached, isEnough }: ApplyDoor, plan: Plan): Promise<ExitCode> {
   if (!hasWork(plan)) {
     tell({ kind: 'carried out', plan, result: undefined })
     return EXIT.done
   }
   return withApplies(async (applies) => {
     if (isDetached) {
-      tell({ kind: 'detached', ...(await startOnly(applies, plan)) })
+      await startApply(applies, plan)
+      tell({ kind: 'detached' })
       return EXIT.done
     }
-    const client = reader(place)
-    const result = await carryOut({ plan, applies, client, tell, isEnough: (_, handle) => isEnough(handle) })
+    const result = await carryOut({ plan, applies, tell, isEnough: (_, handle) => isEnough(handle) })
     tell({ kind: 'carried out', plan, result })
     return result.exit
   })

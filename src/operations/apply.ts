@@ -1,16 +1,18 @@
 import { join } from 'node:path'
 import type { Client, WorkflowHandle } from '@temporalio/client'
-import { type ApplyProgress, createPlanStore } from '../../activities/index.ts'
-import type { apply } from '../../workflows/index.ts'
+import { type ApplyProgress, createPlanStore, type InsideProgress, nameOfRun } from '../../activities/index.ts'
+import type { ApplyInput, ApplyInsideInput, apply, applyInside } from '../../workflows/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
-import type { Plan } from '../plan/index.ts'
+import { type Plan, plansInside } from '../plan/index.ts'
+import { formatAddress } from '../resources/index.ts'
 import { isOver } from './apply-end.ts'
 import { followRun, untilAskedAgain } from './follow.ts'
-import { applyId, taskQueueOf } from './names.ts'
+import { applyId, applyInsideId, taskQueueOf } from './names.ts'
 import { APPLY } from './run-end.ts'
 import { isAlreadyStarted, isNotFound, isServiceError } from './temporal-errors.ts'
 
 export type ApplyHandle = WorkflowHandle<typeof apply>
+export type InsideHandle = WorkflowHandle<typeof applyInside>
 
 /** The client, queue and folder that are needed to start or find the apply of an organization. */
 export interface ApplyPlace {
@@ -49,41 +51,111 @@ function noWorker(taskQueue: string, cause?: unknown): QuorateError {
   })
 }
 
+/** What was begun for a plan. */
+export interface StartedApply {
+  /** The organization's own apply; absent where nothing of its own changes. */
+  readonly own?: ApplyHandle
+  /** What begins the applies inside, and their plans; absent where nothing inside changes. */
+  readonly inside?: { readonly handle: InsideHandle; readonly plans: readonly Plan[] }
+}
+
 /**
- * Starts applying a plan, or joins the run that carries out the same definitions already: the world has moved under it
- * because of that very run. Throws `cli/apply-runs` when what runs was made from other definitions.
+ * Starts applying a plan with what is inside, in one request, or joins the run that carries out the same definitions already: the
+ * world has moved under it because of that very run. Throws `cli/apply-runs` when what runs was made from other definitions.
  */
-export async function startApply(
-  { client, organizationId, taskQueue, dataDir }: ApplyPlace,
-  plan: Plan,
-): Promise<ApplyHandle> {
+export async function startApply(place: ApplyPlace, plan: Plan): Promise<StartedApply> {
+  const { client, organizationId, taskQueue, dataDir } = place
   await assertWorker(client, taskQueue)
   const planStore = createPlanStore(join(dataDir, 'plans'))
   await planStore.putPlan(plan)
-  const workflowId = applyId(organizationId)
+  const plans = plansInside(plan)
+  if (plan.batches.length === 0) return { inside: { handle: await startInside(place, plan), plans } }
   const run = await planStore.runs.open(plan.digest)
+  const inside = plans.length === 0 ? undefined : await planStore.runs.openInside(plan.digest, run)
+  const tells = inside === undefined ? undefined : applyInsideId(organizationId, nameOfRun(inside)!)
+  const input: ApplyInput = {
+    organizationId,
+    planDigest: plan.digest,
+    run,
+    ...(inside === undefined ? {} : { inside: { run: inside, makers: makersOf(plan) }, tells: tells! }),
+  }
   try {
-    const handle = await client.workflow.start<typeof apply>('apply', {
-      workflowId,
+    const own = await client.workflow.start<typeof apply>('apply', {
+      workflowId: applyId(organizationId),
       taskQueue,
-      args: [{ organizationId, planDigest: plan.digest, run }],
+      args: [input],
       workflowIdConflictPolicy: 'FAIL',
     })
     // This run holds the lock. One that was ended at Temporal cannot be started again with the old input.
-    await planStore.endRuns(organizationId, { except: run })
-    return handle
+    await planStore.endRuns(organizationId, { except: inside === undefined ? [run] : [run, inside] })
+    if (tells === undefined) return { own }
+    return { own, inside: { handle: client.workflow.getHandle<typeof applyInside>(tells), plans } }
   } catch (error) {
     if (!isAlreadyStarted(error)) throw error
     await planStore.runs.end({ planDigest: plan.digest, run })
-    const handle = client.workflow.getHandle<typeof apply>(workflowId)
-    const running = await askProgress(handle)
-    const runningPlan = await planStore.getPlan(running.planDigest).catch(() => undefined)
-    if (runningPlan?.definitionsDigest === plan.definitionsDigest) return handle
-    throw new QuorateError('cli/apply-runs', 'another plan is being applied to this organization', {
-      facts: { since: running.startedAt, plan: running.planDigest, submitted: 'nothing of this plan' },
-      next: 'follow it with `quorate status --follow`, or stop it with `quorate status --cancel` and apply again',
-    })
+    if (inside !== undefined) await planStore.runs.end({ planDigest: plan.digest, run: inside })
+    const own = await joinApply(place, plan)
+    const joined = await findInside(place, own)
+    if (joined) return { own, inside: joined }
+    // Where that run found nothing to do inside, or nobody to do it as, what lives is begun now.
+    return plans.length === 0
+      ? { own }
+      : { own, inside: { handle: await startInside(place, plan, { isOwnElsewhere: true }), plans } }
   }
+}
+
+/** The batches that make sub-organizations in which there is something to do. */
+function makersOf(plan: Plan): readonly number[] {
+  const made = new Set(plansInside(plan).map(({ organization }) => formatAddress('subOrganization', organization.name)))
+  return plan.batches
+    .filter(({ produces }) => produces.some(({ address }) => made.has(address)))
+    .map(({ index }) => index)
+}
+
+/** The apply that holds the lock, if it carries out the same definitions. Throws `cli/apply-runs`. */
+export async function joinApply(
+  { client, organizationId, dataDir }: ApplyPlace,
+  { definitionsDigest }: Pick<Plan, 'definitionsDigest'>,
+): Promise<ApplyHandle> {
+  const handle = client.workflow.getHandle<typeof apply>(applyId(organizationId))
+  const running = await askProgress(handle)
+  const store = createPlanStore(join(dataDir, 'plans'))
+  const runningPlan = await store.getPlan(running.planDigest).catch(() => undefined)
+  if (runningPlan?.definitionsDigest === definitionsDigest) return handle
+  throw new QuorateError('cli/apply-runs', 'another plan is being applied to this organization', {
+    facts: { since: running.startedAt, plan: running.planDigest, submitted: 'nothing of this plan' },
+    next: 'follow it with `quorate status --follow`, or stop it with `quorate status --cancel` and apply again',
+  })
+}
+
+/** Begins what is inside by itself: nothing of the organization's own changes, or another run does that. */
+async function startInside(
+  { client, organizationId, taskQueue, dataDir }: ApplyPlace,
+  plan: Plan,
+  { isOwnElsewhere = false }: { readonly isOwnElsewhere?: boolean } = {},
+): Promise<InsideHandle> {
+  const run = await createPlanStore(join(dataDir, 'plans')).runs.openInside(plan.digest)
+  const input: ApplyInsideInput = {
+    organizationId,
+    planDigest: plan.digest,
+    run,
+    ...(isOwnElsewhere ? { isOwnElsewhere } : {}),
+  }
+  return client.workflow.start<typeof applyInside>('applyInside', {
+    workflowId: applyInsideId(organizationId, nameOfRun(run)!),
+    taskQueue,
+    args: [input],
+  })
+}
+
+/** What begins the applies inside for a running apply of the organization; undefined where nothing does. */
+async function findInside({ client, dataDir }: ApplyPlace, own: ApplyHandle): Promise<StartedApply['inside']> {
+  // A run of before does not know the question.
+  const workflowId = await own.query<string | null>('inside').catch(() => null)
+  if (workflowId === null) return undefined
+  const store = createPlanStore(join(dataDir, 'plans'))
+  const running = await store.getPlan((await askProgress(own)).planDigest)
+  return { handle: client.workflow.getHandle<typeof applyInside>(workflowId), plans: await store.getInside(running) }
 }
 
 /** The apply of an organization, running or ended; undefined when there was none that Temporal still knows. */
@@ -100,20 +172,24 @@ export async function findApply({ client, organizationId, taskQueue }: ApplyPlac
 }
 
 /** Asks where an apply stands. A worker that went away since it was last seen is `cli/no-worker`, as none is. */
-export async function askProgress(handle: ApplyHandle): Promise<ApplyProgress> {
+export const askProgress = (handle: ApplyHandle): Promise<ApplyProgress> => ask(handle)
+/** Asks where what is inside stands. */
+export const askInside = (handle: InsideHandle): Promise<InsideProgress> => ask(handle)
+
+async function ask<T>(handle: Pick<WorkflowHandle, 'query' | 'workflowId'>): Promise<T> {
   try {
-    return await handle.query<ApplyProgress>('progress')
+    return await handle.query<T>('progress')
   } catch (error) {
     if (!isServiceError(error)) throw error
-    throw noWorker(taskQueueOf(handle.workflowId.slice(applyId('').length)), error)
+    throw noWorker(taskQueueOf(handle.workflowId.split('/')[1]!), error)
   }
 }
 
 export const nudgeApply = (handle: ApplyHandle): Promise<void> => signal(handle, 'nudge')
-export const cancelApply = (handle: ApplyHandle): Promise<void> => signal(handle, 'cancel')
+export const cancelApply = (handle: ApplyHandle | InsideHandle): Promise<void> => signal(handle, 'cancel')
 
 /** Signals a workflow; one that has ended meanwhile needs no signal. */
-async function signal(handle: Pick<ApplyHandle, 'signal'>, name: string): Promise<void> {
+async function signal(handle: Pick<WorkflowHandle, 'signal'>, name: string): Promise<void> {
   await handle.signal(name).catch((error: unknown) => {
     if (!isNotFound(error)) throw error
   })

@@ -1,11 +1,10 @@
 /** Carries out a plan that may be applied: begins it, and follows it until nothing is left to look at. */
 import type { ApplyProgress } from '../../activities/index.ts'
-import type { QueryClient } from '../client/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
-import { appliedPlans, isStandIn, type Plan } from '../plan/index.ts'
-import { type ApplyHandle, type ApplyPlace, followApply, startApply } from './apply.ts'
+import { appliedPlans, type Plan } from '../plan/index.ts'
+import { type ApplyHandle, type ApplyPlace, followApply, type StartedApply, startApply } from './apply.ts'
 import { exitOf } from './apply-end.ts'
-import { applyInside, type InsideOutcome, plansToApply } from './apply-inside.ts'
+import { followInside, type InsideOutcome } from './apply-inside.ts'
 
 /** What is told while a plan is carried out. */
 export type CarryOutEvent =
@@ -26,7 +25,6 @@ export type CarryOutEvent =
 export interface CarryOut {
   readonly plan: Plan
   readonly applies: ApplyPlace
-  readonly client: QueryClient
   readonly tell: (event: CarryOutEvent) => void
   /** Whether the organization's own apply, which waits for people, is followed no longer. */
   readonly isEnough: (progress: ApplyProgress, handle: ApplyHandle) => boolean | Promise<boolean>
@@ -45,10 +43,20 @@ export function hasWork(plan: Plan): boolean {
   return appliedPlans(plan).some(({ batches }) => batches.length > 0)
 }
 
-/** Starts the applies and follows them: the parent's first, then those of what is inside. */
+/** Begins the applies and follows them: the organization's own first, then those of what is inside. */
 export async function carryOut(input: CarryOut): Promise<CarriedOut> {
-  const progress = await carryOutOwn(input)
-  const inside = mayGoOn(progress) ? await carryOutInside(input, progress) : []
+  const { plan, applies, tell } = input
+  const begun = await startApply(applies, plan)
+  const progress = await followOwn(input, begun)
+  const inside =
+    begun.inside && mayGoOn(progress)
+      ? await followInside({
+          ...begun.inside,
+          applies,
+          ended: (outcome) => tell({ kind: 'inside rested', outcome }),
+          look: (of, now, before) => tell({ kind: 'inside progress', plan: of, progress: now, before }),
+        })
+      : []
   const began = progress.batches.length > 0 || inside.length === 0 ? [exitOf(progress)] : []
   return { progress, inside, exit: exitOfAll([...began, ...inside.map((one) => one.exit)]) }
 }
@@ -56,6 +64,7 @@ export async function carryOut(input: CarryOut): Promise<CarriedOut> {
 /** What is inside depends on nothing outside but its own creation; yet where nothing at all could be done, nothing is tried. */
 function mayGoOn(own: ApplyProgress): boolean {
   const exit = exitOf(own)
+  if (own.state === 'cancelled') return false
   return exit === EXIT.done || exit === EXIT.waiting || exit === EXIT.partial
 }
 
@@ -66,37 +75,11 @@ function exitOfAll(exits: readonly ExitCode[]): ExitCode {
   return exits.includes(EXIT.waiting) ? EXIT.waiting : EXIT.done
 }
 
-async function carryOutOwn({ plan, applies, tell, isEnough }: CarryOut): Promise<ApplyProgress> {
-  if (plan.batches.length === 0) {
-    return { planDigest: plan.digest, state: 'done', startedAt: new Date().toISOString(), batches: [] }
-  }
-  const handle = await startApply(applies, plan)
+async function followOwn({ plan, tell, isEnough }: CarryOut, { own }: StartedApply): Promise<ApplyProgress> {
+  if (!own) return { planDigest: plan.digest, state: 'done', startedAt: new Date().toISOString(), batches: [] }
   const show = (progress: ApplyProgress, before: ApplyProgress | undefined) =>
     tell({ kind: 'progress', progress, before })
-  const progress = await followApply(handle, show, (now) => now.state === 'waiting' && isEnough(now, handle))
+  const progress = await followApply(own, show, (now) => now.state === 'waiting' && isEnough(now, own))
   tell({ kind: 'rested', plan, progress })
   return progress
-}
-
-function carryOutInside(
-  { plan, applies, client, tell }: CarryOut,
-  progress: ApplyProgress,
-): Promise<readonly InsideOutcome[]> {
-  return applyInside({
-    plan,
-    client,
-    applies,
-    progress,
-    ended: (outcome) => tell({ kind: 'inside rested', outcome }),
-    look: (of, now, before) => tell({ kind: 'inside progress', plan: of, progress: now, before }),
-  })
-}
-
-/** Starts what can be started and leaves it to the background; whether something could not be. */
-export async function startOnly(applies: ApplyPlace, plan: Plan): Promise<{ readonly isWhole: boolean }> {
-  if (plan.batches.length > 0) await startApply(applies, plan)
-  const inside = plansToApply(plan)
-  const living = inside.filter(({ organization }) => !isStandIn(organization.id))
-  for (const one of living) await startApply({ ...applies, organizationId: one.organization.id }, one)
-  return { isWhole: living.length === inside.length }
 }

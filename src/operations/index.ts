@@ -7,15 +7,23 @@
 export {
   type ApplyHandle,
   type ApplyPlace,
+  askInside,
   askProgress,
   assertWorker,
   cancelApply,
   findApply,
   followApply,
+  type InsideHandle,
   nudgeApply,
 } from './apply.ts'
 export { exitOf } from './apply-end.ts'
-export { type InsideOutcome, movedAnywhere, type RunningInside, runningInside } from './apply-inside.ts'
+export {
+  beginningInside,
+  type InsideOutcome,
+  movedAnywhere,
+  type RunningInside,
+  runningInside,
+} from './apply-inside.ts'
 export { type ApplyDoor, type ApplyEvent, applyFolder, applySaved } from './apply-plan.ts'
 export { type CarriedOut, type CarryOutEvent, carryOut, hasWork } from './carry-out.ts'
 export { createClients, createSendClients, rateOf, reader, submitter } from './clients.ts'

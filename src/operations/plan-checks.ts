@@ -1,6 +1,6 @@
 /** What must hold of a plan, whoever made it, before anything of it is submitted: in the organization and in what is inside it. */
 import { EXIT, findKeyMaterial, placeInWords, QuorateError } from '../diagnostics/index.ts'
-import { appliedPlans, type Plan, rejectionText } from '../plan/index.ts'
+import { appliedPlans, guardsThatStop, type Plan, rejectionText } from '../plan/index.ts'
 
 /** Throws the first reason why a plan is not carried out. */
 export function assertApplicable(plan: Plan): void {
@@ -13,7 +13,7 @@ export function assertApplicable(plan: Plan): void {
 /** Throws `cli/refused` when a guard stops the plan that no bypass lets pass. */
 export function assertAllowed(plan: Plan): void {
   const stopped = appliedPlans(plan).flatMap((one) =>
-    one.guards.filter(({ allowed }) => !allowed).map((guard) => ({ ...guard, where: whereIn(plan, one) })),
+    guardsThatStop(one).map((guard) => ({ ...guard, where: whereIn(plan, one) })),
   )
   if (stopped.length === 0) return
   throw new QuorateError('cli/refused', stopped.map(({ message, where }) => `${where}${message}`).join('; '), {

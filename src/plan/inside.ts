@@ -25,7 +25,7 @@ export function withInside(
   return { ...counted, digest: digestOf(counted) }
 }
 
-export function digestInside(inside: readonly Plan[]): string {
+export function digestInside(inside: readonly Pick<Plan, 'digest'>[]): string {
   return digestJson(inside.map(({ digest }) => digest))
 }
 
@@ -47,6 +47,16 @@ export function hasChanges(plan: Plan): boolean {
 /** Plans that are carried out: what was only compared is left alone. */
 export function appliedPlans(plan: Plan): readonly Plan[] {
   return allPlans(plan).filter(({ comparedOnly }) => !comparedOnly)
+}
+
+/** Plans of sub-organizations in which there is something to do, and somebody to do it as. */
+export function plansInside(plan: Plan): readonly Plan[] {
+  return appliedPlans(plan).filter((one) => one !== plan && one.batches.length > 0)
+}
+
+/** The guards that stop a plan: those that were not let pass when it was made. */
+export function guardsThatStop({ guards }: Pick<Plan, 'guards'>): Plan['guards'] {
+  return guards.filter(({ allowed }) => !allowed)
 }
 
 const MARK = '00000000-0000-0000-'

@@ -6,7 +6,7 @@ import { createOrganizationWorker } from '../../src/cli/organization-worker.ts'
 import { readSettings } from '../../src/config/index.ts'
 import type { ServiceOptions } from '../../src/service/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
-import { connectTemporal, loadPayloadSeal } from '../../src/worker/index.ts'
+import { connectTemporal, loadPayloadSeal, type TemporalConnections } from '../../src/worker/index.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
 import { testBundle } from '../worker-runtime.ts'
@@ -18,6 +18,8 @@ export interface Scene {
   readonly env: Readonly<Record<string, string>>
   /** Ends the worker, for a test that has one of its own. */
   stopWorker(): Promise<void>
+  /** Starts a worker where the one before was ended. */
+  startWorker(): Promise<void>
 }
 
 /** What a scene is like where it is not like every other. */
@@ -41,27 +43,39 @@ export async function scene(given: SceneOptions = {}): Promise<Scene> {
     QUORATE_BASE_URL: await at(service),
     ...more,
   })
-  const { worker, temporal } = await startWorker(env)
-  const running = worker.run()
+  const temporal = await connectScene(env)
+  const start = async () => {
+    const worker = await createSceneWorker(env, temporal)
+    return { worker, running: worker.run() }
+  }
+  let { worker, running } = await start()
   const stopWorker = async () => {
     if (worker.getState() === 'RUNNING') worker.shutdown()
     await running
+  }
+  const startWorker = async () => {
+    ;({ worker, running } = await start())
   }
   atEnd(async () => {
     await stopWorker()
     await temporal.close()
     await service.close()
   })
-  return { service, folder, env, stopWorker }
+  return { service, folder, env, stopWorker, startWorker }
+}
+
+/** The Temporal server of a scene, as its commands have it. */
+export async function connectScene(environment: Scene['env']): Promise<TemporalConnections> {
+  const { dataDir, payloadKey } = readSettings(environment, {})
+  return connectTemporal({ environment }, await loadPayloadSeal(dataDir, payloadKey))
 }
 
 /** What `quorate worker` runs, in the tests' own process: for each scene one of its own would cost more than all the rest. */
-async function startWorker(environment: Scene['env']) {
+async function createSceneWorker(environment: Scene['env'], temporal: TemporalConnections) {
   const settings = readSettings(environment, {})
   const place = await findPlace({ settings, io: createIo(environment) })
-  const temporal = await connectTemporal({ environment }, await loadPayloadSeal(settings.dataDir, settings.payloadKey))
   const options = { logger: silentLogger, workflowBundle: await testBundle() }
-  return { temporal, worker: await createOrganizationWorker(temporal, place, settings, options) }
+  return createOrganizationWorker(temporal, place, settings, options)
 }
 
 /** Definitions of some tags and nothing else. */

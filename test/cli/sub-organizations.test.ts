@@ -11,7 +11,7 @@ import { type Scene, scene } from './scene.ts'
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })
 
-interface FleetScene extends Omit<Scene, 'stopWorker'> {
+interface FleetScene extends Omit<Scene, 'stopWorker' | 'startWorker'> {
   readonly defs: string
   readonly keys: string
   readonly json: (...args: readonly string[]) => Promise<{ exit: number | null; plan: Plan }>

@@ -19,7 +19,7 @@ import { createPlanStore, type PlanStore, type SendOrder } from '../../activitie
 import { createRecords } from '../../activities/records.ts'
 import { testFolder } from '../cli/harness.ts'
 import { batchOf } from '../workflows/send-stage.ts'
-import { makeTagPlan } from '../workflows/tag-plan.ts'
+import { makeTagPlan, planWithInside } from '../workflows/tag-plan.ts'
 
 const ORGANIZATION = '00000000-0000-4000-8000-000000000001'
 const plan = makeTagPlan(ORGANIZATION, 'http://127.0.0.1:1', [{ name: 'a' }])
@@ -48,6 +48,7 @@ const orderOf = (reference: string): SendOrder => ({
 async function fill(): Promise<void> {
   await store.putPlan(plan)
   for (const name of ['one', 'two']) {
+    await store.putPlan(planWithInside(plan, [makeTagPlan(`of-${name}`, 'http://127.0.0.1:1', [{ name }])]))
     const run = { planDigest: plan.digest, run: await store.runs.open(plan.digest) }
     await store.runs.setFresh(run)
     await store.spend(plan.digest, await store.runs.begin(run))
@@ -86,7 +87,15 @@ const again = () => createRecords(folder)
 test('every shelf of the ledgers is one of records', () => {
   expect([...new Set(records().map(shelfOf))].sort()).toEqual(
     [
-      ...['outcomes', 'run-activities', 'run-batches-done', 'run-bodies', 'run-bodies-refused', 'run-current'],
+      ...[
+        'insides',
+        'outcomes',
+        'run-activities',
+        'run-batches-done',
+        'run-bodies',
+        'run-bodies-refused',
+        'run-current',
+      ],
       ...['run-ends', 'run-fresh', 'run-unlocked', 'runs', 'send-activities', 'send-batch-stops', 'send-batches'],
       ...[
         'send-bodies',

@@ -1,4 +1,4 @@
-import type { Batch, Plan } from '../../src/plan/index.ts'
+import { type Batch, type Plan, withInside } from '../../src/plan/index.ts'
 import { makePlanOf } from './made-plan.ts'
 
 /** A batch that creates the tag `name`, after others; `uses` puts their ids into its user list. */
@@ -20,4 +20,9 @@ export function makeTagPlan(organizationId: string, baseUrl: string, tags: reado
     produces: [{ address: `tag.${name}`, at: ['createUserTagResult', 'userTagId'] }],
   }))
   return makePlanOf({ organizationId, baseUrl, userId: 'alice', publicKey: 'alice' }, batches)
+}
+
+/** A plan with the plans of what is inside. */
+export function planWithInside(plan: Plan, inside: readonly Plan[]): Plan {
+  return withInside(plan, inside, { reads: 0 })
 }

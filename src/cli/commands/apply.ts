@@ -98,9 +98,11 @@ function createShow(input: CommandInput, events: EventStream | undefined): Apply
     if (talks) io.out(heading + renderResult(progress, io.style, Date.now()))
     if (progress.state === 'waiting') io.say(renderWaiting(progress, plan, io.style))
   }
-  const showInside = ({ plan, progress }: InsideOutcome) => {
+  const showInside = ({ plan, progress, isPending }: InsideOutcome) => {
     const { name } = plan.organization
-    if (progress) showRested(plan, progress, name)
+    if (progress?.error && progress.batches.length === 0) io.say(line`${name}: ${progress.error.message}\n`)
+    else if (progress) showRested(plan, progress, name)
+    else if (isPending) io.say(line`${name}: begins by itself, once it is made\n`)
     else io.say(line`${name}: not begun, because it was not made\n`)
   }
   return (event: ApplyEvent) => {
@@ -120,8 +122,6 @@ function createShow(input: CommandInput, events: EventStream | undefined): Apply
         return showInside(event.outcome)
       case 'detached':
         io.say('The apply goes on in the background; follow it with `quorate status --follow`.\n')
-        if (!event.isWhole)
-          io.say('What is inside new sub-organizations is not begun; apply again once they are made.\n')
         return
       case 'carried out':
         return writeResult(input, event.plan, event.result)

@@ -4,12 +4,15 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import {
   APPLY,
   type ApplyHandle,
+  askInside,
   askProgress,
+  beginningInside,
   cancelApply,
   exitOf,
   findApply,
   followApply,
   foreignEndOf,
+  type InsideHandle,
   type RunningInside,
   runningInside,
 } from '../../operations/index.ts'
@@ -28,7 +31,8 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     const { organizationId } = applies
     const handle = await findApply(applies)
     const inside = await runningInside(applies)
-    if (!handle && inside.length === 0) {
+    const beginning = await beginningInside(applies)
+    if (!handle && inside.length === 0 && beginning.length === 0) {
       if (json) writeJson(io, { organizationId, apply: null })
       else io.out(line`Nothing has been applied to organization ${organizationId} from here.\n`)
       return EXIT.done
@@ -36,21 +40,32 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     // One that somebody ended at Temporal answers for ever what was true then.
     const end = handle && (await foreignEndOf(handle))
     const all = [...(handle && !end ? [handle] : []), ...inside.map((one) => one.handle)]
-    if (options['cancel']) for (const one of all) await cancelApply(one)
+    // First what begins applies, or it would begin more.
+    if (options['cancel']) for (const one of [...beginning, ...all]) await cancelApply(one)
     // Nobody who kept its start goes on with it.
     if (options['cancel'] && end) await createPlanStore(join(applies.dataDir, 'plans')).endRuns(organizationId)
     const follow = !end && (options['follow'] === true || options['cancel'] === true)
     const watch = follow ? (one: ApplyHandle) => followApply(one, createProgressView(io)) : askProgress
     const progress = handle ? await watch(handle) : undefined
-    if (json) writeJson(io, { organizationId, apply: progress ?? null, ...(end ? { end } : {}), ...asData(inside) })
+    const pending = options['cancel'] ? [] : await namesToBegin(beginning)
+    const data = { ...asData(inside), ...(pending.length > 0 ? { pendingSubOrganizations: pending } : {}) }
+    if (json) writeJson(io, { organizationId, apply: progress ?? null, ...(end ? { end } : {}), ...data })
     else {
       if (progress) io.out(renderStatus(progress, io))
       if (end) io.out(renderEnd(end, options['cancel'] === true))
       for (const one of inside) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
+      if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
     }
     if (end && options['follow']) return EXIT.error
     return follow && progress ? exitOf(progress) : EXIT.done
   })
+}
+
+/** The sub-organizations whose applies are still to be begun. */
+async function namesToBegin(beginning: readonly InsideHandle[]): Promise<readonly string[]> {
+  const progress = await Promise.all(beginning.map(askInside))
+  const pending = progress.flatMap(({ organizations }) => organizations.filter(({ state }) => state === 'pending'))
+  return [...new Set(pending.map(({ name }) => name))].toSorted()
 }
 
 function renderEnd(end: string, isCancelled: boolean): string {

@@ -126,7 +126,7 @@ async function applyFolder(
     return false
   }
   return withApplies(input, place, async (applies) => {
-    const { exit } = await carryOut({ plan, applies, client: reader(place), tell, isEnough })
+    const { exit } = await carryOut({ plan, applies, tell, isEnough })
     return exit
   })
 }

@@ -1,0 +1,90 @@
+/**
+ * Begins the applies of what is inside an organization, a few at a time: each is an `apply` of its own, whose id is the lock of
+ * its sub-organization. One that lives is begun when the organization's own apply has come to rest, one that is to be made when
+ * it is there; one that fails or waits stops no other. It knows names and counts; what is applied stands in the plan store, and
+ * each step looks there whether it may.
+ *
+ * Its applies tell it how they stand. Where somebody ended one at Temporal nobody tells, so it looks by itself once in a while.
+ */
+import {
+  CancellationScope,
+  ContinueAsNew,
+  condition,
+  continueAsNew,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { InsideProgress } from '../activities/model.ts'
+import { beginApart } from './begin-apart.ts'
+import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
+import { InsideRun } from './inside-run.ts'
+import { applyNews, cancel, insideProgress, nudge } from './messages.ts'
+import { applyId } from './names.ts'
+import { AtRest, persist, steps, toFailure } from './steps.ts'
+
+/** How often it looks by itself, for when nobody tells it any more. */
+const UNTOLD_MS = 60 * 60 * 1000
+
+export async function applyInside(input: ApplyInsideInput): Promise<InsideProgress> {
+  const run = new InsideRun(input)
+  setHandler(insideProgress, () => run.progress())
+  setHandler(applyNews, (news) => run.hear(news))
+  setHandler(nudge, () => run.nudge())
+  setHandler(cancel, () => run.cancel())
+  // Temporal's own cancellation means the same as the signal: nothing more is begun. What was begun goes on.
+  CancellationScope.current().cancelRequested.catch(() => run.cancel())
+
+  return CancellationScope.nonCancellable(async () => {
+    try {
+      if (!input.carried) {
+        const { organizationId } = input
+        run.begin(await persist(run, run.explain, () => steps.loadInside({ organizationId, ...run.token })))
+      }
+      await walk(run, input)
+    } catch (error) {
+      if (error instanceof ContinueAsNew) throw error
+      if (!(error instanceof AtRest)) run.fail(toFailure(error))
+    }
+    await steps.endInside(run.token).catch(() => {})
+    return run.progress()
+  })
+}
+
+/** Begins applies as they become ready, until all have come to rest for good. */
+async function walk(run: InsideRun, input: ApplyInsideInput): Promise<void> {
+  for (;;) {
+    const seen = run.news
+    run.leaveLost()
+    for (const index of run.startable()) {
+      run.enter(index)
+      void open(run, index).finally(() => run.leave(index))
+    }
+    if (run.idle && (run.cancelled || run.finished)) return
+    if (workflowInfo().continueAsNewSuggested) run.tooLong = true
+    if (run.tooLong && run.idle) await continueAsNew<typeof applyInside>({ ...input, carried: run.carry() })
+    const isTold = await condition(() => run.news !== seen, UNTOLD_MS)
+    if (isTold) continue
+    for (const news of await persist(run, run.explain, () => steps.lookInside(run.token))) run.hear(news)
+  }
+}
+
+/** Lets one apply in and begins it. What another apply holds is left to that one. */
+async function open(run: InsideRun, index: number): Promise<void> {
+  const step = { ...run.token, index }
+  const show = run.explain
+  try {
+    const opened = await persist(run, show, () => steps.openInside(step))
+    const { organizationId, planDigest } = opened
+    run.change(index, { organizationId, planDigest })
+    const input: ApplyInput = { ...opened, tells: workflowInfo().workflowId }
+    if (await beginApart('apply', { workflowId: applyId(organizationId), input })) {
+      run.began(index)
+      await persist(run, show, () => steps.keepInside(step))
+    } else {
+      run.change(index, { state: 'elsewhere' })
+      await persist(run, show, () => steps.dropInside(step))
+    }
+  } catch (error) {
+    if (!(error instanceof AtRest)) run.change(index, { state: 'failed', error: toFailure(error) })
+  }
+}

@@ -1,0 +1,13 @@
+/** The ids of workflows. An id is a lock: what has one id runs once at a time. */
+
+/** One apply for an organization at a time. */
+export const applyId = (organizationId: string) => `apply/${organizationId}`
+
+/** What one run of an apply begins inside the organization; `name` is the run's in the plan store. */
+export const applyInsideId = (organizationId: string, name: string) => `apply-inside/${organizationId}/${name}`
+
+/** One send a reference. */
+export const sendWorkflowId = (organizationId: string, sendId: string) => `send/${organizationId}/${sendId}`
+
+/** The same rows are one batch. */
+export const batchWorkflowId = (organizationId: string, batchId: string) => `send-batch/${organizationId}/${batchId}`
