@@ -5,6 +5,8 @@ import { type ActivityRecordRow, shownFingerprint, type VoteRow } from '../store
 export interface ActivityView {
   readonly activity: ActivityRecordRow
   readonly votes: readonly { readonly vote: VoteRow; readonly user: JsonObject }[]
+  /** JSON of its proofs, where it has some. */
+  readonly appProofs: string | undefined
   /** For the caller of this very request. */
   readonly canApprove: boolean
   readonly canReject: boolean
@@ -27,7 +29,7 @@ export function toWireActivity(view: ActivityView, options: { readonly nestedCop
   }
 }
 
-function toRecord({ activity, votes, canApprove, canReject }: ActivityView): JsonObject {
+function toRecord({ activity, appProofs, votes, canApprove, canReject }: ActivityView): JsonObject {
   const row = findActivity(activity.type)?.row
   if (!row) throw new Error(`expected a stored activity of a known type, got ${activity.type}`)
   return {
@@ -45,6 +47,7 @@ function toRecord({ activity, votes, canApprove, canReject }: ActivityView): Jso
     createdAt: { ...toTimestamp(activity.created_at) },
     updatedAt: { ...toTimestamp(activity.updated_at) },
     failure: activity.failure === null ? null : parse(activity.failure),
+    ...(appProofs !== undefined && { appProofs: parse(appProofs) }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { RandomBytes } from '../../crypto/index.ts'
 import { newUuid } from '../../crypto/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
+import type { MadeAddress } from '../proofs/index.ts'
 import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
 import { CountedRefusal } from './counted-refusal.ts'
 import type { Effect } from './effects.ts'
@@ -15,6 +16,8 @@ export interface Executed {
   readonly effects: ReadonlySet<Effect>
   /** A refusal that was counted. */
   readonly counted?: ApiError
+  /** The addresses that were made. */
+  readonly made: readonly MadeAddress[]
 }
 
 /**
@@ -30,15 +33,17 @@ export async function execute(
   const { context, handler, intent } = item
   const { tx, now } = context
   const effects = new Set<Effect>()
+  const made: MadeAddress[] = []
+  const noteAddress = (address: MadeAddress) => void made.push(address)
   const afterCommit = (effect: Effect) => void effects.add(effect)
   try {
     const result = await withSavepoint(tx, async () => {
       if (options.recheck) await handler.validate?.(context, intent)
-      return handler.execute({ ...context, activityId, afterCommit }, intent)
+      return handler.execute({ ...context, activityId, afterCommit, noteAddress }, intent)
     })
     const kept = sealResult(context.seal, { family: item.row.family, activityId }, result)
     const became = { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(kept), updated_at: now } as const
-    return { became, effects }
+    return { became, effects, made }
   } catch (error) {
     if (error instanceof StoreUnavailable || error instanceof NotPrepared) throw error
     if (error instanceof CountedRefusal) {
@@ -47,11 +52,12 @@ export async function execute(
       return {
         became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now },
         effects: new Set(),
+        made: [],
         counted: error.refusal,
       }
     }
     const failure = JSON.stringify(toFailure(error, { activityId, type: item.row.type }, options))
-    return { became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }, effects: new Set() }
+    return { became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }, effects: new Set(), made: [] }
   }
 }
 

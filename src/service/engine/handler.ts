@@ -3,6 +3,7 @@ import type { PolicyContext } from '../../policy/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { CheckWebhookUrl } from '../network/index.ts'
+import type { MadeAddress } from '../proofs/index.ts'
 import type { Transaction } from '../store/index.ts'
 import type { Effect } from './effects.ts'
 import type { HandlerTools } from './handler-tools.ts'
@@ -26,6 +27,8 @@ export interface HandlerContext<Answers = unknown> extends HandlerTools, Prepare
 /** The context of a handler once the activity is allowed. */
 export interface ExecutionContext<Answers = unknown> extends HandlerContext<Answers> {
   readonly activityId: string
+  /** Notes an address that was made, for those who asked for proofs. */
+  readonly noteAddress: (made: MadeAddress) => void
   /** Has an effect run once the transaction is committed: once for each name, and never if it is undone. */
   readonly afterCommit: (effect: Effect) => void
 }

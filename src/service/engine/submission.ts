@@ -13,6 +13,7 @@ import {
   type Transaction,
   type VoteRow,
 } from '../store/index.ts'
+import { makeAppProofs } from './app-proofs.ts'
 import { admitDenial, keptIntent, keptMessage } from './denials.ts'
 import type { Effect } from './effects.ts'
 import { execute, failureOf } from './execution.ts'
@@ -120,6 +121,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     castAt: now,
     decision,
   })
+  if (executed) await makeAppProofs(tools, tx, activity, { made: executed.made, decision, votes: [vote], now })
   return {
     denial,
     activity,

@@ -1,5 +1,6 @@
 import { ApiError, isWaiting, type JsonObject, toTimestamp } from '../../protocol/index.ts'
 import type { Sealing } from '../keys/index.ts'
+import { listAppProofs } from '../proofs/index.ts'
 import { toWireUser } from '../resources/users/wire.ts'
 import { type ActivityRecordRow, listVotes, type Transaction, type VoteRow } from '../store/index.ts'
 import type { ActivityView } from './activity-wire.ts'
@@ -36,6 +37,8 @@ export async function viewActivities(
   const ids = activities.map(({ id }) => id)
   const votes = request.votes ?? (await listVotes(tx, organizationId, ids))
   const users = await readVoters(tx, organizationId, votes)
+  const asked = activities.filter((activity) => activity.generate_app_proofs === 1).map(({ id }) => id)
+  const proofs = await listAppProofs(tx, organizationId, asked)
   const views: ActivityView[] = []
   // What is missing is prepared for all of them at once: everything is done again only once then.
   const missing: NotPrepared[] = []
@@ -53,7 +56,8 @@ export async function viewActivities(
       const message = openText(tools.unseal, vote.message, messagePlace(vote.id))
       return { vote: { ...vote, message }, user: users.get(vote.user_id)! }
     })
-    views.push({ activity: shown, votes: shownVotes, ...rights })
+    const appProofs = proofs.find((row) => row.activity_id === activity.id)?.proofs
+    views.push({ activity: shown, appProofs, votes: shownVotes, ...rights })
   }
   if (missing.length > 0) throw NotPrepared.all(missing)
   return views

@@ -20,6 +20,7 @@ import {
   updateActivity,
   type VoteRow,
 } from '../store/index.ts'
+import { makeAppProofs } from './app-proofs.ts'
 import { countBallots } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import { admitDenial } from './denials.ts'
@@ -122,7 +123,7 @@ async function approve(
     return { activity, denial, denialIs: isKept ? 'kept' : 'counted' }
   }
   const windowOpenedAt = windowAfter(activity.window_opened_at, now)
-  await recordVote(tools, tx, activity, voter, {
+  const vote = await recordVote(tools, tx, activity, voter, {
     selection: 'VOTE_SELECTION_APPROVED',
     // A clock that stepped back must not put the vote before the window that it stands in.
     castAt: Math.max(now, windowOpenedAt),
@@ -134,8 +135,10 @@ async function approve(
     updated_at: now,
   })
   if (decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted }
-  const { became, effects } = await execute(item, voted.id, { ...tools, recheck: true })
-  return { activity: await updateActivity(tx, voted, became), effects }
+  const { became, effects, made } = await execute(item, voted.id, { ...tools, recheck: true })
+  const done = await updateActivity(tx, voted, became)
+  await makeAppProofs(tools, tx, done, { made, decision, votes: [...votes, vote], now })
+  return { activity: done, effects }
 }
 
 /** Unstated: one rejection by a user who may vote is final, also by the submitter (docs/protocol/activities.md#votes). */

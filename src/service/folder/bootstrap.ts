@@ -109,6 +109,7 @@ export async function refreshBootstrap(
 ): Promise<Bootstrap> {
   const relayers = await prepareRelayers(tools)
   const authProxyConfigId = await prepareAuthProxy(tools)
+  await tools.database.write((tx) => createServiceKeys(tx, { ...tools, now: tools.clock() }))
   const { facts, keys } = await tools.database.read(async (tx) => ({
     facts: await readFacts(tx),
     keys: await readServiceKeys(tx, tools.sealing),

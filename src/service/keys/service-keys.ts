@@ -13,15 +13,22 @@ export const SERVICE_KEYS = {
   notarizer: 'signs session tokens',
   'tls-fetcher': 'signs one-time-code verification tokens and bundles',
   'tls-fetcher-encryption': 'receives OAuth client secrets',
+  'app-proofs': 'signs app proofs',
+  'app-proofs-encryption': 'stands beside the key of app proofs, as their form wants it',
 } as const
 export type ServiceKeyName = keyof typeof SERVICE_KEYS
 
-/** Makes and keeps every key of the table, the private halves sealed. */
+/** Keys that older data folders lack. Any other that is missing is a damage, and is not made anew. */
+const LATER: readonly ServiceKeyName[] = ['app-proofs', 'app-proofs-encryption']
+
+/** Makes and keeps every key of the table, or those that the folder of an older version lacks; the private halves sealed. */
 export async function createServiceKeys(
   tx: Transaction,
   { sealing, randomBytes, now }: { readonly sealing: Sealing; readonly randomBytes: RandomBytes; readonly now: number },
 ): Promise<void> {
-  for (const name of Object.keys(SERVICE_KEYS)) {
+  const there = (await listServiceKeys(tx)).map(({ name }) => name)
+  const wanted = there.includes('signer') ? LATER : Object.keys(SERVICE_KEYS)
+  for (const name of wanted.filter((each) => !there.includes(each))) {
     const { privateKey, publicKey } = createKeyPair(randomBytes)
     await insertServiceKey(tx, {
       name,

@@ -3,7 +3,6 @@ import type { NotExecuted } from '../engine/index.ts'
 
 const MARKETS = { notExecuted: 'there is no market or yield provider behind this service' }
 const ENCLAVES = { notExecuted: 'there are no enclaves behind this service' }
-const PROOFS = { notExecuted: 'this version makes no app proofs' }
 const ONRAMP = { notExecuted: 'there is no on-ramp provider behind this service' }
 const MFA = { notExecuted: 'this version has no MFA policies' }
 
@@ -25,8 +24,5 @@ export const notAnswered = {
   get_tvc_qos_versions: ENCLAVES,
   list_tvc_app_deployments: ENCLAVES,
   validate_tvc_image: ENCLAVES,
-  get_boot_proof: PROOFS,
-  get_latest_boot_proof: PROOFS,
-  list_app_proofs: PROOFS,
   get_mfa_policy: MFA,
 } as const satisfies Partial<Record<QueryName, NotExecuted>>

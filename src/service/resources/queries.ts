@@ -1,6 +1,7 @@
 import type { QueryName } from '../../protocol/index.ts'
 import type { NotExecuted, QueryHandler } from '../engine/index.ts'
 import { getActivity, getPolicyEvaluations, listActivities } from './activities/queries.ts'
+import { appProofQueries } from './app-proofs/queries.ts'
 import { authenticatorQueries } from './authenticators/queries.ts'
 import { assetQueries } from './balances/queries.ts'
 import { answerEmpty, emptyLists } from './empty-queries.ts'
@@ -39,6 +40,7 @@ const answered = {
   ...sendQueries,
   ...gasUsageQueries,
   ...assetQueries,
+  ...appProofQueries,
   ...historyQueries,
 } satisfies QueryRows
 

@@ -144,6 +144,7 @@ interface Listed {
 
 /** What an activity takes in an answer, more or less. SQLite knows how long a text is without reading it. */
 const BYTES = sql<number>`octet_length(intent) + coalesce(octet_length(result), 0) + coalesce(octet_length(failure), 0)
+  + coalesce((select octet_length(proofs) from app_proofs where app_proofs.activity_id = activities.id), 0)
   + (select coalesce(sum(octet_length(message)), 0) from votes where votes.activity_id = activities.id)`
 
 function takeBytes(inLine: readonly Listed[], mostBytes: number): readonly Listed[] {

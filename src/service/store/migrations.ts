@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
 import { answers } from './migrations/answers.ts'
+import { appProofs } from './migrations/app-proofs.ts'
 import { authProxies } from './migrations/auth-proxies.ts'
 import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
@@ -147,6 +148,7 @@ const MIGRATIONS: readonly Migration[] = [
   sessions,
   authProxies,
   oneTimePasscodes,
+  appProofs,
 ]
 
 /**

@@ -51,6 +51,7 @@ export interface Schema {
   messages: MessageRow
   email_events: Omit<EmailEventRow, 'position'> & { position: Generated<number> }
   import_targets: ImportTargetRow
+  app_proofs: AppProofsRow
   gas_usage_configs: GasUsageConfigRow
   gas_usages: GasUsageRow
   auth_proxies: AuthProxyRow
@@ -424,6 +425,14 @@ export interface ServiceKeyRow {
   public_key: string
   sealed_private_key: Uint8Array
   created_at: number
+}
+
+/** What the service has signed about one activity. */
+export interface AppProofsRow {
+  activity_id: string
+  organization_id: string
+  /** JSON list, as it is answered. */
+  proofs: string
 }
 
 /** A key pair that one user may encrypt one import to (docs/protocol/bundles.md#import-targets). */

@@ -1,6 +1,6 @@
 import { type AddressFormat, type Curve, checkAddressFormat, type StandAloneKey } from '../../../chain/index.ts'
 import { apiError } from '../../../protocol/index.ts'
-import type { HandlerContext } from '../../engine/index.ts'
+import type { ExecutionContext } from '../../engine/index.ts'
 import { privateKeyPlace } from '../../keys/index.ts'
 import { requireDistinct } from '../require.ts'
 import { insertTagMembers } from '../tags/store.ts'
@@ -22,7 +22,7 @@ export interface NewPrivateKey {
 
 /** Seals keys, which wipes them, and keeps them with their addresses and tags. */
 export async function addPrivateKeys(
-  context: HandlerContext,
+  context: ExecutionContext,
   added: readonly (NewPrivateKey & { readonly key: StandAloneKey; readonly addresses: readonly string[] })[],
   { imported }: { readonly imported: boolean },
 ): Promise<{ privateKeyId: string; addresses: { format: AddressFormat; address: string }[] }[]> {
@@ -52,5 +52,6 @@ export async function addPrivateKeys(
     organizationId,
     made.flatMap(({ members }) => members),
   )
+  for (const { address } of made.flatMap(({ addresses }) => addresses)) context.noteAddress({ organizationId, address })
   return made.map(({ row, addresses }) => ({ privateKeyId: row.id, addresses }))
 }

@@ -120,6 +120,7 @@ const CONTENTS = [
 const AUDIT = [
   'activities',
   'votes',
+  'app_proofs',
   'policy_evaluations',
   'policy_sets',
   'sends',

@@ -1,6 +1,6 @@
 import { type AccountSpec, checkAccount, normalizePath } from '../../../chain/index.ts'
 import { apiError, REQUEST_LIMITS, type Wire } from '../../../protocol/index.ts'
-import type { HandlerContext } from '../../engine/index.ts'
+import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
 import { accountKeyPlace } from '../../keys/index.ts'
 import { openStoredMnemonic } from '../../signing/index.ts'
 import { insertAccountKeys } from './account-keys-store.ts'
@@ -37,7 +37,7 @@ export async function checkFreePaths(
 
 /** Derives accounts of a wallet, keeps them unless told not to, and returns their addresses in the order given. */
 export async function addAccounts(
-  context: HandlerContext,
+  context: ExecutionContext,
   walletId: string,
   accounts: readonly Wire.WalletAccountParams[],
   options: { readonly persist: boolean },
@@ -69,6 +69,9 @@ export async function addAccounts(
     })
     await insertWalletAccounts(tx, organizationId, rows)
     await insertAccountKeys(tx, keys)
+    for (const { path: derivationPath, address } of rows) {
+      context.noteAddress({ organizationId, walletId, derivationPath, address })
+    }
     return rows.map(({ address }) => address)
   } finally {
     derived.privateKeys.fill(0)

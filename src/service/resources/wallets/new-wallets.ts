@@ -1,6 +1,6 @@
 import { encodeUtf8 } from '../../../encoding/index.ts'
 import type { Wire } from '../../../protocol/index.ts'
-import type { HandlerContext } from '../../engine/index.ts'
+import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
 import { mnemonicPlace } from '../../keys/index.ts'
 import { checkLimit } from '../limits.ts'
 import { addAccounts, checkAccounts } from './new-accounts.ts'
@@ -19,7 +19,7 @@ export async function checkNewWallet(
 
 /** Seals the words and keeps them as a wallet with its first accounts. */
 export async function addWallet(
-  context: HandlerContext,
+  context: ExecutionContext,
   wallet: {
     readonly walletName: string
     /** In its normal form. */

@@ -1,0 +1,23 @@
+import { type AppProofsRow, prepare, type Transaction } from '../store/index.ts'
+
+const ofActivities = prepare((tx, of: { organizationId: string; activityIds: readonly string[] }) =>
+  tx
+    .selectFrom('app_proofs')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('activity_id', 'in', of.activityIds),
+)
+
+/** Keeps the proofs of an activity. */
+export async function insertAppProofs(tx: Transaction, row: AppProofsRow): Promise<void> {
+  await tx.insertInto('app_proofs').values(row).execute()
+}
+
+/** Reads the proofs of activities, those that have some. */
+export async function listAppProofs(
+  tx: Transaction,
+  organizationId: string,
+  activityIds: readonly string[],
+): Promise<readonly AppProofsRow[]> {
+  return activityIds.length === 0 ? [] : ofActivities(tx, { organizationId, activityIds })
+}
