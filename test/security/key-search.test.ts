@@ -118,6 +118,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/service/folder/lock.ts': 'a process id',
   'src/service/folder/snapshot.ts': 'snapshots: everything that a service keeps, keys sealed, the master key not in it',
   'src/service/service.ts': 'an empty database',
+  'src/service/messages/folder-transport.ts': 'codes and links for people, for the owner of the folder alone',
   'src/service/operator/operator.ts': 'the clock and faults of a test service',
   'src/local/private-file.ts': 'writes what its callers, which are in this table, give it',
   'src/local/claim-private.ts': 'writes what its callers, which are in this table, give it',

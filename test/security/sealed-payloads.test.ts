@@ -2,7 +2,7 @@
 import { Client, type WorkflowHandle } from '@temporalio/client'
 import { ApplicationFailure, type Payload } from '@temporalio/common'
 import { Worker } from '@temporalio/worker'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import type { Batch } from '../../src/plan/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
@@ -147,7 +147,7 @@ describe('a stranger without the key', () => {
 
   test('terminates an apply: the next one of the plan goes on, and nothing is submitted twice', async () => {
     const plan = stage.plan([tagBatch('ended')])
-    await stage.needTwo()
+    onTestFinished(await stage.needTwo())
     const handle = await stage.startApply(plan)
     await expect
       .poll(async () => (await handle.query<ApplyProgress>('progress')).state, { timeout: 30_000 })
@@ -166,6 +166,8 @@ describe('a stranger without the key', () => {
 })
 
 test('a client without the key is told so, and believes no answer', async () => {
+  // So that it waits, and can still be cancelled.
+  onTestFinished(await stage.needTwo())
   const handle = await stage.startApply(stage.plan([tagBatch('other-key')]))
   const dataConverter = { payloadCodecs: [createPayloadSeal([new Secret('cd'.repeat(32))]).codec] }
   const { connection } = stage.temporal.client

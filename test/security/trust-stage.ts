@@ -40,8 +40,8 @@ export interface TrustStage {
   plan(batches: readonly Batch[]): Plan
   /** Applies a plan as `quorate apply` does. */
   startApply(plan: Plan): Promise<WorkflowHandle<typeof apply>>
-  /** Asks for two approvals from now on. */
-  needTwo(): Promise<void>
+  /** Asks for two approvals, until what it returns has been awaited. */
+  needTwo(): Promise<() => Promise<void>>
   /** Bob proposes a root quorum of himself alone. */
   proposeCoup(): Promise<Wire.Activity>
   read(activityId: string): Promise<Wire.Activity>
@@ -102,6 +102,11 @@ export async function openTrustStage(options: TrustStageOptions = {}): Promise<T
     async needTwo() {
       const userIds = [service.rootUserId, bob.userId]
       await complete(root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+      return async () => {
+        const one = { threshold: 1, userIds: [service.rootUserId] }
+        const { fingerprint } = await root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', one)
+        await bob.client.approve(fingerprint)
+      }
     },
     proposeCoup: () => bob.client.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 1, userIds: [bob.userId] }),
     read: async (activityId) => (await root.query('get_activity', { activityId })).activity,
