@@ -64,6 +64,8 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'encoding',
     'crypto',
   ],
+  // A person's own session: how they log in, and where it is kept.
+  session: ['client', 'stamp', 'local', 'telemetry', 'crypto', 'diagnostics', 'encoding'],
   workflows: [],
   // What the doors do, without a terminal.
   operations: [

@@ -15,6 +15,8 @@ export interface Io {
   readonly style: Style
   /** Asks a yes-or-no question; only on a terminal. @default no */
   ask(question: string): Promise<boolean>
+  /** Asks for a line of text, which may also come through a pipe; undefined when none comes. */
+  askText(question: string): Promise<string | undefined>
 }
 
 /** Colours by meaning; every function is the identity when colour is off. */
@@ -58,6 +60,20 @@ export function createIo(environment: Readonly<Record<string, string | undefined
       if (error instanceof QuorateError) throw error
     }
   }
+  const readLine = async (question: string): Promise<string | undefined> => {
+    const { createInterface } = await import('node:readline/promises')
+    const lines = createInterface({ input: process.stdin, output: process.stderr })
+    // Ctrl-C rejects, and at the end of the input nothing answers: neither is an answer.
+    const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
+    try {
+      return await Promise.race([lines.question(`${printable(withhold(question).shown)} `), ended])
+    } catch (error) {
+      if (error instanceof Error && error.name === 'AbortError') return undefined
+      throw error
+    } finally {
+      lines.close()
+    }
+  }
   return {
     out(text) {
       const { shown, said } = withhold(text)
@@ -70,20 +86,9 @@ export function createIo(environment: Readonly<Record<string, string | undefined
     style: createStyle(colour),
     async ask(question) {
       if (!terminal) return false
-      const { createInterface } = await import('node:readline/promises')
-      const lines = createInterface({ input: process.stdin, output: process.stderr })
-      // Ctrl-C rejects, and at the end of the input nothing answers: neither is a yes.
-      const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
-      try {
-        const answer = await Promise.race([lines.question(`${printable(withhold(question).shown)} [y/N] `), ended])
-        return /^y(es)?$/i.test(answer.trim())
-      } catch (error) {
-        if (error instanceof Error && error.name === 'AbortError') return false
-        throw error
-      } finally {
-        lines.close()
-      }
+      return /^y(es)?$/i.test((await readLine(`${question} [y/N]`))?.trim() ?? '')
     },
+    askText: readLine,
   }
 }
 

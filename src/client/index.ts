@@ -7,6 +7,7 @@ export { type ClientOptions, createQueryClient, createSubmitClient } from './cli
 export { type ClientCode, clientCodes } from './codes.ts'
 export { ClientError, type Submitted } from './error.ts'
 export type { QueryClient, RequestOptions, SubmitClient } from './model.ts'
+export { type AskProxy, asksProxy } from './proxy.ts'
 export { createRate, type Rate } from './rate.ts'
 export { systemTiming, type Timing } from './timing.ts'
 export { createFolderTurns, type Turns } from './turns.ts'

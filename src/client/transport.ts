@@ -1,4 +1,3 @@
-import type { Stamper } from '../stamp/index.ts'
 import { ClientError } from './error.ts'
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>
@@ -19,7 +18,8 @@ export interface Answer {
 export interface Attempt {
   readonly url: string
   readonly body: string
-  readonly stamper: Stamper
+  /** Gives the header that says who asks, for these very bytes. */
+  readonly stamper: { stamp(body: Uint8Array): Promise<{ readonly name: string; readonly value: string }> }
   readonly fetch: Fetch
   readonly attemptMs: number
   readonly signal?: AbortSignal | undefined

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { KeyReference, SignatureScheme } from '../stamp/index.ts'
 import { Secret } from '../telemetry/index.ts'
@@ -19,6 +20,12 @@ export interface Settings {
   readonly requestsPerSecond?: number
   /** Where the key is that payloads at Temporal are sealed with; absent: the data folder's own. */
   readonly payloadKey?: KeyReference
+  /** Where sessions of `quorate login` are kept. */
+  readonly sessions: {
+    readonly folder: string
+    /** Whether their keys are in the keychain of the system, where there is one. */
+    readonly keychain: boolean
+  }
   /** How requests are stamped; absent: the plain scheme of the key's curve. */
   readonly stampScheme?: SignatureScheme
 }
@@ -75,6 +82,13 @@ export const settingRows = {
     argument: '<command>',
     meaning: 'command that prints the key that seals what Temporal holds',
   },
+  sessionFolder: {
+    environment: 'QUORATE_SESSION_FOLDER',
+    flag: '--session-folder',
+    argument: '<folder>',
+    meaning:
+      'folder to keep the sessions of `quorate login` in, their keys included (default: quorate/sessions in your configuration folder, the keys in the keychain of the system where there is one)',
+  },
   subOrganizationKeys: {
     environment: 'QUORATE_SUB_ORGANIZATION_KEYS',
     flag: '--sub-organization-keys',
@@ -118,6 +132,7 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
   const payloadKey = readKey(environment, flags, sealingKey)
   return {
     dataDir: resolve(pick('dataDir') ?? '.quorate'),
+    sessions: readSessions(environment, pick('sessionFolder')),
     ...(baseUrl === undefined ? {} : { baseUrl: checkUrl(baseUrl) }),
     ...(organizationId === undefined ? {} : { organizationId: checkUuid(organizationId) }),
     ...(key === undefined ? {} : { key }),
@@ -126,6 +141,13 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond: checkRate(requestsPerSecond) }),
     ...(stampScheme === undefined ? {} : { stampScheme: checkScheme(stampScheme) }),
   }
+}
+
+/** A folder that is named is where everything of a session is; otherwise the keys are the system's to keep. */
+function readSessions(environment: Environment, folder: string | undefined): Settings['sessions'] {
+  if (folder !== undefined) return { folder: resolve(folder), keychain: false }
+  const configuration = environment['XDG_CONFIG_HOME'] || join(environment['HOME'] || homedir(), '.config')
+  return { folder: join(configuration, 'quorate', 'sessions'), keychain: true }
 }
 
 /** One key or none: a flag replaces the variables, and two of either kind are a mistake that could sign as the wrong user. */

@@ -2,15 +2,19 @@ import { join } from 'node:path'
 import { KEY_VARIABLE, type Settings, settingRows } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { type Place, type PlaceKey, rateOf } from '../../operations/index.ts'
+import { openSessions } from '../../session/index.ts'
 import { type KeyReference, type LoadedKey, loadKeyText, loadPrivateKey } from '../../stamp/index.ts'
 import type { CommandInput } from '../command.ts'
 import { line } from '../screen.ts'
 import type { BackgroundStart } from './model.ts'
 import { ensureBackground } from './start.ts'
 
+/** The API and the organization that a command works with, whichever key it will use. */
+export type Api = Omit<Place, 'key' | 'subOrganizationKeys' | 'rate'>
+
 /** Finds out where a command works: as the settings say, or in the embedded service, which is brought up for it. */
-export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' | 'io'>): Promise<Place> {
-  if (settings.baseUrl !== undefined) return configuredPlace(settings, settings.baseUrl)
+export async function findApi({ settings, io }: Pick<CommandInput, 'settings' | 'io'>): Promise<Api> {
+  if (settings.baseUrl !== undefined) return configuredApi(settings, settings.baseUrl)
   const status = await ensureBackground({ dataDir: settings.dataDir }, { announce: (text) => io.say(line`${text}\n`) })
   if (!status.embeddedService) {
     throw new QuorateError('cli/background-other', 'the background process of this data folder works for another API', {
@@ -23,10 +27,45 @@ export async function findPlace({ settings, io }: Pick<CommandInput, 'settings' 
     organizationId: settings.organizationId ?? status.organizationId,
     embedded: true,
     now: () => Date.now() + status.operator.aheadMs,
-    key: await loadKey(settings.key ?? bootstrapKey(settings.dataDir), settings),
-    subOrganizationKeys: settings.subOrganizationKeys,
-    rate: rateOf(settings, settings.organizationId ?? status.organizationId),
   }
+}
+
+/** Where a command works, with the key in use. */
+export async function findPlace(input: Pick<CommandInput, 'settings' | 'io'>): Promise<Place> {
+  return withKey(input.settings, await findApi(input))
+}
+
+async function withKey(settings: Settings, api: Api): Promise<Place> {
+  return {
+    ...api,
+    key: await keyInUse(settings, api, api.now()),
+    subOrganizationKeys: settings.subOrganizationKeys,
+    rate: rateOf(settings, api.organizationId),
+  }
+}
+
+/**
+ * The key in use: the one that is given, else that of the session that is kept, else the embedded service's root key. A
+ * session that has expired is no reason to act as somebody else. Throws `session/expired`, or that there is no key.
+ */
+export async function keyInUse(
+  settings: Settings,
+  api: Pick<Api, 'baseUrl' | 'organizationId' | 'embedded'>,
+  now: number = Date.now(),
+): Promise<LoadedKey & PlaceKey> {
+  if (settings.key) return loadKey(settings.key, settings)
+  const session = await openSessions(settings.sessions).find(api)
+  if (session && session.expiresAt <= now) {
+    const ended = new Date(session.expiresAt).toISOString()
+    throw new QuorateError('session/expired', `the session of ${session.userName} ended at ${ended}`, {
+      facts: { baseUrl: api.baseUrl, organizationId: api.organizationId, submitted: 'nothing' },
+      next: 'log in again with `quorate login`, or end it with `quorate logout`',
+    })
+  }
+  if (session) return { privateKey: session.privateKey, publicKey: session.publicKey, curve: 'p256' }
+  if (api.embedded) return loadKey(bootstrapKey(settings.dataDir), settings)
+  const { environment, flag } = settingRows.keyFile
+  throw missing('API key', `set ${environment} or ${KEY_VARIABLE}, give ${flag}, or log in with \`quorate login\``, api)
 }
 
 /** The settings of the background process; the key goes to it once, over a pipe. */
@@ -40,7 +79,7 @@ export async function backgroundStart(settings: Settings, place?: Place): Promis
     ...(subOrganizationKeys === undefined ? {} : { subOrganizationKeys }),
   }
   if (settings.baseUrl === undefined) return common
-  const { baseUrl, organizationId, key } = place ?? (await configuredPlace(settings, settings.baseUrl))
+  const { baseUrl, organizationId, key } = place ?? (await withKey(settings, configuredApi(settings, settings.baseUrl)))
   const { privateKey, curve = 'p256', scheme } = key
   return {
     ...common,
@@ -64,26 +103,14 @@ export function bootstrapKey(dataDir: string): KeyReference {
   return { kind: 'file', path: join(dataDir, 'service', 'bootstrap.json') }
 }
 
-async function configuredPlace(settings: Settings, baseUrl: string): Promise<Place> {
-  const { organizationId, keyFile } = settingRows
-  if (settings.organizationId === undefined) {
-    throw missing('organization', `set ${organizationId.environment} or give ${organizationId.flag}`, baseUrl)
-  }
-  if (settings.key === undefined) {
-    throw missing('API key', `set ${keyFile.environment} or ${KEY_VARIABLE}, or give ${keyFile.flag}`, baseUrl)
-  }
-  return {
-    baseUrl,
-    organizationId: settings.organizationId,
-    embedded: false,
-    now: Date.now,
-    key: await loadKey(settings.key, settings),
-    subOrganizationKeys: settings.subOrganizationKeys,
-    rate: rateOf(settings, settings.organizationId),
-  }
+function configuredApi(settings: Settings, baseUrl: string): Api {
+  const { environment, flag } = settingRows.organizationId
+  if (settings.organizationId === undefined)
+    throw missing('organization', `set ${environment} or give ${flag}`, { baseUrl })
+  return { baseUrl, organizationId: settings.organizationId, embedded: false, now: Date.now }
 }
 
-function missing(what: string, next: string, baseUrl: string): QuorateError {
+function missing(what: string, next: string, { baseUrl }: Pick<Api, 'baseUrl'>): QuorateError {
   return new QuorateError('config/invalid', `an API is named, but no ${what}`, {
     facts: { baseUrl, submitted: 'nothing' },
     next,

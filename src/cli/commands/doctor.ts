@@ -2,9 +2,10 @@ import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { rateOf, reader } from '../../operations/index.ts'
 import { readWebhooksGivenUp } from '../../service/index.ts'
+import { openSessions } from '../../session/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
-import { bootstrapKey, loadKey } from '../background/connect.ts'
+import { bootstrapKey, keyInUse } from '../background/connect.ts'
 import { findBackground } from '../background/control.ts'
 import { temporalDeath } from '../background/embedded-temporal.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
@@ -83,10 +84,24 @@ async function checkBackground({ settings }: CommandInput): Promise<Finding> {
 
 async function checkKey({ settings }: CommandInput): Promise<Finding> {
   const check = 'API key'
-  if (!settings.key && settings.baseUrl === undefined && !(await findBackground(settings.dataDir))) {
+  const status = await findBackground(settings.dataDir)
+  if (!settings.key && settings.baseUrl === undefined && !status) {
     return { check, state: 'not used', found: 'none is set; the embedded service makes one when it first comes up' }
   }
   try {
+    const { baseUrl = status?.baseUrl, organizationId = status?.organizationId } = settings
+    const isKept = !settings.key && baseUrl !== undefined && organizationId !== undefined
+    const session = isKept ? await openSessions(settings.sessions).find({ baseUrl, organizationId }) : undefined
+    if (session) {
+      const until = new Date(session.expiresAt).toISOString()
+      const found = `session of ${session.userName}, public key ${session.publicKey}, until ${until}`
+      return {
+        check,
+        state: session.expiresAt > Date.now() ? 'good' : 'bad',
+        found,
+        next: 'log in with `quorate login`',
+      }
+    }
     const { publicKey } = await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir))
     return { check, state: 'good', found: `${settings.key?.kind ?? 'embedded'}, public key ${publicKey}` }
   } catch (error) {
@@ -103,7 +118,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
   if (baseUrl === undefined || organizationId === undefined)
     return { check, state: 'not used', found: 'no API is named and no embedded service runs' }
   try {
-    const key = await loadKey(settings.key ?? bootstrapKey(settings.dataDir), settings)
+    const key = await keyInUse(settings, { baseUrl, organizationId, embedded: settings.baseUrl === undefined })
     const client = reader({ baseUrl, organizationId, key, rate: rateOf(settings, organizationId) })
     const who = await client.query('whoami', {})
     const found = `${baseUrl} knows the key as ${who.username} of ${who.organizationName} (${who.organizationId})`

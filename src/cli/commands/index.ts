@@ -511,6 +511,43 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./worker.ts')).worker,
   },
   {
+    name: 'login',
+    summary: 'log a person in, and work with their session until it expires: no key in a file is needed',
+    options: [
+      { flags: '--passkey', meaning: 'by a passkey in the browser, made with --new-passkey (default)' },
+      { flags: '--email <address>', meaning: 'by a code that is sent by mail' },
+      { flags: '--phone <number>', meaning: 'by a code that is sent by SMS' },
+      { flags: '--oidc <issuer>', meaning: 'at an OpenID provider that is registered with the user' },
+      { flags: '--client-id <id>', meaning: 'the client at the provider' },
+      { flags: '--client-secret-file <file>', meaning: 'for a provider that gives installed programs a secret' },
+      {
+        flags: '--new-passkey <name>',
+        meaning: 'make a passkey in the browser, and print what definitions say of it; submits nothing',
+      },
+      { flags: '--proxy-url <url>', meaning: 'the authentication proxy (default: the embedded service’s)' },
+      { flags: '--proxy-config-id <uuid>', meaning: 'its configuration (default: the embedded service’s)' },
+      {
+        flags: '--service-keys <file>',
+        meaning:
+          'JSON with the public keys of the service, as its bootstrap.json has them, to check answers with (default: the embedded service’s; otherwise the connection alone vouches)',
+      },
+    ],
+    example: 'quorate login --email alice@example.com',
+    load: async () => (await import('./login.ts')).login,
+  },
+  {
+    name: 'logout',
+    summary: 'end the session of this organization, at the API and here',
+    example: 'quorate logout',
+    load: async () => (await import('./logout.ts')).logout,
+  },
+  {
+    name: 'whoami',
+    summary: 'ask the API who is asking, with the key or session in use',
+    example: 'quorate whoami',
+    load: async () => (await import('./whoami.ts')).whoami,
+  },
+  {
     name: 'doctor',
     summary: 'check Node.js, Temporal, the key, the API and the clock, and say what to mend',
     example: 'quorate doctor',

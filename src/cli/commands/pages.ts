@@ -226,6 +226,25 @@ export const pages: Readonly<Record<string, Page>> = {
     examples: [['TEMPORAL_ADDRESS=temporal:7233 quorate worker', 'with a Temporal server of your own']],
     seeAlso: ['apply', 'status', 'doctor'],
   },
+  login: {
+    description:
+      'Makes a key on this machine, has the API take it as the key of a session of yours (15 minutes unless the organization says otherwise), asks the API with it who you are, and keeps it in the keychain of the system or in a file that only you can read. Until the session ends, every command without another key works as you. A passkey belongs to `localhost`: make it with `--new-passkey`, and an administrator registers it under your user in the definitions. A code or a provider needs the authentication proxy, and the feature of the organization that allows it.',
+    examples: [
+      ['quorate login --new-passkey laptop', 'once: prints what definitions say of the passkey'],
+      ['quorate login', 'by the passkey'],
+      ['quorate login --oidc https://accounts.google.com --client-id 1234.apps.example', 'at a provider'],
+    ],
+    seeAlso: ['logout', 'whoami', 'approve', 'doctor'],
+  },
+  logout: {
+    description:
+      'Deletes the key of the session at the API with the key itself, and forgets it here. Where the API cannot be reached, the key is forgotten all the same; the exit is 1, and it says until when the API would still take it.',
+    seeAlso: ['login', 'whoami'],
+  },
+  whoami: {
+    description: 'Shows the user and the organization that the API knows the key by, and until when a session lasts.',
+    seeAlso: ['login', 'doctor'],
+  },
   doctor: {
     description:
       'Changes nothing and starts nothing. It says what it found and, for each thing that is wrong, what to do; in a pipeline it warns of a key of the root quorum.',

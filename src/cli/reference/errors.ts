@@ -11,6 +11,7 @@ import { lintCodes, policyCodes } from '../../policy/index.ts'
 import { codes as resourcesCodes } from '../../resources/index.ts'
 import { codes as scenariosCodes } from '../../scenarios/index.ts'
 import { SERVICE_CODES } from '../../service/index.ts'
+import { sessionCodes } from '../../session/index.ts'
 import { stampCodes } from '../../stamp/index.ts'
 import { workerCodes } from '../../worker/index.ts'
 import { cliCodes } from '../codes.ts'
@@ -21,6 +22,7 @@ export const allCodes: Codes = {
   ...cliCodes,
   ...configCodes,
   ...localCodes,
+  ...sessionCodes,
   ...stampCodes,
   ...definitionsCodes,
   ...resourcesCodes,

@@ -1,0 +1,97 @@
+import { compressP256, hpkeSeal, type RandomBytes, uncompressP256, verifyP256 } from '../crypto/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
+import { decodeHex, encodeHex, encodeUtf8 } from '../encoding/index.ts'
+import type { Session } from './kept.ts'
+import type { LoginProxy } from './login-proxy.ts'
+import { createSessionKey, isSigned, notGenuine, type PinnedKeys, proveSession, readClaims, signText } from './proof.ts'
+
+/** A login by a code that is sent to a contact. */
+export interface CodeLogin {
+  readonly baseUrl: string
+  /** The organization that the user lives in. */
+  readonly organizationId: string
+  readonly proxy: LoginProxy
+  readonly keys: PinnedKeys
+  readonly otpType: 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS'
+  readonly contact: string
+  readonly randomBytes: RandomBytes
+  /** Asks the person for the code; undefined when they give up. `again` is the refusal of the code before. */
+  readonly askCode: (again: string | undefined) => Promise<string | undefined>
+}
+
+/** The tries that a code has (docs/protocol/one-time-passcodes.md). */
+const TRIES = 3
+
+/**
+ * Logs a person in by a code: has it sent, encrypts what they type to the service, and proves with the key of the session
+ * that the login is theirs. Throws `session/…`, or what the proxy or the API refuses with.
+ */
+export async function logInByCode(login: CodeLogin): Promise<Session> {
+  const { baseUrl, organizationId, proxy, keys, otpType, contact, randomBytes } = login
+  const key = createSessionKey(randomBytes)
+  const { otpId, otpEncryptionTargetBundle } = await proxy.initOtp({ otpType, contact })
+  const target = readTarget(otpEncryptionTargetBundle, keys)
+  const verificationToken = await verify(login, async (code) => {
+    const plain = encodeUtf8(JSON.stringify({ otp_code: code, public_key: key.publicKey }))
+    const { encappedPublic, ciphertext } = await hpkeSeal(target, plain, randomBytes)
+    const encryptedOtpBundle = JSON.stringify({
+      encappedPublic: encodeHex(encappedPublic),
+      ciphertext: encodeHex(ciphertext),
+    })
+    return (await proxy.verifyOtp({ otpId, encryptedOtpBundle })).verificationToken
+  })
+  if (keys.tlsFetcherPublicKey && !isSigned(verificationToken, keys.tlsFetcherPublicKey))
+    throw notGenuine('the verification token is not signed by the service')
+  const { id: tokenId } = readClaims(verificationToken)
+  const message = JSON.stringify({ login: { publicKey: key.publicKey }, tokenId, type: 'USAGE_TYPE_LOGIN' })
+  const { session } = await proxy.logInByOtp({
+    verificationToken,
+    publicKey: key.publicKey,
+    organizationId,
+    clientSignature: {
+      publicKey: key.publicKey,
+      scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256',
+      message,
+      signature: signText(key, message),
+    },
+  })
+  return proveSession(session, { baseUrl, key, keys })
+}
+
+/** Asks for the code until it is right, as often as it may be wrong. */
+async function verify({ askCode }: CodeLogin, tryCode: (code: string) => Promise<string>): Promise<string> {
+  let again: string | undefined
+  for (let tries = 1; ; tries++) {
+    const code = (await askCode(again))?.trim()
+    if (!code)
+      throw new QuorateError('session/given-up', 'no code was given', { next: 'log in again; nothing was kept' })
+    try {
+      return await tryCode(code)
+    } catch (error) {
+      if (!(error instanceof QuorateError) || !/invalid otp code/i.test(error.message) || tries === TRIES) throw error
+      again = 'This is not the code that was sent.'
+    }
+  }
+}
+
+/** The key that a code is encrypted to, signed by the service (docs/protocol/one-time-passcodes.md). */
+function readTarget(bundle: string, { tlsFetcherPublicKey: pinned }: PinnedKeys): Uint8Array {
+  let parts: { readonly data?: unknown; readonly dataSignature?: unknown; readonly enclaveQuorumPublic?: unknown }
+  let target: unknown
+  try {
+    parts = Object(JSON.parse(bundle))
+    target = Object(JSON.parse(new TextDecoder().decode(decodeHex(String(parts.data)))))['targetPublic']
+  } catch {
+    throw notGenuine('the target for the code cannot be read')
+  }
+  const signer = pinned ?? String(parts.enclaveQuorumPublic)
+  if (pinned && parts.enclaveQuorumPublic !== pinned)
+    throw notGenuine('the target for the code is signed by another key')
+  const publicKey = compressP256(signer)
+  const body = decodeHex(String(parts.data))
+  if (!publicKey || !verifyP256({ publicKey, body, signatureHex: String(parts.dataSignature) }))
+    throw notGenuine('the target for the code is not signed by the service')
+  const point = uncompressP256(String(target))
+  if (!point) throw notGenuine('the target for the code is no key')
+  return decodeHex(point)
+}

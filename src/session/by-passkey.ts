@@ -1,0 +1,112 @@
+import { createSubmitClient } from '../client/index.ts'
+import { sha256 } from '../crypto/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
+import { encodeBase64Url, encodeHex, encodeUtf8 } from '../encoding/index.ts'
+import type { Session } from './kept.ts'
+import { askPasskey, type BrowserOptions, member } from './passkey-page.ts'
+import { createSessionKey, type PinnedKeys, proveSession } from './proof.ts'
+
+/** The relying party of passkeys that are made and used on this machine: they belong to pages at `localhost`. */
+const RP_ID = 'localhost'
+
+/** A login by a passkey of the user in the browser. */
+export interface PasskeyLogin extends BrowserOptions {
+  readonly baseUrl: string
+  readonly organizationId: string
+  readonly keys: PinnedKeys
+  /** The time of the API, milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Logs a person in by `stamp_login`, stamped by their passkey. Throws `session/…`, or what the API refuses with. */
+export async function logInByPasskey(login: PasskeyLogin): Promise<Session> {
+  const { baseUrl, organizationId, keys } = login
+  const key = createSessionKey(login.randomBytes)
+  const stamper = {
+    publicKey: 'passkey',
+    async stamp(body: Uint8Array) {
+      const answer = await askPasskey(
+        {
+          title: 'Log in to quorate',
+          about: [
+            `Organization ${organizationId} at ${baseUrl}.`,
+            'Your passkey signs one request, which makes a session.',
+          ],
+          button: 'Use your passkey',
+          method: 'get',
+          publicKey: {
+            // The authenticator signs the digest as text (docs/protocol/stamps.md#passkey-stamps).
+            challenge: encodeBase64Url(encodeUtf8(encodeHex(sha256(body)))),
+            rpId: RP_ID,
+            userVerification: 'preferred',
+          },
+        },
+        login,
+      )
+      const names = ['credentialId', 'clientDataJson', 'authenticatorData', 'signature']
+      const stamp = Object.fromEntries(names.map((name) => [name, member(answer, name)]))
+      return { name: 'X-Stamp-Webauthn' as const, value: JSON.stringify(stamp) }
+    },
+  }
+  const client = createSubmitClient({ baseUrl, organizationId, stamper })
+  const body = JSON.stringify({
+    type: 'ACTIVITY_TYPE_STAMP_LOGIN',
+    timestampMs: String(login.now()),
+    organizationId,
+    parameters: { publicKey: key.publicKey },
+  })
+  const { status, result } = await client.submit('/public/v1/submit/stamp_login', body)
+  const token = result.stampLoginResult?.session
+  if (token === undefined)
+    throw new QuorateError('session/refused', `the login is ${status.replace('ACTIVITY_STATUS_', '')}`, {
+      next: 'ask an administrator why this login needs more than your passkey; nothing was kept',
+    })
+  return proveSession(token, { baseUrl, key, keys })
+}
+
+/** A passkey that was made: what definitions say of it, under the name of an authenticator of the user. */
+export interface NewPasskey {
+  readonly credentialId: string
+  readonly challenge: string
+  readonly attestation: {
+    readonly clientDataJson: string
+    readonly attestationObject: string
+    readonly transports: readonly string[]
+  }
+}
+
+/** Has a passkey made in the person's browser. Nothing is submitted: an administrator registers it. Throws `session/…`. */
+export async function registerPasskey(userName: string, options: BrowserOptions): Promise<NewPasskey> {
+  const challenge = encodeBase64Url(options.randomBytes(32))
+  const answer = await askPasskey(
+    {
+      title: 'Make a passkey for quorate',
+      about: [
+        `It is for ${userName}, and is used on this machine.`,
+        'The terminal then shows what definitions say of it.',
+      ],
+      button: 'Make the passkey',
+      method: 'create',
+      publicKey: {
+        challenge,
+        rp: { id: RP_ID, name: 'quorate' },
+        user: { id: encodeBase64Url(options.randomBytes(16)), name: userName, displayName: userName },
+        pubKeyCredParams: [-7, -257].map((alg) => ({ type: 'public-key', alg })),
+        // Nobody types its id: the browser must find it.
+        authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'preferred' },
+        attestation: 'none',
+      },
+    },
+    options,
+  )
+  const { transports = [] } = answer
+  return {
+    credentialId: member(answer, 'credentialId'),
+    challenge,
+    attestation: {
+      clientDataJson: member(answer, 'clientDataJson'),
+      attestationObject: member(answer, 'attestationObject'),
+      transports: typeof transports === 'string' ? [transports] : transports,
+    },
+  }
+}

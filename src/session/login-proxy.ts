@@ -1,0 +1,67 @@
+import { asksProxy, ClientError } from '../client/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
+
+/** The endpoints of an authentication proxy that log a person in (docs/protocol/auth-proxy.md). */
+export interface LoginProxy {
+  readonly url: string
+  initOtp(request: { readonly otpType: string; readonly contact: string }): Promise<{
+    readonly otpId: string
+    readonly otpEncryptionTargetBundle: string
+  }>
+  verifyOtp(request: { readonly otpId: string; readonly encryptedOtpBundle: string }): Promise<{
+    readonly verificationToken: string
+  }>
+  logInByOtp(request: {
+    readonly verificationToken: string
+    readonly publicKey: string
+    readonly clientSignature: object
+    readonly organizationId: string
+  }): Promise<{ readonly session: string }>
+  logInByOauth(request: {
+    readonly oidcToken: string
+    readonly publicKey: string
+    readonly organizationId: string
+  }): Promise<{ readonly session: string }>
+}
+
+/** Reaches a proxy with one configuration of it. Every method throws `session/refused`, or `client/unreachable`. */
+export function createLoginProxy({ url, configId }: { readonly url: string; readonly configId: string }): LoginProxy {
+  const ask = asksProxy({ url, configId })
+  const post = async <Name extends string>(
+    path: string,
+    request: object,
+    names: readonly Name[],
+  ): Promise<Readonly<Record<Name, string>>> => {
+    let answer: Readonly<Record<string, unknown>>
+    try {
+      answer = await ask(path, request)
+    } catch (error) {
+      if (!(error instanceof ClientError) || error.code === 'client/unreachable') throw error
+      const said = error.facts['API message'] ?? error.message
+      throw new QuorateError('session/refused', `the authentication proxy at \`${url}\` did not go on: ${said}`, {
+        facts: { ...error.facts, organizationId: Object(request).organizationId },
+        next: nextOf(String(said)),
+        cause: error,
+      })
+    }
+    if (names.some((name) => typeof answer[name] !== 'string'))
+      throw new QuorateError('session/refused', `the proxy at \`${url}\` answered without ${names.join(', ')}`, {
+        next: 'check the URL of the proxy: another program may be answering',
+      })
+    return answer as Readonly<Record<Name, string>>
+  }
+  return {
+    url,
+    initOtp: (request) => post('/v1/otp_init_v2', request, ['otpId', 'otpEncryptionTargetBundle']),
+    verifyOtp: (request) => post('/v1/otp_verify_v2', request, ['verificationToken']),
+    logInByOtp: (request) => post('/v1/otp_login_v2', request, ['session']),
+    logInByOauth: (request) => post('/v1/oauth_login', request, ['session']),
+  }
+}
+
+function nextOf(said: string): string {
+  if (/configuration not found|header is required/i.test(said)) return 'correct the configuration id of the proxy'
+  if (/disabled|not enabled|disallowed/i.test(said))
+    return 'ask an administrator to enable this way in: the proxy’s method and the organization’s feature'
+  return 'correct what the message names, and log in again; nothing was kept'
+}
