@@ -112,8 +112,8 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
 }
 
 /**
- * The walls inside the service. A resource's folder is two rooms: `resources/table`, its `store.ts` and `wire.ts`, which whoever
- * reads that resource may import; and `resources`, its handlers and queries, which only the service's tables read.
+ * The walls inside the service. A resource's folder is two rooms: `resources/table`, its `store.ts` and `wire.ts`, which every
+ * reader of that resource may import; and `resources`, its handlers and queries, which only the service's tables read.
  */
 const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   readings: [],

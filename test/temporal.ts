@@ -1,5 +1,5 @@
 /**
- * One Temporal server for the whole test run, started by whoever needs it first and stopped after the last test.
+ * One Temporal server for the whole test run, started by the first test that needs it and stopped after the last test.
  * As Vitest's global setup it only makes the folder and tidies up, so that rooms without workflows pay nothing.
  */
 import { randomUUID } from 'node:crypto'

@@ -44,7 +44,7 @@ export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: 
   )
   const namesById = new Map(Object.entries(ids).map(([address, id]) => [id, address]))
   for (const { id, address } of actual.resources) if (!namesById.has(id!)) namesById.set(id!, address)
-  // Power is told of what the definitions ask for, whoever plans: a key that only reads sees what is planned all the same.
+  // Power is told of what the definitions ask for, not of what the planner may do: a key that only reads sees what is planned all the same.
   const isCarriedOut = judged.every(({ happens }) => happens)
   const target = isCarriedOut ? states.at(-1)! : plan.batches.reduce(carryOut, states[0]!)
   const access = accessChanges(states[0]!, target, { now: nanoseconds(now), namesById })

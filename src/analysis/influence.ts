@@ -4,7 +4,7 @@
  * rounds of human approval few.
  *
  * Terms: the *effect* of a batch is what it changes of that which decisions read; the *sensitivity* of a request is what
- * the decision about it reads. Premise: a policy whose condition does not hold for a request, whoever approves it, takes
+ * the decision about it reads. Premise: a policy whose condition does not hold for a request, with any approvers, takes
  * no part in the decision (docs/protocol/policies.md#evaluating-a-policy), so only those whose condition may hold are
  * looked into. Every answer errs towards "could": an order too many costs time, one too few makes the forecast a guess.
  */

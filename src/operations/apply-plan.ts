@@ -27,7 +27,7 @@ export type ApplyEvent =
   /** The lock was not written: the definitions in the folder are not those of the plan. */
   | { readonly kind: 'lock kept'; readonly folder: string }
 
-/** What an apply needs of whoever calls it. */
+/** What an apply needs of its caller. */
 export interface ApplyDoor {
   readonly place: Place
   readonly tell: (event: ApplyEvent) => void

@@ -7,7 +7,7 @@ import type { Place } from './place.ts'
 
 /**
  * Whether the rows of a lock file count: it is signed, as it stands, with a live API key of the user who acts or of a member of
- * the root quorum. A row decides which live thing a name means, so that whoever may propose definitions could otherwise add one for
+ * the root quorum. A row decides which live thing a name means, so that a proposer of definitions could otherwise add one for
  * what somebody else made.
  */
 export function isVouchedFor({ lock, signature }: Pick<ReadLock, 'lock' | 'signature'>, actual: Actual): boolean {

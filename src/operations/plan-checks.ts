@@ -1,4 +1,4 @@
-/** What must hold of a plan, whoever made it, before anything of it is submitted: in the organization and in what is inside it. */
+/** What must hold of any plan before anything of it is submitted: in the organization and in what is inside it. */
 import { EXIT, findKeyMaterial, placeInWords, QuorateError } from '../diagnostics/index.ts'
 import { appliedPlans, guardsThatStop, type Plan, rejectionText } from '../plan/index.ts'
 

@@ -1,6 +1,6 @@
 /**
  * What applies made since the lock was last written: the lock is written when nothing is left to do, and an apply may wait for
- * people for days, go on without whoever began it, or end halfway. By this it is known all the same what was made here.
+ * people for days, go on without the person who began it, or end halfway. By this it is known all the same what was made here.
  */
 import type { Actual, Address, Resource } from '../resources/index.ts'
 import { leavableFields } from './comparable.ts'

@@ -37,7 +37,7 @@ describe('a send that is stopped', () => {
     await expect(sends.getEntry(sendId)).rejects.toMatchObject(STOPPED)
     const other = { ...order('INV-1'), amount: '2 wei' }
     expect((await sends.enter(other)).order).toEqual(other)
-    // Whoever works on the order of before, and wakes late, does not touch the one after it.
+    // A worker on the earlier order that wakes late does not touch the one after it.
     await expect(sends.enterBody(old, bytes(1))).rejects.toMatchObject(STOPPED)
     expect(await sends.enterBody(await sends.getEntry(sendId), bytes(2))).toBe(bytes(2))
     expect(await sends.list(order('').organization.id)).toEqual([{ sendId, order: other, stopped: false }])

@@ -128,7 +128,7 @@ describe('forecast', () => {
       expected: [[CREATE, 'waits for any 1 of bob, carol']],
     },
     {
-      name: 'whoever has a passkey or a provider and no key can approve as well',
+      name: 'a user with a passkey or a provider and no key can approve as well',
       given: {
         desired: newTag,
         actual: [

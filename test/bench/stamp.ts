@@ -47,7 +47,7 @@ export async function run(): Promise<void> {
       `${curve}: make`,
       await compare([
         { name: 'node:crypto, parsed key', once: () => sign(hash, BODY, key) },
-        // A key may be in a vault, so whoever stamps has to wait; this is what the waiting alone costs.
+        // A key may be in a vault, so the caller has to wait; this is what the waiting alone costs.
         { name: 'node:crypto, awaited', once: async () => sign(hash, BODY, key) },
         { name: 'quorate', once: () => stamper.stamp(BODY) },
         ...(curve === 'p256' ? [published(privateKey, publicKey)] : []),

@@ -165,7 +165,7 @@ async function addPolicies(
   ])
 }
 
-/** Transactions that wait for a second approval: whoever lists them is told whether it may vote. */
+/** Transactions that wait for a second approval: a user who lists them is told whether it may vote. */
 async function addWaiting(service: TestService, { organizationId, privateKey, known }: Caller): Promise<void> {
   const client = service.client(privateKey)
   for (let at = 0; at < WAITING; at++) {

@@ -67,4 +67,11 @@ describe('the first line', () => {
     expect(beginning.needs).toEqual(['cli', 'commander', 'config', 'diagnostics', 'local', 'telemetry'])
     expect(beginning.modules).toBeLessThan(60)
   })
+
+  test.each(['clock', 'fault list'])('cli: `quorate %s` asks the service without loading it', async (command) => {
+    const beginning = await beginningOf(command.split(' '))
+    expect(beginning.text).toContain('service/no-operator')
+    expect(beginning.needs).toContain('service')
+    expect(beginning.needs.filter((name) => ['fastify', 'kysely', 'policy', 'chain', 'stamp'].includes(name))).toEqual([])
+  })
 })

@@ -1,4 +1,4 @@
-/** Each way in which a send can end, as whoever sends sees it: a state, an exit code and a reason of its own. */
+/** Each way in which a send can end, as the sender sees it: a state, an exit code and a reason of its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'

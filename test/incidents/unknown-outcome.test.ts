@@ -1,6 +1,6 @@
 /**
  * The third family of incidents: what came of a request was not known after a crash, and it was made again. The bytes of a
- * request are on disk before they are sent, and whoever does not know sends them again: the API answers with what it did.
+ * request are on disk before they are sent, and a client that does not know sends them again: the API answers with what it did.
  */
 import type { ChildProcess } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

@@ -82,7 +82,7 @@ describe('an organization', () => {
     })
   })
 
-  test('creators: whoever submitted is found, and what the lock holds is not asked about', async () => {
+  test('creators: the submitter is found, and what the lock holds is not asked about', async () => {
     const creators = await creatorsOf(reader, actual, {})
     const me = { userId: service.rootUserId, userName: actual.actor.userName }
     for (const address of ['tag.treasury', 'user.bob', 'policy.no-exports', 'wallet.treasury']) {

@@ -31,7 +31,7 @@ interface Facts {
   readonly seeded: Section
   /** Passkeys as definitions write them, with attestations that this service takes. */
   readonly passkeys: readonly [Section, Section]
-  /** A block without which whoever runs the test would be locked out. */
+  /** A block without which the machine that runs the test would be locked out. */
   readonly always: readonly string[]
 }
 

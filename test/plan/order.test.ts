@@ -123,7 +123,7 @@ describe('order', () => {
       expected: ['CREATE_POLICIES: policy.no, policy.yes'],
     },
     {
-      name: 'whoever names a tag lets go of it before it is deleted',
+      name: 'what names a tag lets go of it before it is deleted',
       given: {
         desired: [declare('user.bob', { tags: [] }), declare('policy.ops', policy(null, null))],
         actual: [

@@ -146,7 +146,7 @@ describe('evaluate: decoded values', () => {
     ['0600', "eth.eip_712.message['x'] == 600", 'TypeMismatch'],
     ['0600', "eth.eip_712.message['x'] == '0600'", 'true'],
     [(2n ** 256n).toString(), "eth.eip_712.message['x'] > 1", 'TypeMismatch'],
-    // Whoever asks for a signature writes the message: nothing in it may pass for a mark of the decoder.
+    // The submitter of a signature writes the message: nothing in it may pass for a mark of the decoder.
     [{ uint: '5' }, "eth.eip_712.message['x']['uint'] == 5", 'true'],
     [{ uint: '5' }, "eth.eip_712.message['x'] == 5", 'TypeMismatch'],
     [[1, 2], "eth.eip_712.message['x'].any(e, e == 2)", 'true'],

@@ -1,6 +1,6 @@
 /**
  * An apply whose workers and server can be killed: a service of its own behind a network that is slow to answer submits,
- * a plan of pairs, and workers that are processes. Its plan is started, and whoever kills has to see that it ends.
+ * a plan of pairs, and workers that are processes. Its plan is started, and the caller that kills workers sees that it ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Calls over connections that break: at each third of the bytes of the request and of its answer, in each way. Whoever
- * does not know what came of a call sends the same bytes again. The naive variant makes a body anew each time.
+ * Calls over connections that break: at each third of the bytes of the request and of its answer, in each way. A client
+ * that does not know what came of a call sends the same bytes again. The naive variant makes a body anew each time.
  */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

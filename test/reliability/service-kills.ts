@@ -1,5 +1,5 @@
 /**
- * The service is killed at random moments while clients submit; whoever is not answered sends the same bytes again. What
+ * The service is killed at random moments while clients submit; a client that is not answered sends the same bytes again. What
  * was acknowledged must be there, nothing twice, nothing by half. The broken variant answers before it has committed.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

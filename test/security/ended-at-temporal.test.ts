@@ -67,7 +67,7 @@ test('ended at Temporal: an apply is told of as left; once it is given up, nobod
   expect([followed.exit, JSON.parse(followed.stdout)]).toMatchObject([1, { end: 'terminated' }])
   expect((await run('status', '--cancel')).stdout).toContain(`${words} It is given up`)
 
-  // Whoever kept its start hands it in again: the plan store knows that it is over.
+  // A server that kept its start hands it in again: the plan store knows that it is over.
   const before = await countActivities(service)
   const started = events![0]!.workflowExecutionStartedEventAttributes!
   await stranger.client.workflowService.startWorkflowExecution({
@@ -81,7 +81,7 @@ test('ended at Temporal: an apply is told of as left; once it is given up, nobod
   const again = temporal.client.workflow.getHandle(workflow.workflowId)
   expect(await again.result()).toMatchObject({ state: 'failed', error: { code: 'apply/run-refused' } })
   expect(await countActivities(service)).toBe(before)
-  // It is taken up again by whoever may: the activity that waits is the same one.
+  // It is taken up again by a user who may: the activity that waits is the same one.
   expect((await quorate(['apply', 'tags', '--yes'], { env, cwd: day.folder })).exit).toBe(3)
   expect(await countActivities(service)).toBe(before)
 })

@@ -110,7 +110,7 @@ describe('key search: mnemonics', () => {
 const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/files.ts': 'searches',
   'src/cli/io.ts': 'searches (withheld.ts)',
-  'src/definitions/lock.ts': 'is given the search by whoever writes a lock',
+  'src/definitions/lock.ts': 'is given the search by the writer of a lock',
   'src/stamp/key-file.ts': 'a key file: its purpose is a private key',
   'src/client/turns.ts': 'a file without content, whose age is the time of the last request',
   'src/service/folder/bootstrap.ts': 'bootstrap.json: the root user’s key, for its owner alone',

@@ -99,7 +99,7 @@ export interface ProcessClient {
   send(url: string, body: string): Promise<Wire.Activity | undefined>
 }
 
-/** Reads what a service wrote into its folder for whoever comes first; bodies have the time of the service's clock. */
+/** Reads what a service wrote into its folder for its first user; bodies have the time of the service's clock. */
 export function readClient(dataDir: string, clock: () => number = Date.now): ProcessClient {
   const { organizationId, rootUserId, apiPrivateKey } = JSON.parse(
     readFileSync(join(dataDir, 'bootstrap.json'), 'utf8'),

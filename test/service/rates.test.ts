@@ -61,7 +61,7 @@ describe('rates of requests', () => {
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200)
   })
 
-  test('in a sub-organization are its own, whoever asks, and the parent has none', async () => {
+  test('in a sub-organization are its own for every user, and the parent has none', async () => {
     service = await startTestService({ rates: { subOrganization: 1 } })
     const { organizationId, client } = await addTenant(service, { parentId: service.organizationId })
     const others = [client, service.root].map((one) => burst(() => whoami(one, { organizationId })))

@@ -81,6 +81,7 @@ async function askEverywhere(count: number): Promise<void> {
   try {
     for (const stranger of strangers.slice(0, count)) {
       const { wrong, compared } = await opened.ask(stranger, { every: true })
+      for (const one of wrong) console.log(JSON.stringify(one).slice(0, 1_000))
       demand({ ...stranger, compared, wrong: wrong.length }, { wrong: 0 })
     }
   } finally {

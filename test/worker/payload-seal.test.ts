@@ -82,7 +82,7 @@ describe('payloads: sealed', () => {
 })
 
 describe('payloads: the key', () => {
-  test('is made once by whoever comes first, for its owner alone', async () => {
+  test('is made once by the first process that needs it, for its owner alone', async () => {
     const folder = join(folderOfTest(), 'data')
     const seals = await Promise.all(Array.from({ length: 20 }, () => loadPayloadSeal(folder)))
     expect(new Set(seals.map(({ keyId }) => keyId)).size).toBe(1)

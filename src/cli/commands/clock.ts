@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { askOperator, type OperatorState } from '../../service/index.ts'
+import { askOperator, type OperatorState } from '../../service/operator/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { serviceFolder } from '../service-folder.ts'

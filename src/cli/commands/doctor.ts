@@ -126,7 +126,7 @@ async function checkApi(input: CommandInput): Promise<Finding> {
       return {
         check,
         state: 'warning',
-        found: `${found}, one of its root quorum: whoever runs something in this pipeline may be able to do everything`,
+        found: `${found}, one of its root quorum: any code that runs in this pipeline may be able to do everything`,
         next: 'give the pipeline a user of its own that may only propose, as definitions/ci does',
       }
     }

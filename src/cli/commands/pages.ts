@@ -193,7 +193,7 @@ export const pages: Readonly<Record<string, Page>> = {
     seeAlso: ['serve'],
   },
   'snapshot save': {
-    description: 'The file holds the master key and the root key: whoever reads it has the wallets.',
+    description: 'The file holds the master key and the root key: a reader of it has the wallets.',
     seeAlso: ['snapshot restore', 'serve', 'reset'],
   },
   'snapshot restore': {

@@ -14,7 +14,7 @@ export async function saveToFile(input: CommandInput): Promise<ExitCode> {
   if (json) writeJson(io, { file, ...facts })
   else {
     io.out(line`Saved ${renderFacts(facts)} into ${args[0]!}.\n`)
-    io.say('It holds the master key and the root key: whoever reads it has the wallets.\n')
+    io.say('It holds the master key and the root key: a reader of it has the wallets.\n')
   }
   return EXIT.done
 }

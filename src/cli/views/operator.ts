@@ -1,4 +1,4 @@
-import type { Fault } from '../../service/index.ts'
+import type { Fault } from '../../service/operator/index.ts'
 import { view } from '../screen.ts'
 
 /** Units in which the service's time is moved, the largest first. */

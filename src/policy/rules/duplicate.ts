@@ -6,7 +6,7 @@ export const duplicate: Rule = {
   name: 'duplicate-policy',
   severity: 'warning',
   summary: 'two policies say the same',
-  why: 'Whoever changes one of them will think that the change took effect.',
+  why: 'A person who changes one of them will think that the change took effect.',
   solve: 'remove one of the two',
   bad: `one:
   effect: deny

@@ -5,7 +5,7 @@ export const freeIndex: Rule = {
   name: 'free-index',
   severity: 'warning',
   summary: 'one element of a list is checked, and the others are left free',
-  why: 'A condition on the first instruction or output says nothing about the second. Whoever builds the transaction may add another.',
+  why: 'A condition on the first instruction or output says nothing about the second. The builder of the transaction may add another.',
   solve: 'check every element with `all`, or ask for `count() == 1` beside it',
   bad: `calls:
   effect: allow

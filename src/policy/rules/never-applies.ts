@@ -25,7 +25,7 @@ export const deadAllow: Rule = {
   name: 'allow-never-applies',
   severity: 'warning',
   summary: 'an ALLOW is an error or false on every request',
-  why: 'It allows nothing, and whoever reads it thinks that it does.',
+  why: 'It allows nothing, and its reader thinks that it does.',
   solve: 'read only what the requests it is about have, or remove it',
   bad: `wallets:
   effect: allow

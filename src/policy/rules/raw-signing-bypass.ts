@@ -9,7 +9,7 @@ export const rawSigningBypass: Rule = {
   name: 'raw-signing-bypass',
   severity: 'error',
   summary: 'an ALLOW reaches the signing of raw payloads beside a policy that looks into transactions',
-  why: 'A transaction can be signed as a raw payload as well. Policies then see nothing of it: no receiver, no amount. Whoever may sign raw payloads with a wallet is outside of every limit on its transactions.',
+  why: 'A transaction can be signed as a raw payload as well. Policies then see nothing of it: no receiver, no amount. A user who may sign raw payloads with a wallet is outside of every limit on its transactions.',
   solve: "name the activity, as in `activity.kind == 'SIGN_TRANSACTION'`, or deny raw payloads to everybody",
   bad: `limit:
   effect: allow

@@ -1,5 +1,5 @@
 /**
- * Results that are secrets: an activity keeps them sealed, and its submitter alone is shown them. Whoever reads the database, a
+ * Results that are secrets: an activity keeps them sealed, and its submitter alone is shown them. A reader of the database, a
  * snapshot or the activities of an organization finds nothing to log in with (docs/protocol/activities.md#secret-results).
  */
 import { decodeHex, decodeUtf8, encodeHex, encodeUtf8 } from '../../encoding/index.ts'

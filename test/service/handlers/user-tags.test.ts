@@ -64,7 +64,7 @@ describe('user tags', () => {
     expect([await tagsOf(alice), await tagsOf(bob)]).toEqual([[userTagId], []])
   })
 
-  test('user tags: a user bears tags in the order of the tags, whoever was given them when', async () => {
+  test('user tags: a user bears tags in the order of the tags, not in that in which they were given', async () => {
     const made: string[] = []
     for (let count = 0; count < 8; count++) made.push((await makeTag()).userTagId)
     const user = await makeUser(service.root, { userTags: made.toReversed() })

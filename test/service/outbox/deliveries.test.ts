@@ -244,7 +244,7 @@ describe('deliveries', () => {
   })
 
   test.skipIf(spawnSync('openssl', ['version']).status !== 0)(
-    'deliveries: by https, to whoever shows a certificate that is trusted',
+    'deliveries: by https, to an endpoint with a certificate that is trusted',
     async () => {
       const keys = selfSigned()
       const { receiver, service, clock, lines, happen } = await open(() => 200, { tls: keys })
@@ -321,7 +321,7 @@ describe('an endpoint that does not answer', () => {
     await subscribe(service.root, dead.url, { name: 'dead' })
     const beside = await delaysOf(6)
     console.log(`without ${line(calm)}, beside ${line(beside)} ms`)
-    // Two seconds, or what a machine takes that has other things to do; whoever waited would wait for ten.
+    // Two seconds, or what a machine takes that has other things to do; one that waited would wait for ten.
     expect(beside.p99).toBeLessThan(Math.max(2_000, 3 * calm.p99))
     expect(countOf(receiver.received, '/slow')).toBeGreaterThan(0)
   })

@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 }
 const resolveHost = async (host: string) => NAMES[host] ?? []
 
-/** Counts whoever connects, on every address of this machine. */
+/** Counts connections, on every address of this machine. */
 let canary: { readonly port: number; hits(): number; close(): Promise<void> }
 let service: TestService
 beforeAll(async () => {

@@ -206,7 +206,7 @@ describe('who is told', () => {
     ]
     await complete(service.root, 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT', { endpointId: paused, isActive: false })
     const { events } = await send({ from, to: ECHO, data: '0x01' }, { wanted: 2 })
-    // Whoever is told later, or of more, would have been told of this too.
+    // An endpoint that is told later, or of more, would have been told of this too.
     await send({ from, to: ECHO, data: '0x02' }, { wanted: 2 })
     const told = receiver.received.filter(({ path }) => path !== '/hook')
     expect(told.map(({ path }) => path)).toEqual(['/second', '/second'])

@@ -1,4 +1,4 @@
-/** The same bytes are one activity, whoever sends them how often at once, and however often the service restarts. */
+/** The same bytes are one activity, however many send them at once, and however often the service restarts. */
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

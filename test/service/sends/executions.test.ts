@@ -272,7 +272,7 @@ describe('an execution that cannot be', () => {
     [
       'a nonce of a sponsored send',
       { sponsor: true, nonce: '3' },
-      invalidField('nonce', 'is that of whoever pays: a sponsored send has `gasStationNonce` alone'),
+      invalidField('nonce', 'is that of the payer: a sponsored send has `gasStationNonce` alone'),
     ],
     [
       'a deadline that is over',

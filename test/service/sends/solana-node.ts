@@ -58,7 +58,7 @@ export interface SolanaNodeOptions {
 
 export interface TestSolanaNode {
   readonly url: string
-  /** Whether whoever makes the blocks leaves transactions out. */
+  /** Whether the producer of blocks leaves transactions out. */
   drops: boolean
   /** The code with which it refuses a transaction, whatever it is asked to do with it. */
   refuses: (transaction: Uint8Array) => number | undefined

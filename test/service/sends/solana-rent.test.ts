@@ -121,7 +121,7 @@ describe('rent of a sponsored Solana send', () => {
 
   test.each<[string, () => Promise<readonly PublicKey[]>, bigint]>([
     ['', async () => [from, from], 20_000n],
-    [', whoever signs first', async () => [from, await newAccount()], 25_000n],
+    [', each with another first signer', async () => [from, await newAccount()], 25_000n],
   ])('is paid once for two sends at a time that create one account%s', async (_, payers, fees) => {
     const { createUnlessThere } = tokenAccountOf(from, receiver(), mint)
     const spent = await spentBy(async () => {

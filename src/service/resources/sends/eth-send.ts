@@ -39,7 +39,7 @@ const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2, GasQuote> = {
       await askChain(chain, () => node.chainId())
       return
     }
-    // Whoever approves it later approves what it was said to cost.
+    // Those who approve it later approve what it was said to cost.
     const { maxFeePerGas } = await askChain(chain, () => node.suggestFees())
     return { gasPrice: String(maxFeePerGas) }
   },
@@ -112,7 +112,7 @@ function checkExecution({ calls, sponsor, nonce, deadline, gasStationNonce }: In
     throw apiError('invalidField', `calls[${creation}].to`, 'must not be empty: a gas station creates no contracts')
   }
   if (sponsor === true && nonce) {
-    throw apiError('invalidField', 'nonce', 'is that of whoever pays: a sponsored send has `gasStationNonce` alone')
+    throw apiError('invalidField', 'nonce', 'is that of the payer: a sponsored send has `gasStationNonce` alone')
   }
   checkWhole('gasStationNonce', gasStationNonce, 128)
   const until = checkWhole('deadline', deadline, 32)
