@@ -1,10 +1,10 @@
 /**
  * The walls of the house, as data: which room may import which. Moving a wall is a change of one line here.
- * The imports are read from the source text; every file is formatted, so each import statement starts a line.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { importsIn } from './imports.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -254,38 +254,15 @@ const importedByPath = [
   'src/protocol/spelling.ts',
 ]
 
-interface Import {
-  readonly from: string
-  readonly to: string
-  readonly typeOnly: boolean
-  /** It is a dynamic import. */
-  readonly lazy: boolean
-}
-
 const files = ['src', 'activities', 'workflows'].flatMap(listSources)
-const imports = files.flatMap(readImports)
+const imports = files.flatMap((from) =>
+  importsIn(from, readFileSync(join(root, from), 'utf8')).map((each) => ({ from, ...each })),
+)
 
 function listSources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name))
-}
-
-function readImports(file: string): Import[] {
-  const text = readFileSync(join(root, file), 'utf8')
-  const statements = text.matchAll(
-    /^(?:import|export)\s+(type\s+)?(?:[\w*{][^'";]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm,
-  )
-  return [...statements].map((match) => ({
-    from: file,
-    to: target(file, match[2] ?? match[3]!),
-    typeOnly: match[1] !== undefined,
-    lazy: match[3] !== undefined,
-  }))
-}
-
-function target(file: string, specifier: string): string {
-  return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier
 }
 
 function roomOf(path: string): string | undefined {

@@ -2,7 +2,8 @@
  * Which test files run how, by what they import: no list that somebody has to keep.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { join } from 'node:path'
+import { importsIn } from './imports.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -35,18 +36,8 @@ function reachesStarter(file: string, seen: Set<string>): boolean {
   if (STARTERS.includes(file)) return true
   if (seen.has(file) || !file.startsWith('test/') || !existsSync(join(root, file))) return false
   seen.add(file)
-  return importsOf(file).some((other) => reachesStarter(other, seen))
-}
-
-/** Types start nothing. */
-function importsOf(file: string): readonly string[] {
-  const imports = readText(file).matchAll(
-    /^(?:import|export) (?!type )(?:[^'"]*? from )?'([^']+)'|\bimport\('([^']+)'\)/gm,
-  )
-  return [...imports].map(([, still, lazy]) => {
-    const specifier = still ?? lazy!
-    return specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier
-  })
+  // Types start nothing.
+  return importsIn(file, readText(file)).some(({ to, typeOnly }) => !typeOnly && reachesStarter(to, seen))
 }
 
 function readText(file: string): string {

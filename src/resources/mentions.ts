@@ -2,7 +2,10 @@ import { parse, readsOf } from '../policy/index.ts'
 import { kinds } from './catalogue.ts'
 import type { Resource, Value } from './model.ts'
 
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
+/** The ids that stand anywhere in a text. */
+export function idsIn(text: string): readonly string[] {
+  return text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi) ?? []
+}
 
 /**
  * Every text among the values of live fields, and every one that an expression compares with: the ids of all that a resource
@@ -22,7 +25,7 @@ export function mentionsOf({ kind, fields }: Pick<Resource, 'kind' | 'fields'>):
       const { tree, problems } = parse(value)
       for (const text of readsOf(tree).literals) found.add(text)
       // What this version cannot read, such as a live expression of a newer language, is searched as a text.
-      if (problems.length > 0) for (const [id] of value.matchAll(UUID)) found.add(id)
+      if (problems.length > 0) for (const id of idsIn(value)) found.add(id)
     }
   }
   return found

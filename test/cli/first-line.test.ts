@@ -72,6 +72,8 @@ describe('the first line', () => {
     const beginning = await beginningOf(command.split(' '))
     expect(beginning.text).toContain('service/no-operator')
     expect(beginning.needs).toContain('service')
-    expect(beginning.needs.filter((name) => ['fastify', 'kysely', 'policy', 'chain', 'stamp'].includes(name))).toEqual([])
+    expect(beginning.needs.filter((name) => ['fastify', 'kysely', 'policy', 'chain', 'stamp'].includes(name))).toEqual(
+      [],
+    )
   })
 })

@@ -15,8 +15,9 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createPlanStore, type PlanStore, type SendOrder } from '../../activities/index.ts'
+import { createPlanStore, type PlanStore } from '../../activities/index.ts'
 import { createRecords } from '../../activities/records.ts'
+import { orderOf } from '../activities/order.ts'
 import { testFolder } from '../cli/harness.ts'
 import { batchOf } from '../workflows/send-stage.ts'
 import { makeTagPlan, planWithInside } from '../workflows/tag-plan.ts'
@@ -31,17 +32,6 @@ beforeEach(async () => {
   folder = join(testFolder(), 'plans')
   store = createPlanStore(folder)
   await fill()
-})
-
-const orderOf = (reference: string): SendOrder => ({
-  reference,
-  organization: { name: 'acme', id: ORGANIZATION, baseUrl: 'http://127.0.0.1:1' },
-  type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
-  parameters: { from: '0x01', caip2: 'eip155:1', to: '0x02', value: '1' },
-  from: 'treasury',
-  to: 'payroll',
-  amount: '1 wei',
-  orderedAt: '2026-01-01T00:00:00.000Z',
 })
 
 /** Two of everything that is ever recorded. */

@@ -1,6 +1,6 @@
 import { difference, indexLookAlikes } from '../../diagnostics/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { type Actual, type Address, formatAddress, type KindName, scopedNames } from '../../resources/index.ts'
+import { type Actual, type Address, formatAddress, idsIn, type KindName, scopedNames } from '../../resources/index.ts'
 
 /** A name that an activity gives, or somebody's or something's that it is about, beside another that looks like it. */
 export interface LookAlikeView {
@@ -32,8 +32,6 @@ const OF_TYPE: readonly (readonly [type: RegExp, member: string, kind: KindName]
   [/_INVITATIONS?/, 'receiverUserName', 'invitation'],
 ]
 
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-
 /**
  * What a voter may take for something else: names that an activity gives, the names of what it refers to by an id, and those of
  * who asked for it and who voted, each beside what lives under a name that looks like it.
@@ -44,7 +42,7 @@ export function lookAlikesOf(
 ): readonly LookAlikeView[] {
   const index = indexLookAlikes(scopedNames(resources))
   const byId = new Map(resources.map((resource) => [resource.id, resource]))
-  const mentioned = [...new Set(JSON.stringify(activity.intent).match(UUID))].flatMap((id) => byId.get(id) ?? [])
+  const mentioned = [...new Set(idsIn(JSON.stringify(activity.intent)))].flatMap((id) => byId.get(id) ?? [])
   const named = (kind: KindName, name: string) => ({ kind, name, address: formatAddress(kind, name) })
   const subjects = [
     ...namesIn(activity.intent, activity.type).map(({ kind, name }) => named(kind, name)),
