@@ -29,7 +29,7 @@ export function activityRow(type: string): ActivityRow | undefined {
 
 /** Finds the activity types of a submit path, oldest version first; none when the path is not known. */
 export function findActivitiesByPath(path: string): readonly ActivityRow[] {
-  return activitiesByPath.get(fold(path).text) ?? []
+  return activitiesByPath.get(path) ?? activitiesByPath.get(fold(path).text) ?? []
 }
 
 /** Finds the row of a query by its path. */

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
-import { createDecoder } from '../protocol/index.ts'
+import { createDecoder, type JsonObject } from '../protocol/index.ts'
 import { createChains } from './chains/index.ts'
 import { createEngine } from './engine/index.ts'
 import {
@@ -154,10 +154,10 @@ async function openFolder(settings: Settings): Promise<Service> {
         ...settings.proxy,
         read: database.read,
         unseal: tools.sealing.unseal,
-        upstream: ({ kind, ...request }) => {
+        upstream: async ({ kind, ...request }) => {
           if (kind === 'query') return engine.query(request)
           readiness.checkSubmit()
-          return engine.submit(request)
+          return JSON.parse(await engine.submit(request)) as JsonObject
         },
         logger,
         randomBytes,

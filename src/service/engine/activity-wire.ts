@@ -1,4 +1,5 @@
-import { findActivity, type Json, type JsonObject, toTimestamp } from '../../protocol/index.ts'
+import { activityRow } from '../../protocol/catalogue.ts'
+import { type JsonObject, toTimestamp } from '../../protocol/index.ts'
 import { type ActivityRecordRow, shownFingerprint, type VoteRow } from '../store/index.ts'
 
 /** The parts of an activity's answer besides its row. */
@@ -13,42 +14,51 @@ export interface ActivityView {
 }
 
 /**
- * Writes an activity as the API does, members in the order that was seen (docs/protocol/activities.md#the-answer).
+ * Writes an activity as the API does, members in the order that was seen (docs/protocol/activities.md#the-answer), as JSON text:
+ * intent, result and failure are stored as that, and are not read to be written again.
  *
  * With `nestedCopy` one answer satisfies both readings of the envelope: the schema's record with `timestampMs` added,
  * and inside `result`, after the result itself, the same record once more. Clients take the result key or the first key
  * ending in `Result`, so `activity` must come last.
  */
-export function toWireActivity(view: ActivityView, options: { readonly nestedCopy: boolean }): JsonObject {
-  const record = toRecord(view)
+export function writeActivity(view: ActivityView, options: { readonly nestedCopy: boolean }): string {
+  const { head, result, tail } = partsOf(view)
+  const record = `{${head},"result":{${result}},${tail}}`
   if (!options.nestedCopy) return record
-  return {
-    ...record,
-    result: { ...(record['result'] as JsonObject), activity: record },
-    timestampMs: view.activity.timestamp_ms,
-  }
+  const timestampMs = JSON.stringify(view.activity.timestamp_ms)
+  const nested = `${result}${result && ','}"activity":${record}`
+  return `{${head},"result":{${nested}},${tail},"timestampMs":${timestampMs}}`
 }
 
-function toRecord({ activity, appProofs, votes, canApprove, canReject }: ActivityView): JsonObject {
-  const row = findActivity(activity.type)?.row
+/** The members before the result, in it, and after it. */
+function partsOf({ activity, appProofs, votes, canApprove, canReject }: ActivityView) {
+  const row = activityRow(activity.type)
   if (!row) throw new Error(`expected a stored activity of a known type, got ${activity.type}`)
-  return {
+  const head = {
     id: activity.id,
     organizationId: activity.organization_id,
     status: activity.status,
     type: activity.type,
-    intent: { [row.intentKey]: parse(activity.intent) },
-    // `{}` until there is a result: null or nothing at all breaks clients that spread it.
-    result: activity.result === null || row.resultKey === null ? {} : { [row.resultKey]: parse(activity.result) },
+  }
+  const tail = {
     votes: votes.map(({ vote, user }) => toWireVote(vote, user)),
     fingerprint: shownFingerprint(activity.fingerprint),
     canApprove,
     canReject,
-    createdAt: { ...toTimestamp(activity.created_at) },
-    updatedAt: { ...toTimestamp(activity.updated_at) },
-    failure: activity.failure === null ? null : parse(activity.failure),
-    ...(appProofs !== undefined && { appProofs: parse(appProofs) }),
+    createdAt: toTimestamp(activity.created_at),
+    updatedAt: toTimestamp(activity.updated_at),
   }
+  const proofs = appProofs === undefined ? '' : `,"appProofs":${appProofs}`
+  return {
+    head: `${members(head)},"intent":{"${row.intentKey}":${activity.intent}}`,
+    // `{}` until there is a result: null or nothing at all breaks clients that spread it.
+    result: activity.result === null || row.resultKey === null ? '' : `"${row.resultKey}":${activity.result}`,
+    tail: `${members(tail)},"failure":${activity.failure ?? 'null'}${proofs}`,
+  }
+}
+
+function members(record: object): string {
+  return JSON.stringify(record).slice(1, -1)
 }
 
 function toWireVote(vote: VoteRow, user: JsonObject): JsonObject {
@@ -64,8 +74,4 @@ function toWireVote(vote: VoteRow, user: JsonObject): JsonObject {
     scheme: vote.scheme,
     createdAt: { ...toTimestamp(vote.created_at) },
   }
-}
-
-function parse(text: string): Json {
-  return JSON.parse(text) as Json
 }

@@ -15,6 +15,7 @@ import {
   parseJson,
   type QueryName,
   respell,
+  type Spelling,
 } from '../../protocol/index.ts'
 import type { Headers } from '../../stamp/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
@@ -24,7 +25,7 @@ import type { OidcVerifier } from '../oidc/index.ts'
 import type { Rates } from '../rates.ts'
 import type { ActivityRecordRow, Database } from '../store/index.ts'
 import type { WorkPool } from '../work/index.ts'
-import { toWireActivity } from './activity-wire.ts'
+import { writeActivity } from './activity-wire.ts'
 import { admit } from './admission.ts'
 import { createCases } from './cases.ts'
 import { readProof } from './credential.ts'
@@ -77,7 +78,8 @@ export interface RawRequest {
 
 /** Answers submits and queries. Both throw `ApiError`, or `StoreUnavailable` when nothing could be done or read. */
 export interface Engine {
-  submit(raw: RawRequest): Promise<JsonObject>
+  /** The answer is JSON text. */
+  submit(raw: RawRequest): Promise<string>
   query(raw: RawRequest): Promise<JsonObject>
 }
 
@@ -103,15 +105,14 @@ export function createEngine(options: EngineOptions): Engine {
           const { activity, votes, denial } = submitted
           if (denial) return { submitted }
           const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
-          const answer = { activity: toWireActivity(view!, { nestedCopy: true }) }
-          // Only what was asked in the other spelling is touched: names that people chose come back as they were sent.
-          return { submitted, answer: request.spelling === 'spark' ? answer : respell(answer, request.spelling) }
+          const answer = `{"activity":${writeActivity(view!, { nestedCopy: true })}}`
+          return { submitted, answer: spell(answer, request.spelling) }
         })
       const { submitted, answer } = await withWork(options.pool, attempt)
       runEffects(options.effects, submitted.effects ?? [])
       request.report(factsOfOutcome(submitted))
       if (submitted.denial) throw submitted.denial
-      return answer as JsonObject
+      return answer!
     },
     async query(raw) {
       const form = await readQuery(options, raw)
@@ -136,7 +137,7 @@ export function createEngine(options: EngineOptions): Engine {
             chains: outside.chains,
             viewActivities: async (activities: readonly ActivityRecordRow[]) => {
               const views = await viewActivities(tools, tx, activities, { caller, now, work })
-              return views.map((view) => toWireActivity(view, { nestedCopy: false }))
+              return views.map((view) => JSON.parse(writeActivity(view, { nestedCopy: false })) as JsonObject)
             },
           }
           return handler(context, request)
@@ -145,6 +146,11 @@ export function createEngine(options: EngineOptions): Engine {
       return typeof answer === 'function' ? answer() : answer
     },
   }
+}
+
+/** Only what was asked in the other spelling is touched: names that people chose come back as they were sent. */
+function spell(answer: string, spelling: Spelling): string {
+  return spelling === 'spark' ? answer : JSON.stringify(respell(JSON.parse(answer) as JsonObject, spelling))
 }
 
 function createTools(options: EngineOptions): EngineTools {

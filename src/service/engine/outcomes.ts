@@ -12,13 +12,14 @@ const LETTERS: Readonly<Record<Outcome, string>> = {
   OUTCOME_REJECTED: 'R',
   OUTCOME_REQUIRES_AUTHENTICATORS: 'U',
 }
+const CODES = new Map(Object.entries(LETTERS).map(([outcome, letter]) => [outcome, letter.charCodeAt(0)]))
 const OUTCOMES = new Map(Object.entries(LETTERS).map(([outcome, letter]) => [letter, outcome]))
 
 /** Writes outcomes as they are kept: which policies they are of is kept once, with the version of the policies. */
 export function encodeOutcomes(policies: readonly PolicyOutcome[]): string {
-  let letters = ''
-  for (const { outcome } of policies) letters += LETTERS[outcome]
-  return letters
+  const letters = Buffer.allocUnsafe(policies.length)
+  for (let at = 0; at < policies.length; at++) letters[at] = CODES.get(policies[at]!.outcome)!
+  return letters.toString('latin1')
 }
 
 /** Reads what policies made of a vote. */

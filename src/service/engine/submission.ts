@@ -119,6 +119,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     isSecret,
     selection: 'VOTE_SELECTION_APPROVED',
     castAt: now,
+    behind: [],
     decision,
   })
   if (executed) await makeAppProofs(tools, tx, activity, { made: executed.made, decision, votes: [vote], now })

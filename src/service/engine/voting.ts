@@ -127,6 +127,7 @@ async function approve(
     selection: 'VOTE_SELECTION_APPROVED',
     // A clock that stepped back must not put the vote before the window that it stands in.
     castAt: Math.max(now, windowOpenedAt),
+    behind: votes,
     decision,
   })
   const voted = await updateActivity(tx, activity, {
@@ -158,7 +159,11 @@ async function reject(
   const ballots = await countBallots(tx, activity, votes, now)
   if (!(await tools.judge.mayVote(item, ballots, ballotOf(voter.caller)))) throw permissionDenied([])
   await checkScope(tools, item, { caller: voter.caller, ballots })
-  await recordVote(tools, tx, activity, voter, { selection: 'VOTE_SELECTION_REJECTED', castAt: now })
+  await recordVote(tools, tx, activity, voter, {
+    selection: 'VOTE_SELECTION_REJECTED',
+    castAt: now,
+    behind: votes,
+  })
   return { activity: await updateActivity(tx, activity, { status: 'ACTIVITY_STATUS_REJECTED', updated_at: now }) }
 }
 
@@ -171,6 +176,8 @@ export async function recordVote(
   vote: {
     readonly selection: Selection
     readonly castAt: number
+    /** The votes that there are. */
+    readonly behind: readonly VoteRow[]
     readonly decision?: Judgement
     /** @default the bytes that were stamped */
     readonly message?: string
@@ -190,6 +197,7 @@ export async function recordVote(
     selection: vote.selection,
     message: isSecret ? sealText(tools.seal, message, messagePlace(id)) : message,
     ...caller.signed,
+    position: (vote.behind.at(-1)?.position ?? 0) + 1,
     created_at: vote.castAt,
   })
   await recordEvaluation(tools, tx, activity, { voteId: row.id, decidedAt: vote.castAt, decision: vote.decision })

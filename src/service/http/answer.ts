@@ -6,12 +6,14 @@ import type { Logger } from '../../telemetry/index.ts'
 import { StoreUnavailable } from '../store/index.ts'
 import { JSON_TYPE } from './raw-refusal.ts'
 
-/** Sends a JSON answer. The body goes out as bytes, or Fastify would add a charset to its type. */
+/** Sends a JSON answer. */
 export function sendJson(reply: FastifyReply, status: number, body: JsonObject): FastifyReply {
-  return reply
-    .code(status)
-    .header('content-type', JSON_TYPE)
-    .send(Buffer.from(JSON.stringify(body)))
+  return sendJsonText(reply, status, JSON.stringify(body))
+}
+
+/** Sends JSON text. The body goes out as bytes, or Fastify would add a charset to its type. */
+export function sendJsonText(reply: FastifyReply, status: number, text: string): FastifyReply {
+  return reply.code(status).header('content-type', JSON_TYPE).send(Buffer.from(text))
 }
 
 /** The log line of a failed request; bodies and stamps are never in it. */

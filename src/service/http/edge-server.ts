@@ -103,11 +103,17 @@ export async function createEdgeServer(
   // Any body is bytes: what was signed must reach the engine unread, whatever type it says it has, if it says one.
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', ({ raw }: FastifyRequest) => edge.readBody(raw))
-  server.addHook('onRequest', async (request) => {
-    delete request.raw.headers['content-type']
+  server.addHook('onRequest', ({ raw }, _reply, done) => {
+    // Set and not deleted: an object that has lost a member is slower to read.
+    if (raw.headers['content-type'] !== undefined) raw.headers['content-type'] = undefined
+    done()
   })
+  const dateOf = createDates()
   // A client whose request was refused as too old compares its clock with this one.
-  server.addHook('onSend', async (_request, reply) => void reply.header('date', new Date(clock()).toUTCString()))
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    reply.header('date', dateOf(clock()))
+    done()
+  })
   prepare(server)
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   server.setNotFoundHandler((request, reply) => answerError(edge.refuseRoute(request, reply), request, reply))
@@ -126,4 +132,14 @@ export async function createEdgeServer(
 /** The path alone: a query string is no part of any route. */
 export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0]!
+}
+
+/** Makes the text of an HTTP date, once for each second. */
+function createDates(): (atMs: number) => string {
+  let last = { second: Number.NaN, text: '' }
+  return (atMs) => {
+    const second = Math.floor(atMs / 1000)
+    if (second !== last.second) last = { second, text: new Date(second * 1000).toUTCString() }
+    return last.text
+  }
 }

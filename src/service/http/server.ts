@@ -6,7 +6,7 @@ import type { Faults } from '../operator/index.ts'
 import { KEYS_ARE_KEPT_S } from '../outbox/index.ts'
 import type { Rate } from '../rates.ts'
 import type { Readiness } from '../readiness.ts'
-import { sendJson } from './answer.ts'
+import { sendJson, sendJsonText } from './answer.ts'
 import { createEdgeServer, type EdgeServerOptions, type HttpServer, pathOf } from './edge-server.ts'
 import { addFaults } from './faults.ts'
 import { addSourceRate } from './rates.ts'
@@ -65,7 +65,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   for (const path of submitPaths()) {
     server.post(path, async (request, reply) => {
       readiness.checkSubmit()
-      return sendJson(reply, 200, await engine.submit(toRaw(request, lines)))
+      return sendJsonText(reply, 200, await engine.submit(toRaw(request, lines)))
     })
   }
   for (const { path } of Object.values(queries)) {

@@ -92,13 +92,10 @@ export class Memory {
   }
 }
 
-/** The kind and the length before each value: no two lists of values give the same text. */
+/** The length before each text, the kind before anything else: no two lists of values give the same key. */
 function keyOf(parameters: readonly unknown[]): string {
   let key = ''
-  for (const parameter of parameters) {
-    const text = String(parameter)
-    key += `${typeof parameter}${text.length}:${text}`
-  }
+  for (const one of parameters) key += typeof one === 'string' ? `${one.length}:${one}` : `${typeof one}:${one};`
   return key
 }
 

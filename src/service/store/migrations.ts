@@ -21,6 +21,7 @@ import { signing } from './migrations/signing.ts'
 import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
 import { verificationTokens } from './migrations/verification-tokens.ts'
+import { votesByActivity } from './migrations/votes-by-activity.ts'
 import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
@@ -149,6 +150,7 @@ const MIGRATIONS: readonly Migration[] = [
   authProxies,
   oneTimePasscodes,
   appProofs,
+  votesByActivity,
 ]
 
 /**

@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery } from 'kysely'
+import { DirectAdapter } from './dialect.ts'
 import { run } from './run.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -36,33 +37,71 @@ export function prepare<Values extends { readonly [Name in keyof Values]: Value 
   } = {},
 ): (tx: Transaction, values: Values) => Promise<Row[]> {
   // By database: what is compiled for one dialect is no text of another.
-  const databases = new WeakMap<object, Map<string, CompiledQuery<Row>>>()
+  const databases = new WeakMap<object, Shapes<Row>>()
   return async (tx, values) => {
     const { adapter } = tx.getExecutor()
     let shapes = databases.get(adapter)
     if (!shapes) {
-      shapes = new Map()
+      shapes = { last: undefined, all: new Map() }
       databases.set(adapter, shapes)
     }
-    const shape = shapeOf(values)
-    let compiled = shapes.get(shape)
-    if (!compiled) {
-      compiled = build(tx, placeholdersFor(values)).compile()
-      shapes.set(shape, compiled)
-    }
+    const shape = shapes.last !== undefined && fits(shapes.last, values) ? shapes.last : findShape(shapes, values)
+    shapes.last = shape
+    shape.query ??= compile(build(tx, placeholdersFor(values)))
+    const { compiled, sources } = shape.query
     const parameters: unknown[] = []
-    for (const parameter of compiled.parameters) parameters.push(valueFor(parameter, values))
-    return run(tx, compiled, parameters, options.isRemembered)
+    for (const source of sources) parameters.push(valueFor(source, values))
+    return adapter instanceof DirectAdapter
+      ? (adapter.connection.run(compiled, parameters, options.isRemembered === true) as Row[])
+      : run(tx, compiled, parameters)
   }
 }
 
-function shapeOf(values: { readonly [name: string]: Value }): string {
-  let shape = ''
+/** The members of some values, and what was compiled for them. */
+interface Shape<Row> {
+  readonly names: readonly string[]
+  /** By member: how long the list is, or -1 for what is none. */
+  readonly lengths: readonly number[]
+  query: { readonly compiled: CompiledQuery<Row>; readonly sources: readonly Source[] } | undefined
+}
+
+/** Most calls have the shape of the call before: naming a shape costs more than comparing with it. */
+interface Shapes<Row> {
+  last: Shape<Row> | undefined
+  readonly all: Map<string, Shape<Row>>
+}
+
+/** Where a parameter comes from: a member of the values, an entry of a list, or the query itself. */
+type Source = Placeholder | { readonly constant: unknown }
+
+function fits({ names, lengths }: Shape<unknown>, values: { readonly [name: string]: Value }): boolean {
+  let at = 0
   for (const name in values) {
     const value = values[name]
-    shape += Array.isArray(value) ? `${name}${value.length} ` : `${name} `
+    if (name !== names[at] || (Array.isArray(value) ? value.length : -1) !== lengths[at]) return false
+    at++
   }
+  return at === names.length
+}
+
+function findShape<Row>({ all }: Shapes<Row>, values: { readonly [name: string]: Value }): Shape<Row> {
+  const names = Object.keys(values)
+  const lengths = names.map((name) => {
+    const value = values[name]
+    return Array.isArray(value) ? value.length : -1
+  })
+  const key = names.map((name, at) => `${name} ${lengths[at]}`).join(' ')
+  const known = all.get(key)
+  if (known) return known
+  const shape = { names, lengths, query: undefined }
+  all.set(key, shape)
   return shape
+}
+
+function compile<Row>(query: Compilable<Row>) {
+  const compiled = query.compile()
+  const sources = compiled.parameters.map((one) => (one instanceof Placeholder ? one : { constant: one }))
+  return { compiled, sources }
 }
 
 function placeholdersFor<Values extends object>(values: Values): Values {
@@ -73,8 +112,8 @@ function placeholdersFor<Values extends object>(values: Values): Values {
   return Object.fromEntries(entries) as Values // what stands for each member
 }
 
-function valueFor(parameter: unknown, values: object): unknown {
-  if (!(parameter instanceof Placeholder)) return parameter
-  const value = (values as Readonly<Record<string, unknown>>)[parameter.name]
-  return parameter.index === undefined ? value : (value as readonly unknown[])[parameter.index]
+function valueFor(source: Source, values: object): unknown {
+  if (!(source instanceof Placeholder)) return source.constant
+  const value = (values as Readonly<Record<string, unknown>>)[source.name]
+  return source.index === undefined ? value : (value as readonly unknown[])[source.index]
 }

@@ -7,9 +7,8 @@ export async function run<Row>(
   tx: Transaction,
   query: CompiledQuery<Row>,
   parameters: readonly unknown[] = query.parameters,
-  isRemembered = false,
 ): Promise<Row[]> {
   const { adapter } = tx.getExecutor()
-  if (adapter instanceof DirectAdapter) return adapter.connection.run(query, parameters, isRemembered) as Row[]
+  if (adapter instanceof DirectAdapter) return adapter.connection.run(query, parameters, false) as Row[]
   return (await tx.executeQuery<Row>({ ...query, parameters })).rows
 }

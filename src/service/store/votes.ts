@@ -3,17 +3,7 @@ import { prepare } from './prepared.ts'
 import type { PolicyEvaluationRow, PolicySetRow, VoteRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
-const insert = prepare((tx, row: Omit<VoteRow, 'position'>) =>
-  tx
-    .insertInto('votes')
-    .values(({ fn, selectFrom }) => ({
-      ...row,
-      position: selectFrom('votes')
-        .select(({ eb }) => eb(fn.coalesce(fn.max<number>('position'), eb.lit(0)), '+', 1).as('next'))
-        .where('activity_id', '=', row.activity_id),
-    }))
-    .returning('position'),
-)
+const insert = prepare((tx, row: VoteRow) => tx.insertInto('votes').values(row))
 const ofActivities = prepare((tx, of: { organizationId: string; activityIds: readonly string[] }) =>
   tx
     .selectFrom('votes')
@@ -27,10 +17,13 @@ const insertEvaluation = prepare((tx, row: Omit<PolicyEvaluationRow, 'position'>
   tx.insertInto('policy_evaluations').values(row),
 )
 
-/** Records a vote as the activity's latest. */
-export async function insertVote(tx: Transaction, vote: Omit<VoteRow, 'position'>): Promise<VoteRow> {
-  const [made] = await insert(tx, vote)
-  return { ...vote, position: made!.position }
+/**
+ * Records a vote. INVARIANT: the organization's row is locked since before the activity's votes were read, so that nobody else
+ * takes the position behind the last of them.
+ */
+export async function insertVote(tx: Transaction, vote: VoteRow): Promise<VoteRow> {
+  await insert(tx, vote)
+  return vote
 }
 
 /** Reads the votes of several activities, each activity's in the order in which they were cast. */

@@ -96,7 +96,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
   const signature = createP256Signer(key.privateKey).sign(bytes)
   const stamp = JSON.stringify({ publicKey: key.publicKey, scheme: 'SIGNATURE_SCHEME_TK_API_P256', signature })
   const answer = await engine.submit({ path: activities[TYPE].path, headers: { 'x-stamp': stamp }, body: bytes })
-  return answer['activity'] as unknown as Wire.Activity
+  return (JSON.parse(answer) as { activity: Wire.Activity }).activity
 }
 
 const trace = () => database.read((tx) => readSetting(tx, 'trace'))
