@@ -12,6 +12,8 @@ import type { BackgroundNews, BackgroundStart, BackgroundStatus } from './model.
 /** How long the folder may be taken by a process that does not answer: it is about to, or is another command's. */
 const SILENT_MS = 20_000
 const PAUSE_MS = 200
+/** Signals by which a person or a supervisor ends the command that starts it. */
+const STOPS = ['SIGINT', 'SIGTERM'] as const
 /** How long one that failed may take to close what it had started. */
 const CLOSING_MS = 30_000
 
@@ -95,7 +97,11 @@ function startBackground(
   const log = join(start.dataDir, 'background.log')
   const child = spawnBackground(log)
   return new Promise((resolve, reject) => {
+    // Its terminal is not the child's: without this, Ctrl-C would leave behind what was on its way.
+    const end = () => void child.kill('SIGTERM')
+    for (const signal of STOPS) process.once(signal, end)
     const settle = (work: () => void) => {
+      for (const signal of STOPS) process.removeListener(signal, end)
       child.removeAllListeners()
       if (child.connected) child.disconnect()
       child.unref()
