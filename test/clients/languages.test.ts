@@ -18,6 +18,8 @@ import {
   type TestService,
   type TestUser,
 } from '../service/harness.ts'
+import { makePerson, nonceOf } from '../service/oauth/stage.ts'
+import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -37,6 +39,8 @@ interface Language {
   readonly notFound: string
   readonly stranger: RegExp
   readonly waiting: (activityId: string) => string
+  /** Whether the program logs in too. @default true */
+  readonly logsIn?: boolean
 }
 
 const languages: readonly Language[] = [
@@ -62,6 +66,7 @@ const languages: readonly Language[] = [
     },
     notFound: 'turnkey: unable to find user ID in organization ID (status=404)',
     stranger: /^turnkey: could not find public key in organization or its parent organization.* \(status=401\)$/,
+    logsIn: false,
     waiting: (activityId) => activityId,
   },
   {
@@ -125,10 +130,12 @@ const prepared = await Promise.all(
   languages.map(async (language) => ({ ...language, program: await prepare(language) })),
 )
 
+let issuer: TestIssuer
 let service: TestService
 let ada: TestUser
 beforeAll(async () => {
-  service = await startTestService()
+  issuer = await startIssuer('ES256')
+  service = await startTestService({ privateIssuers: [issuer.url] })
   ada = await createTestUser(service, 'ada')
   const bob = await createTestUser(service, 'bob')
   await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
@@ -139,7 +146,10 @@ beforeAll(async () => {
     notes: '',
   })
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await issuer.close()
+})
 
 const pair = ({ publicKey, privateKey }: Pick<TestClient, 'publicKey' | 'privateKey'>) => ({ publicKey, privateKey })
 const texts = { condition: " activity.type  ==\n'ACTIVITY_TYPE_CREATE_WALLET' ", consensus: 'true' }
@@ -154,14 +164,20 @@ describe('published clients', () => {
   for (const { name, program, ...expected } of prepared) {
     const why = 'missing' in program ? ` (skipped: ${program.missing})` : ''
     test.skipIf('missing' in program)(
-      `${name} client: users, policies, wallets, approval and errors${why}`,
+      `${name} client: users, policies, wallets, approval, logins and errors${why}`,
       async () => {
+        const home = await makePerson(service, [await issuer.token({ sub: name })])
+        const [session, oauthSession] = [generateP256KeyPair(), generateP256KeyPair()]
+        const oidcToken = await issuer.token({ sub: name, nonce: nonceOf(oauthSession.publicKey) })
         const task = {
           baseUrl: service.url,
           organizationId: service.organizationId,
           root: pair(service.root),
           ada: pair(ada.client),
           stranger: pair(generateP256KeyPair()),
+          session,
+          oauthSession,
+          oauth: { organizationId: home.organizationId, oidcToken },
           newPublicKey: generateP256KeyPair().publicKey,
           policy: { policyName: `exact ${name}`, effect: 'EFFECT_ALLOW', notes: '', ...texts },
           wallet: { walletName: name, accounts: [account] },
@@ -182,6 +198,7 @@ describe('published clients', () => {
           addresses: accounts.map(({ address }) => address),
           waiting: expected.waiting(activities[0]!.id),
           stranger: expect.stringMatching(expected.stranger),
+          ...(expected.logsIn === false ? {} : { session: 'root', oauthSession: home.organizationId }),
         })
         expect(seen.notFound.replaceAll(service.organizationId, 'ID')).toBe(expected.notFound)
       },

@@ -35,6 +35,16 @@ try:
 except TurnkeyActivityConsensusNeededError as error:
     waiting = error.activity_id
 
+# A session of the same user, and one of somebody whom an issuer knows.
+root.stamp_login(StampLoginBody(publicKey=task["session"]["publicKey"]))
+oauth = task["oauth"]
+body = OauthLoginBody(
+    organizationId=oauth["organizationId"],
+    oidcToken=oauth["oidcToken"],
+    publicKey=task["oauthSession"]["publicKey"],
+)
+root.oauth_login(body)
+
 print(
     json.dumps(
         {
@@ -43,6 +53,8 @@ print(
             "policy": [policy.condition, policy.consensus],
             "addresses": wallet.addresses,
             "waiting": waiting,
+            "session": client(task["session"]).get_whoami().username,
+            "oauthSession": client(task["oauthSession"]).get_whoami().organizationId,
             "notFound": error_of(lambda: root.get_user(GetUserBody(userId=task["organizationId"]))),
             "stranger": error_of(lambda: client(task["stranger"]).get_whoami()),
         }

@@ -3,7 +3,7 @@ use serde_json::{from_value, json, Value};
 use turnkey_client::generated::immutable::common::v1::ApiKeyCurve;
 use turnkey_client::generated::{
     ApiKeyParamsV2, CreatePolicyIntentV3, CreateUserTagIntent, CreateUsersIntentV4, CreateWalletIntent,
-    GetPolicyRequest, GetUserRequest, GetWhoamiRequest, UserParamsV4,
+    GetPolicyRequest, GetUserRequest, GetWhoamiRequest, OauthLoginIntent, StampLoginIntent, UserParamsV4,
 };
 use turnkey_client::{TurnkeyClient, TurnkeyP256ApiKey};
 
@@ -46,6 +46,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let wallet = root.create_wallet(id.clone(), root.current_timestamp(), intent).await?.result;
     let tag = CreateUserTagIntent { user_tag_name: "waits".into(), user_ids: vec![] };
     let waiting = client("ada")?.create_user_tag(id.clone(), root.current_timestamp(), tag).await;
+    // A session of the same user, and one of somebody whom an issuer knows.
+    let login: StampLoginIntent = from_value(json!({ "publicKey": task["session"]["publicKey"] }))?;
+    root.stamp_login(id.clone(), root.current_timestamp(), login).await?;
+    let oauth = &task["oauth"];
+    let home = oauth["organizationId"].as_str().unwrap_or_default().to_string();
+    let login: OauthLoginIntent = from_value(json!({
+        "oidcToken": oauth["oidcToken"],
+        "publicKey": task["oauthSession"]["publicKey"],
+    }))?;
+    root.oauth_login(home, root.current_timestamp(), login).await?;
+    let whoami_request = || GetWhoamiRequest { organization_id: id.clone() };
+    let session = client("session")?.get_whoami(whoami_request()).await?;
+    let oauth_session = client("oauthSession")?.get_whoami(whoami_request()).await?;
     let not_found = root.get_user(get_user(&id)).await;
     let stranger = client("stranger")?.get_whoami(GetWhoamiRequest { organization_id: id.clone() }).await;
     let seen = json!({
@@ -53,6 +66,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "user": [ann.user_name, ann.api_keys.len()],
         "policy": [policy.condition, policy.consensus],
         "addresses": wallet.addresses,
+        "session": session.username,
+        "oauthSession": oauth_session.organization_id,
         "waiting": waiting.err().map(|error| error.to_string()),
         "notFound": not_found.err().map(|error| error.to_string()),
         "stranger": stranger.err().map(|error| error.to_string()),
