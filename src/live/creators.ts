@@ -28,6 +28,7 @@ type Lock = Readonly<Record<string, Readonly<Record<string, { readonly id?: stri
  */
 const CREATING: readonly { readonly family: RegExp; readonly ids: string; readonly of?: string }[] = [
   { family: /^ACTIVITY_TYPE_CREATE_(API_ONLY_)?USERS(_V\d+)?$/, ids: 'userIds' },
+  { family: /^ACTIVITY_TYPE_ENABLE_AUTH_PROXY$/, ids: 'userId' },
   { family: /^ACTIVITY_TYPE_CREATE_USER_TAG$/, ids: 'userTagId' },
   { family: /^ACTIVITY_TYPE_CREATE_API_KEYS(_V\d+)?$/, ids: 'apiKeyIds' },
   { family: /^ACTIVITY_TYPE_CREATE_POLICY(_V\d+)?$/, ids: 'policyId' },

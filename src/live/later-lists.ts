@@ -5,6 +5,7 @@
 import { ClientError, type QueryClient, type RequestOptions } from '../client/index.ts'
 import type { QueryName } from '../protocol/index.ts'
 import {
+  authProxyFromWire,
   ipAllowlistFromWire,
   KINDS,
   type KindName,
@@ -12,8 +13,10 @@ import {
   type Resource,
   type ResourceKind,
   takeRecord,
+  type WireRecord,
 } from '../resources/index.ts'
 import { LiveError, readAnswer } from './error.ts'
+import { PAGE_LIMIT, readPages } from './pages.ts'
 import type { WantedSubOrganization } from './sub-organizations.ts'
 
 export interface Reach {
@@ -52,8 +55,32 @@ function rowOf({ query, from, onDemand }: NonNullable<ResourceKind['read']>): Ro
   }
 }
 
+/** Activities that say what an authentication proxy is. */
+const OF_AUTH_PROXY = [
+  'ACTIVITY_TYPE_ENABLE_AUTH_PROXY',
+  'ACTIVITY_TYPE_DISABLE_AUTH_PROXY',
+  'ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG',
+] as const
+
 /** Kinds that no single query tells of. */
 const MANY: Readonly<Partial<Record<KindName, Row>>> = {
+  authProxy: {
+    query: 'list_activities',
+    onDemand: true,
+    read: async ({ ask }) => {
+      const activities: WireRecord[] = []
+      const page = (before: string | undefined) => ({
+        filterByStatus: ['ACTIVITY_STATUS_COMPLETED'],
+        filterByType: OF_AUTH_PROXY,
+        paginationOptions: { limit: String(PAGE_LIMIT), ...(before === undefined ? {} : { before }) },
+      })
+      const list = { query: 'list_activities', list: 'activities', id: 'id', mayBeShort: true } as const
+      for await (const found of readPages({ ...list, ask: (before) => ask('list_activities', page(before)) })) {
+        activities.push(...found)
+      }
+      return readAnswer('list_activities', () => [authProxyFromWire(activities) ?? []].flat())
+    },
+  },
   apiKeyIpAllowlist: {
     query: 'get_ip_allowlist',
     onDemand: true,

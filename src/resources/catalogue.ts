@@ -1,4 +1,5 @@
 import { apiKey } from './api-key.ts'
+import { authProxy } from './auth-proxy.ts'
 import { authenticator } from './authenticator.ts'
 import { feature } from './feature.ts'
 import { invitation } from './invitation.ts'
@@ -34,6 +35,7 @@ export const kinds: Readonly<Record<KindName, ResourceKind>> = {
   oauthProvider,
   invitation,
   oauth2Credential,
+  authProxy,
   policy,
   privateKeyTag,
   privateKey,

@@ -61,4 +61,8 @@ export const codes = {
     summary: 'an IP allow-list holds a block that the API does not take, one twice, or too many',
     solve: 'write blocks such as `203.0.113.0/24`: at most 10 of IPv4, /20 wide or less, and 10 of IPv6, /48 or less',
   },
+  'resources/bad-origin': {
+    summary: 'an origin of the authentication proxy is none, or has a wildcard in it',
+    solve: 'write exact origins such as `https://app.example.com`, or `*` alone for any',
+  },
 } as const satisfies Codes

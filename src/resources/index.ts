@@ -45,6 +45,7 @@ export {
   sameValue,
 } from './value.ts'
 export { fromWire as apiKeyFromWire } from './wire/api-key.ts'
+export { fromWire as authProxyFromWire } from './wire/auth-proxy.ts'
 export { fromWire as authenticatorFromWire } from './wire/authenticator.ts'
 export { fromWire as featureFromWire } from './wire/feature.ts'
 export { fromWire as invitationFromWire } from './wire/invitation.ts'

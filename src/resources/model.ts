@@ -17,6 +17,7 @@ export const ADDRESSES = {
   oauthProvider: { names: 2, parent: 'user' },
   invitation: { names: 1 },
   oauth2Credential: { names: 1 },
+  authProxy: { names: 0 },
   policy: { names: 1 },
   privateKeyTag: { names: 1 },
   privateKey: { names: 1 },

@@ -24,6 +24,7 @@ const QUERIES: { kind: KindName; query: string; many: string; onDemand?: true }[
   { kind: 'oauth2Credential', query: 'list_oauth2_credentials', many: 'OAuth 2.0 credentials' },
   { kind: 'ipAllowlist', query: 'get_ip_allowlist', many: 'IP allow-lists', onDemand: true },
   { kind: 'apiKeyIpAllowlist', query: 'get_ip_allowlist', many: 'IP allow-lists of API keys', onDemand: true },
+  { kind: 'authProxy', query: 'list_activities', many: 'authentication proxies', onDemand: true },
   { kind: 'invitation', query: 'get_organization', many: 'invitations', onDemand: true },
 ]
 
@@ -73,6 +74,7 @@ describe('kinds that a service may not tell of', () => {
       'ipAllowlist',
       'apiKeyIpAllowlist',
       'invitation',
+      'authProxy',
       'subOrganization',
     ])
     expect(asked).not.toContain('get_ip_allowlist')

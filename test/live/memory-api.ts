@@ -265,6 +265,8 @@ export function createMemoryApi({ reversed = false }: { readonly reversed?: bool
     list_smart_contract_interfaces: () => ({ smartContractInterfaces: list('smartContractInterfaces') }),
     list_webhook_endpoints: () => ({ webhookEndpoints: list('webhookEndpoints') }),
     list_oauth2_credentials: () => ({ oauth2Credentials: list('oauth2Credentials') }),
+    // It has no authentication proxy, and keeps no activities.
+    list_activities: () => ({ activities: [] }),
     get_ip_allowlist: ({ publicKey }) => ({
       allowlist: { rules: [], ...config.allowlists.get(String(publicKey ?? '')), organizationId: MEMORY_ID },
     }),

@@ -28,6 +28,16 @@ const cases: Readonly<Record<string, Case>> = {
   'user.tags': { address: 'user.alice', fields: { email: 'alice@acme.test', tags: [idFor('tag.ops')] }, cleared: [] },
   'apiKey.expiresIn': { address: 'apiKey.alice.spare', fields: { ...key('spare'), expiresIn: 60 } },
   'invitation.tags': { address: 'invitation.dave', fields: { email: 'd@acme.test', tags: [idFor('tag.ops')] } },
+  ...Object.fromEntries(
+    Object.entries(kinds.authProxy.fields).map(([field, { cleared, compare }]) => {
+      const value = {
+        set: ['sms'],
+        exact: { string: 'x', number: 7, boolean: cleared !== true, object: { appName: 'x' } },
+      }
+      const other = compare === 'set' ? value.set : value.exact[typeof cleared as keyof typeof value.exact]
+      return [`authProxy.${field}`, { address: 'authProxy', fields: { [field]: other }, cleared: cleared! }]
+    }),
+  ),
   'policy.notes': { address: 'policy.p', fields: { ...policy(null, null), notes: 'why' }, cleared: '' },
   'privateKey.formats': { address: 'privateKey.k', fields: { curve: 'secp256k1', formats: ['ethereum'] } },
   'privateKey.tags': {
