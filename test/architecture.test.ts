@@ -220,6 +220,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   looking: ['io', 'screen'],
   command: ['io'],
   'service-folder': ['command'],
+  'message-options': ['command'],
   'proxy-options': ['command'],
   // The processes and servers that a command works with: the API, Temporal, the background process.
   background: [
@@ -228,6 +229,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
     'chains',
     'logger',
     'service-folder',
+    'message-options',
     'proxy-options',
     'version',
     'main-path',

@@ -18,6 +18,13 @@ export {
   saveSnapshot,
 } from './folder/index.ts'
 export { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
+export {
+  listWrittenMessages,
+  type MessagesSettings,
+  type SmsSettings,
+  type SmtpSettings,
+  type WrittenMessage,
+} from './messages/index.ts'
 export { PROVIDER_NAMES, type ProviderName, type ProviderUrls } from './oauth/index.ts'
 export {
   askOperator,

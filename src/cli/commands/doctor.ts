@@ -11,6 +11,7 @@ import { temporalDeath } from '../background/embedded-temporal.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
+import { readMessageOptions } from '../message-options.ts'
 import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
 
@@ -28,7 +29,16 @@ const GIVEN_UP_MATTERS_MS = 7 * 24 * 3_600_000
 export async function doctor(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
   const findings: Finding[] = []
-  for (const check of [checkNode, checkTemporal, checkBackground, checkKey, checkApi, checkRelayers, checkWebhooks]) {
+  for (const check of [
+    checkNode,
+    checkTemporal,
+    checkBackground,
+    checkKey,
+    checkApi,
+    checkRelayers,
+    checkWebhooks,
+    checkMessages,
+  ]) {
     const finding = await check(input)
     findings.push(finding)
     if (!json) io.out(render(finding, io.style))
@@ -155,6 +165,24 @@ async function checkWebhooks(input: CommandInput): Promise<Finding> {
   if (Date.now() - last.failedAt > GIVEN_UP_MATTERS_MS) return { check, state: 'good', found }
   const next = 'look at what answers there; what was given up is not sent again, and is read from the API'
   return { check, state: 'warning', found, next }
+}
+
+/** By the variables, as `up` reads them: what a `serve` was told by its flags only its own log says. */
+async function checkMessages(input: CommandInput): Promise<Finding> {
+  const check = 'messages'
+  try {
+    const { smtp, sms, sandbox } = await readMessageOptions({ options: {}, environment: input.environment })
+    const outbox = `the outbox in ${serviceFolder(input)}, which \`quorate messages\` shows`
+    const found = [
+      `e-mails go to ${smtp ? `${smtp.url.protocol}//${smtp.url.host}` : outbox}`,
+      `text messages to ${sms ? sms.url.origin : outbox}`,
+    ].join(', ')
+    if (!sandbox) return { check, state: 'good', found }
+    const next = 'unset QUORATE_OTP_SANDBOX where real people log in'
+    return { check, state: 'warning', found: `${found}; the codes of the sandbox are known to everybody`, next }
+  } catch (error) {
+    return bad(check, error)
+  }
 }
 
 async function isOfRootQuorum(client: QueryClient, userId: string): Promise<boolean> {

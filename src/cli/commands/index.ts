@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/index.ts'
 import type { CommandRow, OptionRow } from '../command.ts'
+import { messageOptions } from '../message-options.ts'
 import { proxyOptions } from '../proxy-options.ts'
 import { formatting, policyCommands } from './policy/index.ts'
 
@@ -414,6 +415,7 @@ export const commands: readonly CommandRow[] = [
       },
       { flags: '--proxy-port <port>', meaning: 'port of the authentication proxy on 127.0.0.1 (default: a free one)' },
       ...proxyOptions,
+      ...messageOptions,
       { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
     example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',
@@ -445,6 +447,13 @@ export const commands: readonly CommandRow[] = [
     ],
     example: 'quorate proxy --port 8081 --base-url http://127.0.0.1:8080',
     load: async () => (await import('./proxy.ts')).proxy,
+  },
+  {
+    name: 'messages',
+    summary: 'show the e-mails and text messages that the service on this machine has put into its outbox',
+    options: [{ flags: '--follow', meaning: 'go on with those that come, until Ctrl-C' }, serviceFolder],
+    example: 'quorate messages',
+    load: async () => (await import('./messages.ts')).messages,
   },
   {
     name: 'snapshot save',

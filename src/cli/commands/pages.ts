@@ -192,6 +192,12 @@ export const pages: Readonly<Record<string, Page>> = {
       'Browsers sign up and log in through it (docs/protocol/auth-proxy.md). It reads settings and its key from the folder of the service, writes nothing there, and submits over HTTP like any client. `quorate serve` runs one by itself.',
     seeAlso: ['serve'],
   },
+  messages: {
+    description:
+      'What has no mail server or SMS gateway goes into the folder `messages` of the data folder: a file each, which you alone may read. The thousand newest are kept. With `--follow --json` each is a line.',
+    examples: [['quorate messages --follow', 'and those that come']],
+    seeAlso: ['serve', 'doctor'],
+  },
   'snapshot save': {
     description: 'The file holds the master key and the root key: a reader of it has the wallets.',
     seeAlso: ['snapshot restore', 'serve', 'reset'],

@@ -15,6 +15,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
 import { readLimits } from '../limits.ts'
 import { createLog } from '../logger.ts'
+import { readMessageOptions } from '../message-options.ts'
 import { readPort } from '../ports.ts'
 import { readProxyOptions } from '../proxy-options.ts'
 import { readRates } from '../rates.ts'
@@ -29,6 +30,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
   const dataDir = serviceFolder(input)
   const chains = readChains(options, input.environment)
+  const messages = await readMessageOptions(input)
   const log = createLog(options['logFile'] === undefined ? undefined : String(options['logFile']))
   const service = await createService({
     dataDir,
@@ -38,6 +40,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     limits: readLimits(options),
     keptDenialsADay: readKeptDenials(options['keepDenials']),
     metricsPort: readPort(options['metricsPort'], '--metrics-port'),
+    messages,
     proxy: { port: readPort(options['proxyPort'], '--proxy-port'), ...readProxyOptions(input) },
     logLinesLost: log.sink.lost,
     diskWatermark: readWatermark(options['diskWatermark']),
