@@ -19,9 +19,11 @@ export function apiKeyFacts(key: {
   /** A curve such as `P256`, or the whole type. */
   readonly type: string
   readonly publicKey: string
+  readonly sessionProfileId?: string | null | undefined
 }): CredentialFacts {
   const type = key.type.startsWith('CREDENTIAL_TYPE_') ? key.type : `${API_KEY}${key.type}`
-  return { id: key.id, user_id: key.userId, type, public_key: key.publicKey }
+  const facts = { id: key.id, user_id: key.userId, type, public_key: key.publicKey }
+  return key.sessionProfileId ? { ...facts, session_profile_id: key.sessionProfileId } : facts
 }
 
 /** What policies read of a passkey; where the public key is not known, nothing of it. */

@@ -17,6 +17,15 @@ export {
   passkeyFacts,
 } from './credentials.ts'
 export {
+  type AuthenticationMethod,
+  applyingMfaPolicy,
+  type Factor,
+  factorOf,
+  type MfaPolicy,
+  openSteps,
+  satisfiedMethods,
+} from './mfa.ts'
+export {
   actingVoter,
   approverOf,
   type Organization,

@@ -40,6 +40,8 @@ export interface CredentialFacts {
   readonly type: string
   readonly credential_id?: string
   readonly public_key?: string
+  /** Of a session's key that has one; no expression reads it. */
+  readonly session_profile_id?: string
 }
 
 /** A policy as it is stored; an absent field holds. */

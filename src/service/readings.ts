@@ -272,3 +272,6 @@ export function severalUsersWithContact(what: string, contact: string): ApiError
 export function plainToken(): ApiError {
   return invalidVerificationToken('its code was sent in clear (VERIFY_OTP), which this version does not take')
 }
+
+/** Unstated: how many MFA policies a user may have. */
+export const MAX_MFA_POLICIES = 20

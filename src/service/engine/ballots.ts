@@ -20,7 +20,9 @@ export async function countBallots(
     castAtMs: vote.created_at,
     vote,
   }))
-  const counting = countingVotes(cast, { windowOpenedAtMs: activity.window_opened_at, nowMs: now })
+  const latest = countingVotes(cast, { windowOpenedAtMs: activity.window_opened_at, nowMs: now })
+  // One that waits for further factors of its user does not count (docs/protocol/mfa.md#votes).
+  const counting = latest.filter(({ vote }) => vote.mfa_pending !== 1)
   const ids = counting.map(({ vote }) => vote.credential_id)
   const standing = await listStanding(tx, activity.organization_id, ids)
   return counting
@@ -29,7 +31,11 @@ export async function countBallots(
 }
 
 /** The credentials among these that stand, a contact as long as its user has it (`credentials/attested.ts`). */
-async function listStanding(tx: Transaction, organizationId: string, ids: readonly string[]): Promise<Set<string>> {
+export async function listStanding(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
   const standing = await listStandingCredentials(tx, organizationId, ids)
   const contacts = ids.filter((id) => id.includes(' ')).map((id) => ({ id, userId: id.slice(0, id.indexOf(' ')) }))
   const userIds = contacts.map(({ userId }) => userId)
@@ -43,4 +49,19 @@ async function listStanding(tx: Transaction, organizationId: string, ids: readon
     }
   }
   return standing
+}
+
+/**
+ * The approvals that another user's vote is judged with: while the submitter's own factors are missing, the submitter is counted
+ * among them. INVARIANT: nothing is carried out by such a judgement.
+ */
+export function withHeldSubmitter(
+  { status }: Pick<ActivityRecordRow, 'status'>,
+  votes: readonly VoteRow[],
+  ballots: readonly Ballot[],
+): readonly Ballot[] {
+  if (status !== 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED') return ballots
+  const { user_id: userId, credential } = votes[0]!
+  const submitter = { userId, credential: JSON.parse(credential) as CredentialFacts }
+  return ballots.some((ballot) => ballot.userId === userId) ? ballots : [submitter, ...ballots]
 }

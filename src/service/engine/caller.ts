@@ -16,7 +16,6 @@ export interface Caller {
   readonly credential: CredentialFacts
   readonly signed: ProvedCredential['signed']
   readonly onTaken?: ProvedCredential['onTaken']
-  readonly sessionProfileId?: ProvedCredential['sessionProfileId']
   /** Whether its session lets it ask alone. */
   readonly readsOnly?: true
 }

@@ -6,6 +6,7 @@
 export { CountedRefusal } from './counted-refusal.ts'
 export { createEngine, type Engine } from './engine.ts'
 export type { ExchangedCode, ExecutionContext, Handler, HandlerContext, NotExecuted, Outside } from './handler.ts'
+export { factorOfVote, isPending } from './mfa.ts'
 export { decodeOutcomes } from './outcomes.ts'
 export type { QueryContext, QueryHandler } from './query.ts'
 export type { ReportFacts, RequestFacts } from './request-facts.ts'

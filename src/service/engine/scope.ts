@@ -15,7 +15,8 @@ export async function checkScope(
   item: Case,
   { caller, ballots }: { readonly caller: Caller; readonly ballots: readonly Ballot[] },
 ): Promise<void> {
-  const { sessionProfileId, homeId, userId, credential } = caller
+  const { homeId, userId, credential } = caller
+  const { session_profile_id: sessionProfileId } = credential
   if (sessionProfileId === undefined) return
   const profile = await findSessionProfile(item.context.tx, homeId, sessionProfileId)
   const isInside = profile && (await judge.holds(item, withBallot(ballots, { userId, credential }), profile.scope))

@@ -3,7 +3,7 @@
  * vote? → known bytes? → liveness → handler → checks → decision → record → execution.
  */
 import { newTimeOrderedUuid } from '../../crypto/index.ts'
-import type { ApiError } from '../../protocol/index.ts'
+import { type ApiError, apiError } from '../../protocol/index.ts'
 import {
   type ActivityRecordRow,
   type ActivityUpdate,
@@ -19,10 +19,18 @@ import type { Effect } from './effects.ts'
 import { execute, failureOf } from './execution.ts'
 import { denialOf } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
+import { stepsOfVote } from './mfa.ts'
 import { checkScope } from './scope.ts'
 import { hasSecret, intentPlace, sealText } from './sealed-requests.ts'
 import type { EngineTools } from './tools.ts'
-import { ballotOf, recordVote, type Voter, voteByFingerprint, voteByResubmission } from './voting.ts'
+import {
+  AUTHENTICATORS_NEEDED,
+  ballotOf,
+  recordVote,
+  type Voter,
+  voteByFingerprint,
+  voteByResubmission,
+} from './voting.ts'
 
 /** The result of a submit. */
 export interface Submitted {
@@ -80,7 +88,12 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
   await checkScope(tools, item, { caller, ballots: [] })
   const decision = await tools.judge.decide(item, [ballotOf(caller)])
   const denial = denialOf(decision, { mayWait: caller.homeId === caller.organizationId })
-  const allowed = decision.outcome === 'OUTCOME_ALLOW'
+  const steps = denial
+    ? undefined
+    : await stepsOfVote(tools, item, { caller, votes: [], ballots: [], windowOpenedAt: now })
+  // A parent's user who submits inside cannot come back to it with another factor.
+  if (steps?.isPending && caller.homeId !== caller.organizationId) throw apiError('notAuthorized')
+  const allowed = decision.outcome === 'OUTCOME_ALLOW' && !steps?.isPending
   const id = newTimeOrderedUuid(now, tools.randomBytes)
   const failure = denial && JSON.stringify(failureOf(denial))
   if (failure !== undefined) {
@@ -93,7 +106,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
   if (executed?.counted) return { denial: executed.counted }
   const notExecuted: ActivityUpdate =
     failure === undefined
-      ? { status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }
+      ? { status: steps?.isPending ? AUTHENTICATORS_NEEDED : 'ACTIVITY_STATUS_CONSENSUS_NEEDED', updated_at: now }
       : { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }
   const isSecret = hasSecret(request.intent)
   const intent = denial ? keptIntent(request.intent) : JSON.stringify(request.intent)
@@ -121,6 +134,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     castAt: now,
     behind: [],
     decision,
+    steps,
   })
   if (executed) await makeAppProofs(tools, tx, activity, { made: executed.made, decision, votes: [vote], now })
   return {

@@ -4,10 +4,11 @@ import { listAppProofs } from '../proofs/index.ts'
 import { toWireUser } from '../resources/users/wire.ts'
 import { type ActivityRecordRow, listVotes, type Transaction, type VoteRow } from '../store/index.ts'
 import type { ActivityView } from './activity-wire.ts'
-import { countBallots } from './ballots.ts'
+import { countBallots, withHeldSubmitter } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import type { Cases } from './cases.ts'
 import type { Judge } from './judgement.ts'
+import { isPending } from './mfa.ts'
 import { intentPlace, messagePlace, openText } from './sealed-requests.ts'
 import { openResult } from './sealed-results.ts'
 import { NotPrepared, type Work } from './work.ts'
@@ -110,7 +111,9 @@ async function readRights(
   const ballots = await countBallots(tx, activity, votes, now)
   const voter = { userId: caller.userId, credential: caller.credential }
   try {
-    if (!(await judge.mayVote(item, ballots, voter))) return nothing
+    const hasBegun = votes.some((vote) => vote.user_id === caller.userId && isPending(vote))
+    const judged = withHeldSubmitter(activity, votes, ballots)
+    if (!hasBegun && !(await judge.mayVote(item, judged, voter))) return nothing
   } catch (error) {
     // What the activity is about may be gone by now; then a vote would be refused.
     if (error instanceof ApiError) return nothing

@@ -21,19 +21,23 @@ import {
   type VoteRow,
 } from '../store/index.ts'
 import { makeAppProofs } from './app-proofs.ts'
-import { countBallots } from './ballots.ts'
+import { countBallots, withHeldSubmitter } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import { admitDenial } from './denials.ts'
 import type { Effect } from './effects.ts'
 import { execute } from './execution.ts'
 import { type Case, denialOf, type Judgement } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
+import { isPending, pendingDecision, type StepsOfVote, stepsOfVote } from './mfa.ts'
 import { encodeOutcomes } from './outcomes.ts'
 import type { PreparedSubmit } from './request.ts'
 import { checkScope } from './scope.ts'
 import { hasSecret, messagePlace, sealText } from './sealed-requests.ts'
 import type { EngineTools } from './tools.ts'
 import type { Work } from './work.ts'
+
+/** While factors of the submitter, or of the voter who is answered, are missing (docs/protocol/mfa.md#votes). */
+export const AUTHENTICATORS_NEEDED = 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'
 
 type Selection = 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED'
 
@@ -109,9 +113,12 @@ async function approve(
   const ballots = await countBallots(tx, activity, votes, now)
   const ballot = ballotOf(voter.caller)
   if (ballots.some(({ userId }) => userId === ballot.userId)) return { activity }
-  if (!(await tools.judge.mayVote(item, ballots, ballot))) throw permissionDenied([])
-  await checkScope(tools, item, { caller: voter.caller, ballots })
-  const decision = await tools.judge.decide(item, withBallot(ballots, ballot))
+  const judged = withHeldSubmitter(activity, votes, ballots)
+  // One who has begun to vote may add the other factors, whoever else may vote.
+  const hasBegun = votes.some((vote) => vote.user_id === ballot.userId && isPending(vote))
+  if (!hasBegun && !(await tools.judge.mayVote(item, judged, ballot))) throw permissionDenied([])
+  await checkScope(tools, item, { caller: voter.caller, ballots: judged })
+  const decision = await tools.judge.decide(item, withBallot(judged, ballot))
   // A denied vote is no vote: it leaves the activity waiting as it was, and only what was decided is kept.
   const denial = denialOf(decision, { mayWait: true })
   if (denial) {
@@ -122,20 +129,31 @@ async function approve(
       await recordEvaluation(tools, tx, activity, { voteId: newUuid(tools.randomBytes), decidedAt: now, decision })
     return { activity, denial, denialIs: isKept ? 'kept' : 'counted' }
   }
-  const windowOpenedAt = windowAfter(activity.window_opened_at, now)
+  const { window_opened_at: openedAt } = activity
+  const steps = await stepsOfVote(tools, item, {
+    caller: voter.caller,
+    votes,
+    ballots: judged,
+    windowOpenedAt: openedAt,
+  })
+  const windowOpenedAt = windowAfter(openedAt, now)
   const vote = await recordVote(tools, tx, activity, voter, {
     selection: 'VOTE_SELECTION_APPROVED',
     // A clock that stepped back must not put the vote before the window that it stands in.
     castAt: Math.max(now, windowOpenedAt),
     behind: votes,
     decision,
+    steps,
   })
+  const isHeld = activity.status === AUTHENTICATORS_NEEDED && (steps.isPending || votes[0]!.user_id !== ballot.userId)
   const voted = await updateActivity(tx, activity, {
-    status: 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
+    status: isHeld ? AUTHENTICATORS_NEEDED : 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
     window_opened_at: windowOpenedAt,
     updated_at: now,
   })
-  if (decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted }
+  // Unstated: whom it is told: the voter alone, while for everybody else the activity waits as it did.
+  if (steps.isPending) return { activity: { ...voted, status: AUTHENTICATORS_NEEDED } }
+  if (isHeld || decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted }
   const { became, effects, made } = await execute(item, voted.id, { ...tools, recheck: true })
   const done = await updateActivity(tx, voted, became)
   await makeAppProofs(tools, tx, done, { made, decision, votes: [...votes, vote], now })
@@ -157,7 +175,8 @@ async function reject(
   }
   const item = reopenOrRefuse(tools, tx, activity, votes, voter)
   const ballots = await countBallots(tx, activity, votes, now)
-  if (!(await tools.judge.mayVote(item, ballots, ballotOf(voter.caller)))) throw permissionDenied([])
+  const judged = withHeldSubmitter(activity, votes, ballots)
+  if (!(await tools.judge.mayVote(item, judged, ballotOf(voter.caller)))) throw permissionDenied([])
   await checkScope(tools, item, { caller: voter.caller, ballots })
   await recordVote(tools, tx, activity, voter, {
     selection: 'VOTE_SELECTION_REJECTED',
@@ -179,6 +198,7 @@ export async function recordVote(
     /** The votes that there are. */
     readonly behind: readonly VoteRow[]
     readonly decision?: Judgement
+    readonly steps?: StepsOfVote | undefined
     /** @default the bytes that were stamped */
     readonly message?: string
     /** @default whether the request has a secret */
@@ -198,9 +218,12 @@ export async function recordVote(
     message: isSecret ? sealText(tools.seal, message, messagePlace(id)) : message,
     ...caller.signed,
     position: (vote.behind.at(-1)?.position ?? 0) + 1,
+    mfa_policy_id: vote.steps?.policyId ?? null,
+    mfa_pending: vote.steps?.isPending ? 1 : 0,
     created_at: vote.castAt,
   })
-  await recordEvaluation(tools, tx, activity, { voteId: row.id, decidedAt: vote.castAt, decision: vote.decision })
+  const decision = vote.decision && (vote.steps?.isPending ? pendingDecision(vote.decision) : vote.decision)
+  await recordEvaluation(tools, tx, activity, { voteId: row.id, decidedAt: vote.castAt, decision })
   return row
 }
 

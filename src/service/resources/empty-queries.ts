@@ -20,8 +20,6 @@ export const emptyLists = {
   list_secrets: { member: 'secrets', madeBy: ['IMPORT_SECRETS'] },
   list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
   list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
-  get_mfa_policies: { member: 'mfaPolicies', madeBy: ['CREATE_MFA_POLICY'], about: 'userId' },
-  get_mfa_status: { member: 'mfaStatuses', madeBy: ['CREATE_MFA_POLICY'], about: 'activityId' },
 } as const satisfies Partial<Record<QueryName, EmptyList>>
 
 /** Answers a query of the table above. */

@@ -10,6 +10,7 @@ import type { FamilyOf, HandlerRows } from './handler-table.ts'
 import { importHandlers } from './imports/handlers.ts'
 import { invitationHandlers } from './invitations/handlers.ts'
 import { ipAllowlistHandlers } from './ip-allowlists/handlers.ts'
+import { mfaPolicyHandlers } from './mfa-policies/handlers.ts'
 import { notExecutedReasons, notExecutedRows } from './not-executed.ts'
 import { oauthLoginHandlers } from './oauth-login/handlers.ts'
 import { oauth2AuthenticateHandlers } from './oauth-login/oauth2-authenticate.ts'
@@ -51,6 +52,7 @@ const executed = {
   ...subOrganizationHandlers,
   ...sessionHandlers,
   ...sessionProfileHandlers,
+  ...mfaPolicyHandlers,
   ...policyHandlers,
   ...organizationHandlers,
   ...walletHandlers,

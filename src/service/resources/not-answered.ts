@@ -4,7 +4,6 @@ import type { NotExecuted } from '../engine/index.ts'
 const MARKETS = { notExecuted: 'there is no market or yield provider behind this service' }
 const ENCLAVES = { notExecuted: 'there are no enclaves behind this service' }
 const ONRAMP = { notExecuted: 'there is no on-ramp provider behind this service' }
-const MFA = { notExecuted: 'this version has no MFA policies' }
 
 /** The queries that are not answered, and why: the reason is part of the refusal. */
 export const notAnswered = {
@@ -24,5 +23,4 @@ export const notAnswered = {
   get_tvc_qos_versions: ENCLAVES,
   list_tvc_app_deployments: ENCLAVES,
   validate_tvc_image: ENCLAVES,
-  get_mfa_policy: MFA,
 } as const satisfies Partial<Record<QueryName, NotExecuted>>

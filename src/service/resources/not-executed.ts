@@ -4,7 +4,6 @@ import type { NotExecuted } from '../engine/index.ts'
 const VOTE = 'votes are counted by the engine'
 const SECRETS = 'this version keeps no secrets of clients'
 const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
-const MFA = 'this version has no MFA policies'
 const TREE = 'this version has parent organizations alone, made by their operator'
 const INVITATIONS = 'this version mails no invitations, so nobody has one to accept, create the user instead'
 const BILLING = 'there is nothing to pay for'
@@ -20,9 +19,6 @@ export const notExecutedReasons = {
   IMPORT_SECRETS: SECRETS,
   EXPORT_SECRETS: SECRETS,
   UPDATE_ALLOWED_ORIGINS: ORIGINS,
-  CREATE_MFA_POLICY: MFA,
-  UPDATE_MFA_POLICY: MFA,
-  DELETE_MFA_POLICY: MFA,
   CREATE_ORGANIZATION: TREE,
   DELETE_ORGANIZATION: TREE,
   ACCEPT_INVITATION: INVITATIONS,

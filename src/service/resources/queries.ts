@@ -8,6 +8,7 @@ import { answerEmpty, emptyLists } from './empty-queries.ts'
 import { gasUsageQueries } from './gas-usage/queries.ts'
 import { historyQueries } from './history/queries.ts'
 import { messageQueries } from './messages/queries.ts'
+import { mfaPolicyQueries } from './mfa-policies/queries.ts'
 import { notAnswered } from './not-answered.ts'
 import { oauthProviderQueries } from './oauth-providers/queries.ts'
 import { oauth2CredentialQueries } from './oauth2-credentials/queries.ts'
@@ -28,6 +29,7 @@ const answered = {
   ...userQueries,
   ...policyQueries,
   ...sessionProfileQueries,
+  ...mfaPolicyQueries,
   ...walletQueries,
   ...privateKeyQueries,
   ...smartContractInterfaceQueries,

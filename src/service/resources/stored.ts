@@ -13,6 +13,8 @@ const GROWN: { readonly [Family in ActivityFamily]?: readonly StoredList[] } = {
   CREATE_POLICY: ['policies'],
   CREATE_POLICIES: ['policies'],
   UPDATE_POLICY: ['policies'],
+  CREATE_MFA_POLICY: ['mfa_policies'],
+  UPDATE_MFA_POLICY: ['mfa_policies'],
   CREATE_SESSION_PROFILE: ['session_profiles'],
   CREATE_SMART_CONTRACT_INTERFACE: ['smart_contract_interfaces'],
   CREATE_WALLET: ['wallets'],

@@ -23,6 +23,7 @@ export async function countRows(
 /** The lists that are answered whole, and the texts in each that the creator of an element may choose. */
 const TEXTS = {
   policies: ['name', 'consensus', 'condition', 'time', 'notes'],
+  mfa_policies: ['name', 'condition', 'steps', 'notes'],
   session_profiles: ['name', 'scope', 'notes'],
   smart_contract_interfaces: ['address', 'interface', 'label', 'notes'],
   wallets: ['name'],

@@ -8,6 +8,7 @@ import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { listsOfActivities } from './migrations/lists-of-activities.ts'
+import { mfaPolicies } from './migrations/mfa-policies.ts'
 import type { Migration } from './migrations/migration.ts'
 import { oneTimePasscodes } from './migrations/one-time-passcodes.ts'
 import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
@@ -151,6 +152,7 @@ const MIGRATIONS: readonly Migration[] = [
   oneTimePasscodes,
   appProofs,
   votesByActivity,
+  mfaPolicies,
 ]
 
 /**

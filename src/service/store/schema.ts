@@ -18,6 +18,7 @@ export interface Schema {
   tag_members: TagMemberRow
   api_keys: InOrder<ApiKeyRow>
   session_profiles: InOrder<SessionProfileRow>
+  mfa_policies: InOrder<MfaPolicyRow>
   read_only_sessions: ReadOnlySessionRow
   policies: InOrder<PolicyRow>
   sends: Omit<SendRow, 'position'> & { position: Generated<number> }
@@ -67,6 +68,7 @@ export type OrderedTable =
   | 'oauth2_credentials'
   | 'invitations'
   | 'session_profiles'
+  | 'mfa_policies'
   | 'policies'
   | 'wallets'
   | 'private_keys'
@@ -149,6 +151,21 @@ export interface SessionProfileRow {
   name: string
   scope: string
   expiration_seconds: number | null
+  notes: string
+  created_at: number
+  updated_at: number
+}
+
+/** The further factors that a user's votes need (docs/protocol/mfa.md). */
+export interface MfaPolicyRow {
+  id: string
+  organization_id: string
+  user_id: string
+  name: string
+  condition: string
+  /** JSON: a list of steps, each a list of `{type, id?}`. */
+  steps: string
+  evaluation_order: number
   notes: string
   created_at: number
   updated_at: number
@@ -385,6 +402,9 @@ export interface VoteRow {
   scheme: string
   /** Order within the activity. */
   position: number
+  /** The MFA policy of its user that applied to it, and whether it waits for further factors. */
+  mfa_policy_id: string | null
+  mfa_pending: number
   created_at: number
 }
 

@@ -78,6 +78,15 @@ beforeAll(async () => {
   })
   const profile = { sessionProfileName: 's', scope: 'true', expirationSeconds: '60' }
   const { sessionProfileId } = await complete(root, 'ACTIVITY_TYPE_CREATE_SESSION_PROFILE', profile)
+  const requiredAuthenticationMethods = [{ any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }] }]
+  const mfaPolicy = {
+    userId: userIds[0],
+    mfaPolicyName: 'm',
+    condition: 'true',
+    requiredAuthenticationMethods,
+    order: 1,
+  }
+  const { mfaPolicyId } = await complete(root, 'ACTIVITY_TYPE_CREATE_MFA_POLICY', mfaPolicy)
   const { apiKeys } = await root.query('get_api_keys', { userId: userIds[0] })
   const { activities: listed } = await root.query('list_activities')
   const activityId = listed[0]!.id
@@ -95,6 +104,7 @@ beforeAll(async () => {
     get_policy_evaluations: { activityId },
     list_app_proofs: { activityId },
     get_mfa_status: { activityId },
+    get_mfa_policy: { userId: userIds[0], mfaPolicyId },
     get_authenticator: { authenticatorId: authenticatorIds[0] },
     get_authenticators: { userId: userIds[0] },
     get_mfa_policies: { userId: userIds[0] },
@@ -116,7 +126,7 @@ describe('catalogue of queries', () => {
   test('catalogue of queries: each of the 66 has a row', () => {
     expect(names).toHaveLength(66)
     expect(Object.keys(queryHandlers).sort()).toEqual([...names].sort())
-    expect(answered).toHaveLength(49)
+    expect(answered).toHaveLength(50)
   })
 
   // There is no boot proof, of which a test of their own tells.

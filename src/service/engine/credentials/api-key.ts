@@ -29,9 +29,8 @@ export const apiKeySort: CredentialSort<'api-key'> = {
     return {
       userId,
       homeId: key.organization_id,
-      facts: apiKeyFacts({ id, userId, type, publicKey }),
+      facts: apiKeyFacts({ id, userId, type, publicKey, sessionProfileId: key.session_profile_id }),
       signed: { public_key: stamp.publicKey, signature: stamp.signature, scheme: stamp.scheme },
-      ...(key.session_profile_id && { sessionProfileId: key.session_profile_id }),
     }
   },
 }

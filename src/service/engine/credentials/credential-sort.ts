@@ -51,8 +51,6 @@ export interface ProvedCredential {
   readonly signed: Pick<VoteRow, 'public_key' | 'signature' | 'scheme'>
   /** What is written with a submit that is taken, and not with one that is denied: a counter, that a token was used. */
   readonly onTaken?: (tx: Transaction) => Promise<void>
-  /** Of a session's key that has one, the profile that limits it. */
-  readonly sessionProfileId?: string
   /** Whether it may ask, and not submit. */
   readonly readsOnly?: true
 }

@@ -111,6 +111,7 @@ const CONTENTS = [
   'oauth_providers',
   'authenticators',
   'read_only_sessions',
+  'mfa_policies',
   'api_keys',
   'session_profiles',
   'users',

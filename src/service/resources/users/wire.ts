@@ -4,6 +4,8 @@ import { listApiKeys } from '../api-keys/store.ts'
 import { toWireApiKey } from '../api-keys/wire.ts'
 import { listAuthenticators } from '../authenticators/store.ts'
 import { toWireAuthenticator } from '../authenticators/wire.ts'
+import { listMfaPolicies } from '../mfa-policies/store.ts'
+import { toWireMfaPolicy } from '../mfa-policies/wire.ts'
 import { listOauthProviders } from '../oauth-providers/store.ts'
 import { toWireOauthProvider } from '../oauth-providers/wire.ts'
 import { listTagMembers } from '../tags/store.ts'
@@ -19,7 +21,7 @@ export async function toWireUser(
   return user
 }
 
-/** Writes users of one organization, in the order given, with five reads however many they are. */
+/** Writes users of one organization, in the order given, with six reads however many they are. */
 export async function toWireUsers(
   tx: Transaction,
   organizationId: string,
@@ -29,6 +31,7 @@ export async function toWireUsers(
   const keys = Map.groupBy(await listApiKeys(tx, organizationId, userIds), (key) => key.user_id)
   const passkeys = Map.groupBy(await listAuthenticators(tx, organizationId, userIds), (row) => row.user_id)
   const providers = Map.groupBy(await listOauthProviders(tx, organizationId, userIds), (row) => row.user_id)
+  const mfaPolicies = Map.groupBy(await listMfaPolicies(tx, organizationId, userIds), (row) => row.user_id)
   const tags = Map.groupBy(await listTagMembers(tx, organizationId, { memberIds: userIds }), (tag) => tag.memberId)
   return users.map((user) => ({
     userId: user.id,
@@ -41,7 +44,6 @@ export async function toWireUsers(
     oauthProviders: (providers.get(user.id) ?? []).map(toWireOauthProvider),
     createdAt: toTimestamp(user.created_at),
     updatedAt: toTimestamp(user.updated_at),
-    // Nobody can make one: the activity is not carried out.
-    mfaPolicies: [],
+    mfaPolicies: (mfaPolicies.get(user.id) ?? []).map(toWireMfaPolicy),
   }))
 }

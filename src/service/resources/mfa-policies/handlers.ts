@@ -1,0 +1,106 @@
+import { apiError, type Wire } from '../../../protocol/index.ts'
+import { type HandlerContext, weightOfExpressions } from '../../engine/index.ts'
+import { MAX_MFA_POLICIES } from '../../readings.ts'
+import type { MfaPolicyRow } from '../../store/index.ts'
+import type { HandlerRows, TypedHandler } from '../handler-table.ts'
+import { requireUser } from '../require.ts'
+import {
+  deleteMfaPolicy as deleteRow,
+  insertMfaPolicy,
+  listMfaPolicies,
+  updateMfaPolicy as updateRow,
+} from './store.ts'
+
+const createMfaPolicy: TypedHandler<Wire.CreateMfaPolicyIntent, Wire.CreateMfaPolicyResult> = {
+  async validate(context, intent) {
+    await requireUser(context, intent.userId)
+    checkTexts(context, intent)
+    const present = await listMfaPolicies(context.tx, context.organizationId, [intent.userId])
+    if (present.length >= MAX_MFA_POLICIES) throw apiError('maxReached', 'user', 'MFA policies', MAX_MFA_POLICIES)
+  },
+  async execute({ tx, organizationId, now, newId }, intent) {
+    const id = newId()
+    await insertMfaPolicy(tx, {
+      id,
+      organization_id: organizationId,
+      user_id: intent.userId,
+      name: intent.mfaPolicyName,
+      condition: intent.condition,
+      steps: toSteps(intent.requiredAuthenticationMethods),
+      evaluation_order: intent.order,
+      notes: intent.notes ?? '',
+      created_at: now,
+      updated_at: now,
+    })
+    return { mfaPolicyId: id }
+  },
+}
+
+/** What is absent stays (docs/protocol/mfa.md#mfa-policies). */
+const updateMfaPolicy: TypedHandler<Wire.UpdateMfaPolicyIntent, Wire.UpdateMfaPolicyResult> = {
+  async validate(context, intent) {
+    await requireMfaPolicy(context, intent)
+    checkTexts(context, intent)
+  },
+  async execute({ tx, organizationId, now }, { mfaPolicyId, ...intent }) {
+    const { mfaPolicyName: name, condition, requiredAuthenticationMethods: methods, order, notes } = intent
+    await updateRow(tx, {
+      organization_id: organizationId,
+      id: mfaPolicyId,
+      ...(name ? { name } : {}),
+      ...(condition ? { condition } : {}),
+      ...(methods === undefined ? {} : { steps: toSteps(methods) }),
+      ...(order === undefined ? {} : { evaluation_order: order }),
+      ...(notes === undefined ? {} : { notes }),
+      updated_at: now,
+    })
+    return { mfaPolicyId }
+  },
+}
+
+const deleteMfaPolicy: TypedHandler<Wire.DeleteMfaPolicyIntent, Wire.DeleteMfaPolicyResult> = {
+  async validate(context, intent) {
+    await requireMfaPolicy(context, intent)
+  },
+  async execute({ tx, organizationId }, { mfaPolicyId }) {
+    await deleteRow(tx, organizationId, mfaPolicyId)
+    return { mfaPolicyId }
+  },
+}
+
+export const mfaPolicyHandlers = {
+  ACTIVITY_TYPE_CREATE_MFA_POLICY: createMfaPolicy,
+  ACTIVITY_TYPE_UPDATE_MFA_POLICY: updateMfaPolicy,
+  ACTIVITY_TYPE_DELETE_MFA_POLICY: deleteMfaPolicy,
+} satisfies HandlerRows
+
+async function requireMfaPolicy(
+  context: HandlerContext,
+  { userId, mfaPolicyId }: { readonly userId: string; readonly mfaPolicyId: string },
+): Promise<MfaPolicyRow> {
+  await requireUser(context, userId)
+  const policies = await listMfaPolicies(context.tx, context.organizationId, [userId])
+  const policy = policies.find(({ id }) => id === mfaPolicyId)
+  if (!policy) throw apiError('notFound', 'MFA policy', mfaPolicyId)
+  return policy
+}
+
+/** Unstated: that a policy has a step, and a step a method: without any it could be satisfied by nothing, or by anything. */
+function checkTexts(
+  { work }: HandlerContext,
+  {
+    condition,
+    requiredAuthenticationMethods: steps,
+  }: Pick<Wire.UpdateMfaPolicyIntent, 'condition' | 'requiredAuthenticationMethods'>,
+): void {
+  if (condition) {
+    const { refusal } = work.run('checkPolicies', { input: [{ condition }], weight: weightOfExpressions([condition]) })
+    if (refusal !== undefined) throw apiError('requestInvalid', refusal)
+  }
+  const isEmpty = steps && (steps.length === 0 || steps.some(({ any }) => any.length === 0))
+  if (isEmpty) throw apiError('invalidField', 'requiredAuthenticationMethods', 'must have a method in each step')
+}
+
+function toSteps(methods: readonly Wire.RequiredAuthenticationMethodParams[]): string {
+  return JSON.stringify(methods.map(({ any }) => any.map(({ type, id }) => (id ? { type, id } : { type }))))
+}

@@ -1,0 +1,48 @@
+import type { MfaPolicy } from '../../../authority/index.ts'
+import { insertInOrder, type MfaPolicyRow, remember, type Transaction } from '../../store/index.ts'
+
+/** Adds an MFA policy to a user. */
+export async function insertMfaPolicy(tx: Transaction, policy: MfaPolicyRow): Promise<void> {
+  await insertInOrder(tx, 'mfa_policies', [policy])
+}
+
+const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
+  tx
+    .selectFrom('mfa_policies')
+    .selectAll()
+    .where('organization_id', '=', of.organizationId)
+    .where('user_id', 'in', of.userIds)
+    .orderBy('mfa_policies.position'),
+)
+
+/** Reads the MFA policies of users, in the order of their creation. */
+export async function listMfaPolicies(
+  tx: Transaction,
+  organizationId: string,
+  userIds: readonly string[],
+): Promise<readonly MfaPolicyRow[]> {
+  return userIds.length === 0 ? [] : ofUsers(tx, { organizationId, userIds })
+}
+
+/** Changes an MFA policy. */
+export async function updateMfaPolicy(
+  tx: Transaction,
+  { organization_id, id, ...columns }: Partial<MfaPolicyRow> & Pick<MfaPolicyRow, 'organization_id' | 'id'>,
+): Promise<void> {
+  await tx
+    .updateTable('mfa_policies')
+    .set(columns)
+    .where('organization_id', '=', organization_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Deletes an MFA policy. */
+export async function deleteMfaPolicy(tx: Transaction, organizationId: string, id: string): Promise<void> {
+  await tx.deleteFrom('mfa_policies').where('organization_id', '=', organizationId).where('id', '=', id).execute()
+}
+
+/** The policy as authority reads it. */
+export function toMfaPolicy({ id, condition, evaluation_order: order, steps }: MfaPolicyRow): MfaPolicy {
+  return { id, condition, order, steps: JSON.parse(steps) as MfaPolicy['steps'] }
+}
