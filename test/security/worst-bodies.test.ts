@@ -186,6 +186,7 @@ describe('worst bodies', () => {
   /** Where one is called outside of the table of jobs, and why that may be. */
   const ELSEWHERE: Readonly<Record<string, string>> = {
     'engine/policy-cache.ts compilePolicy': 'one a step',
+    'engine/judgement.ts compilePolicy': 'one, a step of its own',
     'resources/sends/eth-send-raw.ts readSendFacts': 'once, outside of the transaction, before a node is asked',
     'resources/sends/sol-send.ts checkSigner': 'after the size has been checked: 1,232 bytes',
   }

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { verifyAppProofSignature } from '@turnkey/crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject, Wire } from '../../../src/protocol/index.ts'
@@ -71,6 +73,18 @@ describe('app proofs', () => {
     ])
     expect(keys.appProofs![0]!.publicKey).toBe(proofs[0]!.publicKey)
     expect(proofs[0]!.publicKey).toMatch(/^04[0-9a-f]{128}04[0-9a-f]{128}$/)
+  })
+
+  test('app proofs: the folder of a version that had no key for them gets one, and keeps its others', async () => {
+    const { signerPublicKey } = service.service.bootstrap
+    await service.service.close()
+    const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
+    expect(database.prepare("delete from service_keys where name like 'app-proofs%'").run().changes).toBe(2)
+    database.close()
+    await service.restart()
+    const { appProofs } = await submit('ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', { privateKeys: [newPrivateKey()] })
+    verifyAppProofSignature(appProofs![0] as never)
+    expect(service.service.bootstrap.signerPublicKey).toBe(signerPublicKey)
   })
 
   test('app proofs: what was changed after it was signed does not verify', async () => {
