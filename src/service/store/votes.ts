@@ -56,14 +56,38 @@ export async function insertPolicyEvaluation(
 /** What policies made of a vote, with which policies these were. */
 export type KeptEvaluation = Selectable<PolicyEvaluationRow> & { readonly policy_ids: string | null }
 
-/** Reads what the policies made of each vote of an activity, denied ones among them, in the order in which they came. */
+/** Bytes of an outcome in an answer, with the policy's id, and of what stands around those of a vote. */
+const OUTCOME_BYTES = 96
+const EVALUATION_BYTES = 320
+
+/**
+ * Reads what the policies made of the votes of an activity, denied ones among them, in the order in which they came: of the last
+ * votes, as many as an answer of so many bytes has room for, and at least one.
+ */
 export async function listPolicyEvaluations(
   tx: Transaction,
   organizationId: string,
   activityId: string,
+  { mostBytes }: { readonly mostBytes: number },
 ): Promise<KeptEvaluation[]> {
-  return tx
+  const ofActivity = tx
     .selectFrom('policy_evaluations')
+    .where('policy_evaluations.organization_id', '=', organizationId)
+    .where('policy_evaluations.activity_id', '=', activityId)
+  const most = Math.ceil(mostBytes / EVALUATION_BYTES)
+  const sizes = await ofActivity
+    .select(['position', (eb) => eb.fn<number>('length', ['outcomes']).as('policies')])
+    .orderBy('position', 'desc')
+    .limit(most)
+    .execute()
+  let bytes = 0
+  const fitting = sizes.filter(({ policies }, at) => {
+    bytes += EVALUATION_BYTES + policies * OUTCOME_BYTES
+    return at === 0 || bytes <= mostBytes
+  })
+  const first = fitting.at(-1)
+  if (!first) return []
+  return ofActivity
     .leftJoin('policy_sets', (join) =>
       join
         .onRef('policy_sets.organization_id', '=', 'policy_evaluations.organization_id')
@@ -71,8 +95,7 @@ export async function listPolicyEvaluations(
     )
     .selectAll('policy_evaluations')
     .select('policy_sets.policy_ids')
-    .where('policy_evaluations.organization_id', '=', organizationId)
-    .where('policy_evaluations.activity_id', '=', activityId)
+    .where('policy_evaluations.position', '>=', first.position)
     .orderBy('policy_evaluations.position')
     .execute()
 }

@@ -17,9 +17,12 @@ import { insertTag, listTags, updateTag } from '../../../src/service/resources/t
 import { deleteUsers, insertUser, listUsers } from '../../../src/service/resources/users/store.ts'
 import {
   type Database,
+  insertActivity,
   insertFirstOrganization,
   insertInOrder,
+  insertPolicyEvaluation,
   insertSetting,
+  listPolicyEvaluations,
   lockOrganization,
   readPolicyVersion,
   readSetting,
@@ -81,6 +84,38 @@ export function storeContract(name: string, open: () => Promise<Database>): void
           await insertInOrder(tx, 'users', [userOf(o, 'y'), userOf(o, 'c')])
         })
         expect(await list(o)).toEqual(['first', 'z', 'm', 'y', 'c'])
+      }))
+
+    test('evaluations: those of the last votes that an answer has room for, in their order, and at least one', () =>
+      withStore(async (database, [o]) => {
+        const of = { organization_id: o, activity_id: randomUUID(), policy_version: null, created_at: 5 }
+        const outcomes = ['a'.repeat(1_000), 'a'.repeat(10), 'a'.repeat(10), 'a'.repeat(10)]
+        await database.write(async (tx) => {
+          await insertActivity(tx, {
+            ...{ id: of.activity_id, organization_id: o, type: 't', status: 's', fingerprint: 'f', intent: '{}' },
+            ...{
+              answers: null,
+              result: null,
+              failure: null,
+              timestamp_ms: '5',
+              generate_app_proofs: 0,
+              window_opened_at: 5,
+              ...MADE,
+            },
+          })
+          for (const [at, each] of outcomes.entries()) {
+            await insertPolicyEvaluation(tx, { ...of, id: String(at), vote_id: String(at), outcomes: each })
+          }
+        })
+        const listed = (mostBytes: number) =>
+          database.read(async (tx) => {
+            const rows = await listPolicyEvaluations(tx, o, of.activity_id, { mostBytes })
+            return rows.map(({ id }) => id)
+          })
+        expect(await listed(1_000_000)).toEqual(['0', '1', '2', '3'])
+        expect(await listed(50_000)).toEqual(['1', '2', '3'])
+        expect(await listed(3_000)).toEqual(['2', '3'])
+        expect(await listed(1)).toEqual(['3'])
       }))
 
     test('order: a change leaves a row where it is in its list', () =>

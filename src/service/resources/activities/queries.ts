@@ -24,11 +24,18 @@ export const listActivities: QueryHandler = async (context, request) => {
   return { activities: await context.viewActivities(activities) }
 }
 
-/** `get_policy_evaluations`: what each policy made of each vote, also of one that was denied and so is none. */
+/**
+ * `get_policy_evaluations`: what each policy made of each vote, also of one that was denied and so is none.
+ *
+ * Unstated: the wire has no cursor for them, so those of the last votes are told, as many as one answer has room for
+ * (docs/protocol/activities.md#evaluations).
+ */
 export const getPolicyEvaluations: QueryHandler = async (context, request) => {
   const { activityId } = request as unknown as Wire.GetPolicyEvaluationsRequest
   const activity = await readActivity(context, activityId)
-  const rows = await listPolicyEvaluations(context.tx, context.organizationId, activity.id)
+  const rows = await listPolicyEvaluations(context.tx, context.organizationId, activity.id, {
+    mostBytes: REQUEST_LIMITS.pageBytes,
+  })
   return {
     policyEvaluations: rows.map((row) => ({
       id: row.id,
