@@ -122,6 +122,16 @@ export async function followInside(input: InsideFollowed): Promise<readonly Insi
   return planned.map((_, index) => outcomes.get(index)!)
 }
 
+/** Follows what a workflow that somebody began earlier begins. */
+export async function followBegun(
+  handle: InsideHandle,
+  { applies, ...told }: Pick<InsideFollowed, 'applies' | 'ended' | 'look'>,
+): Promise<readonly InsideOutcome[]> {
+  const store = createPlanStore(join(applies.dataDir, 'plans'))
+  const plans = await store.getInside(await store.getPlan((await askInside(handle)).planDigest))
+  return followInside({ ...told, applies, handle, plans })
+}
+
 /** Follows one that was begun, here or by another apply, until it has ended or waits. */
 async function followOne(
   { applies, look }: InsideFollowed,

@@ -69,7 +69,7 @@ function mayGoOn(own: ApplyProgress): boolean {
 }
 
 /** The exit code of several applies: done when all are, and partial when some are and one could not be. */
-function exitOfAll(exits: readonly ExitCode[]): ExitCode {
+export function exitOfAll(exits: readonly ExitCode[]): ExitCode {
   const failed = exits.filter((exit) => exit !== EXIT.done && exit !== EXIT.waiting)
   if (failed.length > 0) return failed.length === exits.length && new Set(failed).size === 1 ? failed[0]! : EXIT.partial
   return exits.includes(EXIT.waiting) ? EXIT.waiting : EXIT.done

@@ -19,13 +19,14 @@ export {
 export { exitOf } from './apply-end.ts'
 export {
   beginningInside,
+  followBegun,
   type InsideOutcome,
   movedAnywhere,
   type RunningInside,
   runningInside,
 } from './apply-inside.ts'
 export { type ApplyDoor, type ApplyEvent, applyFolder, applySaved } from './apply-plan.ts'
-export { type CarriedOut, type CarryOutEvent, carryOut, hasWork } from './carry-out.ts'
+export { type CarriedOut, type CarryOutEvent, carryOut, exitOfAll, hasWork } from './carry-out.ts'
 export { createClients, createSendClients, rateOf, reader, submitter } from './clients.ts'
 export { followRun } from './follow.ts'
 export { type ImportResult, importFolder } from './import-folder.ts'

@@ -159,7 +159,9 @@ describe('apply inside', () => {
     )
     await stopWorker()
     await startWorker()
-    await own.result()
+    const followed = await run('status', '--follow')
+    expect(followed.exit, followed.stdout + followed.stderr).toBe(0)
+    expect(followed.stdout).toMatch(/c6\n.*done/)
     const inside = temporal.client.workflow.getHandle(await own.query<string>('inside'))
     const { organizations } = (await inside.result()) as { organizations: { state: string }[] }
     expect(organizations.map(({ state }) => state)).toEqual(names.map(() => 'done'))

@@ -9,10 +9,13 @@ import {
   beginningInside,
   cancelApply,
   exitOf,
+  exitOfAll,
   findApply,
   followApply,
+  followBegun,
   foreignEndOf,
   type InsideHandle,
+  type InsideOutcome,
   type RunningInside,
   runningInside,
 } from '../../operations/index.ts'
@@ -47,17 +50,29 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     const follow = !end && (options['follow'] === true || options['cancel'] === true)
     const watch = follow ? (one: ApplyHandle) => followApply(one, createProgressView(io)) : askProgress
     const progress = handle ? await watch(handle) : undefined
+    const followed: InsideOutcome[] = []
+    if (follow && !options['cancel']) {
+      const ended = (one: InsideOutcome) => (json ? undefined : io.out(renderInside(one, io)))
+      for (const one of beginning) followed.push(...(await followBegun(one, { applies, ended, look: () => {} })))
+    }
+    const names = new Set(followed.map(({ plan }) => plan.organization.name))
+    const others = inside.filter((one) => !names.has(one.organization))
     const pending = options['cancel'] ? [] : await namesToBegin(beginning)
-    const data = { ...asData(inside), ...(pending.length > 0 ? { pendingSubOrganizations: pending } : {}) }
+    const data = {
+      ...asData([...others, ...followed.flatMap(runOf)]),
+      ...(pending.length > 0 ? { pendingSubOrganizations: pending } : {}),
+    }
     if (json) writeJson(io, { organizationId, apply: progress ?? null, ...(end ? { end } : {}), ...data })
     else {
       if (progress) io.out(renderStatus(progress, io))
       if (end) io.out(renderEnd(end, options['cancel'] === true))
-      for (const one of inside) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
+      for (const one of others) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
       if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
     }
     if (end && options['follow']) return EXIT.error
-    return follow && progress ? exitOf(progress) : EXIT.done
+    return follow
+      ? exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
+      : EXIT.done
   })
 }
 
@@ -75,7 +90,18 @@ function renderEnd(end: string, isCancelled: boolean): string {
   return line`Somebody ended it at Temporal (${end}): nobody carries it out now. ${next}\n`
 }
 
-function asData(inside: readonly RunningInside[]): object {
+function renderInside({ plan, progress }: InsideOutcome, { style }: CommandInput['io']): string {
+  const name = line`\n${style.strong(plan.organization.name)}\n`
+  return progress ? name + renderResult(progress, style, Date.now()) : `${name}not begun\n`
+}
+
+function runOf({ plan: { organization }, progress }: InsideOutcome): readonly ShownInside[] {
+  return progress ? [{ organization: organization.name, organizationId: organization.id, progress }] : []
+}
+
+type ShownInside = Pick<RunningInside, 'organization' | 'organizationId' | 'progress'>
+
+function asData(inside: readonly ShownInside[]): object {
   const rows = inside.map(({ organization, organizationId, progress }) => ({
     organization,
     organizationId,
