@@ -3,15 +3,12 @@ import { QuorateError } from '../diagnostics/index.ts'
 import { decodeHex, encodeHex, encodeUtf8 } from '../encoding/index.ts'
 import type { Session } from './kept.ts'
 import type { LoginProxy } from './login-proxy.ts'
-import { createSessionKey, isSigned, notGenuine, type PinnedKeys, proveSession, readClaims, signText } from './proof.ts'
+import { createSessionKey, isSigned, notGenuine, type PinnedKeys } from './proof.ts'
+import { createAttestedStamper, type LoginPlace, stampLogin } from './stamped-login.ts'
 
 /** A login by a code that is sent to a contact. */
-export interface CodeLogin {
-  readonly baseUrl: string
-  /** The organization that the user lives in. */
-  readonly organizationId: string
+export interface CodeLogin extends LoginPlace {
   readonly proxy: LoginProxy
-  readonly keys: PinnedKeys
   readonly otpType: 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS'
   readonly contact: string
   readonly randomBytes: RandomBytes
@@ -23,11 +20,11 @@ export interface CodeLogin {
 const TRIES = 3
 
 /**
- * Logs a person in by a code: has it sent, encrypts what they type to the service, and proves with the key of the session
- * that the login is theirs. Throws `session/…`, or what the proxy or the API refuses with.
+ * Logs a person in by a code: has it sent, encrypts what they type to the service, and stamps the login with the token that the
+ * service gives for it and with the key of the session, to which the token is bound. Throws `session/…`, or what the proxy or the API refuses with.
  */
 export async function logInByCode(login: CodeLogin): Promise<Session> {
-  const { baseUrl, organizationId, proxy, keys, otpType, contact, randomBytes } = login
+  const { proxy, keys, otpType, contact, randomBytes } = login
   const key = createSessionKey(randomBytes)
   const { otpId, otpEncryptionTargetBundle } = await proxy.initOtp({ otpType, contact })
   const target = readTarget(otpEncryptionTargetBundle, keys)
@@ -42,20 +39,8 @@ export async function logInByCode(login: CodeLogin): Promise<Session> {
   })
   if (keys.tlsFetcherPublicKey && !isSigned(verificationToken, keys.tlsFetcherPublicKey))
     throw notGenuine('the verification token is not signed by the service')
-  const { id: tokenId } = readClaims(verificationToken)
-  const message = JSON.stringify({ login: { publicKey: key.publicKey }, tokenId, type: 'USAGE_TYPE_LOGIN' })
-  const { session } = await proxy.logInByOtp({
-    verificationToken,
-    publicKey: key.publicKey,
-    organizationId,
-    clientSignature: {
-      publicKey: key.publicKey,
-      scheme: 'CLIENT_SIGNATURE_SCHEME_API_P256',
-      message,
-      signature: signText(key, message),
-    },
-  })
-  return proveSession(session, { baseUrl, key, keys })
+  const stamper = createAttestedStamper(key, verificationToken, 'VERIFICATION_TOKEN')
+  return stampLogin(login, { key, stamper })
 }
 
 /** Asks for the code until it is right, as often as it may be wrong. */

@@ -2,18 +2,13 @@ import { createHash } from 'node:crypto'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import type { Session } from './kept.ts'
-import type { LoginProxy } from './login-proxy.ts'
 import { BROWSER_WAIT_MS, inTime, listenForBrowser } from './loopback.ts'
 import type { BrowserOptions } from './passkey-page.ts'
-import { createSessionKey, type PinnedKeys, proveSession } from './proof.ts'
+import { createSessionKey } from './proof.ts'
+import { createAttestedStamper, type LoginPlace, stampLogin } from './stamped-login.ts'
 
 /** A login at an OpenID provider, in the browser. */
-export interface OidcLogin extends BrowserOptions {
-  readonly baseUrl: string
-  /** The organization that the user lives in. */
-  readonly organizationId: string
-  readonly proxy: LoginProxy
-  readonly keys: PinnedKeys
+export interface OidcLogin extends LoginPlace, BrowserOptions {
   readonly issuer: string
   readonly clientId: string
   /** For providers that give installed programs a secret, which is none. */
@@ -23,15 +18,13 @@ export interface OidcLogin extends BrowserOptions {
 /**
  * Logs a person in at an OpenID provider that is registered with their user: authorization code with PKCE, back to a page of
  * this process (RFC 8252 §7.3). The token of the provider is bound to the key of the session by its nonce, and good for
- * nothing else. Throws `session/…`, or what the proxy or the API refuses with.
+ * nothing else. Throws `session/…`, or what the API refuses with.
  */
 export async function logInByOidc(login: OidcLogin): Promise<Session> {
-  const { baseUrl, organizationId, proxy, keys, randomBytes } = login
-  const key = createSessionKey(randomBytes)
+  const key = createSessionKey(login.randomBytes)
   const nonce = createHash('sha256').update(key.publicKey, 'ascii').digest('hex')
   const oidcToken = await askProvider(login, nonce)
-  const { session } = await proxy.logInByOauth({ oidcToken, publicKey: key.publicKey, organizationId })
-  return proveSession(session, { baseUrl, key, keys })
+  return stampLogin(login, { key, stamper: createAttestedStamper(key, oidcToken, 'OIDC') })
 }
 
 async function askProvider(

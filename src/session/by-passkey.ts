@@ -1,26 +1,19 @@
-import { createSubmitClient } from '../client/index.ts'
 import { sha256 } from '../crypto/index.ts'
-import { QuorateError } from '../diagnostics/index.ts'
 import { encodeBase64Url, encodeHex, encodeUtf8 } from '../encoding/index.ts'
 import type { Session } from './kept.ts'
 import { askPasskey, type BrowserOptions, member } from './passkey-page.ts'
-import { createSessionKey, type PinnedKeys, proveSession } from './proof.ts'
+import { createSessionKey } from './proof.ts'
+import { type LoginPlace, stampLogin } from './stamped-login.ts'
 
 /** The relying party of passkeys that are made and used on this machine: they belong to pages at `localhost`. */
 const RP_ID = 'localhost'
 
 /** A login by a passkey of the user in the browser. */
-export interface PasskeyLogin extends BrowserOptions {
-  readonly baseUrl: string
-  readonly organizationId: string
-  readonly keys: PinnedKeys
-  /** The time of the API, milliseconds since the epoch. */
-  readonly now: () => number
-}
+export type PasskeyLogin = LoginPlace & BrowserOptions
 
 /** Logs a person in by `stamp_login`, stamped by their passkey. Throws `session/…`, or what the API refuses with. */
 export async function logInByPasskey(login: PasskeyLogin): Promise<Session> {
-  const { baseUrl, organizationId, keys } = login
+  const { baseUrl, organizationId } = login
   const key = createSessionKey(login.randomBytes)
   const stamper = {
     publicKey: 'passkey',
@@ -48,20 +41,7 @@ export async function logInByPasskey(login: PasskeyLogin): Promise<Session> {
       return { name: 'X-Stamp-Webauthn' as const, value: JSON.stringify(stamp) }
     },
   }
-  const client = createSubmitClient({ baseUrl, organizationId, stamper })
-  const body = JSON.stringify({
-    type: 'ACTIVITY_TYPE_STAMP_LOGIN',
-    timestampMs: String(login.now()),
-    organizationId,
-    parameters: { publicKey: key.publicKey },
-  })
-  const { status, result } = await client.submit('/public/v1/submit/stamp_login', body)
-  const token = result.stampLoginResult?.session
-  if (token === undefined)
-    throw new QuorateError('session/refused', `the login is ${status.replace('ACTIVITY_STATUS_', '')}`, {
-      next: 'ask an administrator why this login needs more than your passkey; nothing was kept',
-    })
-  return proveSession(token, { baseUrl, key, keys })
+  return stampLogin(login, { key, stamper })
 }
 
 /** A passkey that was made: what definitions say of it, under the name of an authenticator of the user. */

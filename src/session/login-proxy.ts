@@ -1,7 +1,7 @@
 import { asksProxy, ClientError } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 
-/** The endpoints of an authentication proxy that log a person in (docs/protocol/auth-proxy.md). */
+/** The endpoints of an authentication proxy that prove a contact (docs/protocol/auth-proxy.md). */
 export interface LoginProxy {
   readonly url: string
   initOtp(request: { readonly otpType: string; readonly contact: string }): Promise<{
@@ -11,17 +11,6 @@ export interface LoginProxy {
   verifyOtp(request: { readonly otpId: string; readonly encryptedOtpBundle: string }): Promise<{
     readonly verificationToken: string
   }>
-  logInByOtp(request: {
-    readonly verificationToken: string
-    readonly publicKey: string
-    readonly clientSignature: object
-    readonly organizationId: string
-  }): Promise<{ readonly session: string }>
-  logInByOauth(request: {
-    readonly oidcToken: string
-    readonly publicKey: string
-    readonly organizationId: string
-  }): Promise<{ readonly session: string }>
 }
 
 /** Reaches a proxy with one configuration of it. Every method throws `session/refused`, or `client/unreachable`. */
@@ -39,7 +28,7 @@ export function createLoginProxy({ url, configId }: { readonly url: string; read
       if (!(error instanceof ClientError) || error.code === 'client/unreachable') throw error
       const said = error.facts['API message'] ?? error.message
       throw new QuorateError('session/refused', `the authentication proxy at \`${url}\` did not go on: ${said}`, {
-        facts: { ...error.facts, organizationId: Object(request).organizationId },
+        facts: error.facts,
         next: nextOf(String(said)),
         cause: error,
       })
@@ -54,8 +43,6 @@ export function createLoginProxy({ url, configId }: { readonly url: string; read
     url,
     initOtp: (request) => post('/v1/otp_init_v2', request, ['otpId', 'otpEncryptionTargetBundle']),
     verifyOtp: (request) => post('/v1/otp_verify_v2', request, ['verificationToken']),
-    logInByOtp: (request) => post('/v1/otp_login_v2', request, ['session']),
-    logInByOauth: (request) => post('/v1/oauth_login', request, ['session']),
   }
 }
 

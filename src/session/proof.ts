@@ -1,5 +1,5 @@
 import { createQueryClient } from '../client/index.ts'
-import { createP256KeyBytes, type RandomBytes, sha256, signEs256, verifyEs256 } from '../crypto/index.ts'
+import { createP256KeyBytes, type RandomBytes, sha256, verifyEs256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { decodeBase64, encodeHex, encodeUtf8 } from '../encoding/index.ts'
 import { createApiKeyStamper } from '../stamp/index.ts'
@@ -29,11 +29,6 @@ export function createSessionKey(randomBytes: RandomBytes): SessionKey {
   return { privateKey: new Secret(encodeHex(privateKey)), publicKey }
 }
 
-/** Signs a text with the key of a session: `r ‖ s` in hex, over its SHA-256. */
-export function signText({ privateKey }: SessionKey, text: string): string {
-  return encodeHex(signEs256(privateKey.reveal(), encodeUtf8(text)))
-}
-
 /**
  * Makes sure that a session token is about this key, is signed by the service where its key is known, and that the API takes
  * the key (by asking it who is asking). Throws `session/not-genuine`, or what the API refuses with.
@@ -55,7 +50,7 @@ export async function proveSession(
 }
 
 /** The claims of a token, which says nothing about who wrote it. Throws `session/not-genuine`. */
-export function readClaims(token: string): Readonly<Record<string, unknown>> {
+function readClaims(token: string): Readonly<Record<string, unknown>> {
   try {
     const json: unknown = JSON.parse(new TextDecoder().decode(decodeBase64(token.split('.')[1]!)))
     if (typeof json === 'object' && json !== null) return json as Record<string, unknown>

@@ -6,7 +6,7 @@ import { SCHEMES, type SignatureScheme, schemesOf } from './schemes.ts'
 
 /** The header that proves who made a request. */
 export interface StampHeader {
-  readonly name: 'X-Stamp' | 'X-Stamp-Webauthn'
+  readonly name: 'X-Stamp' | 'X-Stamp-Webauthn' | 'X-Stamp-Attested'
   readonly value: string
 }
 

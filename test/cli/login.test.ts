@@ -1,17 +1,21 @@
 /** A person logs in, works with their session, and logs out: the CLI as a process, a real browser, the service over a socket. */
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { browserPath, openBrowser, openPageWithPasskeys } from '../browser.ts'
 import { builtMain, compileCache } from '../built.ts'
-import { startTestService, type TestService } from '../service/harness.ts'
+import { complete } from '../service/handlers/steps.ts'
+import { startProvider, type TestProvider } from '../service/oauth/provider.ts'
+import { codeIn, messageOf } from '../service/one-time-passcodes/outbox.ts'
+import { type ProxyStage, startProxyStage } from '../service/proxy/stage.ts'
 import { quorate, testFolder } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-let service: TestService
+let service: ProxyStage
+let provider: TestProvider
 let browser: Browser
 const folder = testFolder(afterAllFolder)
 const env = () => ({
@@ -61,12 +65,26 @@ function start(args: readonly string[]) {
 }
 
 beforeAll(async () => {
-  service = await startTestService()
+  provider = await startProvider()
+  service = await startProxyStage({ privateIssuers: [provider.url] })
+  await service.set({ allowedAuthMethods: ['email', 'oauth'] })
   if (browserPath) browser = await openBrowser()
 })
 afterAll(async () => {
   await browser?.close()
   await service.close()
+  await provider.close()
+})
+
+/** What is known of the service, as its operator hands it out: public keys, and where the proxy is. */
+const known = () => ['--service-keys', join(service.dataDir, 'bootstrap.json')]
+const user = (userName: string, more: object) => ({
+  userName,
+  apiKeys: [],
+  authenticators: [],
+  oauthProviders: [],
+  userTags: [],
+  ...more,
 })
 
 describe.skipIf(!browserPath)('a passkey in the browser', () => {
@@ -146,5 +164,67 @@ describe.skipIf(!browserPath)('a passkey in the browser', () => {
     expect((await fetch(new URL('/', url))).status).toBe(404)
     logging.kill()
     expect((await logging.ended).stdout).toBe('')
+  })
+})
+
+describe('a code by mail', () => {
+  test('logs in; a code that is wrong is asked for again', async () => {
+    await complete(service.root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name: 'FEATURE_NAME_OTP_EMAIL_AUTH' })
+    const users = [user('erin', { userEmail: 'erin@example.com' })]
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_USERS_V3', { users })
+    const logging = start(['login', '--email', 'erin@example.com', '--json', ...known()])
+    const { message } = await messageOf(service, () => logging.says(/The code that was sent to erin@example.com/))
+    const code = codeIn(message)
+    logging.type('WRONGCODE\n')
+    await logging.says(/not the code that was sent/)
+    logging.type(`${code}\n`)
+    const logged = await logging.ended
+    expect(logged).toMatchObject({ exit: 0 })
+    expect(JSON.parse(logged.stdout)).toMatchObject({ userName: 'erin', organizationId: service.organizationId })
+    expect(logged.stdout + logged.stderr).not.toContain(code)
+    const { stdout } = await quorate(['whoami', '--json'], { env: env() })
+    expect(JSON.parse(stdout)).toMatchObject({ username: 'erin' })
+  })
+
+  test('is not typed to a service whose keys are others', async () => {
+    const other = { notarizerPublicKey: `04${'11'.repeat(64)}`, tlsFetcherPublicKey: `04${'22'.repeat(64)}` }
+    const bootstrap = { ...service.service.bootstrap, ...other, apiPrivateKey: undefined }
+    const file = join(folder, 'other.json')
+    writeFileSync(file, JSON.stringify(bootstrap))
+    const ran = await quorate(['login', '--email', 'erin@example.com', '--service-keys', file], {
+      env: env(),
+      input: '',
+    })
+    expect(ran).toMatchObject({ exit: 1 })
+    expect(ran.stderr).toContain('session/not-genuine')
+    expect(ran.stderr).not.toContain('The code that was sent')
+  })
+})
+
+describe('an OpenID provider', () => {
+  test('logs in the user whom it is registered with; nobody else, and nothing is kept then', async () => {
+    const oidcToken = await provider.logIn({ subject: 'frank', nonce: '00'.repeat(32), client: 'wallet-rs256' })
+    const claims = { iss: provider.url, sub: 'frank', aud: 'program' }
+    const oauthProviders = [
+      { providerName: 'acme', oidcToken },
+      { providerName: 'acme here', oidcClaims: claims },
+    ]
+    const users = [user('frank', { oauthProviders })]
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_USERS_V4', { users })
+    const log = async (subject: string) => {
+      const logging = start(['login', '--oidc', provider.url, '--client-id', 'program', '--json', ...known()])
+      const back = await provider.browse(await logging.says(/(http:\/\/127.0.0.1:\d+\/auth\S+)/), subject)
+      expect((await fetch(back)).status).toBe(200)
+      return logging.ended
+    }
+    const logged = await log('frank')
+    expect(logged).toMatchObject({ exit: 0 })
+    expect(JSON.parse(logged.stdout)).toMatchObject({ userName: 'frank', organizationId: service.organizationId })
+
+    const refused = await log('mallory')
+    expect(refused).toMatchObject({ exit: 1 })
+    expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'session/refused' } })
+    const { stdout } = await quorate(['whoami', '--json'], { env: env() })
+    expect(JSON.parse(stdout)).toMatchObject({ username: 'frank' })
   })
 })

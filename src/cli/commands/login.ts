@@ -58,21 +58,15 @@ interface Asked {
 async function logIn({ io, options, settings }: CommandInput, { way, api, show }: Asked): Promise<Session> {
   const { baseUrl, organizationId, now } = api
   const known = readServiceFile(text(options, 'serviceKeys') ?? embeddedFile(api, settings.dataDir))
-  const common = { baseUrl, organizationId, keys: known, randomBytes, show }
-  if (way === 'passkey') return logInByPasskey({ ...common, now })
+  const common = { baseUrl, organizationId, keys: known, now, randomBytes, show }
+  if (way === 'passkey') return logInByPasskey(common)
+  if (way === 'oidc') return atProvider(options, common)
   const url = text(options, 'proxyUrl') ?? known.authProxyUrl
   const configId = text(options, 'proxyConfigId') ?? known.authProxyConfigId
   if (url === undefined || configId === undefined) {
     throw usage('--proxy-url and --proxy-config-id: this way in goes through the authentication proxy')
   }
   const proxy = createLoginProxy({ url, configId })
-  if (way === 'oidc') {
-    const [issuer, clientId] = [text(options, 'oidc')!, text(options, 'clientId')]
-    if (clientId === undefined) throw usage('--client-id, the id of the client at the provider')
-    const file = text(options, 'clientSecretFile')
-    const clientSecret = file === undefined ? undefined : (await loadKeyText({ kind: 'file', path: file })).text
-    return logInByOidc({ ...common, proxy, issuer, clientId, clientSecret })
-  }
   const contact = text(options, way)!
   const otpType = way === 'email' ? 'OTP_TYPE_EMAIL' : 'OTP_TYPE_SMS'
   const askCode = (again: string | undefined) => {
@@ -80,6 +74,17 @@ async function logIn({ io, options, settings }: CommandInput, { way, api, show }
     return io.askText(line`The code that was sent to ${contact}:`)
   }
   return logInByCode({ ...common, proxy, otpType, contact, askCode })
+}
+
+async function atProvider(
+  options: CommandInput['options'],
+  common: Omit<Parameters<typeof logInByOidc>[0], 'issuer' | 'clientId'>,
+): Promise<Session> {
+  const [issuer, clientId] = [text(options, 'oidc')!, text(options, 'clientId')]
+  if (clientId === undefined) throw usage('--client-id, the id of the client at the provider')
+  const file = text(options, 'clientSecretFile')
+  const clientSecret = file === undefined ? undefined : (await loadKeyText({ kind: 'file', path: file })).text
+  return logInByOidc({ ...common, issuer, clientId, clientSecret })
 }
 
 /** What is known of the service: its public keys, and where its authentication proxy is. */

@@ -234,7 +234,7 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   login: {
     description:
-      'Makes a key on this machine, has the API take it as the key of a session of yours (15 minutes unless the organization says otherwise), asks the API with it who you are, and keeps it in the keychain of the system or in a file that only you can read. Until the session ends, every command without another key works as you. A passkey belongs to `localhost`: make it with `--new-passkey`, and an administrator registers it under your user in the definitions. A code or a provider needs the authentication proxy, and the feature of the organization that allows it.',
+      'Makes a key on this machine, has the API take it as the key of a session of yours (15 minutes unless the organization says otherwise), asks the API with it who you are, and keeps it in the keychain of the system or in a file that only you can read. Until the session ends, every command without another key works as you. A passkey belongs to `localhost`: make it with `--new-passkey`, and an administrator registers it under your user in the definitions. A code is sent by the authentication proxy, and logs in where a feature of the organization allows it.',
     examples: [
       ['quorate login --new-passkey laptop', 'once: prints what definitions say of the passkey'],
       ['quorate login', 'by the passkey'],

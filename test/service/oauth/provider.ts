@@ -8,6 +8,8 @@ export interface TestProvider {
   readonly url: string
   /** Logs somebody in by the code flow with PKCE (RFC 7636), and gives the identity token. */
   logIn(login: { readonly subject: string; readonly nonce: string; readonly client?: TestClientId }): Promise<string>
+  /** Logs somebody in from where a client's browser begins; gives where the browser is sent back to, and does not go there. */
+  browse(from: string, subject: string): Promise<URL>
   /** Goes on with other keys, and without those before. */
   rotate(): void
   close(): Promise<void>
@@ -32,6 +34,7 @@ export async function startProvider(): Promise<TestProvider> {
     url,
     rotate,
     logIn: (login) => logIn(url, login),
+    browse: (from, subject) => browse(from, { subject, until: 'http://127.0.0.1:' }),
     close: () =>
       new Promise((done) => {
         server.close(() => done())
@@ -48,7 +51,17 @@ function createProvider(url: string): Provider {
     id_token_signed_response_alg: algorithm,
   })
   const provider = new Provider(url, {
-    clients: [client('ES256'), client('RS256')],
+    clients: [
+      client('ES256'),
+      client('RS256'),
+      // A program on a person's machine, which listens at any port (RFC 8252 §7.3).
+      {
+        ...client('RS256'),
+        client_id: 'program',
+        application_type: 'native' as const,
+        redirect_uris: ['http://127.0.0.1/callback'],
+      },
+    ],
     jwks: { keys: [privateKey('ES256'), privateKey('RS256')] },
     cookies: { keys: ['test'] },
     pkce: { required: () => true },
@@ -68,12 +81,12 @@ function privateKey(algorithm: 'ES256' | 'RS256'): JWK {
   return { ...key.export({ format: 'jwk' }), kid, alg: algorithm, use: 'sig' } as JWK
 }
 
-/** What a browser does: follows redirects, keeps cookies, fills in the pages of the provider. */
-async function logIn(
-  url: string,
-  { subject, nonce, client = 'wallet-es256' }: Parameters<TestProvider['logIn']>[0],
-): Promise<string> {
-  const verifier = randomBytes(32).toString('base64url')
+/** What a browser does: follows redirects, keeps cookies, fills in the pages of the provider; until it is sent back. */
+async function browse(
+  from: string,
+  { subject, until }: { readonly subject: string; readonly until: string },
+): Promise<URL> {
+  const provider = new URL(from).origin
   const cookies = new Map<string, string>()
   const go = async (to: string, form?: Record<string, string>): Promise<URL | string> => {
     const response = await fetch(to, {
@@ -88,6 +101,26 @@ async function logIn(
     const location = response.headers.get('location')
     return location === null ? response.text() : new URL(location, to)
   }
+  let at: URL | string = new URL(from)
+  let page = ''
+  for (let steps = 0; steps < 12; steps++) {
+    if (at instanceof URL && at.href.startsWith(until) && at.origin !== provider) return at
+    if (at instanceof URL) {
+      page = at.href
+      at = await go(at.href)
+    } else if (at.includes('value="login"')) at = await go(page, { prompt: 'login', login: subject, password: 'x' })
+    else if (at.includes('value="consent"')) at = await go(page, { prompt: 'consent' })
+    else throw new Error(`expected a page of the provider, got ${at.slice(0, 200)}`)
+  }
+  throw new Error('the provider did not send the browser back')
+}
+
+/** A whole login: the browser's part, and the exchange of the code. */
+async function logIn(
+  url: string,
+  { subject, nonce, client = 'wallet-es256' }: Parameters<TestProvider['logIn']>[0],
+): Promise<string> {
+  const verifier = randomBytes(32).toString('base64url')
   const query = new URLSearchParams({
     client_id: client,
     response_type: 'code',
@@ -97,18 +130,8 @@ async function logIn(
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   })
-  let at: URL | string = new URL(`${url}/auth?${query}`)
-  let page = ''
-  for (let steps = 0; steps < 12; steps++) {
-    if (at instanceof URL && at.href.startsWith(REDIRECT)) break
-    if (at instanceof URL) {
-      page = at.href
-      at = await go(at.href)
-    } else if (at.includes('value="login"')) at = await go(page, { prompt: 'login', login: subject, password: 'x' })
-    else if (at.includes('value="consent"')) at = await go(page, { prompt: 'consent' })
-    else throw new Error(`expected a page of the provider, got ${at.slice(0, 200)}`)
-  }
-  const code = (at as URL).searchParams.get('code')!
+  const back = await browse(`${url}/auth?${query}`, { subject, until: REDIRECT })
+  const code = back.searchParams.get('code')!
   const body = new URLSearchParams({
     grant_type: 'authorization_code',
     code,
