@@ -112,8 +112,17 @@ describe('an embedded Temporal that dies', () => {
     expect(again.exit).toBe(0)
     expect(again.stderr).toMatch(/the embedded server died at .* \(it ended with SIGKILL\); starting it again/)
     const well = await quorate(['doctor', '--json'], { env })
-    await quorate(['down'], { env })
     expect(JSON.parse(well.stdout).findings[1]).toMatchObject({ check: 'Temporal', state: 'good' })
+
+    // An apply as the first command after it, also before the background process has noticed.
+    const { organizationId } = JSON.parse(readFileSync(join(folder, 'died/service/bootstrap.json'), 'utf8'))
+    const definitions = join(folder, 'died-definitions')
+    mkdirSync(definitions)
+    writeFileSync(join(definitions, 'a.yaml'), `organization: a\nid: ${organizationId}\ntags: { treasury: {} }\n`)
+    process.kill(JSON.parse(readFileSync(join(folder, 'died/temporal.json'), 'utf8')).pid, 'SIGKILL')
+    const applied = await quorate(['apply', definitions, '--yes'], { env })
+    await quorate(['down'], { env })
+    expect([applied.exit, applied.stdout]).toEqual([0, expect.stringContaining('1 done')])
   })
 
   test('one that outlived its background process is stopped before another one starts', async () => {
