@@ -19,6 +19,7 @@ import { killWhileTelling } from '../reliability/webhook-kills.ts'
 import { killWorkers } from '../reliability/worker-kills.ts'
 import { openStrangers, strangers } from '../security/strangers.ts'
 import { FAIL_POINTS } from '../service/tamper.ts'
+import { timeContacts } from './contact-timing.ts'
 import { soakInputs } from './inputs.ts'
 
 interface Part {
@@ -48,6 +49,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'services killed while they are submitted to',
     count: 100,
     run: async (kills) => demand(await killService({ kills }), { kills, lost: 0, twice: 0, half: 0, integrity: 'ok' }),
+  },
+  contacts: {
+    what: 'codes asked for of users and of nobody, whose times must not differ',
+    count: 500,
+    run: async (count) => demand(await timeContacts({ count }), { count, tells: 0 }),
   },
   answers: {
     what: 'calls over connections that break',
