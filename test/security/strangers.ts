@@ -3,7 +3,7 @@
  * something that nobody has. The matrix is made from the catalogue, field by field, so a new field is in it by itself.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { KEY_CURVES, uncompressP256 } from '../../src/crypto/index.ts'
 import { type ActivityType, activities, type JsonObject, type QueryName, queries } from '../../src/protocol/index.ts'
 import { closureOf, refName, type Schema } from '../../src/protocol/schema.ts'
 import { handlers } from '../../src/service/resources/index.ts'
@@ -91,9 +91,18 @@ async function fill(client: TestClient, organizationId: string, word: string): P
 /** A value of the same form that nobody has. */
 function strangerTo(value: string): string {
   if (/^(?:[0-9a-f-]{36}|0x[0-9a-fA-F]{40})$/.test(value)) return value.replace(/[1-8](?=[^1-8]*$)/, turned)
-  if (/^0[23][0-9a-f]{64}$/.test(value)) return generateP256KeyPair().publicKey
+  if (/^0[23][0-9a-f]{64}$/.test(value)) return otherPoint(value)
   if (value.startsWith('sha256:')) return `sha256:${'0'.repeat(64)}`
   return `nobody-${value.length}@example.com`.slice(0, value.includes('@') ? undefined : 8)
+}
+
+/** A key that nobody has, on P-256 where the value is and not on it where the value is not: some fields take no other. */
+function otherPoint(value: string): string {
+  const isP256 = uncompressP256(value) !== undefined
+  for (;;) {
+    const { publicKey } = KEY_CURVES[isP256 ? 'p256' : 'secp256k1'].generateKeyPair()
+    if ((uncompressP256(publicKey) !== undefined) === isP256) return publicKey
+  }
 }
 
 /** Another digit: policies and checksums may tell texts apart by where their digits and letters stand. */
