@@ -111,7 +111,8 @@ function turned(digit: string): string {
 }
 
 /** Texts of other kinds: they have a grammar of their own, or are taken as they are; no id is looked up by them. */
-const REFERS_TO_NOTHING = /condition|consensus|^time$|notes|name$|label|^unsignedTransaction$|^targetPublicKey$/i
+const REFERS_TO_NOTHING =
+  /condition|consensus|^scope$|^time$|notes|name$|label|^unsignedTransaction$|^targetPublicKey$/i
 
 type Path = readonly (string | number)[]
 
@@ -160,8 +161,16 @@ interface Place {
   ask(value: string): Promise<Pick<Answer, 'status' | 'text'>>
 }
 
-/** Asks everywhere with what the victim has and with what nobody has: how often, and where the answers differ. */
-async function compare(victim: Belongings, places: Iterable<Place>, asks: (at: string, what: string) => boolean) {
+/**
+ * Asks everywhere with what the victim has and with what nobody has: how often, and where the answers differ. What the caller
+ * has taken for its own by then, such as a key that it gave to a user of its own, is no more a thing of the victim's alone.
+ */
+async function compare(
+  victim: Belongings,
+  places: Iterable<Place>,
+  asks: (at: string, what: string) => boolean,
+  hasTaken: (value: string) => Promise<boolean>,
+) {
   const wrong: unknown[] = []
   let compared = 0
   for (const { at, ask } of places) {
@@ -176,7 +185,7 @@ async function compare(victim: Belongings, places: Iterable<Place>, asks: (at: s
       ofNobody.set(nobody, expected)
       const got = await said(value)
       compared++
-      if (!isDeepStrictEqual(got, expected)) wrong.push([at, what, got, expected])
+      if (!isDeepStrictEqual(got, expected) && !(await hasTaken(value))) wrong.push([at, what, got, expected])
     }
   }
   return { wrong, compared }
@@ -259,10 +268,16 @@ export async function openStrangers() {
       const tenant = asking[who]
       const turn = STRANGERS.findIndex((one) => one.who === who && one.whose === whose)
       let pairs = 0
-      return compare(victims[whose], FIELDS[of](service, tenant, own.get(tenant)!), (at, what) => {
+      const isAsked = (at: string, what: string) => {
         const mine = pairs++ % STRANGERS.length === turn
         return every || mine || isMeant(at, what)
-      })
+      }
+      const hasTaken = async (value: string) => {
+        const { client, organizationId } = tenant
+        const { users } = await client.query('list_users', { organizationId })
+        return JSON.stringify(users).toLowerCase().includes(`"${value.toLowerCase()}"`)
+      }
+      return compare(victims[whose], FIELDS[of](service, tenant, own.get(tenant)!), isAsked, hasTaken)
     },
     close: () => service.close(),
   }
