@@ -40,6 +40,9 @@ const CONSENSUS = [
   `credentials.all(c, c.type != '${OTP}') && approvers.count() >= 2`,
   "approvers.count() >= 2 && approvers[1].alias != 'bob'",
   'approvers.any(a, approvers.any(b, a.id != b.id && a.email == b.email))',
+  // Whom it does not include would make it true: their approval must not be taken.
+  "!approvers.all(a, a.email == 'desk@acme.test')",
+  `!credentials.all(c, c.type != '${PASSKEY}')`,
 ] as const
 
 export interface Shape {
