@@ -6,6 +6,8 @@ export interface QuorateErrorOptions {
   readonly facts?: Readonly<Record<string, string | number | boolean | undefined>>
   /** What the reader does next, in the imperative. */
   readonly next?: string
+  /** The member of what was given that it is about: the name of an option, or of a column. */
+  readonly field?: string
   /** @default 1 */
   readonly exit?: ExitCode
   readonly cause?: unknown
@@ -17,6 +19,7 @@ export class QuorateError extends Error {
   readonly code: `${string}/${string}`
   readonly facts: Readonly<Record<string, string | number | boolean | undefined>>
   readonly next?: string
+  readonly field?: string
   readonly exit: ExitCode
 
   constructor(code: `${string}/${string}`, message: string, options: QuorateErrorOptions = {}) {
@@ -28,6 +31,7 @@ export class QuorateError extends Error {
       Object.entries(options.facts ?? {}).map(([name, value]) => [name, hideIn(name, value)]),
     )
     if (options.next !== undefined) this.next = shown(options.next)
+    if (options.field !== undefined) this.field = options.field
     this.exit = options.exit ?? EXIT.error
   }
 }

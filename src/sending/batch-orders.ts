@@ -44,20 +44,15 @@ export async function makeOrders(
   return { rows: ordered, diagnostics: sortDiagnostics(found) }
 }
 
-/** At the cell that the error names by its option or quotes; at the row where it does neither. */
+/** At the cell that the error is about; at the row where it is about no single one. */
 function toDiagnostic(
-  { code, message, next }: QuorateError,
+  { code, message, next, field }: QuorateError,
   { file, row }: { readonly file: BatchFile; readonly row: FileRow },
 ): Diagnostic {
-  const cells = [...row.cells]
-  const named = cells.find(([name]) => message.includes(`--${name} `) || message.endsWith(`--${name}`))
-  const quoted = cells.find(
-    ([name, { text }]) =>
-      name !== 'ref' && (message.includes(`\`${text}\``) || message.includes(`\`${text.split('/')[0]}\``)),
-  )
+  const cell = [...row.cells].find(([name]) => name === field)?.[1]
   const plain = (text: string) => text.replaceAll(/--([a-z-]+)/g, '`$1`')
   const help = next === undefined || next.includes('--help') ? undefined : plain(next)
-  return diagnostic(code, plain(message), file.at((quoted ?? named)?.[1], row), { help })
+  return diagnostic(code, plain(message), file.at(cell, row), { help })
 }
 
 /** One reference is one send. */

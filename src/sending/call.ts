@@ -2,7 +2,7 @@
 import { encodeTransfer } from '../chain/index.ts'
 import { parseAmount, parseAssetAmount } from './amount.ts'
 import type { NamedAsset, Target, TargetRequest } from './target.ts'
-import { usage } from './usage.ts'
+import { inField, usage } from './usage.ts'
 
 /** The wanted call, as a person asks for it. */
 export interface CallRequest extends TargetRequest {
@@ -34,7 +34,7 @@ export function makeCall(
 ): Call {
   if (amount === undefined && data === undefined) throw expectedAmount()
   if (token !== undefined) return makeTransfer(amount!, { token, receiver })
-  const { text, atomic } = parseAmount(amount ?? '0eth')
+  const { text, atomic } = inField('amount', () => parseAmount(amount ?? '0eth'))
   if (data === undefined) assertPays({ atomic, text, receiver })
   const call = { caip2, to: receiver.address, value: atomic.toString(), amount: text }
   if (data === undefined) return call
@@ -42,6 +42,7 @@ export function makeCall(
     throw usage(
       `expected --data to be hex of whole bytes with 0x, got \`${data.slice(0, 40)}\``,
       'see `quorate send --help`',
+      'data',
     )
   }
   return { ...call, data: data.toLowerCase() }
@@ -49,7 +50,7 @@ export function makeCall(
 
 /** The error of a payment without an amount. */
 export function expectedAmount(): Error {
-  return usage('expected --amount', 'see `quorate send --help`')
+  return usage('expected --amount', 'see `quorate send --help`', 'amount')
 }
 
 /** The error of a payment to a token itself. `what` is what holds the token's place on its chain. */
@@ -57,6 +58,7 @@ export function paysToken(what: 'contract' | 'mint', { name }: NamedAsset, recei
   return usage(
     `\`${receiver.name}\` is the ${what} of \`${name}\` itself`,
     'what is paid to it is lost; name who is to have it',
+    'to',
   )
 }
 
@@ -66,7 +68,7 @@ function makeTransfer(
 ): Call {
   const { chain, address } = token.asset
   if (receiver.address.toLowerCase() === address.toLowerCase()) throw paysToken('contract', token, receiver)
-  const { text, atomic } = parseAssetAmount(written, token)
+  const { text, atomic } = inField('amount', () => parseAssetAmount(written, token))
   assertPays({ atomic, text, receiver })
   const data = encodeTransfer(receiver.address, atomic)
   return { caip2: chain, to: address, value: '0', data, amount: text }
@@ -82,8 +84,12 @@ export function assertPays({
   readonly text: string
   readonly receiver: Receiver
 }): void {
-  if (atomic === 0n) throw usage(`--amount \`${text}\` pays nothing`, 'say how much is to be paid')
+  if (atomic === 0n) throw usage(`--amount \`${text}\` pays nothing`, 'say how much is to be paid', 'amount')
   if (/^0x0+$/.test(receiver.address)) {
-    throw usage(`\`${receiver.address}\` is nobody's address`, 'what is paid to it is lost; name who is to have it')
+    throw usage(
+      `\`${receiver.address}\` is nobody's address`,
+      'what is paid to it is lost; name who is to have it',
+      'to',
+    )
   }
 }

@@ -1,5 +1,5 @@
 import { parseAmount } from './amount.ts'
-import { usage } from './usage.ts'
+import { inField, usage } from './usage.ts'
 
 /** The highest fees of a send, as a person bounds them; the service chooses absent ones. */
 export interface FeeRequest {
@@ -15,10 +15,10 @@ export function makeFees({ maxFee, gas }: FeeRequest): {
   readonly gasLimit?: string
 } {
   if (gas !== undefined && !/^[1-9]\d{0,15}$/.test(gas)) {
-    throw usage(`expected --gas to be a number of units of gas, got \`${gas}\``, 'a plain payment takes 21000')
+    throw usage(`expected --gas to be a number of units of gas, got \`${gas}\``, 'a plain payment takes 21000', 'gas')
   }
   return {
-    ...(maxFee === undefined ? {} : { maxFeePerGas: parseAmount(maxFee).atomic.toString() }),
+    ...(maxFee === undefined ? {} : { maxFeePerGas: inField('max-fee', () => parseAmount(maxFee)).atomic.toString() }),
     ...(gas === undefined ? {} : { gasLimit: gas }),
   }
 }

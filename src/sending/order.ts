@@ -10,7 +10,7 @@ import { type CallRequest, makeCall, type Receiver } from './call.ts'
 import { type FeeRequest, makeFees } from './fees.ts'
 import { makeSolanaPayment } from './solana-payment.ts'
 import { findTarget, type Target } from './target.ts'
-import { unknownName, usage } from './usage.ts'
+import { inField, unknownName, usage } from './usage.ts'
 
 /** One send as a person asks for it: names or addresses, and an amount with its unit. */
 export interface SendRequest extends CallRequest, FeeRequest {
@@ -109,11 +109,12 @@ export function makeOrder(
     throw usage(
       '--asset and --data exclude each other',
       'a token is paid by --asset alone, another call is made by --data',
+      'data',
     )
   }
-  const target = findTarget(request, directory.assets)
-  const from = findAccount(request.from, { directory, target })
-  const receiver = findReceiver(request.to, { directory, target })
+  const target = inField(request.asset === undefined ? 'chain' : 'asset', () => findTarget(request, directory.assets))
+  const from = inField('from', () => findAccount(request.from, { directory, target }))
+  const receiver = inField('to', () => findReceiver(request.to, { directory, target }))
   return {
     reference: request.reference,
     organization,

@@ -1,6 +1,6 @@
 import type { SendRequest } from './order.ts'
 import { parseReference } from './reference.ts'
-import { usage } from './usage.ts'
+import { inField, usage } from './usage.ts'
 
 /** Required and optional members of a send, by the names of its options; a file of sends has columns of these names. */
 export const REQUIRED = ['ref', 'from', 'to'] as const
@@ -15,7 +15,7 @@ export function makeRequest(find: (name: SendField) => unknown): SendRequest {
   }
   const [reference, from, to] = REQUIRED.map((name) => {
     const text = given(name)
-    if (text === undefined) throw usage(`expected --${name}`, 'see `quorate send --help`')
+    if (text === undefined) throw usage(`expected --${name}`, 'see `quorate send --help`', name)
     return text
   })
   const optional = Object.fromEntries(
@@ -24,7 +24,7 @@ export function makeRequest(find: (name: SendField) => unknown): SendRequest {
       return text === undefined ? [] : [[memberOf(name), text]]
     }),
   )
-  return { from: from!, to: to!, reference: parseReference(reference!), ...optional }
+  return { from: from!, to: to!, reference: inField('ref', () => parseReference(reference!)), ...optional }
 }
 
 /** Throws `cli/usage` for options that would be without effect: the user who gave one counts on it. */
@@ -33,7 +33,7 @@ export function assertNone(
   { names, unless }: { readonly names: readonly string[]; readonly unless: string },
 ): void {
   const given = names.find((name) => options[memberOf(name)] !== undefined)
-  if (given !== undefined) throw usage(`--${given} has no meaning here`, unless)
+  if (given !== undefined) throw usage(`--${given} has no meaning here`, unless, given)
 }
 
 /** `maxFee` for `max-fee`: as options are called in what a command is given. */

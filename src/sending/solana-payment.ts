@@ -6,7 +6,7 @@ import { parseAmount, parseAssetAmount } from './amount.ts'
 import { assertPays, type CallRequest, expectedAmount, paysToken, type Receiver } from './call.ts'
 import type { FeeRequest } from './fees.ts'
 import type { Target } from './target.ts'
-import { usage } from './usage.ts'
+import { inField, usage } from './usage.ts'
 
 /** Makes the parameters of a payment, and its amount for people. Throws `cli/usage`. */
 export function makeSolanaPayment(
@@ -19,16 +19,18 @@ export function makeSolanaPayment(
 ): { readonly parameters: Json; readonly amount: string } {
   if (data !== undefined) {
     const next = 'pay SOL or a token; other programs are called by clients that write the transaction themselves'
-    throw usage('--data has no meaning on Solana', next)
+    throw usage('--data has no meaning on Solana', next, 'data')
   }
   if (gas !== undefined)
-    throw usage('--gas has no meaning on Solana', 'give --max-fee, which bounds all of the fee there')
+    throw usage('--gas has no meaning on Solana', 'give --max-fee, which bounds all of the fee there', 'gas')
   if (written === undefined) throw expectedAmount()
   if (token !== undefined) {
     if (receiver.address === token.asset.address) throw paysToken('mint', token, receiver)
     if (!isOnCurve(receiver.address)) throw isNobodys(receiver)
   }
-  const { text, atomic } = token === undefined ? parseAmount(written, 'solana') : parseAssetAmount(written, token)
+  const { text, atomic } = inField('amount', () =>
+    token === undefined ? parseAmount(written, 'solana') : parseAssetAmount(written, token),
+  )
   assertPays({ atomic, text, receiver })
   const payment: SolanaPayment = {
     from,
@@ -52,6 +54,7 @@ function isNobodys({ name }: Receiver): Error {
   return usage(
     `\`${name}\` is an address of a program, such as the account of a token: nobody has a key for it`,
     'name the owner of the account: the account is found from the owner and the token',
+    'to',
   )
 }
 
@@ -65,7 +68,7 @@ function encode(payment: SolanaPayment, maxFee: string | undefined) {
 }
 
 function budgetWithin(maxFee: string, payment: SolanaPayment) {
-  const budget = solanaBudgetWithin(parseAmount(maxFee, 'solana').atomic, payment)
+  const budget = solanaBudgetWithin(inField('max-fee', () => parseAmount(maxFee, 'solana')).atomic, payment)
   if (budget !== undefined) return budget
-  throw usage(`--max-fee \`${maxFee}\` is less than one signature costs`, 'give 0.000005sol or more')
+  throw usage(`--max-fee \`${maxFee}\` is less than one signature costs`, 'give 0.000005sol or more', 'max-fee')
 }

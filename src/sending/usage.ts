@@ -1,8 +1,23 @@
 import { QuorateError, suggest } from '../diagnostics/index.ts'
 
-/** Makes the error of a send that was asked for in a wrong way. */
-export function usage(message: string, next: string): QuorateError {
-  return new QuorateError('cli/usage', message, { facts: { submitted: 'nothing' }, next })
+/** Makes the error of a send that was asked for in a wrong way. `field` is the option, or the column, that is wrong. */
+export function usage(message: string, next: string, field?: string): QuorateError {
+  return new QuorateError('cli/usage', message, {
+    facts: { submitted: 'nothing' },
+    next,
+    ...(field !== undefined && { field }),
+  })
+}
+
+/** Has an error of `make` that names no field say that it is about this one. */
+export function inField<T>(field: string, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof QuorateError) || error.field !== undefined) throw error
+    const { code, message, facts, next, exit } = error
+    throw new QuorateError(code, message, { facts, exit, field, cause: error, ...(next !== undefined && { next }) })
+  }
 }
 
 /** Where each kind of name is looked up. */

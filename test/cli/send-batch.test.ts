@@ -68,6 +68,8 @@ describe('send --batch: a file is read as a whole first', () => {
       `A-5,${from},payroll,1eth,ethereum`,
       `A-6,${from},payroll,1eth`,
       `,${from},payroll,1eth,${SEPOLIA}`,
+      // The name of who pays stands in what is said of who is paid.
+      `A-7,${from},wallet.${from}/nobody,1eth,${SEPOLIA}`,
       '',
     ].join('\r\n')
     const { exit, stderr } = await day.batch(csv, ['--yes'])
@@ -85,9 +87,10 @@ describe('send --batch: a file is read as a whole first', () => {
       `pay.csv:8:${column(lines[7]!, 'ethereum')}: error cli/usage: expected \`chain\` in CAIP-2 form, got \`ethereum\``,
       'pay.csv:9:1: error cli/csv-row: expected 5 cells, as the first line has, got 4',
       'pay.csv:10:1: error cli/usage: expected `ref`',
+      `pay.csv:11:${column(lines[10]!, 'wallet.')}: error cli/usage: wallet \`${from}\` has no Ethereum account \`nobody\`; it has ${day.address}`,
     ])
     expect(stderr).toContain('did you mean `payroll`?')
-    expect(stderr).toContain('9 faults; nothing was submitted.')
+    expect(stderr).toContain('10 faults; nothing was submitted.')
     expect(await countActivities(day.service)).toBe(before)
   })
 

@@ -8,8 +8,8 @@ import {
   type ActivityRecordRow,
   type ActivityUpdate,
   findActivityByFingerprint,
+  fingerprintOfDenied,
   insertActivity,
-  keptApart,
   type Transaction,
   type VoteRow,
 } from '../store/index.ts'
@@ -115,7 +115,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     id,
     organization_id: caller.organizationId,
     type: request.row.type,
-    fingerprint: denial ? keptApart(request.fingerprint, id) : request.fingerprint,
+    fingerprint: denial ? fingerprintOfDenied(request.fingerprint, id) : request.fingerprint,
     intent: isSecret ? sealText(tools.seal, intent, intentPlace(id)) : intent,
     answers: answers === undefined ? null : JSON.stringify(answers),
     result: null,

@@ -34,8 +34,8 @@ export async function findActivityById(
     .executeTakeFirst()
 }
 
-/** A fingerprint under which no bytes find the activity; people are shown that of its bytes. */
-export function keptApart(fingerprint: string, id: string): string {
+/** The fingerprint that a denied activity is kept under: no bytes find it there. People are shown that of its bytes. */
+export function fingerprintOfDenied(fingerprint: string, id: string): string {
   return `${fingerprint} ${id}`
 }
 

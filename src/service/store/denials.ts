@@ -48,7 +48,7 @@ export async function hasKeptDenial(
     readonly failure: string
   },
 ): Promise<boolean> {
-  // Denied requests stand under their fingerprint, a space and their id (`keptApart`); `!` follows the space.
+  // Denied requests stand under their fingerprint, a space and their id (`fingerprintOfDenied`); `!` follows the space.
   const row = await tx
     .selectFrom('activities')
     .innerJoin('votes', 'votes.activity_id', 'activities.id')
