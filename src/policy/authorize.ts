@@ -208,6 +208,8 @@ const OWN_LOGINS: ReadonlySet<string | undefined> = new Set([
   'STAMP_LOGIN',
   'CREATE_READ_ONLY_SESSION',
   'CREATE_READ_WRITE_SESSION',
+  // Of the user alone whose account it is, which its handler sees to.
+  'RECOVER_USER',
 ])
 
 /** Create and delete of credentials, and logins, whose owner is the only voter (U-own-cred-scope). */

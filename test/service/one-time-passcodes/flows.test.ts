@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { complete, fresh, invalid, makeUser, newKey, refusalOf } from '../handlers/steps.ts'
 import { createTestClock, startTestService, type TestService } from '../harness.ts'
+import { createPasskey } from '../passkey.ts'
 import {
   claimsOf,
   codeIn,
@@ -213,7 +214,7 @@ describe('the older logins', () => {
 
   test('a recovery key recovers its user, and is good for nothing else', async () => {
     const contact = newEmail()
-    await makeUser(service.root, { userEmail: contact })
+    const userId = await makeUser(service.root, { userEmail: contact })
     const target = generatePublished()
     const { message } = await messageOf(service, () =>
       complete(service.root, 'ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY_V2', {
@@ -229,5 +230,9 @@ describe('the older logins', () => {
     expect(
       await refusalOf(recovery.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'x', userIds: [] })),
     ).toEqual(refused)
+    const intent = { userId, authenticator: createPasskey().register() }
+    const { authenticatorId } = await complete(recovery, 'ACTIVITY_TYPE_RECOVER_USER', intent)
+    const { user } = await service.root.query('get_user', { userId })
+    expect(user?.authenticators?.map((one) => one.authenticatorId)).toEqual(authenticatorId)
   })
 })
