@@ -125,7 +125,6 @@ export const authProxy: ResourceKind = {
     type: 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY',
     carries: 'one',
     parameters: () => ({}),
-    produces: ([change]) => [{ address: change!.desired!.address, at: ['enableAuthProxyResult', 'userId'] }],
   },
   // Enabling says nothing about settings.
   afterCreation: ({ fields: written }) => Object.keys(written),

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { createQueryClient } from '../../src/client/index.ts'
@@ -5,6 +6,7 @@ import { kindsMentioned, readActual } from '../../src/live/index.ts'
 import { makePlan } from '../../src/plan/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { environmentOf, quorate, testFolder } from '../cli/harness.ts'
 import { loadFiles } from '../definitions/harness.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
@@ -92,6 +94,15 @@ describe('definitions of the authentication proxy', () => {
     expect(await apply({ manage: { authProxy: 'all' } })).toEqual([])
     expect(await apply({ authProxy: {} })).toEqual(['ENABLE_AUTH_PROXY {}'])
     expect(await apply({ manage: { authProxy: 'all' } })).toEqual(['DISABLE_AUTH_PROXY {}'])
+  })
+
+  test('authProxy: it is imported, and a plan of what was imported has nothing to do', async () => {
+    await apply({ authProxy: { origins: ['https://app.acme.test'] } })
+    const folder = testFolder()
+    const env = environmentOf(service, folder, service.service.bootstrap.apiPrivateKey!.reveal())
+    expect((await quorate(['import', join(folder, 'out')], { env, cwd: folder })).exit).toBe(0)
+    const plan = await quorate(['plan', join(folder, 'out'), '--detailed-exitcode'], { env, cwd: folder })
+    expect([plan.exit, plan.stderr]).toEqual([0, expect.not.stringContaining('error')])
   })
 
   test('authProxy: a wildcard in an origin is refused at its place', async () => {

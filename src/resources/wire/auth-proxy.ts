@@ -33,7 +33,7 @@ const SETTINGS: readonly (readonly [field: string, member: string, standard: Val
  * setting is what the newest activity that names it has set; an empty one went back to its default.
  */
 export function fromWire(activities: readonly WireRecord[]): Resource | undefined {
-  let userId: string | undefined
+  let id: string | undefined
   let isSwitched = false
   const members: Record<string, unknown> = {}
   for (const activity of activities) {
@@ -46,13 +46,14 @@ export function fromWire(activities: readonly WireRecord[]): Resource | undefine
     } else if (!isSwitched) {
       isSwitched = true
       const result = takeRecord(activity['result'], '`result` of an activity')['enableAuthProxyResult']
-      if (result !== undefined && result !== null) userId = takeText(takeRecord(result, 'a result'), 'userId', 'result')
+      // Its own, not that of its user, who may stand in definitions too: no two addresses share an id.
+      if (result !== undefined && result !== null) id = takeText(activity, 'id', 'activity')
     }
   }
-  if (userId === undefined) return undefined
+  if (id === undefined) return undefined
   const kind = 'authProxy'
   const read = SETTINGS.map(([field, member, standard]) => [field, fromMember(field, members[member]) ?? standard])
-  return { address: formatAddress(kind), kind, name: kind, id: userId, fields: Object.fromEntries(read) }
+  return { address: formatAddress(kind), kind, name: kind, id, fields: Object.fromEntries(read) }
 }
 
 /** The parameters of `update_auth_proxy_config`: every setting that is known, so that the newest activity tells of all. */
