@@ -1,6 +1,6 @@
 /** X.509 certificates (RFC 5280) for a server on the loopback interface and its clients. Node.js reads them but makes none. */
 import { KeyObject, randomBytes, webcrypto } from 'node:crypto'
-import type { Extension, SubjectKeyIdentifierExtension } from '@peculiar/x509'
+import type { Extension, X509CertificateCreateWithKeyParams } from '@peculiar/x509'
 
 /** PEM texts: the holder of `key` is who `certificate` says. */
 export interface KeyWithCertificate {
@@ -79,8 +79,9 @@ export async function makeCertificates({
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' }
 const SIGNED_BY = { name: 'ECDSA', hash: 'SHA-256' }
 
-/** As the library's types name them, which are the browser's. */
-type Keys = Record<'publicKey' | 'privateKey', Parameters<typeof SubjectKeyIdentifierExtension.create>[0] & CryptoKey>
+/** As the library's types name a key, which is the browser's name: Node's own types do not have it. */
+type LibraryKey = X509CertificateCreateWithKeyParams['signingKey']
+type Keys = { readonly publicKey: LibraryKey; readonly privateKey: LibraryKey }
 
 async function makeKeys(): Promise<Keys> {
   return (await webcrypto.subtle.generateKey(P256, true, ['sign', 'verify'])) as Keys
