@@ -155,6 +155,7 @@ test('policy: the room exports what is listed here', () => {
       "compileCounted",
       "compilePolicy",
       "completeAt",
+      "conditionHolds",
       "createBudget",
       "elementType",
       "evaluate",
