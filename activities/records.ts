@@ -61,7 +61,7 @@ export function createRecords(folder: string): Records {
     return listRecords(folder).map(({ name }) => name)
   })
   const isKept = (name: string) => !PASSING.has(dirname(name))
-  /** Throws for a record that was there: whoever took it away wants what it stands for to be done again. */
+  /** Throws for a record that was there: the operator who took it away wants what it stands for to be done again. */
   const assertNeverMade = async (path: string) => {
     if (isKept(nameOf(path)) && (await names.has(nameOf(path)))) throw missing(path, folder)
   }

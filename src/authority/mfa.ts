@@ -1,5 +1,5 @@
 /**
- * Which further factors a vote needs (docs/protocol/mfa.md). The service asks it of each vote; whoever forecasts one asks the same.
+ * Which further factors a vote needs (docs/protocol/mfa.md). The service asks it of each vote, and so does a forecast.
  */
 import type { CredentialFacts } from '../policy/index.ts'
 

@@ -94,7 +94,7 @@ function isOrigin(text: string): boolean {
   return /^https?:$/.test(url.protocol) ? url.origin === text : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+(:\d+)?$/.test(text)
 }
 
-/** Whoever may ask more, in more ways or with less proof, gains by it. */
+/** Callers of the proxy gain by a change that lets them ask more, in more ways or with less proof. */
 function power({ desired, actual, fields: changed }: ChangeInput, action: 'create' | 'update' | 'delete'): Power {
   if (action !== 'update') return action === 'create' ? 'loosens' : 'tightens'
   const [before, after] = [actual?.fields ?? {}, desired!.fields]

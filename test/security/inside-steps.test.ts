@@ -123,7 +123,7 @@ describe('steps inside', () => {
     await steps.openInside({ ...newer.inside, index: 0 })
   })
 
-  test('a plan that a guard stops is carried out neither inside nor out, whoever let its run in', async () => {
+  test('a plan that a guard stops is carried out neither inside nor out, even if its run was let in', async () => {
     const guard = {
       name: 'deletes',
       message: 'deleting 1 of 1 policy is 100 %, over 30 %',

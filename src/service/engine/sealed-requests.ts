@@ -1,6 +1,6 @@
 /**
  * Requests that hold secrets, such as a token or a code: the intent of the activity and the bytes that were stamped are kept
- * sealed, and shown as they were sent (docs/protocol/activities.md#secret-requests). Whoever reads the database or a snapshot
+ * sealed, and shown as they were sent (docs/protocol/activities.md#secret-requests). A reader of the database or of a snapshot
  * finds nothing to log in with.
  */
 import { decodeBase64, decodeUtf8, encodeBase64, encodeUtf8 } from '../../encoding/index.ts'

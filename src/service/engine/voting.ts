@@ -114,7 +114,7 @@ async function approve(
   const ballot = ballotOf(voter.caller)
   if (ballots.some(({ userId }) => userId === ballot.userId)) return { activity }
   const judged = withHeldSubmitter(activity, votes, ballots)
-  // One who has begun to vote may add the other factors, whoever else may vote.
+  // A user who has begun to vote may add the other factors: that the user may vote was checked when the vote began.
   const hasBegun = votes.some((vote) => vote.user_id === ballot.userId && isPending(vote))
   if (!hasBegun && !(await tools.judge.mayVote(item, judged, ballot))) throw permissionDenied([])
   await checkScope(tools, item, { caller: voter.caller, ballots: judged })

@@ -71,7 +71,7 @@ export async function findAccount(
   filterValue: string,
 ): Promise<string | undefined> {
   const request = { filterType, filterValue, paginationOptions: { limit: '1' } }
-  // Whoever has proved a contact comes before those who have only written it down.
+  // An organization whose user has proved the contact comes before those whose users have only written it down.
   const proved = filterType === 'EMAIL' || filterType === 'PHONE_NUMBER'
   const { organizationIds } = proved ? await call.query('list_verified_suborgs', request) : { organizationIds: [] }
   return organizationIds[0] ?? (await call.query('list_suborgs', request)).organizationIds[0]

@@ -63,7 +63,7 @@ export function createForwarding({ upstream, unseal, clock }: ForwardTools): (pr
   }
 }
 
-/** Whoever called the proxy can neither approve nor show another factor, so that an activity is done or refused. */
+/** The caller of the proxy can neither approve nor show another factor, so that an activity is done or refused. */
 function readOutcome({ status, failure, result, appProofs }: JsonObject, resultKey: string): Forwarded<unknown> {
   if (status === 'ACTIVITY_STATUS_FAILED') throw toApiError(undefined, failure as JsonObject)
   if (status !== 'ACTIVITY_STATUS_COMPLETED') throw authProxyRefusals.needsOthers(String(status))

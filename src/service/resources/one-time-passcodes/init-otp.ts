@@ -2,7 +2,7 @@ import type { Wire } from '../../../protocol/index.ts'
 import { type HandlerRows, mapResult, type TypedHandler } from '../handler-table.ts'
 import { checkNewPasscode, createPasscode, type PasscodeFlow, type PasscodeIntent } from './new-passcode.ts'
 
-/** Sends a code to a contact, whoever has it: a stranger who signs up is as welcome as a user. */
+/** Sends a code to any contact, a user's or not: a stranger who signs up is as welcome as a user. */
 function initOtp(flow: PasscodeFlow): TypedHandler<PasscodeIntent, Wire.InitOtpResultV2> {
   return {
     validate: checkNewPasscode,

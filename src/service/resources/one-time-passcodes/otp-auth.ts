@@ -15,7 +15,7 @@ async function findUser(context: HandlerContext, { otpType, contact }: PasscodeI
   return requireUserWithContact(context, otpType, normalizeContact(otpType, contact))
 }
 
-/** The oldest of the three protocols: it writes to users alone, so whoever may ask learns who is one. */
+/** The oldest of the three protocols: it writes to users alone, so its submitter learns who is one. */
 const initOtpAuth: TypedHandler<PasscodeIntent, Wire.InitOtpAuthResultV2> = {
   async validate(context, intent) {
     await findUser(context, intent)

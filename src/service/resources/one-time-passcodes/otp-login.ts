@@ -13,7 +13,7 @@ import {
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { keepVerifiedContact, requireFeature, requireUserWithContact } from '../users/contacts.ts'
 
-/** `otp_login`: whoever has proved a contact is logged in as its user (docs/protocol/one-time-passcodes.md#logging-in). */
+/** `otp_login`: a person who has proved a contact is logged in as its user (docs/protocol/one-time-passcodes.md#logging-in). */
 function otpLogin({
   takesPlain,
 }: {
