@@ -187,6 +187,8 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'keys',
     'network',
     'oidc',
+    // Where Google is, whose tokens link identities.
+    'oauth',
     'verification',
     'rates',
     'http',

@@ -76,6 +76,9 @@ export function oauthIdentityNotFound(issuer: string): ApiError {
   return new ApiError(GRPC.NotFound, `oauth provider not found: ${why}`)
 }
 
+/** Unstated: the name of an identity that a login has linked (docs/protocol/oauth.md#social-linking). */
+export const LINKED_PROVIDER_NAME = 'Google'
+
 /** Unstated: the refusal to log in by a token for several clients that several users have registered, one each. */
 export function oauthIdentityAmbiguous(issuer: string): ApiError {
   return apiError('requestInvalid', `more than one user is registered for the bearer of the OIDC token of ${issuer}`)

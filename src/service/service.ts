@@ -152,6 +152,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       settings.proxy &&
       (await createAuthProxyServer({
         ...settings.proxy,
+        providerUrls,
         read: database.read,
         unseal: tools.sealing.unseal,
         upstream: async ({ kind, ...request }) => {

@@ -7,6 +7,7 @@ import { ServiceError } from '../error.ts'
 import { checkDataFolder, checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, readMasterKey } from '../folder/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, listen } from '../http/index.ts'
 import { createSealing } from '../keys/index.ts'
+import type { ProviderUrls } from '../oauth/index.ts'
 import { createReader } from '../store/index.ts'
 import type { Captcha } from './captcha.ts'
 import { createAuthProxyServer } from './server.ts'
@@ -27,6 +28,8 @@ export interface AuthProxyProcessOptions {
   readonly trustedProxies?: readonly string[]
   readonly limits?: Partial<EdgeLimits>
   readonly captcha?: Captcha | undefined
+  /** Where providers are instead of at their public places; what the service is told too. */
+  readonly providerUrls?: ProviderUrls
   /** Requests a second of one source address. @default 20 */
   readonly rate?: number | undefined
   /** Codes that one source address may ask for in three minutes. @default 3 */

@@ -14,6 +14,8 @@ export interface ProxyCall extends Forwarder {
   readonly userIdentifier: string
   readonly now: number
   readonly turnstileSiteKey: string | undefined
+  /** Of Google's tokens, which alone link identities. */
+  readonly linkingIssuer: string
   /** Verifies a token that the organization's contact got. Throws `ApiError`. */
   verifyToken(token: string): Promise<VerificationClaims>
   /** Counts a code that is sent to a contact. Throws the refusal of one too many. */
@@ -33,7 +35,6 @@ export const METHOD_OF_OTP = { OTP_TYPE_EMAIL: 'email', OTP_TYPE_SMS: 'sms' } as
 
 /** The issuers of providers that have a word of their own. */
 const ISSUERS: Readonly<Record<string, AuthMethod>> = {
-  'https://accounts.google.com': 'google',
   'https://appleid.apple.com': 'apple',
   'https://www.facebook.com': 'facebook',
   'https://limited.facebook.com': 'facebook',
@@ -43,11 +44,12 @@ const ISSUERS: Readonly<Record<string, AuthMethod>> = {
  * Throws the refusal of an OIDC token whose provider is not offered. Its signature is for the service to verify. A token that
  * the service has issued for a provider of OAuth 2.0 says in its subject which one it is.
  */
-export function requireProvider({ settings }: ProxyCall, token: string): void {
+export function requireProvider({ settings, linkingIssuer }: ProxyCall, token: string): void {
   const identity = readIdentity(claimsOf(token))
   if (!identity) return
   const { issuer, subject } = identity
-  const method = ISSUERS[issuer] ?? (/^(x|discord):/.exec(subject)?.[1] as AuthMethod | undefined) ?? 'oauth'
+  const known = issuer === linkingIssuer ? 'google' : ISSUERS[issuer]
+  const method = known ?? (/^(x|discord):/.exec(subject)?.[1] as AuthMethod | undefined) ?? 'oauth'
   if (!settings.methods.includes(method)) throw authProxyRefusals.oauthNotEnabled()
 }
 
@@ -75,6 +77,22 @@ export async function findAccount(
   const proved = filterType === 'EMAIL' || filterType === 'PHONE_NUMBER'
   const { organizationIds } = proved ? await call.query('list_verified_suborgs', request) : { organizationIds: [] }
   return organizationIds[0] ?? (await call.query('list_suborgs', request)).organizationIds[0]
+}
+
+/**
+ * The sub-organization of a token's bearer: the one that has the identity, or the only one where a user has proved the address
+ * that Google vouches for, to whom a login would link it. Whether it does is for the service to say.
+ */
+export async function findAccountOfToken(call: ProxyCall, token: string): Promise<string | undefined> {
+  // Looking for it has the service verify it.
+  const known = await findAccount(call, 'OIDC_TOKEN', token)
+  const { issuer, audience, verifiedEmail } = readIdentity(claimsOf(token)) ?? {}
+  const { socialLinkingClientIds = [] } = call.settings
+  const isLinked = issuer === call.linkingIssuer && socialLinkingClientIds.includes(audience ?? '')
+  if (known !== undefined || !isLinked || verifiedEmail === undefined) return known
+  const request = { filterType: 'EMAIL', filterValue: verifiedEmail, paginationOptions: { limit: '2' } }
+  const [only, another] = (await call.query('list_verified_suborgs', request)).organizationIds
+  return another === undefined ? only : undefined
 }
 
 /**

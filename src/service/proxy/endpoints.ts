@@ -6,6 +6,7 @@ import {
   accountOf,
   emailIn,
   findAccount,
+  findAccountOfToken,
   METHOD_OF_OTP,
   type ProxyCall,
   requireMethod,
@@ -34,7 +35,10 @@ async function account(call: ProxyCall, request: Wire.GetAccountRequest): Promis
   }
   const isContact = filterType === 'EMAIL' || filterType === 'PHONE_NUMBER'
   if (isContact && call.settings.verificationTokenRequiredForGetAccountPii) await checkProof(call, filterType, request)
-  const organizationId = await findAccount(call, filterType, filterValue)
+  const organizationId =
+    filterType === 'OIDC_TOKEN'
+      ? await findAccountOfToken(call, filterValue)
+      : await findAccount(call, filterType, filterValue)
   return organizationId === undefined ? {} : { organizationId }
 }
 
@@ -109,7 +113,7 @@ async function otpLogin(
 async function oauthLogin(call: ProxyCall, request: Wire.OAuthLoginRequest): Promise<JsonObject> {
   const { organizationId: named, ...intent } = request
   requireProvider(call, intent.oidcToken)
-  const organizationId = await accountOf(call, named, () => findAccount(call, 'OIDC_TOKEN', intent.oidcToken))
+  const organizationId = await accountOf(call, named, () => findAccountOfToken(call, intent.oidcToken))
   const expirationSeconds = String(call.settings.sessionExpirationSeconds)
   const { result } = await call.submit(
     'ACTIVITY_TYPE_OAUTH_LOGIN',

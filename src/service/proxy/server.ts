@@ -14,6 +14,7 @@ import {
 import { createEdgeServer, type EdgeServerOptions, type HttpServer, sendJson } from '../http/index.ts'
 import type { Sealing } from '../keys/index.ts'
 import { sourceOf } from '../network/index.ts'
+import { issuerOf, type ProviderUrls } from '../oauth/index.ts'
 import { createRate, refuseTooMany } from '../rates.ts'
 import { AUTH_PROXY_CODES, authProxyRefusals } from '../readings.ts'
 import { findAuthProxyByConfigId, type NamedAuthProxy } from '../resources/auth-proxy/store.ts'
@@ -38,6 +39,8 @@ export interface AuthProxyOptions extends EdgeServerOptions {
   readonly upstream: Upstream
   /** Of this proxy; organizations say whether it is asked. */
   readonly captcha?: Captcha | undefined
+  /** Where providers are instead of at their public places. */
+  readonly providerUrls?: ProviderUrls
   /** Requests a second of one source address. @default 20 */
   readonly rate?: number | undefined
   /** Codes that one source address may ask for in three minutes. @default 3 */
@@ -51,6 +54,7 @@ export async function createAuthProxyServer(options: AuthProxyOptions): Promise<
   const { read, logger, clock, captcha } = options
   const { server, allowOrigin, connections, inFlight, close } = await createEdgeServer(options)
   const decoder = createDecoder()
+  const linkingIssuer = issuerOf('google', options.providerUrls ?? {})
   const forward = createForwarding(options)
   const rate = createRate(options.rate ?? PROXY_RATE)
   const codesOfContact = createWindow(AUTH_PROXY_CODES)
@@ -88,6 +92,7 @@ export async function createAuthProxyServer(options: AuthProxyOptions): Promise<
       settings,
       userIdentifier: encodeHex(sha256(`${organizationId} ${source}`)),
       now: clock(),
+      linkingIssuer,
       turnstileSiteKey: settings.captchaEnabled ? captcha?.siteKey : undefined,
       verifyToken: (token) => read((tx) => verifyVerificationToken({ tx, organizationId, now: clock() }, token)),
       countCode(contact) {

@@ -12,21 +12,34 @@ import { requireUser } from '../require.ts'
 /** What was submitted in time may have waited for approval; and clocks differ. */
 const DAY_MS = 86_400_000
 
+/** A token, and the public key that it is to be bound to, as the client wrote it. */
+interface BoundToken {
+  readonly oidcToken: string
+  readonly publicKey: string
+}
+
+/** Finds the user whom a token logs in. Throws `ApiError` for one that is not good, and where nobody has its identity. */
+export async function requireIdentifiedUser(context: HandlerContext, bound: BoundToken): Promise<UserRow> {
+  const user = await findIdentifiedUser(context, bound)
+  if (!user) throw oauthIdentityNotFound((await context.identityOf(bound.oidcToken)).issuer)
+  return user
+}
+
 /**
- * Finds the user whom a token logs in: it is bound to the public key, as the client wrote it, it has not logged anybody in
- * here before, and its issuer, audience and subject are registered by one user. Throws `ApiError`.
+ * Finds the user whom a token logs in: it is bound to the public key, it has not logged anybody in here before, and its issuer,
+ * audience and subject are registered by one user. Undefined where nobody has registered them. Throws `ApiError`.
  */
-export async function requireIdentifiedUser(
+export async function findIdentifiedUser(
   context: HandlerContext,
-  { oidcToken, publicKey }: { readonly oidcToken: string; readonly publicKey: string },
-): Promise<UserRow> {
+  { oidcToken, publicKey }: BoundToken,
+): Promise<UserRow | undefined> {
   const { tx, organizationId } = context
   const identity = await context.identityOf(oidcToken)
   if (identity.nonce !== encodeHex(sha256(encodeUtf8(publicKey)))) throw apiError('invalidOidcToken')
   if (await isTokenUsed(tx, usedIdOf(context, oidcToken))) throw apiError('invalidOidcToken')
   const found = await findOauthIdentities(tx, organizationId, identity)
   const [userId, another] = new Set(found.map(({ user_id }) => user_id))
-  if (userId === undefined) throw oauthIdentityNotFound(identity.issuer)
+  if (userId === undefined) return undefined
   if (another !== undefined) throw oauthIdentityAmbiguous(identity.issuer)
   return requireUser(context, userId)
 }
