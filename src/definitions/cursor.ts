@@ -1,6 +1,7 @@
 import { isMap, isScalar, isSeq, type Scalar, visit } from 'yaml'
 import type { PolicyField } from '../policy/index.ts'
 import { type Address, formatAddress, KINDS, kinds } from '../resources/index.ts'
+import { expressionKinds } from './expression-kinds.ts'
 import { parsePolicyFile, policyScalars } from './policy-scalars.ts'
 import { scalarOffsets } from './scalar-offsets.ts'
 import { parseTemplate } from './template.ts'
@@ -83,9 +84,8 @@ function holds({ range }: Scalar, cursor: number): boolean {
 export function emptyFieldAt(text: string, cursor: number): PolicyField | undefined {
   const line = text.slice(text.lastIndexOf('\n', cursor - 1) + 1, cursor)
   const key = /^\s*(\w+):\s*$/.exec(line)?.[1]
-  if (key === undefined || !Object.hasOwn(kinds.policy.fields, key)) return undefined
-  const field = kinds.policy.fields[key]!.expression
-  const document = parsePolicyFile(text)
-  const isInPolicies = isMap(document.contents) && document.contents.has('policies')
-  return isInPolicies ? field : undefined
+  if (key === undefined || !expressionKinds.some(({ fields }) => fields.has(key))) return undefined
+  const { contents } = parsePolicyFile(text)
+  const of = expressionKinds.find(({ path, fields }) => fields.has(key) && isMap(contents) && contents.has(path[0]!))
+  return of?.fields.get(key)
 }

@@ -1,10 +1,9 @@
 import { type CST, type Document, isMap, isScalar, type Pair, parseDocument, type Scalar, type YAMLMap } from 'yaml'
 import type { PolicyField } from '../policy/index.ts'
-import { kinds } from '../resources/index.ts'
+import { type ExpressionKind, expressionKinds } from './expression-kinds.ts'
 
-/** The scalar of an expression in a file, with its policy, its field and its columns. */
+/** The scalar of an expression in a file, with its field and its columns. */
 export interface PolicyScalar {
-  readonly policy: string
   readonly field: PolicyField
   readonly value: string
   readonly token: CST.FlowScalar | CST.BlockScalar
@@ -19,30 +18,39 @@ export function parsePolicyFile(text: string): Document.Parsed {
   return parseDocument(text, { keepSourceTokens: true, prettyErrors: false, uniqueKeys: false, version: '1.2' })
 }
 
-/** The expressions that are written out under `policies`; an alias is met where its anchor is. */
+/** The expressions that are written out in the sections of kinds that have any; an alias is met where its anchor is. */
 export function policyScalars(document: Document, text: string): readonly PolicyScalar[] {
-  const found: PolicyScalar[] = []
-  for (const section of pairsOf(document.contents, 'policies')) {
-    for (const policy of pairsOf(section.value)) {
-      for (const pair of pairsOf(policy.value)) {
-        const field = fieldOf(pair)
-        const scalar = pair.value
-        if (field === undefined || !isScalar(scalar) || typeof scalar.value !== 'string') continue
-        const token = scalar.srcToken
-        if (token === undefined || !isScalarToken(token)) continue
-        const keyStart = (pair.key as Scalar).range?.[0] ?? 0
-        found.push({
-          policy: keyText(policy),
-          field,
-          value: scalar.value,
-          token,
-          keyColumn: keyStart - (text.lastIndexOf('\n', keyStart - 1) + 1),
-          inFlow: [document.contents, section.value, policy.value].some((map) => isMap(map) && map.flow === true),
-        })
-      }
+  return expressionKinds.flatMap(({ path, fields }) => {
+    // Each with the maps that it stands in.
+    let found: readonly (readonly [node: unknown, ...within: unknown[]])[] = [[document.contents]]
+    for (const key of path) {
+      found = found.flatMap(([node, ...within]) =>
+        pairsOf(node, key).flatMap(({ value: section }) =>
+          pairsOf(section).map(({ value }) => [value, section, node, ...within] as const),
+        ),
+      )
     }
-  }
-  return found
+    return found.flatMap((within) => {
+      const inFlow = within.some((map) => isMap(map) && map.flow === true)
+      return pairsOf(within[0]).flatMap((pair) => scalarOf(pair, fields, text, inFlow) ?? [])
+    })
+  })
+}
+
+function scalarOf(
+  pair: Pair,
+  fields: ExpressionKind['fields'],
+  text: string,
+  inFlow: boolean,
+): PolicyScalar | undefined {
+  const field = fields.get(keyText(pair))
+  const scalar = pair.value
+  if (field === undefined || !isScalar(scalar) || typeof scalar.value !== 'string') return undefined
+  const token = scalar.srcToken
+  if (token === undefined || !isScalarToken(token)) return undefined
+  const keyStart = (pair.key as Scalar).range?.[0] ?? 0
+  const keyColumn = keyStart - (text.lastIndexOf('\n', keyStart - 1) + 1)
+  return { field, value: scalar.value, token, keyColumn, inFlow }
 }
 
 function pairsOf(node: unknown, key?: string): readonly Pair[] {
@@ -53,12 +61,6 @@ function pairsOf(node: unknown, key?: string): readonly Pair[] {
 
 function keyText({ key }: Pair): string {
   return isScalar(key) ? String(key.source ?? key.value) : ''
-}
-
-function fieldOf(pair: Pair): PolicyField | undefined {
-  const { fields } = kinds.policy
-  const key = keyText(pair)
-  return Object.hasOwn(fields, key) ? fields[key]!.expression : undefined
 }
 
 function isScalarToken(token: CST.Token): token is CST.FlowScalar | CST.BlockScalar {

@@ -4,19 +4,23 @@
  * `true` or `false`.
  */
 import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
-import { kinds } from '../resources/index.ts'
+import { expressionKinds } from './expression-kinds.ts'
 import type { Piece } from './template.ts'
 import { childOf, type ScalarTree, type Tree } from './tree.ts'
 
-/** The scalars of a file that are expressions of policies. */
+/** The scalars of a file that are expressions. */
 export function expressionsIn(file: Tree): ReadonlySet<Tree> {
-  const policies = childOf(file, 'policies')
-  const fields = Object.entries(kinds.policy.fields).flatMap(([name, row]) => (row.expression ? [name] : []))
   return new Set(
-    (policies?.kind === 'map' ? policies.entries : []).flatMap(({ value }) =>
-      fields.flatMap((name) => childOf(value, name) ?? []),
-    ),
+    expressionKinds.flatMap(({ path, fields }) => {
+      let found: readonly Tree[] = [file]
+      for (const key of path) found = found.flatMap((tree) => valuesOf(childOf(tree, key)))
+      return found.flatMap((tree) => [...fields.keys()].flatMap((name) => childOf(tree, name) ?? []))
+    }),
   )
+}
+
+function valuesOf(tree: Tree | undefined): readonly Tree[] {
+  return tree?.kind === 'map' ? tree.entries.map(({ value }) => value) : []
 }
 
 /** The pieces that stand between the quotes of a text of the policy language. */

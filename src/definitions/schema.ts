@@ -191,8 +191,9 @@ function fieldsOf(kind: ResourceKind): JsonSchema {
   ])
   const shape = { type: required.length > 0 ? 'object' : ['object', 'null'], additionalProperties: false, properties }
   if (required.length === 0) return shape
-  // A tombstone needs no more than what tells the resource from others; for one in a list or of a parent, that is its fields.
-  const toldByFields = kind.parent && kind.form.shape !== 'one'
+  // A tombstone needs no more than what tells the resource from others; for one in a list or of a parent, that is its fields,
+  // unless its name tells it.
+  const toldByFields = kind.parent && kind.form.shape !== 'one' && !kind.form.renamable
   if (toldByFields || !kind.remove) return { ...shape, required }
   return { ...shape, if: { properties: { delete: { const: true } }, required: ['delete'] }, else: { required } }
 }

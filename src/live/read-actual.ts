@@ -7,6 +7,7 @@ import {
   type Desired,
   featureFromWire,
   type KindName,
+  mfaPolicyFromWire,
   oauthProviderFromWire,
   organizationFromWire,
   parseAddress,
@@ -166,6 +167,7 @@ function readUser(record: WireRecord): readonly Resource[] {
     ...records(record, 'apiKeys').flatMap((key) => apiKeyFromWire(key, user) ?? []),
     ...records(record, 'authenticators').map((one) => authenticatorFromWire(one, user)),
     ...records(record, 'oauthProviders').map((one) => oauthProviderFromWire(one, user)),
+    ...records(record, 'mfaPolicies').map((one) => mfaPolicyFromWire(one, user)),
   ]
 }
 

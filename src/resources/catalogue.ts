@@ -5,6 +5,7 @@ import { feature } from './feature.ts'
 import { invitation } from './invitation.ts'
 import { apiKeyIpAllowlist, ipAllowlist } from './ip-allowlist.ts'
 import type { ResourceKind } from './kind.ts'
+import { mfaPolicy } from './mfa-policy.ts'
 import type { KindName } from './model.ts'
 import { oauthProvider } from './oauth-provider.ts'
 import { oauth2Credential } from './oauth2-credential.ts'
@@ -33,6 +34,7 @@ export const kinds: Readonly<Record<KindName, ResourceKind>> = {
   apiKeyIpAllowlist,
   authenticator,
   oauthProvider,
+  mfaPolicy,
   invitation,
   oauth2Credential,
   authProxy,

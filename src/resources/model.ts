@@ -15,6 +15,7 @@ export const ADDRESSES = {
   apiKeyIpAllowlist: { names: 2, parent: 'apiKey' },
   authenticator: { names: 2, parent: 'user' },
   oauthProvider: { names: 2, parent: 'user' },
+  mfaPolicy: { names: 2, parent: 'user' },
   invitation: { names: 1 },
   oauth2Credential: { names: 1 },
   authProxy: { names: 0 },

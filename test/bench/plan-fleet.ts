@@ -42,6 +42,7 @@ export function makeFleet(count: number): Made {
     userTags: [],
     authenticators: [],
     oauthProviders: [],
+    mfaPolicies: [],
     apiKeys: [
       {
         apiKeyId: idFor(`${organization} apiKey.operator.automation`),
@@ -61,7 +62,7 @@ export function makeFleet(count: number): Made {
     const tagId = idFor(`${name} tag.customer`)
     const userId = idFor(`${name} user.owner`)
     const owner = { userId, userName: 'owner', userEmail: `${name}@acme.test`, userTags: [tagId] }
-    const none = { authenticators: [], oauthProviders: [], apiKeys: [] }
+    const none = { authenticators: [], oauthProviders: [], mfaPolicies: [], apiKeys: [] }
     answers[`list_suborgs ${name}`] = { organizationIds: [id] }
     answers[`get_organization_configs ${id}`] = configs(name)
     answers[`list_user_tags ${id}`] = { userTags: [{ tagId, tagName: 'customer', tagType: 'TAG_TYPE_USER' }] }

@@ -76,6 +76,7 @@ export function makeOrganization(size: number): Made {
           userTags: [idFor(`t${n}`)],
           authenticators: [],
           oauthProviders: [],
+          mfaPolicies: [],
           apiKeys: [
             {
               apiKeyId: idFor(`${name} key`),

@@ -96,6 +96,11 @@ describe('format definitions', () => {
       expected: "policies:\n  a:\n    condition: wallet.id == 'w' && wallet.exported\n    effect: deny\n",
     },
     {
+      name: 'an expression of what a user holds',
+      given: 'users:\n  alice:\n    mfaPolicies: { m: { condition: "wallet.id==\'w\'" } }\n    tags: [a]\n',
+      expected: 'users:\n  alice:\n    mfaPolicies: { m: { condition: "wallet.id == \'w\'" } }\n    tags: [a]\n',
+    },
+    {
       name: 'an anchor and what names it',
       given: 'policies:\n  a: { condition: &c "wallet.id==\'w\'" }\n  b: { condition: *c }\n',
       expected: 'policies:\n  a: { condition: &c "wallet.id == \'w\'" }\n  b: { condition: *c }\n',

@@ -59,6 +59,13 @@ export async function inhabit(service: TestService, shape: Shape): Promise<Actua
     notes: notes ?? '',
   }))
   if (policies.length > 0) await complete(inside, 'ACTIVITY_TYPE_CREATE_POLICIES', { policies }, organizationId)
+  const [userId] = userIds
+  if (userId !== undefined) {
+    const any = [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }, { type: 'AUTHENTICATION_TYPE_SESSION', id: userId }]
+    const condition = `wallet.id == '${walletIds[0] ?? userId}'`
+    const policy = { mfaPolicyName: 'Second factor: #1', condition, requiredAuthenticationMethods: [{ any }], order: 1 }
+    await complete(inside, 'ACTIVITY_TYPE_CREATE_MFA_POLICY', { userId, ...policy }, organizationId)
+  }
 
   const stamper = createApiKeyStamper({ privateKey: new Secret(key.privateKey) })
   return readActual(createQueryClient({ baseUrl: service.url, organizationId, stamper }))

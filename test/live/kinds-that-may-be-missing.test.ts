@@ -31,7 +31,7 @@ const QUERIES: { kind: KindName; query: string; many: string; onDemand?: true }[
 /** What `readActual` reads by itself, since every service tells of it. */
 const FIRST: readonly KindName[] = [
   ...(['organization', 'rootQuorum', 'feature', 'tag', 'user', 'apiKey', 'authenticator', 'oauthProvider'] as const),
-  ...(['policy', 'wallet', 'walletAccount', 'subOrganization'] as const),
+  ...(['mfaPolicy', 'policy', 'wallet', 'walletAccount', 'subOrganization'] as const),
 ]
 
 describe('kinds that a service may not tell of', () => {

@@ -97,6 +97,7 @@ export function createMemoryApi({ reversed = false }: { readonly reversed?: bool
     apiKeys: entries(apiKeys).map(makeKey),
     authenticators: entries(authenticators).map(makePasskey),
     oauthProviders: [],
+    mfaPolicies: [],
   })
   const makeAccount: Make = (account) => withId('walletAccountId', { ...account })
   const credentials = (userId: unknown, member: string) => row('users', userId)[member] as Row[]
@@ -164,6 +165,15 @@ export function createMemoryApi({ reversed = false }: { readonly reversed?: bool
     },
     DELETE_AUTHENTICATORS: (p) => drop(p['userId'], 'authenticators', 'authenticatorId', texts(p['authenticatorIds'])),
     DELETE_OAUTH_PROVIDERS: (p) => drop(p['userId'], 'oauthProviders', 'providerId', texts(p['providerIds'])),
+    CREATE_MFA_POLICY: ({ userId, ...rest }) => {
+      const [mfaPolicyId] = append(userId, 'mfaPolicies', 'mfaPolicyId', [withId('mfaPolicyId', rest)])
+      return { createMfaPolicyResult: { mfaPolicyId } }
+    },
+    UPDATE_MFA_POLICY: ({ userId, ...rest }) => {
+      const policy = credentials(userId, 'mfaPolicies').find(({ mfaPolicyId }) => mfaPolicyId === rest['mfaPolicyId'])
+      Object.assign(policy!, rest)
+    },
+    DELETE_MFA_POLICY: (p) => drop(p['userId'], 'mfaPolicies', 'mfaPolicyId', [String(p['mfaPolicyId'])]),
     CREATE_INVITATIONS: (p) => ({
       createInvitationsResult: {
         invitationIds: entries(p['invitations']).map((one) => {

@@ -89,6 +89,21 @@ const definitions = ({ organizationId, rootKey, seeded, passkeys, always }: Fact
                   .map((list) => ({ curve: 'SECP256K1', publicKey: KEYS.secp256k1, ipAllowlist: list })),
               }).map((keys) => ({ ...keys, main: { curve: 'P256', publicKey: KEYS.p256Generator } })),
               authenticators: some({ key: fc.constant(passkeys[0]) }),
+              mfaPolicies: some({
+                money: fc.record(
+                  {
+                    condition: fc.constantFrom("activity.resource == 'WALLET'", 'true'),
+                    requiredAuthenticationMethods: fc.constantFrom(
+                      ['passkey', ['email-otp', 'session']],
+                      [[{ type: 'session', id: '00000000-0000-0000-0000-000000000000' }, { type: 'api-key' }]],
+                    ),
+                    order: fc.constantFrom(0, 7),
+                    notes: fc.constant('asked for by the auditors'),
+                  },
+                  { requiredKeys: ['condition', 'requiredAuthenticationMethods', 'order'] },
+                ),
+                rest: fc.constant({ condition: 'true', requiredAuthenticationMethods: ['passkey'], order: 9 }),
+              }),
             },
             { requiredKeys: ['apiKeys'] },
           ),

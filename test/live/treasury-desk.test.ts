@@ -39,6 +39,7 @@ test('treasury desk: the example is applied to the service in few activities, an
   expect(first.plan.guards).toEqual([])
   expect(first.plan.batches.map(({ type }) => type.replace('ACTIVITY_TYPE_', '')).toSorted()).toEqual([
     'CREATE_INVITATIONS',
+    'CREATE_MFA_POLICY',
     // What denies comes at once, what allows when all that it names is there.
     'CREATE_POLICIES',
     'CREATE_POLICIES',

@@ -38,6 +38,11 @@ const cases: Readonly<Record<string, Case>> = {
       return [`authProxy.${field}`, { address: 'authProxy', fields: { [field]: other }, cleared: cleared! }]
     }),
   ),
+  'mfaPolicy.notes': {
+    address: 'mfaPolicy.alice.m',
+    fields: { condition: 'true', requiredAuthenticationMethods: [['passkey']], order: 1, notes: 'why' },
+    cleared: '',
+  },
   'policy.notes': { address: 'policy.p', fields: { ...policy(null, null), notes: 'why' }, cleared: '' },
   'privateKey.formats': { address: 'privateKey.k', fields: { curve: 'secp256k1', formats: ['ethereum'] } },
   'privateKey.tags': {

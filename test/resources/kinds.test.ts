@@ -80,6 +80,20 @@ const ops = resource('webhook', 'ops', {
   isActive: false,
   subscriptions: [{ event: 'ACTIVITY_UPDATES', filters: { b: [], a: [1] }, isActive: false }],
 })
+const money = resource(
+  'mfaPolicy',
+  'money',
+  {
+    condition: 'true',
+    requiredAuthenticationMethods: [['passkey', { type: 'session', id: 'S' }], ['email-otp']],
+    order: 3,
+  },
+  { parent: 'user.alice' },
+)
+const STEPS = [
+  { any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }, { type: 'AUTHENTICATION_TYPE_SESSION', id: 'S' }] },
+  { any: [{ type: 'AUTHENTICATION_TYPE_EMAIL_OTP' }] },
+]
 const allowlist = (cidrs: string[], enabled: boolean, onEvaluationError = 'deny') =>
   resource('ipAllowlist', 'ipAllowlist', { enabled, rules: cidrs.map((cidr) => ({ cidr })), onEvaluationError })
 
@@ -333,6 +347,37 @@ const intents: {
     change: change(undefined, resource('oauthProvider', 'google', {}, { id: 'P', parentId: 'U' })),
     type: 'ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS',
     parameters: { userId: 'U', providerIds: ['P'] },
+  },
+  {
+    name: 'an MFA policy is made for its user, its methods in the words of the API',
+    kind: 'mfaPolicy',
+    action: 'create',
+    change: change(money),
+    type: 'ACTIVITY_TYPE_CREATE_MFA_POLICY',
+    parameters: {
+      userId: { $ref: 'user.alice' },
+      mfaPolicyName: 'money',
+      condition: 'true',
+      requiredAuthenticationMethods: STEPS,
+      order: 3,
+      notes: '',
+    },
+  },
+  {
+    name: 'an MFA policy is changed in what differs alone',
+    kind: 'mfaPolicy',
+    action: 'update',
+    change: change(money, { ...money, id: 'M', parentId: 'U' }, ['requiredAuthenticationMethods', 'order']),
+    type: 'ACTIVITY_TYPE_UPDATE_MFA_POLICY',
+    parameters: { userId: 'U', mfaPolicyId: 'M', requiredAuthenticationMethods: STEPS, order: 3 },
+  },
+  {
+    name: 'an MFA policy is deleted from the user who has it',
+    kind: 'mfaPolicy',
+    action: 'remove',
+    change: change(undefined, { ...money, id: 'M', parentId: 'U' }),
+    type: 'ACTIVITY_TYPE_DELETE_MFA_POLICY',
+    parameters: { userId: 'U', mfaPolicyId: 'M' },
   },
   {
     name: 'somebody is invited',
@@ -744,6 +789,28 @@ const powers: {
     action: 'delete',
     change: change(undefined, resource('oauthProvider', 'g', {})),
     expected: 'tightens',
+  },
+  { name: 'a new MFA policy', kind: 'mfaPolicy', action: 'create', change: change(money), expected: 'tightens' },
+  {
+    name: 'an MFA policy that goes',
+    kind: 'mfaPolicy',
+    action: 'delete',
+    change: change(undefined, money),
+    expected: 'loosens',
+  },
+  {
+    name: 'other steps of an MFA policy',
+    kind: 'mfaPolicy',
+    action: 'update',
+    change: change(money, money, ['requiredAuthenticationMethods']),
+    expected: 'loosens',
+  },
+  {
+    name: 'another name of an MFA policy',
+    kind: 'mfaPolicy',
+    action: 'update',
+    change: change(money, money, ['name']),
+    expected: 'neutral',
   },
   {
     name: 'an invitation',
