@@ -3,7 +3,7 @@ import { QuorateError } from '../diagnostics/index.ts'
 import { decodeHex, encodeHex, encodeUtf8 } from '../encoding/index.ts'
 import type { Session } from './kept.ts'
 import type { LoginProxy } from './login-proxy.ts'
-import { createSessionKey, isSigned, notGenuine, type PinnedKeys } from './proof.ts'
+import { createSessionKey, isSigned, notGenuine, type PinnedKeys, type SessionKey } from './proof.ts'
 import { createAttestedStamper, type LoginPlace, stampLogin } from './stamped-login.ts'
 
 /** A login by a code that is sent to a contact. */
@@ -20,16 +20,27 @@ export interface CodeLogin extends LoginPlace {
 const TRIES = 3
 
 /**
- * Logs a person in by a code: has it sent, encrypts what they type to the service, and stamps the login with the token that the
- * service gives for it and with the key of the session, to which the token is bound. Throws `session/…`, or what the proxy or the API refuses with.
+ * Logs a person in by a code: the login is stamped with the token that the service gives for the code and with the key of the
+ * session, to which the token is bound. Throws `session/…`, or what the proxy or the API refuses with.
  */
 export async function logInByCode(login: CodeLogin): Promise<Session> {
-  const { proxy, keys, otpType, contact, randomBytes } = login
-  const key = createSessionKey(randomBytes)
+  const key = createSessionKey(login.randomBytes)
+  const verificationToken = await proveContact(login, key)
+  return stampLogin(login, { key, stamper: createAttestedStamper(key, verificationToken, 'VERIFICATION_TOKEN') })
+}
+
+/**
+ * Proves a contact: has a code sent to it, encrypts what the person types to the service together with the public key, and gives
+ * the verification token about both. Throws `session/…`, or what the proxy refuses with.
+ */
+export async function proveContact(
+  { proxy, keys, otpType, contact, randomBytes, askCode }: Omit<CodeLogin, 'organizationId'>,
+  { publicKey }: SessionKey,
+): Promise<string> {
   const { otpId, otpEncryptionTargetBundle } = await proxy.initOtp({ otpType, contact })
   const target = readTarget(otpEncryptionTargetBundle, keys)
-  const verificationToken = await verify(login, async (code) => {
-    const plain = encodeUtf8(JSON.stringify({ otp_code: code, public_key: key.publicKey }))
+  const verificationToken = await verify(askCode, async (code) => {
+    const plain = encodeUtf8(JSON.stringify({ otp_code: code, public_key: publicKey }))
     const { encappedPublic, ciphertext } = await hpkeSeal(target, plain, randomBytes)
     const encryptedOtpBundle = JSON.stringify({
       encappedPublic: encodeHex(encappedPublic),
@@ -39,12 +50,11 @@ export async function logInByCode(login: CodeLogin): Promise<Session> {
   })
   if (keys.tlsFetcherPublicKey && !isSigned(verificationToken, keys.tlsFetcherPublicKey))
     throw notGenuine('the verification token is not signed by the service')
-  const stamper = createAttestedStamper(key, verificationToken, 'VERIFICATION_TOKEN')
-  return stampLogin(login, { key, stamper })
+  return verificationToken
 }
 
 /** Asks for the code until it is right, as often as it may be wrong. */
-async function verify({ askCode }: CodeLogin, tryCode: (code: string) => Promise<string>): Promise<string> {
+async function verify(askCode: CodeLogin['askCode'], tryCode: (code: string) => Promise<string>): Promise<string> {
   let again: string | undefined
   for (let tries = 1; ; tries++) {
     const code = (await askCode(again))?.trim()

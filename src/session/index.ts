@@ -8,6 +8,7 @@
 export { type CodeLogin, logInByCode } from './by-code.ts'
 export { logInByOidc, type OidcLogin } from './by-oidc.ts'
 export { logInByPasskey, type NewPasskey, type PasskeyLogin, registerPasskey } from './by-passkey.ts'
+export { checkProxy, type ProxyFinding } from './check-proxy.ts'
 export { sessionCodes } from './codes.ts'
 export { openSessions, type Session, type Sessions } from './kept.ts'
 export { createLoginProxy, type LoginProxy } from './login-proxy.ts'

@@ -228,3 +228,48 @@ describe('an OpenID provider', () => {
     expect(JSON.parse(stdout)).toMatchObject({ username: 'frank' })
   })
 })
+
+describe('proxy check', () => {
+  test('goes from nothing to a session and a code, and leaves nothing; what fails is named', async () => {
+    const origin = 'https://app.example.com'
+    await service.set({ allowedOrigins: [origin] })
+    const { organizationIds: before } = await service.root.query('list_suborgs', {})
+    const walking = start([
+      'proxy',
+      'check',
+      '--yes',
+      '--email',
+      'new@example.com',
+      '--origin',
+      origin,
+      '--json',
+      ...known(),
+    ])
+    const { message } = await messageOf(service, () => walking.says(/The code that was sent to new@example.com/))
+    walking.type(`${codeIn(message)}\n`)
+    const walked = await walking.ended
+    expect(walked).toMatchObject({ exit: 0 })
+    const states = (text: string) =>
+      JSON.parse(text).findings.map(({ step, state }: { step: string; state: string }) => `${step}: ${state}`)
+    expect(states(walked.stdout)).toEqual(
+      ['configuration', 'refusals', 'browsers', 'sign-up', 'look-up', 'login', 'clean-up', 'code'].map(
+        (step) => `${step}: good`,
+      ),
+    )
+    expect((await service.root.query('list_suborgs', {})).organizationIds).toEqual(before)
+
+    await service.set({ allowedOrigins: ['https://other.example.com'] })
+    const refused = await quorate(['proxy', 'check', '--origin', origin, '--json', ...known()], { env: env() })
+    expect(refused).toMatchObject({ exit: 1 })
+    expect(states(refused.stdout)).toEqual([
+      'configuration: good',
+      'refusals: good',
+      'browsers: bad',
+      'sign-up: not tried',
+      'code: not tried',
+    ])
+    const nobody = await quorate(['proxy', 'check', 'http://127.0.0.1:9', ...known()], { env: env() })
+    expect(nobody).toMatchObject({ exit: 1 })
+    expect(nobody.stdout).toContain('✗ configuration')
+  })
+})

@@ -449,6 +449,24 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./proxy.ts')).proxy,
   },
   {
+    name: 'proxy check',
+    summary: 'walk through an authentication proxy as a client does, and say what fails',
+    args: '[url]',
+    argMeanings: { url: 'the proxy (default: the embedded service’s)' },
+    options: [
+      { flags: '--proxy-config-id <uuid>', meaning: 'its configuration (default: the embedded service’s)' },
+      { flags: '--origin <origin>', meaning: 'also ask as a browser on a page of this origin does' },
+      { flags: '--email <address>', meaning: 'also have a code sent there, and ask for it' },
+      { flags: '--yes', meaning: 'also sign up a sub-organization, log in to it, and delete it again' },
+      {
+        flags: '--service-keys <file>',
+        meaning: 'JSON with the public keys of the service and its proxy, as its bootstrap.json has them',
+      },
+    ],
+    example: 'quorate proxy check --yes',
+    load: async () => (await import('./check-proxy.ts')).checkProxy,
+  },
+  {
     name: 'messages',
     summary: 'show the e-mails and text messages that the service on this machine has put into its outbox',
     options: [{ flags: '--follow', meaning: 'go on with those that come, until Ctrl-C' }, serviceFolder],

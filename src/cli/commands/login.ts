@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { randomBytes } from '../../crypto/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import {
@@ -8,12 +6,12 @@ import {
   logInByOidc,
   logInByPasskey,
   openSessions,
-  type PinnedKeys,
   registerPasskey,
   type Session,
 } from '../../session/index.ts'
 import { loadKeyText } from '../../stamp/index.ts'
 import { type Api, findApi } from '../background/connect.ts'
+import { readKnownService } from '../background/known-service.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
@@ -57,7 +55,7 @@ interface Asked {
 
 async function logIn({ io, options, settings }: CommandInput, { way, api, show }: Asked): Promise<Session> {
   const { baseUrl, organizationId, now } = api
-  const known = readServiceFile(text(options, 'serviceKeys') ?? embeddedFile(api, settings.dataDir))
+  const known = readKnownService(text(options, 'serviceKeys'), api, settings.dataDir)
   const common = { baseUrl, organizationId, keys: known, now, randomBytes, show }
   if (way === 'passkey') return logInByPasskey(common)
   if (way === 'oidc') return atProvider(options, common)
@@ -70,7 +68,7 @@ async function logIn({ io, options, settings }: CommandInput, { way, api, show }
   const contact = text(options, way)!
   const otpType = way === 'email' ? 'OTP_TYPE_EMAIL' : 'OTP_TYPE_SMS'
   const askCode = (again: string | undefined) => {
-    if (again !== undefined) io.say(`${again}\n`)
+    if (again !== undefined) io.say(line`${again}\n`)
     return io.askText(line`The code that was sent to ${contact}:`)
   }
   return logInByCode({ ...common, proxy, otpType, contact, askCode })
@@ -85,33 +83,6 @@ async function atProvider(
   const file = text(options, 'clientSecretFile')
   const clientSecret = file === undefined ? undefined : (await loadKeyText({ kind: 'file', path: file })).text
   return logInByOidc({ ...common, issuer, clientId, clientSecret })
-}
-
-/** What is known of the service: its public keys, and where its authentication proxy is. */
-interface KnownService extends PinnedKeys {
-  readonly authProxyUrl?: string | undefined
-  readonly authProxyConfigId?: string | undefined
-}
-
-function embeddedFile({ embedded }: Api, dataDir: string): string | undefined {
-  return embedded ? join(dataDir, 'service', 'bootstrap.json') : undefined
-}
-
-function readServiceFile(path: string | undefined): KnownService {
-  if (path === undefined) return {}
-  let json: Readonly<Record<string, unknown>>
-  try {
-    json = Object(JSON.parse(readFileSync(path, 'utf8')))
-  } catch (cause) {
-    throw new QuorateError('cli/unreadable', `cannot read the keys of the service in \`${path}\``, { cause })
-  }
-  const read = (name: keyof KnownService) => (typeof json[name] === 'string' ? json[name] : undefined)
-  return {
-    notarizerPublicKey: read('notarizerPublicKey'),
-    tlsFetcherPublicKey: read('tlsFetcherPublicKey'),
-    authProxyUrl: read('authProxyUrl'),
-    authProxyConfigId: read('authProxyConfigId'),
-  }
 }
 
 function said({ userName, organizationId, baseUrl, expiresAt }: Session, where: 'keychain' | 'file'): string {

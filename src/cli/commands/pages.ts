@@ -190,7 +190,18 @@ export const pages: Readonly<Record<string, Page>> = {
   proxy: {
     description:
       'Browsers sign up and log in through it (docs/protocol/auth-proxy.md). It reads settings and its key from the folder of the service, writes nothing there, and submits over HTTP like any client. `quorate serve` runs one by itself.',
-    seeAlso: ['serve'],
+    seeAlso: ['proxy check', 'serve'],
+  },
+  'proxy check': {
+    description:
+      'Goes the way of a client from nothing to a session: configuration, refusals, CORS, sign-up, look-up, login at the API, clean-up, and a code. Without `--yes` nothing is made. It needs no key: what it makes is a sub-organization of its own, which it deletes. It exits with 1 where a step failed.',
+    examples: [
+      [
+        'quorate proxy check https://auth.example.com --service-keys keys.json --origin https://app.example.com --yes',
+        'any proxy',
+      ],
+    ],
+    seeAlso: ['proxy', 'login', 'doctor'],
   },
   messages: {
     description:
