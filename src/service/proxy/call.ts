@@ -18,6 +18,8 @@ export interface ProxyCall extends Forwarder {
   readonly linkingIssuer: string
   /** Verifies a token that the organization's contact got. Throws `ApiError`. */
   verifyToken(token: string): Promise<VerificationClaims>
+  /** Reads a token without asking whether it was used: whom it still logs in, the service knows. */
+  readToken(token: string): Promise<VerificationClaims>
   /** Counts a code that is sent to a contact. Throws the refusal of one too many. */
   countCode(contact: string): void
 }

@@ -100,7 +100,7 @@ async function otpLogin(
   type: 'ACTIVITY_TYPE_OTP_LOGIN' | 'ACTIVITY_TYPE_OTP_LOGIN_V2',
   { organizationId: named, ...request }: Wire.OtpLoginRequest | Wire.OtpLoginV2Request,
 ): Promise<JsonObject> {
-  const { verificationType, contact } = await call.verifyToken(request.verificationToken)
+  const { verificationType, contact } = await call.readToken(request.verificationToken)
   requireMethod(call, METHOD_OF_OTP[verificationType])
   const organizationId = await accountOf(call, named, () =>
     findAccount(call, OTP_TYPES[verificationType].proof, contact),

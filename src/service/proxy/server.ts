@@ -20,7 +20,7 @@ import { AUTH_PROXY_CODES, authProxyRefusals } from '../readings.ts'
 import { findAuthProxyByConfigId, type NamedAuthProxy } from '../resources/auth-proxy/store.ts'
 import { type AuthProxySettings, settingsOf } from '../resources/auth-proxy/wire.ts'
 import type { Database } from '../store/index.ts'
-import { verifyVerificationToken } from '../verification/index.ts'
+import { readVerificationToken, verifyVerificationToken } from '../verification/index.ts'
 import type { ProxyCall } from './call.ts'
 import { type Captcha, checkCaptcha } from './captcha.ts'
 import { endpoints } from './endpoints.ts'
@@ -94,6 +94,7 @@ export async function createAuthProxyServer(options: AuthProxyOptions): Promise<
       now: clock(),
       linkingIssuer,
       turnstileSiteKey: settings.captchaEnabled ? captcha?.siteKey : undefined,
+      readToken: (token) => read((tx) => readVerificationToken({ tx, organizationId, now: clock() }, token)),
       verifyToken: (token) => read((tx) => verifyVerificationToken({ tx, organizationId, now: clock() }, token)),
       countCode(contact) {
         const isFew =

@@ -21,6 +21,7 @@ import { sessions } from './migrations/sessions.ts'
 import { signing } from './migrations/signing.ts'
 import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
+import { tokensOfSignUps } from './migrations/tokens-of-sign-ups.ts'
 import { verificationTokens } from './migrations/verification-tokens.ts'
 import { votesByActivity } from './migrations/votes-by-activity.ts'
 import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
@@ -153,6 +154,7 @@ const MIGRATIONS: readonly Migration[] = [
   appProofs,
   votesByActivity,
   mfaPolicies,
+  tokensOfSignUps,
 ]
 
 /**

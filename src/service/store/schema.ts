@@ -564,6 +564,8 @@ export interface UsedVerificationTokenRow {
   token_id: string
   /** The organization that issued it. */
   organization_id: string
+  /** The organization that it signed up, whose user it has not logged in since; null once it has no use. */
+  signed_up_id: string | null
   /** It is forgotten then. */
   expires_at: number
 }

@@ -9,6 +9,8 @@ export { insertUsedToken as useUpToken, isTokenUsed } from './store.ts'
 export {
   consumeVerificationToken,
   issueVerificationToken,
+  readVerificationToken,
+  requireUnused,
   TOKEN_SECONDS,
   type TokenPlace,
   type VerificationClaims,

@@ -9,7 +9,7 @@ import { invalidVerificationToken } from '../readings.ts'
 import { listServiceKeys, lockOrganization, type Transaction } from '../store/index.ts'
 import { isOtpType, type OtpType } from './contacts.ts'
 import { readJwt, writeJwt } from './jwt.ts'
-import { insertUsedToken, isTokenUsed } from './store.ts'
+import { endUseOfToken, findUseOfToken, insertUsedToken } from './store.ts'
 
 /** The words of a token. */
 export interface VerificationClaims {
@@ -63,11 +63,27 @@ export async function issueVerificationToken(
   return writeJwt(payload, privateKey)
 }
 
-/**
- * Reads a token that may be used in this organization now: signed by this service for the organization or its parent, in
- * time, and not used. Throws `ApiError`.
- */
+/** Reads a token that may be used in this organization now, by `readVerificationToken`, and was not. Throws `ApiError`. */
 export async function verifyVerificationToken(place: TokenPlace, jwt: string): Promise<VerificationClaims> {
+  const claims = await readVerificationToken(place, jwt)
+  await requireUnused(place.tx, claims)
+  return claims
+}
+
+/**
+ * Throws `ApiError` for a token that was used. One that signed somebody up still logs them in, once: published clients
+ * prove a contact, sign up and log in by the one token. It does so in the organization that it signed up, and nowhere else.
+ */
+export async function requireUnused(tx: Transaction, { id }: VerificationClaims, homeId?: string): Promise<void> {
+  const use = await findUseOfToken(tx, id)
+  if (use && (homeId === undefined || use.signed_up_id !== homeId)) throw refused('it was used')
+}
+
+/**
+ * Reads a token for this organization: signed by this service for the organization or its parent, and in time. Who takes
+ * it asks `requireUnused` as well. Throws `ApiError`.
+ */
+export async function readVerificationToken(place: TokenPlace, jwt: string): Promise<VerificationClaims> {
   const { tx, organizationId, now } = place
   const key = (await listServiceKeys(tx)).find(({ name }) => name === 'tls-fetcher')!
   const claims = readClaims(readJwt(jwt, key.public_key))
@@ -77,14 +93,22 @@ export async function verifyVerificationToken(place: TokenPlace, jwt: string): P
     if (claims.organizationId !== parentId) throw refused('it was issued for another organization')
   }
   if (now >= claims.expiresAt) throw refused('it has expired')
-  if (await isTokenUsed(tx, claims.id)) throw refused('it was used')
   return claims
 }
 
-/** Uses a token up. INVARIANT: in the transaction of what it is used for, after it was verified there. */
-export async function consumeVerificationToken({ tx, now }: TokenPlace, claims: VerificationClaims): Promise<void> {
+/**
+ * Uses a token up in the home of its user; for a sign-up, that home is what it made, and one login is left. INVARIANT: in the
+ * transaction of what it is used for, after it was verified there.
+ */
+export async function consumeVerificationToken(
+  { tx, now, organizationId: homeId }: TokenPlace,
+  claims: VerificationClaims,
+  signedUpId?: string,
+): Promise<void> {
   const { id: tokenId, organizationId, expiresAt } = claims
-  await insertUsedToken(tx, { tokenId, organizationId, expiresAt, now })
+  await requireUnused(tx, claims, signedUpId === undefined ? homeId : undefined)
+  if (await findUseOfToken(tx, tokenId)) await endUseOfToken(tx, tokenId)
+  else await insertUsedToken(tx, { tokenId, organizationId, signedUpId, expiresAt, now })
 }
 
 /** The payload is this service's own, so a member that is missing is one that a token of another purpose has not. */

@@ -160,6 +160,28 @@ describe('what a proved contact serves for', () => {
     }
   })
 
+  test('a token that signed somebody up logs them in once more, where it signed them up, and does nothing else', async () => {
+    const contact = newEmail()
+    const before = await prove(service, { contact })
+    const elsewhere = await complete(
+      service.root,
+      'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8',
+      signUpBy(before, { userEmail: contact, apiKeys: [newKey()] }),
+    )
+    const proof = await prove(service, { contact })
+    const signUp = signUpBy(proof, { userEmail: contact, apiKeys: [newKey()] })
+    const made = await complete(service.root, 'ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8', signUp)
+    const used = invalid('invalid verification token: it was used')
+    const logIn = (organizationId: string) => {
+      const parameters = loginBy(proof, generateP256KeyPair().publicKey)
+      return service.root.submit('ACTIVITY_TYPE_OTP_LOGIN_V2', parameters, { organizationId })
+    }
+    expect(await refusalOf(logIn(elsewhere.subOrganizationId))).toEqual(used)
+    expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8', signUp))).toEqual(used)
+    expect(await logIn(made.subOrganizationId)).toMatchObject({ status: 'ACTIVITY_STATUS_COMPLETED' })
+    expect(await refusalOf(logIn(made.subOrganizationId))).toEqual(used)
+  })
+
   test('a new address and a new number of a user', async () => {
     const userId = await makeUser(service.root)
     const userEmail = newEmail()

@@ -11,7 +11,7 @@ import { listFeatures } from '../../resources/organizations/features-store.ts'
 import { findUsersByContact, type UserOfContact } from '../../resources/users/store.ts'
 import { upsertVerifiedContact } from '../../resources/users/verified-contacts-store.ts'
 import type { OrganizationPlace, Transaction } from '../../store/index.ts'
-import { consumeVerificationToken, OTP_TYPES, verifyVerificationToken } from '../../verification/index.ts'
+import { consumeVerificationToken, OTP_TYPES, readVerificationToken, requireUnused } from '../../verification/index.ts'
 import type { CredentialSort, Evidence, ProofTools, ProvedCredential } from './credential-sort.ts'
 import { findInTree } from './find-in-tree.ts'
 
@@ -70,7 +70,7 @@ async function proveContact(
   target: OrganizationPlace,
   now: number,
 ): Promise<ProvedCredential> {
-  const claims = await verifyVerificationToken({ tx, organizationId: target.id, now }, token)
+  const claims = await readVerificationToken({ tx, organizationId: target.id, now }, token)
   if (claims.publicKey !== publicKey) throw notVerified('the token is not bound to its key')
   const { column, proof, feature } = OTP_TYPES[claims.verificationType]
   const contact = { column, type: proof, contact: claims.contact }
@@ -81,6 +81,7 @@ async function proveContact(
   })
   if (!user) throw apiError('attestedUserNotFound', target.id)
   const { id: userId, organization_id: homeId } = user
+  await requireUnused(tx, claims, homeId)
   const isOn = (await listFeatures(tx, homeId)).some(({ name }) => name === feature)
   if (!isOn) throw apiError('authenticationFailed')
   return {

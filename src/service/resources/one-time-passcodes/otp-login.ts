@@ -7,8 +7,9 @@ import {
   checkClientSignature,
   consumeVerificationToken,
   OTP_TYPES,
+  readVerificationToken,
+  requireUnused,
   type VerificationClaims,
-  verifyVerificationToken,
 } from '../../verification/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { keepVerifiedContact, requireFeature, requireUserWithContact } from '../users/contacts.ts'
@@ -21,7 +22,8 @@ function otpLogin({
 }): TypedHandler<Wire.OtpLoginIntent, Wire.OtpLoginResult> {
   async function read(context: HandlerContext, intent: Wire.OtpLoginIntent): Promise<[VerificationClaims, UserRow]> {
     const { verificationToken: token, clientSignature, publicKey } = intent
-    const claims = await verifyVerificationToken(context, token)
+    const claims = await readVerificationToken(context, token)
+    await requireUnused(context.tx, claims, context.organizationId)
     if (claims.isPlain && !takesPlain) throw plainToken()
     // Without a key the token is whose it is given to; a signature that nobody could have made is not passed over.
     if (claims.publicKey !== undefined || clientSignature !== undefined || !takesPlain)

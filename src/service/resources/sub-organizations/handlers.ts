@@ -75,7 +75,7 @@ const createSubOrganization: TypedHandler<NewSubOrganization, MadeSubOrganizatio
     await setQuorum(tx, id, { userIds: rootUserIds, threshold, now })
     if (signUp) {
       const { claims, userIndex } = await readSignUp(context, signUp)
-      await consumeVerificationToken(context, claims)
+      await consumeVerificationToken(context, claims, id)
       await keepVerifiedContact(inside, rootUserIds[userIndex]!, claims)
     }
     const made = { subOrganizationId: id, rootUserIds, ...(await createPrivateKeys.execute(inside, { privateKeys })) }
