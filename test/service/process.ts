@@ -23,7 +23,8 @@ export interface ServingProcess {
 }
 
 /** How a service is served that is a process of its own. */
-export interface ServingSettings extends Pick<ServiceOptions, 'chains' | 'allowedWebhookHosts'> {
+export interface ServingSettings
+  extends Pick<ServiceOptions, 'chains' | 'allowedWebhookHosts' | 'port' | 'privateIssuers'> {
   readonly tampering?: Tampering
   /** @default the system's */
   readonly clock?: FastClock

@@ -12,6 +12,7 @@ import { agree } from '../authority/agreement.ts'
 import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
+import { killLogins } from '../reliability/login-kills.ts'
 import { loseAnswers } from '../reliability/lost-answers.ts'
 import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
@@ -49,6 +50,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'services killed while they are submitted to',
     count: 100,
     run: async (kills) => demand(await killService({ kills }), { kills, lost: 0, twice: 0, half: 0, integrity: 'ok' }),
+  },
+  logins: {
+    what: 'services and proxies killed in every step of a login',
+    count: 50,
+    run: async (kills) => demand(await killLogins({ kills }), { kills, lost: 0, unsent: 0, twice: 0, integrity: 'ok' }),
   },
   contacts: {
     what: 'codes asked for of users and of nobody, whose times must not differ',
