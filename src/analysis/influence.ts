@@ -23,7 +23,7 @@ import { type OrganizationState, thingsOf } from './state.ts'
 
 /** The changes of a batch that decisions read. */
 export interface Effect {
-  /** The quorum, one of its members, or the acting user: no decision is independent of it. */
+  /** The quorum, one of its members, or the acting user, an MFA policy of theirs included: no decision is independent of it. */
   readonly everything: boolean
   /** The users who can approve, their names and credentials. */
   readonly people: boolean
@@ -77,6 +77,9 @@ export function effectOf(before: OrganizationState, after: OrganizationState, ac
       const otherwise = !known || logsIn(old) !== logsIn(now)
       people ||= otherwise
       everything ||= otherwise && central.has(id!)
+    } else if (kind === 'mfaPolicy') {
+      // What it asks of the acting user is asked of every later activity.
+      everything ||= parentId === actorId
     } else if (kind === 'policy') {
       const known = old && now && old.name === now.name
       if (!known || !same(old, now, ['effect', 'consensus', 'condition', 'time'])) policies.add(id!)

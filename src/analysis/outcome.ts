@@ -1,7 +1,23 @@
-import { type actingVoter, contextOf as authorityContextOf, type Organization, votersOf } from '../authority/index.ts'
+import {
+  type actingVoter,
+  applyingMfaPolicy,
+  contextOf as authorityContextOf,
+  type Organization,
+  openSteps,
+  votersOf,
+} from '../authority/index.ts'
 import type { Forecast } from '../plan/index.ts'
-import { authorize, type CompiledPolicy, type Decision, type PolicyContext, whoElse } from '../policy/index.ts'
+import {
+  authorize,
+  type CompiledPolicy,
+  compilePolicy,
+  conditionHolds,
+  type Decision,
+  type PolicyContext,
+  whoElse,
+} from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
+import { methodText } from '../resources/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** One request as it would be decided. */
@@ -21,7 +37,9 @@ export function outcomeOf(request: Request): Forecast {
   const { policies, organization, nowMs } = request
   const alone = contextOf(request)
   const decision = authorize(policies, alone)
-  if (decision.outcome === 'OUTCOME_ALLOW') return { outcome: 'completes' }
+  const factors = missingFactors(request.submitter, alone)
+  if (decision.outcome === 'OUTCOME_ALLOW')
+    return factors ? { outcome: 'waits', needed: [], factors } : { outcome: 'completes' }
   if (decision.outcome !== 'OUTCOME_REQUIRES_CONSENSUS')
     return { outcome: 'denied', reason: whyDenied(decision, request) }
 
@@ -33,7 +51,24 @@ export function outcomeOf(request: Request): Forecast {
       outcome: 'denied',
       reason: 'it would wait for ever: no set of users who have a credential could approve it',
     }
-  return { outcome: 'waits', needed: needs.sets, ...(needs.any ? { any: needs.any } : {}) }
+  return {
+    outcome: 'waits',
+    needed: needs.sets,
+    ...(needs.any ? { any: needs.any } : {}),
+    ...(factors ? { factors } : {}),
+  }
+}
+
+/** The steps of the submitter's own MFA policy that the credential in use leaves open; undefined when there is none. */
+function missingFactors(
+  { name, factor, mfaPolicies }: Request['submitter'],
+  context: PolicyContext,
+): Extract<Forecast, { readonly outcome: 'waits' }>['factors'] {
+  const policy = applyingMfaPolicy(mfaPolicies, (condition) =>
+    conditionHolds(compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }), context),
+  )
+  const open = policy ? openSteps(policy, [factor]) : []
+  return open.length === 0 ? undefined : { of: name, steps: open.map((methods) => methods.map(methodText)) }
 }
 
 /** What policies read of a request that its submitter alone has approved. */

@@ -49,14 +49,11 @@ export function factorOf(credential: CredentialFacts, scheme: string): Factor {
  * The policy that applies to a vote: by ascending order the first whose condition holds, and no other. One that cannot be
  * evaluated does not apply (U-other-errors).
  */
-export async function applyingMfaPolicy(
+export function applyingMfaPolicy(
   policies: readonly MfaPolicy[],
-  holds: (condition: string) => Promise<boolean | undefined>,
-): Promise<MfaPolicy | undefined> {
-  for (const policy of policies.toSorted((a, b) => a.order - b.order)) {
-    if ((await holds(policy.condition)) === true) return policy
-  }
-  return undefined
+  holds: (condition: string) => boolean | undefined,
+): MfaPolicy | undefined {
+  return policies.toSorted((a, b) => a.order - b.order).find(({ condition }) => holds(condition) === true)
 }
 
 /** The steps that these factors leave open. */

@@ -1,5 +1,6 @@
 import type { Approver, CredentialFacts, PolicyContext, Voter } from '../policy/index.ts'
 import { apiKeyFacts, type Credential, isExpired } from './credentials.ts'
+import { type Factor, factorOf, type MfaPolicy } from './mfa.ts'
 
 /** A user as authority sees them. */
 export interface User {
@@ -10,6 +11,8 @@ export interface User {
   readonly tags: readonly string[]
   /** In the order in which one is taken where nobody says which. */
   readonly credentials: readonly Credential[]
+  /** What the votes of this user need besides. */
+  readonly mfaPolicies: readonly MfaPolicy[]
 }
 
 export type RootQuorum = NonNullable<PolicyContext['rootQuorum']>
@@ -24,7 +27,7 @@ export interface Organization {
  * What policies read of a user. Unstated: what `alias` of an approver is (docs/protocol/policies.md#fields). The API has no other short name of a user than the
  * user's name, so it is that. Tags are in the order of their ids.
  */
-export function approverOf({ id, name, email, tags }: Omit<User, 'credentials'>): Approver {
+export function approverOf({ id, name, email, tags }: Omit<User, 'credentials' | 'mfaPolicies'>): Approver {
   return { id, tags: tags.toSorted(), alias: name, ...(email === undefined ? {} : { email }) }
 }
 
@@ -51,15 +54,34 @@ export function usersByName(users: readonly User[]): Readonly<Record<string, Use
   return Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
 }
 
+/** Somebody who acts, by one credential. */
+export interface ActingVoter {
+  readonly name: string
+  readonly approver: Approver
+  readonly credential: CredentialFacts
+  /** What a stamp by the credential proves. */
+  readonly factor: Factor
+  readonly mfaPolicies: readonly MfaPolicy[]
+}
+
 /** The acting user, with the credential in use: also one that is not known, such as the key of a session. */
 export function actingVoter(
   { users }: Pick<Organization, 'users'>,
   actor: { readonly userId: string; readonly publicKey: string },
-): { readonly name: string; readonly approver: Approver; readonly credential: CredentialFacts } | undefined {
+): ActingVoter | undefined {
   const user = users.find(({ id }) => id === actor.userId)
   if (!user) return undefined
   const publicKey = actor.publicKey.toLowerCase()
   const mine = user.credentials.find(({ facts }) => facts.public_key?.toLowerCase() === publicKey)
   const unknown = () => apiKeyFacts({ id: publicKey, userId: user.id, type: 'P256', publicKey })
-  return { name: user.name, approver: approverOf(user), credential: mine?.facts ?? unknown() }
+  return {
+    name: user.name,
+    approver: approverOf(user),
+    credential: mine?.facts ?? unknown(),
+    // A key that is not listed is that of a session; of which profile is not known.
+    factor: mine
+      ? factorOf(mine.facts, 'SIGNATURE_SCHEME_TK_API_P256')
+      : { type: 'AUTHENTICATION_TYPE_SESSION', ids: [] },
+    mfaPolicies: user.mfaPolicies,
+  }
 }

@@ -15,6 +15,7 @@ export const DECISIVE_FIELDS: Readonly<Partial<Record<KindName, readonly string[
   rootQuorum: ['threshold', 'users'],
   tag: ['name'],
   user: ['name', 'email', 'tags'],
+  mfaPolicy: ['condition', 'requiredAuthenticationMethods', 'order'],
   policy: ['name', 'effect', 'consensus', 'condition', 'time'],
 }
 

@@ -196,6 +196,11 @@ export type Forecast =
       /** At most 20 sets; `any` says it in one when the sets are all those of `count` people out of `of`. */
       readonly needed: readonly (readonly string[])[]
       readonly any?: { readonly count: number; readonly of: readonly string[] }
+      /**
+       * What the acting user's own MFA policy asks for besides the credential in use: of each step the methods of which one
+       * suffices. Until then nothing is carried out; with `needed` empty nobody else has to approve.
+       */
+      readonly factors?: { readonly of: string; readonly steps: readonly (readonly string[])[] }
     }
   /** `next` says what to do, and `address` what it is about, where another key would change nothing. */
   | { readonly outcome: 'denied'; readonly reason: string; readonly address?: Address; readonly next?: string }

@@ -27,9 +27,14 @@ function summarizeOwn(plan: Plan): string {
   }
   const outcomes = (outcome: Forecast['outcome']) =>
     batches.filter(({ forecast }) => forecast?.outcome === outcome).length
-  const [waiting, denied, rejected] = [outcomes('waits'), outcomes('denied'), outcomes('rejected')]
+  const [denied, rejected] = [outcomes('denied'), outcomes('rejected')]
+  const waits = batches.flatMap(({ forecast }) => (forecast?.outcome === 'waits' ? [forecast] : []))
+  const waiting = waits.filter(({ needed }) => needed.length > 0).length
+  const factors = waits.filter((one) => one.factors).length
   const parts = [`${count(changes.length, 'change', 'changes')} in ${count(batches.length, 'activity', 'activities')}`]
   if (waiting > 0) parts.push(`${waiting} ${waiting === 1 ? 'needs' : 'need'} another approver`)
+  if (factors > 0)
+    parts.push(`${factors} ${factors === 1 ? 'needs' : 'need'} another factor of ${printable(plan.actor.userName)}`)
   if (denied > 0) parts.push(`${denied} would be denied`)
   if (rejected > 0) parts.push(`${rejected} ${rejected === 1 ? 'was' : 'were'} rejected before`)
   const refused = plan.guards.filter(({ allowed }) => !allowed).length
@@ -78,9 +83,16 @@ export function rejectionText({ by, at }: Extract<Forecast, { readonly outcome: 
   return `rejected by ${by.map((name) => printable(name)).join(' and ')} on ${at}`
 }
 
-/** The missing approvals of an activity: the smallest sets of people, as one where they are `any 1 of bob, carol`. */
-export function renderApprovers({ needed, any }: Extract<Forecast, { readonly outcome: 'waits' }>): string {
-  return setsText({ sets: needed, ...(any ? { any } : {}) })
+/** The missing approvals and factors of an activity: the smallest sets of people, as one where they are `any 1 of bob, carol`. */
+export function renderApprovers({ needed, any, factors }: Extract<Forecast, { readonly outcome: 'waits' }>): string {
+  const approvers = needed.length === 0 ? [] : [setsText({ sets: needed, ...(any ? { any } : {}) })]
+  return [...(factors ? [factorsText(factors)] : []), ...approvers].join(', and for ')
+}
+
+/** `another factor of alice (passkey, and email-otp or session)`. */
+function factorsText({ of, steps }: NonNullable<Extract<Forecast, { readonly outcome: 'waits' }>['factors']>): string {
+  const methods = steps.map((step) => step.map(printable).join(' or '))
+  return `another factor of ${printable(of)} (${methods.join(', and ')})`
 }
 
 /** Why a change is there; undefined where its sign says it: what is new, and what is adopted. */

@@ -3,6 +3,7 @@ import { kinds } from './catalogue.ts'
 import { loginFeaturesOf } from './feature.ts'
 import { KINDS, type Resource } from './model.ts'
 import { listOf } from './value.ts'
+import { toMfaPolicy } from './wire/mfa-policy.ts'
 
 /** Kinds of credentials, in the order in which one is taken for a user's where nobody says which. */
 const CREDENTIAL_KINDS = KINDS.filter((kind) => kinds[kind].credential)
@@ -19,10 +20,14 @@ export function organizationOf(resources: readonly Resource[]): Organization {
       else heldBy.set(one.parentId!, [credential])
     }
   }
+  const mfaPolicies = Map.groupBy(byKind.get('mfaPolicy') ?? [], ({ parentId }) => parentId!)
   const features = new Set(byKind.get('feature')?.map(({ name }) => name))
   const [quorum] = byKind.get('rootQuorum') ?? []
   return {
-    users: (byKind.get('user') ?? []).map((user) => userOf(user, heldBy.get(user.id!) ?? [], features)),
+    users: (byKind.get('user') ?? []).map((user) => ({
+      ...userOf(user, heldBy.get(user.id!) ?? [], features),
+      mfaPolicies: (mfaPolicies.get(user.id!) ?? []).map(toMfaPolicy),
+    })),
     rootQuorum: {
       userIds: textsOf(quorum?.fields['users']),
       threshold: Number(quorum?.fields['threshold'] ?? 0),
@@ -30,7 +35,11 @@ export function organizationOf(resources: readonly Resource[]): Organization {
   }
 }
 
-function userOf({ id, name, fields }: Resource, held: readonly Credential[], features: ReadonlySet<string>): User {
+function userOf(
+  { id, name, fields }: Resource,
+  held: readonly Credential[],
+  features: ReadonlySet<string>,
+): Omit<User, 'mfaPolicies'> {
   const email = fields['email']
   const byCode = loginFeaturesOf(fields).some((feature) => features.has(feature))
   return {

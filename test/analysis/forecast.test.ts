@@ -423,3 +423,11 @@ describe('forecast', () => {
     expect(forecasts(given, '2026-12-01T00:00:00Z')).toEqual([['CREATE_USER_TAG', 'denied: no policy allows it']])
   })
 })
+
+test('forecast: what is planned after an MFA policy of the acting user needs its factors, and comes after it', () => {
+  const fields = { condition: 'true', requiredAuthenticationMethods: [['passkey', 'session']], order: 1 }
+  const desired = [declare('user.alice', { email: 'alice@acme.test' }), declare('mfaPolicy.alice.m', fields), ...newTag]
+  const told = Object.fromEntries(forecasts({ desired }))
+  const waits = 'waits for another factor of alice (passkey or session)'
+  expect(Object.values(told).toSorted()).toEqual(['completes at once', waits].toSorted())
+})

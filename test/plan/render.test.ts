@@ -179,7 +179,7 @@ describe('render', () => {
       - \`~\` add policies, change policies, delete policies and change the root quorum: alice → alice and bob
       - no change for any other wallet
 
-      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`cd0f858e55b8\` of 2026-01-02T03:04:05.000Z
+      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`6553e1edeb03\` of 2026-01-02T03:04:05.000Z
       "
     `)
   })

@@ -1,3 +1,4 @@
+import type { AuthenticationMethod, MfaPolicy } from '../../authority/index.ts'
 import { formatAddress } from '../address.ts'
 import type { Resource, Value } from '../model.ts'
 import { isPlainRecord, listOf } from '../value.ts'
@@ -69,14 +70,27 @@ export function toUpdateIntent(live: Resource, policy: Resource, fields: readonl
   }
 }
 
-/** The steps as the API has them, and as who asks which are open reads them. */
+/** The policy as authority reads it. */
+export function toMfaPolicy(policy: Resource): MfaPolicy {
+  const { condition, order } = policy.fields
+  const steps = listOf(policy.fields[METHODS]).map((step) => listOf(step).map(toWireMethod))
+  return { id: policy.id!, condition: String(condition), order: Number(order), steps }
+}
+
+/** The words of definitions for a method: `passkey`, and what narrows it. */
+export function methodText({ type, id }: AuthenticationMethod): string {
+  return id === undefined ? wordOf(type) : `${wordOf(type)} ${id}`
+}
+
+/** The steps as the API has them. */
 function toWireSteps({ fields }: Resource): Value {
   return listOf(fields[METHODS]).map((step) => ({ any: listOf(step).map(toWireMethod) }))
 }
 
-function toWireMethod(method: Value): Value {
+function toWireMethod(method: Value): { readonly type: string; readonly id?: string } {
   if (!isPlainRecord(method)) return { type: wireType(String(method)) }
-  return { ...method, type: wireType(String(method['type'])) }
+  const { type, id } = method
+  return { type: wireType(String(type)), ...(id === undefined ? {} : { id: String(id) }) }
 }
 
 function wordOf(type: string): string {

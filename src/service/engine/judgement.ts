@@ -35,8 +35,8 @@ export interface Judge {
   decide(item: Case, ballots: readonly Ballot[]): Promise<Judgement>
   /** Whether this user may approve or reject, beside those who have approved. */
   mayVote(item: Case, ballots: readonly Ballot[], voter: Ballot): Promise<boolean>
-  /** Whether an expression of its own holds for the activity; undefined where it cannot be evaluated. */
-  holds(item: Case, ballots: readonly Ballot[], expression: string): Promise<boolean | undefined>
+  /** Says whether an expression of its own holds for the activity; undefined where it cannot be evaluated. */
+  conditions(item: Case, ballots: readonly Ballot[]): Promise<(expression: string) => boolean | undefined>
 }
 
 /** Creates a judge over a source of compiled policies. */
@@ -59,14 +59,17 @@ export function createJudge(policiesOf: PolicySource): Judge {
       const { budget } = item.context.work
       return approver !== undefined && mayVote(policies, context, approver, voter.credential, budget)
     },
-    async holds(item, ballots, expression) {
+    async conditions(item, ballots) {
       const { work } = item.context
-      const [compiled] = work.inSteps(`expression ${expression}`, {
-        items: [expression],
-        step: (condition) => compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }),
-        weight: weightOfExpressions([expression]),
-      })
-      return conditionHolds(compiled!, await buildPolicyContext(item, ballots), work.budget)
+      const context = await buildPolicyContext(item, ballots)
+      return (expression) => {
+        const [compiled] = work.inSteps(`expression ${expression}`, {
+          items: [expression],
+          step: (condition) => compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }),
+          weight: weightOfExpressions([expression]),
+        })
+        return conditionHolds(compiled!, context, work.budget)
+      }
     },
   }
 }

@@ -35,7 +35,7 @@ export async function stepsOfVote(
   const policies = (await listMfaPolicies(tx, homeId, [userId])).map(toMfaPolicy)
   if (policies.length === 0) return NONE
   const ballots = withBallot(by.ballots, { userId, credential })
-  const policy = await applyingMfaPolicy(policies, (condition) => judge.holds(item, ballots, condition))
+  const policy = applyingMfaPolicy(policies, await judge.conditions(item, ballots))
   if (!policy) return NONE
   const since = windowAfter(by.windowOpenedAt, now)
   const before = by.votes.filter((vote) => vote.user_id === userId && isPending(vote) && vote.created_at >= since)

@@ -19,7 +19,7 @@ export async function checkScope(
   const { session_profile_id: sessionProfileId } = credential
   if (sessionProfileId === undefined) return
   const profile = await findSessionProfile(item.context.tx, homeId, sessionProfileId)
-  const isInside = profile && (await judge.holds(item, withBallot(ballots, { userId, credential }), profile.scope))
+  const isInside = profile && (await judge.conditions(item, withBallot(ballots, { userId, credential })))(profile.scope)
   if (isInside === undefined) {
     const reference = newUuid(randomBytes)
     logger.warn('the scope of a session cannot be evaluated', { reference, sessionProfileId, type: item.row.type })
