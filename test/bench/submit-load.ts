@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import type { Load } from './submit.ts'
 
-process.on('message', async ({ url, path, connections, requests }: Load) => {
+process.on('message', async ({ url, path, connections, requests, headers: common = {} }: Load) => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const { hostname, port } = new URL(url)
   let next = 0
@@ -23,7 +23,7 @@ process.on('message', async ({ url, path, connections, requests }: Load) => {
 
   function post(body: string, stamp: string): Promise<number> {
     return new Promise((resolve, reject) => {
-      const headers = { 'x-stamp': stamp, 'content-length': Buffer.byteLength(body) }
+      const headers = { ...common, ...(stamp && { 'x-stamp': stamp }), 'content-length': Buffer.byteLength(body) }
       const sent = request({ hostname, port, path, method: 'POST', agent, headers }, (answer) => {
         answer.resume()
         answer.on('end', () => resolve(answer.statusCode ?? 0))

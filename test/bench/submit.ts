@@ -36,7 +36,9 @@ export interface Load {
   readonly url: string
   readonly path: string
   readonly connections: number
-  /** Bodies with their stamps. */
+  /** Of every request, besides its stamp. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Bodies with their stamps; an empty stamp is none. */
   readonly requests: readonly (readonly [body: string, stamp: string])[]
 }
 
