@@ -52,8 +52,11 @@ export async function killLogins({ kills }: { readonly kills: number }): Promise
         if (name !== 'init') spent.push(ask)
         return reply.body
       }
-      if (reply === undefined || reply.status >= 500) figures.unanswered++
-      else if (isRepeated) return undefined
+      if (reply === undefined || reply.status >= 500) {
+        figures.unanswered++
+        // A code of its own may still come: one that is asked for again could not be told from it.
+        if (name === 'init') return undefined
+      } else if (isRepeated) return undefined
       else throw new Error(`${name} was refused: ${JSON.stringify(reply.body)}`)
     }
   }
