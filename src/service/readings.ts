@@ -1,6 +1,7 @@
 /**
- * What the sources leave open about carrying activities out, and the reading that this service takes. The texts of
- * refusals that have no published form stand here and nowhere else.
+ * What the sources leave open about carrying activities out, and the reading that this service takes, with the texts of
+ * refusals that have no published form. Those about votes stand in src/service/engine/readings.ts; a text that says what one
+ * check has found stands beside that check.
  */
 import { ApiError, apiError, GRPC, type Wire } from '../protocol/index.ts'
 

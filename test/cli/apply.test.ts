@@ -84,6 +84,24 @@ describe('apply: what cannot work submits nothing', () => {
     expect(ran.stderr).toContain('error cli/denied: reader may not create tag one')
     expect(ran.exit).toBe(1)
     expect(await countActivities(service)).toBe(before)
+
+    // What is submitted all the same is denied, and can be looked into.
+    const made = await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: 'no-tags',
+      effect: 'EFFECT_DENY',
+      condition: 'true',
+      consensus: 'true',
+      notes: '',
+    })
+    const { policyId } = made.result.createPolicyResult!
+    await expect(
+      reader.client.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'one', userIds: [] }),
+    ).rejects.toThrow()
+    const text = await quorate(['activities'], { env })
+    const why = `The following policies denied this action: ${policyId}`
+    expect(text.stdout).toMatch(new RegExp(`CREATE_USER_TAG .*FAILED .*by reader.*\\n +${why}\\n`))
+    const [denied] = JSON.parse((await quorate(['activities', '--json'], { env })).stdout).activities
+    expect(denied.failureDetails[0].policyEvaluations).toEqual([{ policyId, outcome: 'OUTCOME_DENY_EXPLICIT' }])
   })
 
   test('a new user without a way in is denied in the plan with the API’s words, and made once their login is set', async () => {

@@ -143,6 +143,7 @@ const activity = {
     deep: [{ name: 'one' }],
   },
   failure: 'it failed',
+  failureDetails: [{ message: 'a policy denied it' }],
   sends: [
     {
       receiver: { address: '0xab', name: 'payroll' },

@@ -35,6 +35,8 @@ export interface ActivityView {
   /** The same of a send on Solana. */
   readonly solana?: SolanaDescription
   readonly failure?: string
+  /** What the API adds to the failure; of a denial, why, and the outcome of each policy (docs/protocol/errors.md#denials). */
+  readonly failureDetails?: readonly Wire.Any[]
   /** Names in it, and of those who asked and voted, that look like others that live. */
   readonly lookAlikes?: readonly LookAlikeView[]
 }
@@ -69,6 +71,7 @@ export function viewActivity(activity: Wire.Activity, nowMs: number, actual?: Ac
     parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
     ...(actual ? describeSends(activity, actual) : {}),
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
+    ...(activity.failure?.details?.length ? { failureDetails: activity.failure.details } : {}),
     ...(alike.length > 0 ? { lookAlikes: alike } : {}),
   }
 }
@@ -108,6 +111,7 @@ export const renderActivity = view(
         ? [['approvals', `lapse in ${age(Date.parse(view.approvalsLapseAt) - now)} unless it completes`]]
         : []),
       ...(view.failure ? [['failure', view.failure]] : []),
+      ...reasonsOf(view).map((reason) => ['reason', reason]),
       ...(view.sends ?? []).flatMap((send) => sendRows(send, style)),
       ...(view.solana ? solanaRows(view.solana, style) : []),
       ...(view.lookAlikes ?? []).map((one) => ['beware', style.warning(lookAlikeText(one))]),
@@ -122,9 +126,15 @@ export const renderActivity = view(
 /** One line of a list of activities. */
 export const renderActivityLine = view((view: ActivityView, style: Style, now: number): string => {
   const type = view.type.replace('ACTIVITY_TYPE_', '').padEnd(26)
+  const failure = view.failure ? `    ${style.error(reasonsOf(view).join('; ') || view.failure)}\n` : ''
   const alike = (view.lookAlikes ?? []).map((one) => `    ${style.warning(lookAlikeText(one))}\n`)
-  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${alike.join('')}`
+  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${failure}${alike.join('')}`
 })
+
+/** Of a denial which policies denied it, which the failure, the same of all, does not say. */
+function reasonsOf({ failureDetails = [] }: ActivityView): readonly string[] {
+  return failureDetails.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
+}
 
 function lookAlikeText({ kind, name, like, difference }: LookAlikeView): string {
   return `${kinds[kind].one} ${name} looks like ${like}: ${difference}`

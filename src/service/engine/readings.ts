@@ -1,9 +1,21 @@
 /**
- * What the sources leave open about activities and votes, and the reading that this service takes. Nothing else in the
- * engine decides such a question by itself.
+ * What the sources leave open about votes, and about how far a submit reaches across the organization tree, and the reading that
+ * this service takes. What they leave open about the activities themselves stands in src/service/readings.ts.
  */
-import type { ActivityFamily } from '../../protocol/index.ts'
+import { type ActivityFamily, ApiError, apiError, GRPC, REQUEST_LIMITS } from '../../protocol/index.ts'
 import type { Reach } from './caller.ts'
+
+/** Unstated: the refusal of a rejection that comes too late (docs/protocol/activities.md#votes). */
+export function rejectedTooLate({ id, status }: { readonly id: string; readonly status: string }): ApiError {
+  const message = `activity ${id} cannot be rejected: its status is ${status}`
+  return new ApiError(GRPC.InvalidArgument, message, { code: 'REQUEST_INVALID' })
+}
+
+/** Unstated: the refusal of an approval whose bytes an answer has no room for beside those of the other votes. */
+export function tooManyVoteBytes(activityId: string): ApiError {
+  const most = `the votes on activity ${activityId} would have more than ${REQUEST_LIMITS.votesBytes} bytes`
+  return apiError('requestInvalid', `${most}: approve it by its fingerprint, with approve_activity`)
+}
 
 /**
  * Unstated: for which submits a parent's organization id may stand for a sub-organization

@@ -8,7 +8,7 @@
  */
 import { type Ballot, windowAfter, withBallot } from '../../authority/index.ts'
 import { newUuid } from '../../crypto/index.ts'
-import { ApiError, apiError, GRPC, isTerminal, permissionDenied, REQUEST_LIMITS } from '../../protocol/index.ts'
+import { type ApiError, apiError, isTerminal, permissionDenied, REQUEST_LIMITS } from '../../protocol/index.ts'
 import {
   type ActivityRecordRow,
   findActivityByFingerprint,
@@ -30,6 +30,7 @@ import { type Case, denialOf, type Judgement } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { isPending, pendingDecision, type StepsOfVote, stepsOfVote } from './mfa.ts'
 import { encodeOutcomes } from './outcomes.ts'
+import { rejectedTooLate, tooManyVoteBytes } from './readings.ts'
 import type { PreparedSubmit } from './request.ts'
 import { checkScope } from './scope.ts'
 import { hasSecret, messagePlace, sealText } from './sealed-requests.ts'
@@ -96,8 +97,7 @@ export async function voteByResubmission(
 function checkRoomForVote(activity: ActivityRecordRow, votes: readonly VoteRow[], { request }: Voter): void {
   const bytes = votes.reduce((sum, { message }) => sum + message.length, request.message.length)
   if (bytes <= REQUEST_LIMITS.votesBytes || isTerminal(activity.status)) return
-  const most = `the votes on activity ${activity.id} would have more than ${REQUEST_LIMITS.votesBytes} bytes`
-  throw apiError('requestInvalid', `${most}: approve it by its fingerprint, with approve_activity`)
+  throw tooManyVoteBytes(activity.id)
 }
 
 async function approve(
@@ -169,10 +169,7 @@ async function reject(
   voter: Voter,
 ): Promise<Voted> {
   const { now } = voter
-  if (isTerminal(activity.status)) {
-    const message = `activity ${activity.id} cannot be rejected: its status is ${activity.status}`
-    throw new ApiError(GRPC.InvalidArgument, message, { code: 'REQUEST_INVALID' })
-  }
+  if (isTerminal(activity.status)) throw rejectedTooLate(activity)
   const item = reopenOrRefuse(tools, tx, activity, votes, voter)
   const ballots = await countBallots(tx, activity, votes, now)
   const judged = withHeldSubmitter(activity, votes, ballots)
