@@ -39,7 +39,7 @@ export function passkeyFacts(passkey: {
   return publicKey === undefined ? facts : { ...facts, public_key: publicKey }
 }
 
-/** The types of the session keys that logins give, by the login. */
+/** As which credential a login that is not yet made, or an attested token, is judged, by the login. */
 export const LOGIN_TYPES = {
   oauth: 'CREDENTIAL_TYPE_OAUTH_KEY_P256',
   code: 'CREDENTIAL_TYPE_OTP_AUTH_KEY_P256',

@@ -2,8 +2,8 @@ import { Command, CommanderError } from 'commander'
 import { type SettingFlags, settingRows } from '../config/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
 import type { CommandRow } from './command.ts'
+import { exitsOf, pages } from './commands/command-help.ts'
 import { commands } from './commands/index.ts'
-import { exitsOf, pages } from './commands/pages.ts'
 import type { Style } from './io.ts'
 
 /** The parsed command line: command, arguments, options and settings. */

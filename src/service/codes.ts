@@ -8,15 +8,15 @@ import { STORE_CODES } from './store/index.ts'
 export const SERVICE_CODES = {
   ...STORE_CODES,
   'service/data-folder-in-use': {
-    summary: 'Another process serves this data folder.',
-    solve: 'Stop the process whose id is named, or name another data folder with `--data`.',
+    summary: 'Another process serves this folder of a service.',
+    solve: 'Stop the process whose id is named, or name another folder: `serve --folder`, or `--data-dir` for `up`.',
   },
   'service/data-folder-damaged': {
-    summary: 'A file in the data folder does not say what this service wrote there.',
+    summary: 'A file in the service’s folder does not say what this service wrote there.',
     solve: 'Restore the named file from a backup of the same folder.',
   },
   'service/data-folder-incomplete': {
-    summary: 'The data folder lacks a part of what it had: its database, its master key or its `bootstrap.json`.',
+    summary: 'The service’s folder lacks a part of what it had: its database, its master key or its `bootstrap.json`.',
     solve: 'Mount the volume that it stands on, or put it back from a backup or a snapshot; nothing was written.',
   },
   'service/master-key-exposed': {
@@ -28,7 +28,7 @@ export const SERVICE_CODES = {
     solve: 'Give 32 random bytes, in a file as 64 hex characters.',
   },
   'service/no-operator': {
-    summary: 'No service that runs on this data folder takes an operator’s word.',
+    summary: 'No service that runs on this folder takes an operator’s word.',
     solve:
       'Start one with `quorate up` or `quorate serve`; with `NODE_ENV=production`, name it: `quorate serve --operator`.',
   },
@@ -50,7 +50,7 @@ export const SERVICE_CODES = {
   },
   'service/seal-broken': {
     summary: 'A sealed value does not open: the master key is another one, or the row was changed by hand.',
-    solve: 'Give the master key that the data folder was made with, or restore the folder from a backup.',
+    solve: 'Give the master key that the service’s folder was made with, or restore the folder from a backup.',
   },
   'service/mail-template-unreadable': {
     summary: 'A text of e-mails that the operator has put into a folder cannot be read.',

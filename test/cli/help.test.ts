@@ -1,7 +1,7 @@
 /** Help is a page for each command: synopsis, description, options with their defaults, exits, examples, where to go next. */
 import { describe, expect, test } from 'vitest'
+import { pages } from '../../src/cli/commands/command-help.ts'
 import { commands } from '../../src/cli/commands/index.ts'
-import { pages } from '../../src/cli/commands/pages.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { readCommandLine } from '../../src/cli/program.ts'
 import { settingRows } from '../../src/config/index.ts'

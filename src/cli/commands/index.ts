@@ -374,7 +374,8 @@ export const commands: readonly CommandRow[] = [
       },
       {
         flags: '--disk-watermark <bytes|percent>',
-        meaning: 'free space of the data folder’s disk below which submits are refused, as 503 (default: 67108864)',
+        meaning:
+          'free space of the disk of the service’s folder below which submits are refused, as 503 (default: 67108864)',
       },
       {
         flags: '--metrics-port <port>',

@@ -1,8 +1,8 @@
 import { KEY_VARIABLE, settingRows } from '../../config/index.ts'
 import { EXIT } from '../../diagnostics/index.ts'
 import type { CommandRow } from '../command.ts'
+import { EXIT_MEANINGS, exitsOf, pages } from '../commands/command-help.ts'
 import { commands } from '../commands/index.ts'
-import { EXIT_MEANINGS, exitsOf, pages } from '../commands/pages.ts'
 import { cell } from './cell.ts'
 
 /** Renders the reference page of commands, `docs/cli.md`. */

@@ -95,10 +95,14 @@ function incomplete(
 ): ServiceError {
   const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(' and ')
   const beside = has.length === 0 ? `\`${DATABASE_FILE}-wal\`` : list(has)
-  return new ServiceError('service/data-folder-incomplete', `the data folder lacks ${list(lacks)} beside ${beside}`, {
-    facts: { folder: dataDir, written: 'nothing' },
-    next: nextOf(dataDir, lacks, facts),
-  })
+  return new ServiceError(
+    'service/data-folder-incomplete',
+    `the service’s folder lacks ${list(lacks)} beside ${beside}`,
+    {
+      facts: { folder: dataDir, written: 'nothing' },
+      next: nextOf(dataDir, lacks, facts),
+    },
+  )
 }
 
 function nextOf(dataDir: string, lacks: readonly string[], facts: Facts | undefined): string {

@@ -41,7 +41,7 @@ export function readMasterKey(path: string, create?: (length: number) => Uint8Ar
   const read = () => readPrivate(path, { refusal: keyExposed })?.trim()
   if (create && read() === undefined) writePrivate(path, `${encodeHex(create(MASTER_KEY_LENGTH))}\n`)
   const text = read()
-  const next = 'put the master key that this data folder was made with back into its place'
+  const next = 'put the master key that this folder was made with back into its place'
   if (text === undefined) {
     throw new ServiceError('service/master-key-invalid', `the master key file \`${path}\` is missing`, {
       facts: { path },

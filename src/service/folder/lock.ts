@@ -95,9 +95,9 @@ function isBusy(error: unknown): boolean {
 
 function inUse(folder: string, pid: number | undefined): ServiceError {
   const owner = pid === undefined ? 'another process' : `process ${pid}`
-  return new ServiceError('service/data-folder-in-use', `the data folder \`${folder}\` is in use by ${owner}`, {
+  return new ServiceError('service/data-folder-in-use', `the service’s folder \`${folder}\` is in use by ${owner}`, {
     facts: { folder, pid },
-    next: 'stop that process, or name another data folder',
+    next: 'stop that process, or name another folder',
   })
 }
 

@@ -46,7 +46,7 @@ function notOpened(place: SealedPlace, cause: unknown): ServiceError {
   const where = `${place.table}.${place.column} of ${place.id}`
   return new ServiceError('service/seal-broken', `the sealed value in ${where} does not open with this master key`, {
     facts: { ...place },
-    next: 'give the master key that this data folder was made with',
+    next: 'give the master key that this folder was made with',
     cause,
   })
 }

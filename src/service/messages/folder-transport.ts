@@ -37,7 +37,7 @@ export function createFolderTransport(dataDir: string): Transport {
         writePrivate(join(folder, `${String(createdAt).padStart(16, '0')}-${id}.json`), `${JSON.stringify(written)}\n`)
         for (const name of listNames(folder).slice(0, -MOST_FILES)) rmSync(join(folder, name), { force: true })
         const from = content.kind === 'email' ? (content.from?.address ?? '') : ''
-        return { kind: 'sent', from, response: 'written into the outbox of the data folder' }
+        return { kind: 'sent', from, response: 'written into the outbox of the service’s folder' }
       } catch (error) {
         return { kind: 'failed', reason: error instanceof Error ? error.message : String(error), isFinal: false }
       }

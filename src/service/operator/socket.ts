@@ -29,14 +29,10 @@ function answer(operator: Operator, text: string): Reply {
 export async function askOperator(dataDir: string, request: OperatorRequest): Promise<OperatorState> {
   const text = await askPrivately(dataDir, NAME, JSON.stringify(request))
   if (text === undefined) {
-    throw new ServiceError(
-      'service/no-operator',
-      `no service takes an operator's word for the data folder \`${dataDir}\``,
-      {
-        facts: { folder: dataDir },
-        next: 'start it with `quorate up` or `quorate serve`; with NODE_ENV=production only `quorate serve --operator` listens',
-      },
-    )
+    throw new ServiceError('service/no-operator', `no service takes an operator's word for the folder \`${dataDir}\``, {
+      facts: { folder: dataDir },
+      next: 'start it with `quorate up` or `quorate serve`; with NODE_ENV=production only `quorate serve --operator` listens',
+    })
   }
   const reply = JSON.parse(text) as Reply
   if ('state' in reply) return reply.state

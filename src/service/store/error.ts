@@ -5,7 +5,7 @@ export const STORE_CODES = {
   'service/store-unavailable': {
     summary:
       'The database cannot be written or read: the disk is full, read-only or failing, or the service is closing.',
-    solve: 'Free space on the disk of the data folder, or check its health. The same request may be sent again.',
+    solve: 'Free space on the disk of the service’s folder, or check its health. The same request may be sent again.',
     retryable: true,
   },
 } as const satisfies Codes
@@ -16,7 +16,7 @@ export class StoreUnavailable extends QuorateError {
 
   constructor(reason: string, cause?: unknown) {
     super('service/store-unavailable', `the database cannot be used: ${reason}`, {
-      next: 'free space on the disk of the data folder, or check its health, and send the request again',
+      next: 'free space on the disk of the service’s folder, or check its health, and send the request again',
       cause,
     })
   }

@@ -205,7 +205,7 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   messages: {
     description:
-      'What has no mail server or SMS gateway goes into the folder `messages` of the data folder: a file each, which you alone may read. The thousand newest are kept. With `--follow --json` each is a line.',
+      'What has no mail server or SMS gateway goes into the folder `messages` of the service’s folder (`.quorate/service`): a file each, which you alone may read. The thousand newest are kept. With `--follow --json` each is a line.',
     examples: [['quorate messages --follow', 'and those that come']],
     seeAlso: ['serve', 'doctor'],
   },
