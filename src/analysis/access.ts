@@ -26,7 +26,7 @@ import {
   writeOut,
 } from '../policy/index.ts'
 import { nameValue, organizationOf, type Resource } from '../resources/index.ts'
-import { policyText } from './policies.ts'
+import { createPolicyCompiler, type PolicyCompiler, policyText } from './policies.ts'
 import { sameCoalitions } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
@@ -68,9 +68,17 @@ const NOBODY: Answer = { always: { classes: [], found: [] }, under: [] }
 export function accessChanges(
   before: OrganizationState,
   after: OrganizationState,
-  { now, namesById }: { readonly now: bigint; readonly namesById: ReadonlyMap<string, string> },
+  {
+    now,
+    namesById,
+    compile = createPolicyCompiler(),
+  }: {
+    readonly now: bigint
+    readonly namesById: ReadonlyMap<string, string>
+    readonly compile?: PolicyCompiler
+  },
 ): readonly AccessChange[] {
-  const rules = createRules(now)
+  const rules = createRules(now, compile)
   const [had, has] = [createAccess(before, { rules, now, namesById }), createAccess(after, { rules, now, namesById })]
   const isSame = createSameness(had, has)
   const walletsBefore = new Map(thingsOf(before, 'wallet').map((one) => [one.id!, one]))
@@ -108,16 +116,10 @@ function createSameness(had: AccessOf, has: AccessOf): (old: Question, now: Ques
     ...[...then!].filter(([key]) => !later!.has(key)),
     ...[...later!].filter(([key]) => !then!.has(key)),
   ].map(([, person]) => person)
-  // Policies of one effect, consensus and time have the same voters, whatever they are about.
-  const votersBy = remember((key: string) => {
-    const [effect, consensus, time] = JSON.parse(key) as [PolicyText['effect'], string | null, string | null]
-    return compilePolicy({ id: '', name: '', effect, consensus: consensus ?? undefined, time: time ?? undefined })
-  })
-  const votersOf = ({ effect, consensus, time }: PolicyText) => votersBy(text([effect, consensus, time]))
   return (old, now) => {
     if (!sameQuorum || old.key !== now.key || old.texts.some((one, index) => one !== now.texts[index])) return false
     if (moved.length === 0) return true
-    const policies = now.texts.map(votersOf)
+    const policies = now.texts.map(now.consensusOf)
     return moved.every((person) => !countsIn(policies, now.base, person))
   }
 }
@@ -174,7 +176,7 @@ interface Rules {
   readonly consensusOf: (policy: PolicyText) => CompiledPolicy
 }
 
-function createRules(now: bigint): Rules {
+function createRules(now: bigint, compile: PolicyCompiler): Rules {
   // A condition's part holds a request when it holds: an ALLOW without consensus.
   const compiledOf = remember((condition: string) =>
     compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }),
@@ -191,10 +193,14 @@ function createRules(now: bigint): Rules {
     })
   })
   return {
-    rowOf: remember((policy) => takeApart(policyText(policy))),
+    rowOf: remember((policy) => takeApart(compile(policyText(policy)))),
     verdictOf,
     narrow: (row, power) => narrowBy(power)(row),
-    consensusOf: remember(({ condition: _condition, ...policy }) => compilePolicy(policy)),
+    consensusOf: remember((policy) => ({
+      ...compile(policy),
+      policy: { ...policy, condition: undefined },
+      condition: undefined,
+    })),
   }
 }
 
@@ -276,10 +282,10 @@ function createAccess(
   return { people, organization, ask, answer }
 }
 
-function takeApart(policy: PolicyText): Row {
+function takeApart({ policy, condition: compiled }: CompiledPolicy): Row {
   const { condition } = policy
   if (condition === undefined || condition === null) return { policy, parts: [] }
-  const { tree } = parse(condition)
+  const tree = compiled?.tree ?? parse(condition).tree
   const trees = tree?.kind === 'logic' && tree.operator === '&&' ? tree.operands : tree ? [tree] : []
   const parts = trees.map((one): Part => {
     const reads = readsOf(one)

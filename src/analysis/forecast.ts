@@ -5,7 +5,7 @@ import { type Actual, type Desired, organizationOf } from '../resources/index.ts
 import { accessChanges } from './access.ts'
 import { createSensitivity, type Effect, effectOf, influences, policyVersions, requestKey } from './influence.ts'
 import { contextOf, outcomeOf } from './outcome.ts'
-import { createPolicyCompiler, policyText } from './policies.ts'
+import { createPolicyCompiler, type PolicyCompiler, policiesOf, policyText } from './policies.ts'
 import { createCarrier, type OrganizationState, standIns, startState } from './state.ts'
 import { createDoorkeeper } from './ways-in.ts'
 
@@ -37,8 +37,9 @@ export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: 
   if (plan.batches.length === 0) return plan
   const ids = standIns(plan, desired)
   const carryOut = createCarrier({ plan, desired, ids })
-  const { judged, states } = judgeAll(plan, { actual, now, ids, carryOut })
-  const after = ordered(plan.batches, judged, states)
+  const compile = createPolicyCompiler()
+  const { judged, states } = judgeAll(plan, { actual, now, ids, carryOut, compile })
+  const after = ordered(plan.batches, { judged, states, compile })
   const batches = plan.batches.map(
     (batch, index): Batch => ({ ...batch, after: after[index]!, forecast: judged[index]!.forecast }),
   )
@@ -47,7 +48,7 @@ export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: 
   // Power is told of what the definitions ask for, not of what the planner may do: a key that only reads sees what is planned all the same.
   const isCarriedOut = judged.every(({ happens }) => happens)
   const target = isCarriedOut ? states.at(-1)! : plan.batches.reduce(carryOut, states[0]!)
-  const access = accessChanges(states[0]!, target, { now: nanoseconds(now), namesById })
+  const access = accessChanges(states[0]!, target, { now: nanoseconds(now), namesById, compile })
   const limits: readonly AccessLimit[] = [
     ...(isCarriedOut ? [] : (['not-carried-out'] as const)),
     ...(actual.unread?.includes('wallet') ? (['wallets-unread'] as const) : []),
@@ -64,12 +65,14 @@ function judgeAll(
     now,
     ids,
     carryOut,
+    compile,
   }: Required<Omit<ForecastInput, 'desired'>> & {
     readonly ids: ReturnType<typeof standIns>
     readonly carryOut: ReturnType<typeof createCarrier>
+    readonly compile: PolicyCompiler
   },
 ): { readonly judged: readonly Judged[]; readonly states: readonly OrganizationState[] } {
-  const judge = createJudge(plan.actor, Date.parse(now))
+  const judge = createJudge(plan.actor, { nowMs: Date.parse(now), compile })
   const lockedOut = createDoorkeeper(plan)
   const judged: Judged[] = []
   let state = startState(actual)
@@ -112,10 +115,12 @@ interface Judge {
 }
 
 /** Decides requests, equal ones in equal states once: a thousand new wallets are one decision. */
-function createJudge(actor: Plan['actor'], nowMs: number): Judge {
-  const compilePolicies = createPolicyCompiler()
+function createJudge(
+  actor: Plan['actor'],
+  { nowMs, compile }: { readonly nowMs: number; readonly compile: PolicyCompiler },
+): Judge {
   let known = new Map<string, Forecast>()
-  let policies: ReturnType<typeof compilePolicies> | undefined
+  let policies: ReturnType<typeof policiesOf> | undefined
   let organization: Organization | undefined
   const judge: Omit<Judge, 'moved'> & ((...given: Parameters<Judge>) => ReturnType<Judge>) = (
     { type, parameters },
@@ -124,7 +129,7 @@ function createJudge(actor: Plan['actor'], nowMs: number): Judge {
     organization ??= organizationOf(state.things)
     const submitter = actingVoter(organization, actor)
     if (!submitter) return { outcome: { outcome: 'denied', reason: `${actor.userName} will not be a user any more` } }
-    policies ??= compilePolicies(state)
+    policies ??= policiesOf(state, compile)
     const request = { type, parameters, submitter, state, organization, policies, nowMs }
     const context = contextOf(request)
     const key = requestKey(context)
@@ -147,11 +152,18 @@ function createJudge(actor: Plan['actor'], nowMs: number): Judge {
  */
 function ordered(
   batches: readonly Batch[],
-  judged: readonly Judged[],
-  states: readonly OrganizationState[],
+  {
+    judged,
+    states,
+    compile,
+  }: {
+    readonly judged: readonly Judged[]
+    readonly states: readonly OrganizationState[]
+    readonly compile: PolicyCompiler
+  },
 ): readonly (readonly number[])[] {
   const deciding = judged.flatMap(({ effect }, index) => (effect ? [index] : []))
-  const sensitivityOf = createSensitivity(deciding.length === 0 ? [] : policyVersions(states, policyText))
+  const sensitivityOf = createSensitivity(deciding.length === 0 ? [] : policyVersions(states, policyText), compile)
   const known = new Map<string, ReturnType<typeof sensitivityOf>>()
   const sensitivities = judged.map(({ context }) => {
     if (!context || deciding.length === 0) return undefined

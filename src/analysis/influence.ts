@@ -11,7 +11,6 @@
 import {
   authorize,
   type CompiledPolicy,
-  compilePolicy,
   type PolicyContext,
   type PolicyText,
   type Reads,
@@ -19,6 +18,7 @@ import {
 } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
 import { kinds, listOf, loginFeaturesOf, type Resource, sameValue } from '../resources/index.ts'
+import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** The changes of a batch that decisions read. */
@@ -90,16 +90,19 @@ export function effectOf(before: OrganizationState, after: OrganizationState, ac
 }
 
 /** Makes the question of what the decision about a request reads, given every version of every policy that there will be. */
-export function createSensitivity(versions: readonly PolicyText[]): (context: PolicyContext) => Sensitivity {
+export function createSensitivity(
+  versions: readonly PolicyText[],
+  compile: PolicyCompiler = createPolicyCompiler(),
+): (context: PolicyContext) => Sensitivity {
   const rows = versions.map((policy) => {
     // Who approves is another question; without a consensus the condition alone decides.
-    const { consensus, ...rest } = compilePolicy({ ...policy, effect: 'EFFECT_ALLOW' })
+    const { consensus, ...rest } = compile(policy)
     const { roots } = readsOf(rest.condition?.tree)
     const personal = roots.has('approvers') || roots.has('credentials')
     const reads = readsOf(consensus?.tree, personal ? rest.condition?.tree : undefined)
     return {
       id: policy.id,
-      compiled: { ...rest, consensus: undefined },
+      compiled: { ...rest, policy: { ...policy, effect: 'EFFECT_ALLOW' as const }, consensus: undefined },
       personal,
       people: personal || consensus !== undefined,
       email: reads.chains.has('approvers.email') || reads.chains.has('approvers'),

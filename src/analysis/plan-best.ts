@@ -1,4 +1,4 @@
-import { approvalRounds, digestOf, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
+import { approvalRounds, makePlan, type Plan, type PlanInput } from '../plan/index.ts'
 import { forecast } from './forecast.ts'
 
 /** Members of a plan that are not made from definitions and live state. */
@@ -14,11 +14,8 @@ export interface PlanNotes {
 export function planWithForecast(input: PlanInput, { folder }: PlanNotes = {}): ReturnType<typeof makePlan> {
   const made = makePlan(input)
   const best = bestOrder(input, forecast(made.plan, input))
-  const plan: Plan = {
-    ...best,
-    ...(folder === undefined ? {} : { folder }),
-  }
-  return { ...made, plan: { ...plan, digest: digestOf(plan) } }
+  // Its digest stays: where the plan was made from is no part of it.
+  return { ...made, plan: { ...best, ...(folder === undefined ? {} : { folder }) } }
 }
 
 function bestOrder(input: PlanInput, plan: Plan): Plan {

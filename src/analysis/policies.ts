@@ -1,18 +1,25 @@
-import { type CompiledPolicy, compilePolicy, type PolicyText } from '../policy/index.ts'
+import { type CompiledPolicy, createCompiler, type PolicyText } from '../policy/index.ts'
 import type { Resource, Value } from '../resources/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
-/** Compiles the policies of a state; one that has not changed since the last state is not compiled again. */
-export function createPolicyCompiler(): (state: OrganizationState) => readonly CompiledPolicy[] {
+/** Compiles a policy, equal ones once. */
+export type PolicyCompiler = (policy: PolicyText) => CompiledPolicy
+
+/** Makes a compiler that everything in one forecast shares: most policies are in all of its states, and asked about in three ways. */
+export function createPolicyCompiler(): PolicyCompiler {
+  const compile = createCompiler()
   const compiled = new Map<string, CompiledPolicy>()
-  return (state) =>
-    thingsOf(state, 'policy').map((resource) => {
-      const text = policyText(resource)
-      const key = JSON.stringify(text)
-      const known = compiled.get(key) ?? compilePolicy(text)
-      compiled.set(key, known)
-      return known
-    })
+  return (policy) => {
+    const key = JSON.stringify(policy)
+    const known = compiled.get(key) ?? compile(policy)
+    compiled.set(key, known)
+    return known
+  }
+}
+
+/** The policies of a state, compiled. */
+export function policiesOf(state: OrganizationState, compile: PolicyCompiler): readonly CompiledPolicy[] {
+  return thingsOf(state, 'policy').map((resource) => compile(policyText(resource)))
 }
 
 /** A policy of a state as the evaluator reads it. */

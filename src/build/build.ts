@@ -5,11 +5,8 @@
  */
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { bundleWorkflows, WORKFLOWS_FILE } from '../worker/index.ts'
-import { precompile } from './precompile.ts'
-
-const root = join(import.meta.dirname, '../..')
+import { bundle } from './bundle.ts'
 
 /** What is loaded by its path, from beside the file that loads it: each keeps its own name. */
 const ENTRIES = [
@@ -22,21 +19,7 @@ const ENTRIES = [
 const [folder] = process.argv.slice(2)
 if (folder === undefined) throw new Error('expected the folder to write into')
 rmSync(folder, { recursive: true, force: true })
-await build({
-  absWorkingDir: root,
-  entryPoints: ENTRIES,
-  entryNames: '[name]',
-  chunkNames: 'part-[hash]',
-  outdir: folder,
-  bundle: true,
-  splitting: true,
-  packages: 'external',
-  plugins: [precompile],
-  platform: 'node',
-  format: 'esm',
-  target: 'node22',
-  logLevel: 'warning',
-})
+await bundle(ENTRIES, folder)
 chmodSync(join(folder, 'main.js'), 0o755)
 const { code } = await bundleWorkflows()
 writeFileSync(join(folder, WORKFLOWS_FILE), code)

@@ -55,15 +55,22 @@ export function textOf(tree: Tree | undefined): string | undefined {
   return tree?.kind === 'scalar' && typeof tree.value === 'string' ? tree.value : undefined
 }
 
-/** Applies a function to every scalar of a tree and gives the tree of the results. */
+/** Applies a function to every scalar of a tree and gives the tree of the results. What holds nothing new is given as it is: most of a file is. */
 export function mapScalars(tree: Tree, change: (scalar: ScalarTree) => ScalarTree): Tree {
   switch (tree.kind) {
     case 'scalar':
       return change(tree)
-    case 'list':
-      return { ...tree, items: tree.items.map((item) => mapScalars(item, change)) }
-    case 'map':
-      return { ...tree, entries: tree.entries.map((entry) => ({ ...entry, value: mapScalars(entry.value, change) })) }
+    case 'list': {
+      const items = tree.items.map((item) => mapScalars(item, change))
+      return items.some((item, index) => item !== tree.items[index]) ? { ...tree, items } : tree
+    }
+    case 'map': {
+      const entries = tree.entries.map((entry) => {
+        const value = mapScalars(entry.value, change)
+        return value === entry.value ? entry : { ...entry, value }
+      })
+      return entries.some((entry, index) => entry !== tree.entries[index]) ? { ...tree, entries } : tree
+    }
     default:
       return tree satisfies never
   }

@@ -20,7 +20,7 @@ import { evaluateEach, type PolicyIndex } from './fast/index-of-policies.ts'
 import { type Budget, createBudget, createFrame, Frame, isUsedUp } from './frame.ts'
 import type { Approver, CredentialFacts, Decision, Outcome, PolicyContext, PolicyOutcome } from './model.ts'
 
-export { type CompiledPolicy, compilePolicy, compileWatched } from './compiled-policy.ts'
+export { type CompiledPolicy, compilePolicy, compileWatched, createCompiler } from './compiled-policy.ts'
 
 /** The policies for a decision, or an index of them where there are many requests. */
 export type Policies = readonly CompiledPolicy[] | PolicyIndex

@@ -30,16 +30,33 @@ export function compilePolicy(policy: PolicyText): CompiledPolicy {
   return compileWatched(policy)
 }
 
+/** Makes a compiler of many policies, which compiles an expression that several of them have once. */
+export function createCompiler(): (policy: PolicyText) => CompiledPolicy {
+  const known = new Map<string, CompiledExpression>()
+  return (policy) =>
+    compileEach(policy, (field, text) => {
+      const key = `${field} ${text}`
+      const compiled = known.get(key) ?? compileExpression(field, text)
+      known.set(key, compiled)
+      return compiled
+    })
+}
+
 /** Makes the probe of one field of a policy: it is called for each compiled node (tracing, coverage). */
 export type Watch = (field: PolicyField, types: Unit['types']) => Probe
 
 /** Compiles a policy with probes on its nodes, for a trace or for coverage. It decides as the one of `compilePolicy` does. */
 export function compileWatched(policy: PolicyText, watch?: Watch): CompiledPolicy {
+  return compileEach(policy, (field, text) => compileExpression(field, text, watch && ((types) => watch(field, types))))
+}
+
+function compileEach(
+  policy: PolicyText,
+  compile: (field: PolicyField, text: string) => CompiledExpression,
+): CompiledPolicy {
   const { time, condition, consensus } = policy
   const compiled = (field: PolicyField, text: string | undefined) =>
-    text === undefined || text === null
-      ? undefined
-      : compileExpression(field, text, watch && ((types) => watch(field, types)))
+    text === undefined || text === null ? undefined : compile(field, text)
   const who = compiled('consensus', consensus)
   const quiet = (outcome: QuietOutcome): PolicyOutcome => Object.freeze({ policyId: policy.id, outcome })
   return {

@@ -9,7 +9,7 @@
  */
 export { activityParams, exposedOnly, paramNames } from './activity-params.ts'
 export type { Expression } from './ast.ts'
-export { authorize, type CompiledPolicy, compilePolicy, conditionHolds, mayVote } from './authorize.ts'
+export { authorize, type CompiledPolicy, compilePolicy, conditionHolds, createCompiler, mayVote } from './authorize.ts'
 export { type Coalitions, findCoalitions, type SetsOfPeople, writeOut } from './coalitions.ts'
 export { type PolicyCode, policyCodes } from './codes.ts'
 export { type Completion, type Completions, completeAt, type Hover, hoverAt } from './complete.ts'

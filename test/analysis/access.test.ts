@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accessChanges } from '../../src/analysis/access.ts'
 import { planWithForecast } from '../../src/analysis/index.ts'
-import { createPolicyCompiler } from '../../src/analysis/policies.ts'
+import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
 import { votersOf } from '../../src/authority/index.ts'
 import { readPlan, renderPlanText, writePlan } from '../../src/plan/index.ts'
 import { authorize, mayVote, type PolicyContext, type Voter } from '../../src/policy/index.ts'
@@ -382,7 +382,7 @@ describe('access', () => {
 
 /** Tries all 31 sets of five people, each in every order of voting. */
 function bruteForce(things: readonly Resource[], type: string, wallet: string | undefined): readonly string[] {
-  const policies = createPolicyCompiler()({ things })
+  const policies = policiesOf({ things }, createPolicyCompiler())
   const organization = organizationOf(things)
   const all = votersOf(organization, 0)
   const context = (some: readonly Voter[]): PolicyContext => ({

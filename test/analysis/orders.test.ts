@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { forecast, planWithForecast } from '../../src/analysis/index.ts'
 import { outcomeOf } from '../../src/analysis/outcome.ts'
-import { createPolicyCompiler } from '../../src/analysis/policies.ts'
+import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
 import { actingVoter } from '../../src/authority/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { loadDefinitions } from '../../src/definitions/index.ts'
@@ -169,7 +169,7 @@ function walk(plan: Plan, model: Model, choose: (n: number) => number): Readonly
     const submitter = actingVoter(organization, plan.actor)
     if (!submitter) return { outcome: 'denied', reason: 'alice will not be a user any more' }
     const filled = fillParameters(parameters, ids) as Readonly<Record<string, unknown>>
-    const policies = createPolicyCompiler()(now)
+    const policies = policiesOf(now, createPolicyCompiler())
     return outcomeOf({
       type,
       parameters: filled,

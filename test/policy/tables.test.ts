@@ -157,6 +157,7 @@ test('policy: the room exports what is listed here', () => {
       "completeAt",
       "conditionHolds",
       "createBudget",
+      "createCompiler",
       "elementType",
       "evaluate",
       "explain",
