@@ -98,12 +98,16 @@ describe('dry run: by type', () => {
       )
     expect(makers.sort()).toEqual([
       'cli/background/come-up.ts',
+      'cli/commands/logout.ts',
       'cli/commands/up.ts',
       'cli/commands/vote.ts',
       'cli/commands/worker.ts',
       // Where it is declared.
       'cli/organization-worker.ts',
       'operations/clients.ts',
+      // Logging in is a submit.
+      'session/check-proxy.ts',
+      'session/stamped-login.ts',
     ])
   })
 })
