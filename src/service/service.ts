@@ -25,7 +25,7 @@ import { createSealing } from './keys/index.ts'
 import { createMessenger, createTransports, readMessageRules } from './messages/index.ts'
 import { listenForMetrics, type Metrics } from './metrics/index.ts'
 import { createWebhookUrlRules } from './network/index.ts'
-import { createOauth2Exchange, createTokenIssuer, issuerOf } from './oauth/index.ts'
+import { createOauth2Exchange, createTokenIssuer, issuerOf, vouchingIssuers } from './oauth/index.ts'
 import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
@@ -104,6 +104,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     ]
     const fetchDocument = createDocumentFetch({ privateOrigins, resolveHost })
     const issuer = await createTokenIssuer(tools, { url: settings.issuerUrl, rotate: settings.rotateIssuerKey })
+    const vouches = vouchingIssuers(providerUrls, settings.privateIssuers)
     const oidc = createOidcVerifier({ fetchDocument, clock, logger, own: issuer })
     const exchangeCode = createOauth2Exchange({ ...tools, fetchDocument, providerUrls })
     const webhookKeys = await prepareWebhookKeys(tools, { rotate: settings.rotateWebhookKey })
@@ -121,7 +122,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     const engine = createEngine({
       ...tools,
       outside: { checkWebhookUrl: webhookUrls.check, chains, exchangeCode },
-      oauth: { issueToken: issuer.issue, linkingIssuer: issuerOf('google', providerUrls) },
+      oauth: { issueToken: issuer.issue, linkingIssuer: issuerOf('google', providerUrls), vouches },
       effects: { wakeSender: sender.wake, wakeMessenger: messenger.wake },
       messages,
       pool,
@@ -153,6 +154,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       (await createAuthProxyServer({
         ...settings.proxy,
         providerUrls,
+        vouches,
         read: database.read,
         unseal: tools.sealing.unseal,
         upstream: async ({ kind, ...request }) => {

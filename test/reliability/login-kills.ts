@@ -13,7 +13,7 @@ import { newSignUp } from '../service/proxy/stage.ts'
 import { openLoginStage, type ProxyReply } from './login-stage.ts'
 
 /** A kill comes within so many ms of a request, which is about as long as one takes. */
-const WITHIN_MS = 25
+const WITHIN_MS = 150
 const STEPS = ['init', 'verify', 'signUp', 'login', 'oauth'] as const
 
 export interface LoginKills {

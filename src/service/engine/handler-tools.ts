@@ -17,6 +17,8 @@ export interface OauthTools {
   ) => string
   /** The issuer of Google's tokens, by which a parent may link its users (docs/protocol/oauth.md#social-linking). */
   readonly linkingIssuer: string
+  /** Whether an issuer is believed about e-mail addresses (docs/protocol/oauth.md#addresses-that-a-token-proves). */
+  readonly vouches: (issuer: string) => boolean
 }
 
 /** The tools that all handlers have, whatever the request. */

@@ -75,3 +75,20 @@ export function findOauth2Provider(provider: string, urls: ProviderUrls): Oauth2
 export function issuerOf(name: 'google' | 'apple' | 'facebook', urls: ProviderUrls): string {
   return urls[name] ?? PROVIDERS[name].url
 }
+
+/** Facebook's tokens name another issuer where an app logs in with limited tracking. */
+const LIMITED_FACEBOOK = 'https://limited.facebook.com'
+
+/**
+ * Whether an issuer is believed about e-mail addresses: the providers of the table, and what the operator has named. Any other
+ * may say of any address that it is somebody's (docs/protocol/oauth.md#addresses-that-a-token-proves).
+ * @param operators origins of issuers that the operator has named
+ */
+export function vouchingIssuers(urls: ProviderUrls, operators: readonly string[] = []): (issuer: string) => boolean {
+  const known = new Set([
+    ...(['google', 'apple', 'facebook'] as const).map((name) => issuerOf(name, urls)),
+    LIMITED_FACEBOOK,
+  ])
+  const named = new Set(operators.map((url) => new URL(url).origin))
+  return (issuer) => known.has(issuer) || (URL.canParse(issuer) && named.has(new URL(issuer).origin))
+}

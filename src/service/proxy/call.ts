@@ -16,6 +16,8 @@ export interface ProxyCall extends Forwarder {
   readonly turnstileSiteKey: string | undefined
   /** Of Google's tokens, which alone link identities. */
   readonly linkingIssuer: string
+  /** Whether an issuer is believed about e-mail addresses. */
+  readonly vouches: (issuer: string) => boolean
   /** Verifies a token that the organization's contact got. Throws `ApiError`. */
   verifyToken(token: string): Promise<VerificationClaims>
   /** Reads a token without asking whether it was used: whom it still logs in, the service knows. */
@@ -55,9 +57,10 @@ export function requireProvider({ settings, linkingIssuer }: ProxyCall, token: s
   if (!settings.methods.includes(method)) throw authProxyRefusals.oauthNotEnabled()
 }
 
-/** The e-mail address that a token's issuer has verified; what it is worth depends on its signature. */
-export function emailIn(token: string): string | undefined {
-  return readIdentity(claimsOf(token))?.verifiedEmail
+/** The e-mail address that a token's issuer has verified, if it is believed; what it is worth depends on its signature. */
+export function emailIn({ vouches }: ProxyCall, token: string): string | undefined {
+  const { issuer = '', verifiedEmail } = readIdentity(claimsOf(token)) ?? {}
+  return vouches(issuer) ? verifiedEmail : undefined
 }
 
 function claimsOf(token: string): JsonObject {

@@ -51,7 +51,7 @@ async function checkProof(
   if (verificationToken) {
     const { verificationType, contact } = await call.verifyToken(verificationToken)
     if (verificationType === CONTACTS[filterType] && isSameContact(verificationType, filterValue, contact)) return
-  } else if (oidcToken && filterType === 'EMAIL' && emailIn(oidcToken) === filterValue.toLowerCase()) {
+  } else if (oidcToken && filterType === 'EMAIL' && emailIn(call, oidcToken) === filterValue.toLowerCase()) {
     // Looking for it has the service verify it.
     await call.query('list_suborgs', { filterType: 'OIDC_TOKEN', filterValue: oidcToken })
     return

@@ -50,7 +50,7 @@ async function checkContacts(call: ProxyCall, request: Wire.SignupV2Request): Pr
   const { verificationToken, oauthProviders } = request
   const proved = verificationToken ? await call.verifyToken(verificationToken) : undefined
   if (proved) requireMethod(call, METHOD_OF_OTP[proved.verificationType])
-  const emails = oauthProviders.map(({ oidcToken }) => (oidcToken ? emailIn(oidcToken) : undefined))
+  const emails = oauthProviders.map(({ oidcToken }) => (oidcToken ? emailIn(call, oidcToken) : undefined))
   const isProved = (column: 'email' | 'phone_number', value: string) =>
     proved !== undefined &&
     OTP_TYPES[proved.verificationType].column === column &&

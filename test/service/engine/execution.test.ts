@@ -86,7 +86,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
       chains: createChains({}),
       exchangeCode: () => Promise.reject(new Error('not asked')),
     },
-    oauth: { issueToken: () => '', linkingIssuer: '' },
+    oauth: { issueToken: () => '', linkingIssuer: '', vouches: () => false },
     rates: { ...createRates({}), countCaller },
     clock: () => NOW,
     randomBytes,

@@ -127,6 +127,16 @@ describe('proxy: sign-up', () => {
     expect(await stage.root.query('list_suborgs')).toEqual(before)
   })
 
+  test('proxy: sign-up: an issuer that nobody has named proves no address', async () => {
+    await stage.set({ allowedAuthMethods: ['oauth'] })
+    const claims = { iss: 'https://issuer.test', aud: 'a', sub: 's', email: 'ada@acme.test', email_verified: true }
+    const given = { userEmail: 'ada@acme.test', oauthProviders: [{ providerName: 'g', oidcToken: unsigned(claims) }] }
+    expect(said(await stage.post('signup_v2', newSignUp(given)))).toEqual(
+      said(await stage.post('signup_v2', newSignUp({ userEmail: 'ada@acme.test' }))),
+    )
+    await stage.set({ allowedAuthMethods: [] })
+  })
+
   test('proxy: sign-up: ways in that are not offered are refused', async () => {
     await stage.set({ allowedAuthMethods: ['email'] })
     const wallet = [{ apiKeyName: 'wallet-auth', publicKey: '11'.repeat(32), curveType: 'API_KEY_CURVE_ED25519' }]

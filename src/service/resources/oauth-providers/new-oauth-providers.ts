@@ -70,7 +70,8 @@ export async function addOauthProviders(
     ids.push(id)
     const row = { id, organization_id: organizationId, user_id: user.id, name, issuer, audience, subject }
     await insertOauthProvider(tx, { ...row, created_at: now, updated_at: now })
-    if (verifiedEmail !== undefined && verifiedEmail === user.email?.toLowerCase()) {
+    const isProved = verifiedEmail !== undefined && context.oauth.vouches(issuer)
+    if (isProved && verifiedEmail === user.email?.toLowerCase()) {
       const proof = { type: 'EMAIL', contact: verifiedEmail }
       await upsertVerifiedContact(tx, { organization_id: organizationId, user_id: user.id, ...proof })
     }
