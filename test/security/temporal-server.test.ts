@@ -65,10 +65,10 @@ async function attempt(certificates?: object): Promise<readonly Outcome[]> {
 const isAlert = (heard: string) => heard.length === 7 && heard.charCodeAt(0) === 21
 
 describe.skipIf(!linux)('temporal server: what listens', () => {
-  test('the service once and Temporal at seven ports, on the loopback interface alone', () => {
+  test('the service and its authentication proxy at a port each and Temporal at seven, on the loopback interface alone', () => {
     expect(ports).toHaveLength(7)
     expect(ports).toContain(grpcPort)
-    expect(listeners.filter(({ program }) => !program.startsWith('temporal'))).toHaveLength(1)
+    expect(listeners.filter(({ program }) => !program.startsWith('temporal'))).toHaveLength(2)
     expect(new Set(listeners.map(({ host }) => host))).toEqual(new Set(['127.0.0.1']))
   })
 })
