@@ -61,9 +61,16 @@ export function createRecords(folder: string): Records {
     return listRecords(folder).map(({ name }) => name)
   })
   const isKept = (name: string) => !PASSING.has(dirname(name))
-  /** Throws for a record that was there: the operator who took it away wants what it stands for to be done again. */
-  const assertNeverMade = async (path: string) => {
-    if (isKept(nameOf(path)) && (await names.has(nameOf(path)))) throw missing(path, folder)
+  /**
+   * Looks a second time for a record that was not there, if its name is: a name is written after its record, so that a writer
+   * may have come between the two looks. Throws for one that was there and is not: the attacker who took it away wants what it
+   * stands for to be done again.
+   */
+  const lookAgain = async <Found>(path: string, look: (path: string) => Promise<Found | undefined>) => {
+    if (!isKept(nameOf(path)) || !(await names.has(nameOf(path)))) return undefined
+    const found = await look(path)
+    if (found === undefined) throw missing(path, folder)
+    return found
   }
   /** After a death between a record and its name, the next one who meets the record adds it. */
   const assertNamed = async (path: string) => {
@@ -74,11 +81,8 @@ export function createRecords(folder: string): Records {
       // A look makes nothing.
       if (!existsSync(folder) && !existsSync(namesFolderOf(folder))) return undefined
       const known = await key()
-      const marked = await readFile(path)
-      if (marked === undefined) {
-        await assertNeverMade(path)
-        return undefined
-      }
+      const marked = (await readFile(path)) ?? (await lookAgain(path, readFile))
+      if (marked === undefined) return undefined
       const text = open(path, marked, { key: known, name: nameOf(path) })
       await assertNamed(path)
       return text
@@ -89,7 +93,7 @@ export function createRecords(folder: string): Records {
     },
     async claim(path, text) {
       const record = await marked(path, text)
-      if ((await versionOf(path)) === undefined) await assertNeverMade(path)
+      if ((await versionOf(path)) === undefined) await lookAgain(path, versionOf)
       await claimFile(path, record)
       await assertNamed(path)
     },

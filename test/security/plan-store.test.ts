@@ -151,6 +151,32 @@ test('a record that was taken away is missed, by its name: when it is read, made
   expect(readFileSync(names, 'utf8')).toBe(`${plan.digest.replace('sha256:', '')}\n`)
 })
 
+test('a record that is written while others look for it is not taken for one that was taken away', async () => {
+  const path = join(folder, 'send-progress', 'a'.repeat(64))
+  const stateOf = () =>
+    [path, ...readdirSync(`${folder}.names`).map((name) => join(`${folder}.names`, name))].map(
+      (file) => [file, existsSync(file) ? readFileSync(file) : undefined] as const,
+    )
+  const put = (state: ReturnType<typeof stateOf>) => {
+    for (const [file] of stateOf()) rmSync(file, { force: true })
+    // The record before its name, as a writer does.
+    for (const [file, bytes] of state) if (bytes) writeFileSync(file, bytes, { mode: 0o600 })
+  }
+  const before = stateOf()
+  await again().write(path, 'begun')
+  const after = stateOf()
+  const seen = new Set<string | undefined>()
+  // The writer comes after so many turns of the event loop: before the look, between its two parts, after it.
+  for (let turns = 0; turns < 60; turns++) {
+    put(before)
+    const look = again().read(path)
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+    put(after)
+    seen.add(await look)
+  }
+  expect([...seen].filter((text) => text !== undefined)).toEqual(['begun'])
+})
+
 test('a store whose shelves were all taken away is missed too', async () => {
   rmSync(folder, { recursive: true })
   await expect(createPlanStore(folder).spentBy(plan.digest)).rejects.toMatchObject({ code: 'apply/record-missing' })
