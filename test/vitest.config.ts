@@ -13,9 +13,6 @@ export default defineConfig({
     // What hangs is ended; a machine that is only slow, such as one that compiles a client meanwhile, is not.
     testTimeout: 90_000,
     hookTimeout: 120_000,
-    // Temporal's hook on promises, which replays leave in the process that files share, fails on promises of Node's own that have no
-    // constructor; that is its fault in a process of tests, and of nothing that is tested.
-    onUnhandledError: ({ stack = '' }) => !stack.includes('@temporalio/worker/lib/workflow/vm-shared.js'),
     reporters: ['default'],
     // Files share two processes, unless they must not: in one of its own, each would load the whole house anew.
     projects: [

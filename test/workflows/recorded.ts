@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WorkflowHandle } from '@temporalio/client'
-import { Worker, type WorkflowBundle } from '@temporalio/worker'
+import { type ReplayWorkerOptions, Worker, type WorkflowBundle } from '@temporalio/worker'
 import { createDataConverter } from '../../src/worker/index.ts'
 import { testSeal } from '../test-seal.ts'
 import { type History, historyFromText, historyToText } from './history-json.ts'
@@ -28,7 +28,21 @@ export async function replayHistory(
 
 /** Payloads are bound to the id of their workflow, which a history says itself. */
 export function replaySealed(history: History, workflowId: string, workflowBundle: WorkflowBundle): Promise<void> {
-  return Worker.runReplayHistory({ workflowBundle, dataConverter: createDataConverter(testSeal) }, history, workflowId)
+  return replay({ workflowBundle, dataConverter: createDataConverter(testSeal) }, history, workflowId)
+}
+
+/** Replays what was recorded before payloads were sealed. */
+export function replayClear(history: History, workflowBundle: WorkflowBundle): Promise<void> {
+  return replay({ workflowBundle }, history)
+}
+
+/**
+ * In a thread of the workflows' own, as a worker runs them. Without being told, Temporal replays in the thread of its caller,
+ * and its hooks on promises, errors and rejections stay in the process that test files share.
+ */
+function replay(options: ReplayWorkerOptions, history: History, workflowId?: string): Promise<void> {
+  const threaded = { ...options, debugMode: false }
+  return Worker.runReplayHistory(threaded, history, workflowId)
 }
 
 export function sealedHistories(): readonly string[] {

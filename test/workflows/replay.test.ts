@@ -4,13 +4,13 @@
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Worker } from '@temporalio/worker'
+import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js'
 import { describe, expect, test } from 'vitest'
 import { bundleWorkflows } from '../../src/worker/index.ts'
 import { patches } from '../../workflows/patches.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { historyFromText } from './history-json.ts'
-import { readSealed, replaySealed, sealedHistories } from './recorded.ts'
+import { readSealed, replayClear, replaySealed, sealedHistories } from './recorded.ts'
 import { PLANTED_SECRET } from './small-activities.ts'
 
 const folder = join(import.meta.dirname, 'histories')
@@ -24,7 +24,7 @@ describe('replay: recorded histories', () => {
   })
 
   test.each(names)('%s replays', async (name) => {
-    await Worker.runReplayHistory({ workflowBundle: await testBundle() }, historyFromText(read(name)))
+    await replayClear(historyFromText(read(name)), await testBundle())
   })
 
   test('a workflow with one more step in it is refused', async () => {
@@ -44,7 +44,7 @@ describe('replay: recorded histories', () => {
       expect(changed).not.toBe(text)
       writeFileSync(file, changed)
       const workflowBundle = await bundleWorkflows(join(mutant, 'index.ts'))
-      const replay = Worker.runReplayHistory({ workflowBundle }, historyFromText(read('approved.json')))
+      const replay = replayClear(historyFromText(read('approved.json')), workflowBundle)
       await expect(replay).rejects.toThrow(/nondeterminism|determinism/i)
     } finally {
       rmSync(mutant, { recursive: true, force: true })
@@ -77,6 +77,14 @@ describe('replay: sealed histories', () => {
     const replay = replaySealed(history, 'apply/another', await testBundle())
     await expect(replay).rejects.toThrow(/nondeterminism|determinism/i)
   })
+})
+
+test('replay: no hook of Temporal stays in the process that test files share', async () => {
+  const hooks = () => [Error.prepareStackTrace, ...process.listeners('unhandledRejection')]
+  const before = hooks()
+  await replayClear(historyFromText(read('approved.json')), await testBundle())
+  expect(hooks()).toEqual(before)
+  expect(globalHandlers.installed).toBe(false)
 })
 
 describe('histories: what stands in them', () => {
