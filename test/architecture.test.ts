@@ -155,7 +155,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   oauth: ['readings', 'store', 'resources/table', 'keys', 'oidc', 'verification', 'engine', 'login'],
   outbox: ['store', 'resources/table', 'keys', 'network', 'loop'],
   sends: ['signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
-  history: ['sends', 'chains', 'nodes', 'store'],
+  history: ['sends', 'chains', 'nodes', 'store', 'resources/table'],
   resources: [
     'resources/table',
     'readings',

@@ -2,6 +2,7 @@
  * Import targets (docs/protocol/bundles.md#import-targets): a key pair made for one import of one user. A failed import
  * leaves it usable, a successful one takes it away. Unstated: it lasts 24 hours, and of each kind a user may have 32.
  */
+
 import { CryptoError, hpkeOpen, uncompressP256 } from '../../crypto/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import { ApiError, apiError, GRPC } from '../../protocol/index.ts'
@@ -10,10 +11,10 @@ import { createKeyPair, type SealedPlace } from '../keys/index.ts'
 import {
   deleteImportTarget,
   deleteLapsedImportTargets,
+  type ImportTargetRow,
   insertImportTarget,
   listImportTargets,
 } from '../resources/imports/store.ts'
-import type { ImportTargetRow } from '../store/index.ts'
 import { signBundle } from './bundle.ts'
 import { type EncryptedBundle, readEncryptedBundle } from './encrypted-bundle.ts'
 

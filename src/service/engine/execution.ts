@@ -1,5 +1,4 @@
-import type { RandomBytes } from '../../crypto/index.ts'
-import { newUuid } from '../../crypto/index.ts'
+import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { MadeAddress } from '../proofs/index.ts'

@@ -8,8 +8,8 @@ import {
   type PolicyKeys,
   type PolicyText,
 } from '../../policy/index.ts'
-import { listPolicies } from '../resources/policies/store.ts'
-import { type PolicyRow, type PolicyVersion, readPolicyVersion, type Transaction } from '../store/index.ts'
+import { listPolicies, type PolicyRow } from '../resources/policies/store.ts'
+import { type PolicyVersion, readPolicyVersion, type Transaction } from '../store/index.ts'
 import { type Work, weightOfExpressions } from './work.ts'
 
 /** Gives an organization's policies, compiled and indexed. */

@@ -1,7 +1,7 @@
 import { printDecimal } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { Asset } from '../chains/index.ts'
-import type { SendRow } from '../store/index.ts'
+import type { SendRow } from '../resources/sends/store.ts'
 
 /** A send that is in a block, and what the service knows of it. */
 export interface SentTransaction {

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { RandomBytes } from '../../crypto/index.ts'
-import { newUuid } from '../../crypto/index.ts'
+import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import { ApiError, apiError, type JsonObject } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { StoreUnavailable } from '../store/index.ts'

@@ -2,6 +2,7 @@
  * Sessions: the keys that a login registers and what the client gets to know of them (docs/protocol/sessions.md). A session is
  * its key: it ends when the key does, and nothing else is ever taken as proof of it.
  */
+
 import { compressP256, createP256KeyBytes, encodeBase58Check, hpkeSeal, uncompressP256 } from '../../crypto/index.ts'
 import { concatBytes, decodeHex, encodeHex } from '../../encoding/index.ts'
 import { apiError } from '../../protocol/index.ts'
@@ -9,8 +10,8 @@ import type { HandlerContext } from '../engine/index.ts'
 import { openServiceKey } from '../keys/index.ts'
 import { publicKeyTaken } from '../readings.ts'
 import { deleteApiKeys, insertApiKey, listApiKeys } from '../resources/api-keys/store.ts'
-import { findSessionProfile } from '../resources/session-profiles/store.ts'
-import { type ApiKeyRow, findApiKeyByPublicKey, type SessionProfileRow } from '../store/index.ts'
+import { findSessionProfile, type SessionProfileRow } from '../resources/session-profiles/store.ts'
+import { type ApiKeyRow, findApiKeyByPublicKey } from '../store/index.ts'
 import { evictExpiringKeys, isPast } from './expiring-keys.ts'
 import {
   DEFAULT_SECONDS,

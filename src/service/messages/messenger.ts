@@ -2,6 +2,7 @@
  * Sends messages, in the background of the service. What is to be sent is in the store, sealed, from the moment it was asked
  * for until it was sent or given up: a service that was killed sends it later, once more at worst.
  */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
@@ -12,9 +13,10 @@ import {
   findNextMessage,
   insertEmailEvent,
   listDueMessages,
+  type MessageRow,
   postponeMessage,
 } from '../resources/messages/store.ts'
-import type { Database, MessageRow } from '../store/index.ts'
+import type { Database } from '../store/index.ts'
 import type { Email, Message, Outgoing, Sent, Sms, Transport } from './message.ts'
 import { openMessage } from './record.ts'
 

@@ -1,7 +1,7 @@
 import { decodeUtf8, encodeUtf8 } from '../../encoding/index.ts'
 import type { Sealing } from '../keys/index.ts'
-import { insertMessage } from '../resources/messages/store.ts'
-import type { MessageRow, Transaction } from '../store/index.ts'
+import { insertMessage, type MessageRow } from '../resources/messages/store.ts'
+import type { Transaction } from '../store/index.ts'
 import type { Message, Outgoing } from './message.ts'
 
 /**

@@ -3,6 +3,7 @@
  * The client's secret is opened for the exchange and kept nowhere; of the access token nothing is kept but what the client's
  * own key opens.
  */
+
 import { CryptoError, openEnvelope, type RandomBytes, uncompressP256 } from '../../crypto/index.ts'
 import { decodeHex, decodeUtf8, encodeUtf8, isHex } from '../../encoding/index.ts'
 import { apiError, type Wire } from '../../protocol/index.ts'
@@ -18,8 +19,8 @@ import {
   oauth2ProviderNotConfigured,
   unknownOauth2Provider,
 } from '../readings.ts'
-import { findOauth2Credential } from '../resources/oauth2-credentials/store.ts'
-import type { Database, Oauth2CredentialRow } from '../store/index.ts'
+import { findOauth2Credential, type Oauth2CredentialRow } from '../resources/oauth2-credentials/store.ts'
+import type { Database } from '../store/index.ts'
 import { exchangeCode } from './exchange.ts'
 import { findOauth2Provider, type ProviderUrls } from './providers.ts'
 

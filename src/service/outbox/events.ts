@@ -1,8 +1,8 @@
 import type { WebhookEventType } from '../../webhook/index.ts'
-import { insertWebhookDelivery } from '../resources/webhook-endpoints/deliveries-store.ts'
+import { insertWebhookDelivery, type WebhookDeliveryRow } from '../resources/webhook-endpoints/deliveries-store.ts'
 import { listWebhookEndpoints } from '../resources/webhook-endpoints/store.ts'
 import { toWireWebhookEndpoint } from '../resources/webhook-endpoints/wire.ts'
-import type { Transaction, WebhookDeliveryRow } from '../store/index.ts'
+import type { Transaction } from '../store/index.ts'
 import type { WebhookEvent } from './event.ts'
 import { produceSendStatus } from './send-status.ts'
 

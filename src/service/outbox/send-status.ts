@@ -2,7 +2,8 @@ import { sha256 } from '../../crypto/index.ts'
 import { encodeHex } from '../../encoding/index.ts'
 import type { JsonObject, Wire } from '../../protocol/index.ts'
 import { findBillingOrganization } from '../resources/organizations/store.ts'
-import type { SendRow, Transaction } from '../store/index.ts'
+import type { SendRow } from '../resources/sends/store.ts'
+import type { Transaction } from '../store/index.ts'
 import type { WebhookEvent } from './event.ts'
 
 /** Tells the billing organization the new status of a send (docs/protocol/webhooks.md#status-of-sends). */

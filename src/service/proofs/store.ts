@@ -1,4 +1,18 @@
-import { type AppProofsRow, prepare, type Transaction } from '../store/index.ts'
+import { prepare, type Transaction } from '../store/index.ts'
+
+/** What the service has signed about one activity. */
+export interface AppProofsRow {
+  activity_id: string
+  organization_id: string
+  /** JSON list, as it is answered. */
+  proofs: string
+}
+
+declare module '../store/schema.ts' {
+  interface Schema {
+    app_proofs: AppProofsRow
+  }
+}
 
 const ofActivities = prepare((tx, of: { organizationId: string; activityIds: readonly string[] }) =>
   tx

@@ -1,12 +1,12 @@
 import { apiError } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/index.ts'
 import { mentionedTwice } from '../readings.ts'
-import type { PolicyRow, TagRow, UserRow, WalletAccountRow } from '../store/index.ts'
-import { findPolicy } from './policies/store.ts'
+import type { UserRow } from '../store/index.ts'
+import { findPolicy, type PolicyRow } from './policies/store.ts'
 import { listPrivateKeys, type PrivateKeyFacts } from './private-keys/store.ts'
-import { listTags } from './tags/store.ts'
+import { listTags, type TagRow } from './tags/store.ts'
 import { listUsers } from './users/store.ts'
-import { listAccountsById } from './wallets/accounts-store.ts'
+import { listAccountsById, type WalletAccountRow } from './wallets/accounts-store.ts'
 import { listWallets, type WalletFacts } from './wallets/store.ts'
 
 /** Throws the refusal of a list that mentions a value twice. */

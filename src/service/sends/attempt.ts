@@ -1,4 +1,5 @@
 /** One signed form of an Ethereum send. All forms of a send have its nonce, so that the chain takes one of them. */
+
 import {
   encodeSignedEthereum,
   ethereumDigest,
@@ -8,8 +9,8 @@ import {
 } from '../../chain/index.ts'
 import { decodeHex, encodeHex } from '../../encoding/index.ts'
 import type { EthereumCall, Fees } from '../nodes/index.ts'
-import { insertAttempt } from '../resources/sends/store.ts'
-import type { SendAttemptRow, SendRow, Transaction } from '../store/index.ts'
+import { insertAttempt, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
+import type { Transaction } from '../store/index.ts'
 import { keyGone, withSenderKey } from './account-key.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'

@@ -5,8 +5,7 @@
  */
 
 import { type EthereumNode, NodeRefusal } from '../nodes/index.ts'
-import { deleteAttempts, updateSend } from '../resources/sends/store.ts'
-import type { SendAttemptRow, SendRow } from '../store/index.ts'
+import { deleteAttempts, type SendAttemptRow, type SendRow, updateSend } from '../resources/sends/store.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
 import { changeSend, type Handover } from './family.ts'

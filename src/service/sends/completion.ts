@@ -2,11 +2,11 @@
  * From a request to a signed transaction (docs/protocol/sends.md#nonces-and-fees): gas, fees and nonce are filled in
  * where the caller has left them out. The signed bytes are in the store before anybody else has them.
  */
+
 import { authorizationItem, encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { type EthereumNode, type Fees, NodeRefusal, otherChain, raiseFees } from '../nodes/index.ts'
-import { findFlyingAttempt, listAttempts, listTaken, updateSend } from '../resources/sends/store.ts'
-import type { SendRow } from '../store/index.ts'
+import { findFlyingAttempt, listAttempts, listTaken, type SendRow, updateSend } from '../resources/sends/store.ts'
 import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import { draftSend } from './draft.ts'

@@ -3,9 +3,9 @@
  * an authorization holds for one nonce of the account (EIP-7702), and executions are counted: what would move either is
  * not sent at the same time.
  */
+
 import { signAuthorization } from '../../chain/index.ts'
-import { listSigned } from '../resources/sends/store.ts'
-import type { SendRow } from '../store/index.ts'
+import { listSigned, type SendRow } from '../resources/sends/store.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
 import type { Draft, NoDraft, OnTheWay, Place } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'

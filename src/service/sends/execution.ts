@@ -1,6 +1,6 @@
 import { encodeExecution, executionDigest, signAuthorization, signBytes } from '../../chain/index.ts'
 import { EXECUTION_LASTS_S, executionDomain, executionNonce, isDelegated, missingContract } from '../nodes/index.ts'
-import type { SendRow } from '../store/index.ts'
+import type { SendRow } from '../resources/sends/store.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
 import type { Draft, NoDraft, OnTheWay, Place } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'

@@ -6,8 +6,8 @@ import type { Chain } from '../chains/index.ts'
 import type { Sealing } from '../keys/index.ts'
 import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
 import type { Outbox } from '../outbox/index.ts'
-import { updateSend } from '../resources/sends/store.ts'
-import { type Database, type SendAttemptRow, type SendRow, StoreUnavailable, type Transaction } from '../store/index.ts'
+import { type SendAttemptRow, type SendRow, updateSend } from '../resources/sends/store.ts'
+import { type Database, StoreUnavailable, type Transaction } from '../store/index.ts'
 
 export interface SendTools {
   readonly database: Database

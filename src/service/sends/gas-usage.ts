@@ -12,13 +12,15 @@ import { type Chain, USD_PLACES, valueInUsd } from '../chains/index.ts'
 import {
   findGasUsage,
   findGasUsageConfig,
+  type GasUsageConfigRow,
   insertGasUsage,
   sumGasUsage,
   updateGasUsage,
 } from '../resources/gas-usage/store.ts'
 import { listFeatures } from '../resources/organizations/features-store.ts'
 import { findOrganization } from '../resources/organizations/store.ts'
-import type { GasUsageConfigRow, SendRow, Transaction } from '../store/index.ts'
+import type { SendRow } from '../resources/sends/store.ts'
+import type { Transaction } from '../store/index.ts'
 
 /** The cost of an organization's sponsored sends in the window, and its limit. */
 export interface GasUsage {

@@ -1,7 +1,7 @@
 import type { SmartContractInterface } from '../../chain/index.ts'
 import { executionInterfaces } from '../nodes/index.ts'
+import type { SendRow } from '../resources/sends/store.ts'
 import { readContractInterfaces } from '../signing/index.ts'
-import type { SendRow } from '../store/index.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 
 /** The interfaces that decode the errors of a send's contracts: those of its organization, and the gas station's own. */

@@ -1,4 +1,4 @@
-import type { SendRow } from '../store/index.ts'
+import type { SendRow } from '../resources/sends/store.ts'
 import { readSendRequest } from './request.ts'
 
 /** Which of a row of numbers are spoken for. */

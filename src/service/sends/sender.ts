@@ -3,12 +3,12 @@
  * and are handed over one after the other, so that their nonces have neither gaps nor twins; lanes do not wait for
  * each other. Everything that matters is in the store: a service that was killed goes on where it was.
  */
+
 import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import type { Chain } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
 import { NodeUnreachable } from '../nodes/index.ts'
-import { listAttempts, listOpenSends } from '../resources/sends/store.ts'
-import type { SendRow } from '../store/index.ts'
+import { listAttempts, listOpenSends, type SendRow } from '../resources/sends/store.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
 import { apart, type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
 import { createSolanaFamily } from './solana-family.ts'

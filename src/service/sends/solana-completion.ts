@@ -2,6 +2,7 @@
  * From a request to a signed Solana transaction (docs/protocol/sends.md#solana-sends): blockhash and compute budget are
  * filled in where the caller has left them out. The signed bytes are in the store before anybody else has them.
  */
+
 import {
   type ComputeBudget,
   MAX_COMPUTE_UNITS,
@@ -20,9 +21,16 @@ import {
 } from '../../chain/index.ts'
 import { type Bytes, decodeBase64, encodeBase64 } from '../../encoding/index.ts'
 import { NodeRefusal, type SolanaNode } from '../nodes/index.ts'
-import { insertAttempt, isSentElsewhere, listSigned, updateSend } from '../resources/sends/store.ts'
+import {
+  insertAttempt,
+  isSentElsewhere,
+  listSigned,
+  type SendAttemptRow,
+  type SendRow,
+  updateSend,
+} from '../resources/sends/store.ts'
 import { lookForSigner, withSigningKey } from '../signing/index.ts'
-import type { SendAttemptRow, SendRow, Transaction } from '../store/index.ts'
+import type { Transaction } from '../store/index.ts'
 import { failure } from './failure.ts'
 import type { Completion } from './family.ts'
 import { raiseGas } from './gas-usage.ts'

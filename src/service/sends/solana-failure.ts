@@ -1,9 +1,10 @@
 /** The API's error of a Solana transaction that failed (docs/protocol/sends.md#reverts). */
+
 import { decodeProgramError, placeAsAsked, readSolanaDraft, type SmartContractInterface } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { NodeRefusal, SolanaRun, TransactionError } from '../nodes/index.ts'
+import type { SendRow } from '../resources/sends/store.ts'
 import { readContractInterfaces } from '../signing/index.ts'
-import type { SendRow } from '../store/index.ts'
 import type { SendTools } from './family.ts'
 
 /** Unstated: the words. Where it failed: tried before it was sent, in its block, or when it was handed over. */

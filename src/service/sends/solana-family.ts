@@ -1,5 +1,5 @@
 import { createSolanaNode, NodeRefusal } from '../nodes/index.ts'
-import type { SendAttemptRow, SendRow } from '../store/index.ts'
+import type { SendAttemptRow, SendRow } from '../resources/sends/store.ts'
 import { type CreateChainFamily, changeSend, type Handover } from './family.ts'
 import { completeSolana, waitFor } from './solana-completion.ts'
 import { isRefusedForGood, refusalFailure } from './solana-failure.ts'

@@ -1,4 +1,4 @@
-import type { SendAttemptRow } from '../store/index.ts'
+import type { SendAttemptRow } from '../resources/sends/store.ts'
 
 /** The stored form of a request to send on Solana. */
 export interface SolanaRequest {

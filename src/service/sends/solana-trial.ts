@@ -1,9 +1,10 @@
 /** A Solana send's transaction, tried before anything of it is signed; rent is paid in advance where that is wanted. */
+
 import { readSolanaDraft, sumOfPrefunds, withPrefunds } from '../../chain/index.ts'
 import { type Bytes, encodeBase64 } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import { NodeRefusal } from '../nodes/index.ts'
-import type { SendRow } from '../store/index.ts'
+import type { SendRow } from '../resources/sends/store.ts'
 import { paysRent } from './gas-usage.ts'
 import { explainRun, isRefusedForGood, refusalFailure } from './solana-failure.ts'
 import { findRent, lacksPayer, NO_RENT, type Rent } from './solana-rent.ts'

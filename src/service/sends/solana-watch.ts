@@ -1,9 +1,9 @@
 /** Solana sends that nodes have, until they are in a block that counts, or can no longer be. */
+
 import { NO_BLOCKHASH, prefundsOf, readSolanaDraft, sumOfPrefunds } from '../../chain/index.ts'
 import { decodeBase64, encodeBase58 } from '../../encoding/index.ts'
 import { NodeRefusal, NodeUnreachable, type SignatureStatus, type SolanaNode, type SolanaRun } from '../nodes/index.ts'
-import { listAttempts } from '../resources/sends/store.ts'
-import type { SendAttemptRow, SendRow } from '../store/index.ts'
+import { listAttempts, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
 import { failure } from './failure.ts'
 import { changeSend } from './family.ts'
 import { settleGas } from './gas-usage.ts'

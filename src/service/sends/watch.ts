@@ -1,4 +1,5 @@
 /** A send that the node has, until it is in a block that counts, or can no longer be. */
+
 import { withFees } from '../../chain/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
@@ -12,8 +13,7 @@ import {
   raiseFees,
   toRpcCall,
 } from '../nodes/index.ts'
-import { findIncluded, listAttempts } from '../resources/sends/store.ts'
-import type { SendAttemptRow, SendRow } from '../store/index.ts'
+import { findIncluded, listAttempts, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
 import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import type { EthereumTools } from './ethereum-tools.ts'

@@ -3,6 +3,7 @@
  * (docs/protocol/signing.md#what-signwith-names). Sends, raw payloads and transactions all find their key here and open
  * it nowhere else.
  */
+
 import { addressSpellings, type Curve, type NamedKey, openWallet, type SigningKey } from '../../chain/index.ts'
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
@@ -12,6 +13,7 @@ import { accountKeyPlace, mnemonicPlace, privateKeyPlace } from '../keys/index.t
 import { listPrivateKeys, type PrivateKeyFacts } from '../resources/private-keys/store.ts'
 import { listTagMembers } from '../resources/tags/store.ts'
 import { findSealedAccountKey } from '../resources/wallets/account-keys-store.ts'
+import type { WalletAccountRow } from '../resources/wallets/accounts-store.ts'
 import {
   findAccountByAddress,
   findAccountByPublicKey,
@@ -20,7 +22,6 @@ import {
   readSealedPrivateKey,
 } from '../resources/wallets/signers-store.ts'
 import { listWallets, readSealedMnemonic, type WalletFacts } from '../resources/wallets/store.ts'
-import type { WalletAccountRow } from '../store/index.ts'
 import { privateKeyDisabled } from './refusals.ts'
 
 interface SealedKey {

@@ -1,5 +1,21 @@
 import { prepare, type Transaction } from '../store/index.ts'
 
+export interface UsedVerificationTokenRow {
+  token_id: string
+  /** The organization that issued it. */
+  organization_id: string
+  /** The organization that it signed up, whose user it has not logged in since; null once it has no use. */
+  signed_up_id: string | null
+  /** It is forgotten then. */
+  expires_at: number
+}
+
+declare module '../store/schema.ts' {
+  interface Schema {
+    used_verification_tokens: UsedVerificationTokenRow
+  }
+}
+
 const find = prepare((tx, of: { tokenId: string }) =>
   tx.selectFrom('used_verification_tokens').select('signed_up_id').where('token_id', '=', of.tokenId),
 )

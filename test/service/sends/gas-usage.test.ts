@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Chain, createChains } from '../../../src/service/chains/chains.ts'
 import { replaceGasUsageConfig } from '../../../src/service/resources/gas-usage/store.ts'
 import { insertOrganization } from '../../../src/service/resources/organizations/store.ts'
+import type { SendRow } from '../../../src/service/resources/sends/store.ts'
 import { insertSend, updateSend } from '../../../src/service/resources/sends/store.ts'
 import {
   checkGasAllowance,
@@ -16,7 +17,7 @@ import {
   reserveGas,
   settleGas,
 } from '../../../src/service/sends/gas-usage.ts'
-import { type Database, openDatabase, type SendRow } from '../../../src/service/store/index.ts'
+import { type Database, openDatabase } from '../../../src/service/store/index.ts'
 import { addTenant, complete, fresh, invalidField, missing, newUser, refusalOf } from '../handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../harness.ts'
 import { ETHEREUM, makeWallet } from '../signing/keys.ts'

@@ -2,12 +2,12 @@
  * The authentication proxy as its organization sees it (docs/protocol/auth-proxy.md#administration): a user with one key,
  * which the service keeps sealed, and one policy, which says all that the user may do.
  */
+
 import { decodeHex } from '../../../encoding/index.ts'
 import type { Wire } from '../../../protocol/index.ts'
 import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
 import { authProxyKeyPlace, createKeyPair } from '../../keys/index.ts'
 import { AUTH_PROXY_NAMES, authProxyOfParentsAlone } from '../../readings.ts'
-import type { AuthProxyRow } from '../../store/index.ts'
 import { listApiKeys } from '../api-keys/store.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
@@ -18,7 +18,7 @@ import { userHandlers } from '../users/handlers.ts'
 import { addUsers, toNewUser } from '../users/new-users.ts'
 import { countUsers, listUsers } from '../users/store.ts'
 import { checkSettings, mergeSettings } from './settings.ts'
-import { findAuthProxy, newAuthProxy, replaceAuthProxy } from './store.ts'
+import { type AuthProxyRow, findAuthProxy, newAuthProxy, replaceAuthProxy } from './store.ts'
 
 const createPolicy = policyHandlers.ACTIVITY_TYPE_CREATE_POLICY_V3
 const deletePolicies = policyHandlers.ACTIVITY_TYPE_DELETE_POLICIES

@@ -1,4 +1,27 @@
-import type { AuthProxyRow, Transaction } from '../../store/index.ts'
+import type { Transaction } from '../../store/index.ts'
+
+/** The authentication proxy of a parent (docs/protocol/auth-proxy.md). */
+export interface AuthProxyRow {
+  organization_id: string
+  /** Names the configuration in `X-Auth-Proxy-Config-Id`; stays while the proxy is switched off. */
+  config_id: string
+  enabled: number
+  /** The user whom the proxy acts as, and the policy that lets it; null while it is off, as are the halves of its key. */
+  user_id: string | null
+  policy_id: string | null
+  public_key: string | null
+  sealed_private_key: Uint8Array | null
+  /** JSON of the parameters of `update_auth_proxy_config` that are set. */
+  settings: string
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    auth_proxies: AuthProxyRow
+  }
+}
 
 /** Reads the authentication proxy of an organization. */
 export async function findAuthProxy(tx: Transaction, organizationId: string): Promise<AuthProxyRow | undefined> {

@@ -1,5 +1,5 @@
 import type { Wire } from '../../../protocol/index.ts'
-import type { AuthProxyRow } from '../../store/index.ts'
+import type { AuthProxyRow } from './store.ts'
 
 /** Providers of OAuth that a proxy may let in. */
 export const SOCIAL_PROVIDERS = ['google', 'apple', 'facebook', 'x', 'discord'] as const

@@ -1,4 +1,40 @@
-import type { GasUsageConfigRow, GasUsageRow, Transaction } from '../../store/index.ts'
+import type { Transaction } from '../../store/index.ts'
+
+/** How much of its own and its sub-organizations' sends a parent pays for (docs/protocol/sends.md#sponsorship-limits). */
+export interface GasUsageConfigRow {
+  organization_id: string
+  id: string
+  /** Decimal, as it was sent: for the parent and all its sub-organizations together. */
+  org_window_limit_usd: string
+  /** Decimal, as it was sent: for each sub-organization. */
+  sub_org_window_limit_usd: string
+  window_duration_minutes: number
+  enabled: number
+  /** JSON of `{rentPrefundEnabled?}`, or null. */
+  solana_config: string | null
+  created_at: number
+  updated_at: number
+}
+
+/** The cost of one sponsored send: an estimate until it is included. */
+export interface GasUsageRow {
+  send_id: string
+  /** The sender's organization. */
+  organization_id: string
+  /** The parent whose limits it counts towards; the sender's own organization where that is the parent. */
+  paying_organization_id: string
+  /** Millionths of a dollar, rounded up. */
+  micro_usd: number
+  /** When the send was accepted: the moment that places it in the window. */
+  created_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    gas_usage_configs: GasUsageConfigRow
+    gas_usages: GasUsageRow
+  }
+}
 
 /** Reads what a parent pays for. */
 export async function findGasUsageConfig(

@@ -2,10 +2,10 @@ import { apiError, readPagination, type Wire } from '../../../protocol/index.ts'
 import { askChain, currencyOf } from '../../chains/index.ts'
 import type { QueryContext } from '../../engine/index.ts'
 import { readEthereumHistory, readSolanaHistory, type SentTransaction } from '../../history/index.ts'
-import { findActivityById, type SendRow } from '../../store/index.ts'
+import { findActivityById } from '../../store/index.ts'
 import { findGasUsage } from '../gas-usage/store.ts'
 import type { QueryOf, QueryRows } from '../query-table.ts'
-import { findSend, listIncludedSends } from '../sends/store.ts'
+import { findSend, listIncludedSends, type SendRow } from '../sends/store.ts'
 import { requireWalletAddress } from '../wallets/wallet-address.ts'
 
 /** What this service has sent for an address, newest first; the rest of its history a node cannot tell. */

@@ -1,4 +1,22 @@
-import type { ImportTargetRow, Transaction } from '../../store/index.ts'
+import type { Transaction } from '../../store/index.ts'
+
+/** A key pair that one user may encrypt one import to (docs/protocol/bundles.md#import-targets). */
+export interface ImportTargetRow {
+  /** Hex, uncompressed. */
+  public_key: string
+  organization_id: string
+  user_id: string
+  /** wallet or private-key. */
+  kind: string
+  sealed_private_key: Uint8Array
+  created_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    import_targets: ImportTargetRow
+  }
+}
 
 /** Adds an import target. */
 export async function insertImportTarget(tx: Transaction, target: ImportTargetRow): Promise<void> {

@@ -1,4 +1,23 @@
-import { type InvitationRow, insertInOrder, type Transaction } from '../../store/index.ts'
+import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+
+export interface InvitationRow {
+  id: string
+  organization_id: string
+  receiver_user_name: string
+  receiver_user_email: string
+  /** JSON list of the ids of user tags. */
+  receiver_user_tags: string
+  access_type: string
+  sender_user_id: string
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    invitations: InOrder<InvitationRow>
+  }
+}
 
 /** Adds invitations. */
 export async function insertInvitations(tx: Transaction, rows: readonly InvitationRow[]): Promise<void> {

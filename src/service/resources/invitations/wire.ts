@@ -1,5 +1,5 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { InvitationRow } from '../../store/index.ts'
+import type { InvitationRow } from './store.ts'
 
 /** Writes an invitation as the API does: nobody can have accepted it, and a deleted one is gone. */
 export function toWireInvitation(row: InvitationRow): Wire.Invitation {

@@ -1,4 +1,30 @@
-import { type ApiKeyIpAllowlistRow, type IpAllowlistRow, remember, type Transaction } from '../../store/index.ts'
+import { remember, type Transaction } from '../../store/index.ts'
+
+/** The list that a parent organization judges the source of requests by. */
+export interface IpAllowlistRow {
+  organization_id: string
+  enabled: number
+  /** ALLOW, DENY, or null when nobody has said. */
+  on_evaluation_error: string | null
+  /** JSON of `[{cidr, label?, createdAt}]`, the blocks in their normal form. */
+  rules: string
+}
+
+/** The list of one API key, which goes with the key. */
+export interface ApiKeyIpAllowlistRow {
+  organization_id: string
+  /** Lower-case hex, as `api_keys` has it. */
+  public_key: string
+  on_evaluation_error: string | null
+  rules: string
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    ip_allowlists: IpAllowlistRow
+    api_key_ip_allowlists: ApiKeyIpAllowlistRow
+  }
+}
 
 const ownList = remember((tx, of: { organizationId: string }) =>
   tx.selectFrom('ip_allowlists').selectAll().where('organization_id', '=', of.organizationId),

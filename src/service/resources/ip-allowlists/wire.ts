@@ -1,5 +1,5 @@
 import type { Wire } from '../../../protocol/index.ts'
-import type { ApiKeyIpAllowlistRow, IpAllowlistRow } from '../../store/index.ts'
+import type { ApiKeyIpAllowlistRow, IpAllowlistRow } from './store.ts'
 
 /** Writes the organization's list as the API does; without one, an empty list that is not enabled. */
 export function toWireIpAllowlist(organizationId: string, row: IpAllowlistRow | undefined): Wire.IpAllowlist {

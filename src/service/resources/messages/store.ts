@@ -1,4 +1,37 @@
-import { type EmailEventRow, type MessageRow, prepare, type Transaction } from '../../store/index.ts'
+import type { Generated } from 'kysely'
+import { prepare, type Transaction } from '../../store/index.ts'
+
+/** What is to be sent to a person, until it was. */
+export interface MessageRow {
+  id: string
+  organization_id: string
+  sealed_content: Uint8Array
+  attempts: number
+  next_attempt_at: number
+  expires_at: number
+  created_at: number
+}
+
+/** What came of an e-mail. */
+export interface EmailEventRow {
+  position: number
+  id: string
+  organization_id: string
+  message_id: string
+  event_type: string
+  from_address: string
+  to_address: string
+  /** JSON. */
+  details: string
+  occurred_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    messages: MessageRow
+    email_events: Omit<EmailEventRow, 'position'> & { position: Generated<number> }
+  }
+}
 
 /** How many events of e-mails are remembered: the newest, of all organizations. */
 const MOST_EVENTS = 10_000

@@ -1,5 +1,5 @@
 import type { Wire } from '../../../protocol/index.ts'
-import type { EmailEventRow } from '../../store/index.ts'
+import type { EmailEventRow } from './store.ts'
 
 /** Writes an event of an e-mail as the API does. Unstated: the form of its times; RFC 3339. */
 export function toWireEmailEvent(row: EmailEventRow): Wire.EmailEvent {

@@ -1,13 +1,13 @@
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import { type HandlerContext, weightOfExpressions } from '../../engine/index.ts'
 import { MAX_MFA_POLICIES } from '../../readings.ts'
-import type { MfaPolicyRow } from '../../store/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { requireUser } from '../require.ts'
 import {
   deleteMfaPolicy as deleteRow,
   insertMfaPolicy,
   listMfaPolicies,
+  type MfaPolicyRow,
   updateMfaPolicy as updateRow,
 } from './store.ts'
 

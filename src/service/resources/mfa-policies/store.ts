@@ -1,5 +1,26 @@
 import type { MfaPolicy } from '../../../authority/index.ts'
-import { insertInOrder, type MfaPolicyRow, remember, type Transaction } from '../../store/index.ts'
+import { type InOrder, insertInOrder, remember, type Transaction } from '../../store/index.ts'
+
+/** The further factors that a user's votes need (docs/protocol/mfa.md). */
+export interface MfaPolicyRow {
+  id: string
+  organization_id: string
+  user_id: string
+  name: string
+  condition: string
+  /** JSON: a list of steps, each a list of `{type, id?}`. */
+  steps: string
+  evaluation_order: number
+  notes: string
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    mfa_policies: InOrder<MfaPolicyRow>
+  }
+}
 
 /** Adds an MFA policy to a user. */
 export async function insertMfaPolicy(tx: Transaction, policy: MfaPolicyRow): Promise<void> {

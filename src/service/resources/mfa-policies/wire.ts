@@ -1,5 +1,5 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { MfaPolicyRow } from '../../store/index.ts'
+import type { MfaPolicyRow } from './store.ts'
 
 /** Writes an MFA policy as the API does. */
 export function toWireMfaPolicy(row: MfaPolicyRow): Wire.MfaPolicy {

@@ -1,4 +1,21 @@
-import { insertInOrder, type Oauth2CredentialRow, type Transaction } from '../../store/index.ts'
+import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+
+export interface Oauth2CredentialRow {
+  id: string
+  organization_id: string
+  provider: string
+  client_id: string
+  /** As it was sent: sealed to the service's key by the client. */
+  encrypted_client_secret: string
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    oauth2_credentials: InOrder<Oauth2CredentialRow>
+  }
+}
 
 /** Adds an OAuth 2.0 credential. */
 export async function insertOauth2Credential(tx: Transaction, row: Oauth2CredentialRow): Promise<void> {

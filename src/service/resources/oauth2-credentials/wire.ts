@@ -1,5 +1,5 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { Oauth2CredentialRow } from '../../store/index.ts'
+import type { Oauth2CredentialRow } from './store.ts'
 
 /**
  * Writes an OAuth 2.0 credential as the API does, its secret sealed as it came

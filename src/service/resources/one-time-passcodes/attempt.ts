@@ -4,10 +4,9 @@ import { apiError, isJsonObject } from '../../../protocol/index.ts'
 import { readEncryptedBundle } from '../../bundles/index.ts'
 import { CountedRefusal, type ExecutionContext } from '../../engine/index.ts'
 import { OTP_LIMITS } from '../../readings.ts'
-import type { OneTimePasscodeRow } from '../../store/index.ts'
 import { isCode } from './code.ts'
 import { type PasscodeFlow, passcodePlace } from './new-passcode.ts'
-import { countFailedAttempt, endPasscodes, findPasscode } from './store.ts'
+import { countFailedAttempt, endPasscodes, findPasscode, type OneTimePasscodeRow } from './store.ts'
 
 /** What is given back: the code, or the bundle that it was encrypted in. */
 export type Given = { readonly code: string } | { readonly encryptedBundle: string }

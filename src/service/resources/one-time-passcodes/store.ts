@@ -1,5 +1,33 @@
 import { sql } from 'kysely'
-import { type OneTimePasscodeRow, prepare, type Transaction } from '../../store/index.ts'
+import { prepare, type Transaction } from '../../store/index.ts'
+
+/** A code that was sent, or was: it is kept as long as it counts against the limits. */
+export interface OneTimePasscodeRow {
+  id: string
+  organization_id: string
+  /** The protocol that it was asked for by: PLAIN, ENCRYPTED or AUTH. */
+  flow: string
+  otp_type: string
+  /** In its one form. */
+  contact: string
+  /** Hex of a hash of what the client calls its end user; null where it does not. */
+  user_identifier: string | null
+  /** The user who logs in by it, where one was found when it was asked for. */
+  user_id: string | null
+  /** Hex of the code's keyed hash; null once it is dead: used, locked, or pushed out by newer ones. */
+  code_hash: string | null
+  /** The key of the hash, then the private key that a client encrypts the code to, if there is one; null once it is dead. */
+  sealed_keys: Uint8Array | null
+  failed_attempts: number
+  created_at: number
+  expires_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    one_time_passcodes: OneTimePasscodeRow
+  }
+}
 
 const find = prepare((tx, of: { organizationId: string; id: string }) =>
   tx

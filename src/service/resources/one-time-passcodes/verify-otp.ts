@@ -2,11 +2,11 @@ import { uncompressP256 } from '../../../crypto/index.ts'
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import { readEncryptedBundle } from '../../bundles/index.ts'
 import type { ExecutionContext } from '../../engine/index.ts'
-import type { OneTimePasscodeRow } from '../../store/index.ts'
 import { issueVerificationToken, type OtpType, TOKEN_SECONDS } from '../../verification/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { usePasscode } from './attempt.ts'
 import { readSeconds } from './new-passcode.ts'
+import type { OneTimePasscodeRow } from './store.ts'
 
 const secondsOf = ({ expirationSeconds }: { readonly expirationSeconds?: string }) =>
   readSeconds(expirationSeconds, TOKEN_SECONDS.default, TOKEN_SECONDS.most)

@@ -1,4 +1,16 @@
-import type { FeatureRow, Transaction } from '../../store/index.ts'
+import type { Transaction } from '../../store/index.ts'
+
+export interface FeatureRow {
+  organization_id: string
+  name: string
+  value: string
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    features: FeatureRow
+  }
+}
 
 /** Reads the features that are switched on, by name. */
 export async function listFeatures(tx: Transaction, organizationId: string): Promise<FeatureRow[]> {

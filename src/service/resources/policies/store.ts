@@ -1,4 +1,24 @@
-import { insertInOrder, type PolicyRow, type Transaction } from '../../store/index.ts'
+import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+
+export interface PolicyRow {
+  id: string
+  organization_id: string
+  name: string
+  effect: string
+  /** Null when absent (holds). */
+  consensus: string | null
+  condition: string | null
+  time: string | null
+  notes: string
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    policies: InOrder<PolicyRow>
+  }
+}
 
 /** The changes of an update; an absent member stays, null removes the expression. */
 export type PolicyChange = Partial<Pick<PolicyRow, 'name' | 'effect' | 'consensus' | 'condition' | 'time' | 'notes'>>

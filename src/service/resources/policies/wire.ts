@@ -1,5 +1,5 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { PolicyRow } from '../../store/index.ts'
+import type { PolicyRow } from './store.ts'
 
 /**
  * Writes a policy as the API does: its texts exactly as they were sent, `""` when unset

@@ -1,4 +1,38 @@
-import { insertInOrder, type PrivateKeyAddressRow, type PrivateKeyRow, type Transaction } from '../../store/index.ts'
+import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+
+/** A key of its own, in no wallet. */
+export interface PrivateKeyRow {
+  id: string
+  organization_id: string
+  name: string
+  curve: string
+  /** Hex; compressed for secp256k1 and P-256, 32 bytes for Ed25519. */
+  public_key: string
+  /** 32 bytes, sealed under the master key for this very row. */
+  sealed_private_key: Uint8Array
+  exported: number
+  imported: number
+  /** Set by the obsolete `disable_private_key`: nothing may be signed with it any more. */
+  disabled: number
+  created_at: number
+  updated_at: number
+}
+
+export interface PrivateKeyAddressRow {
+  organization_id: string
+  private_key_id: string
+  /** Order of the request. */
+  position: number
+  format: string
+  address: string
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    private_keys: InOrder<PrivateKeyRow>
+    private_key_addresses: PrivateKeyAddressRow
+  }
+}
 
 /** A private key without what is secret about it. */
 export type PrivateKeyFacts = Omit<PrivateKeyRow, 'sealed_private_key'>

@@ -1,6 +1,5 @@
 import type { ExecutionContext } from '../../engine/index.ts'
-import type { SendRow } from '../../store/index.ts'
-import { insertSend } from './store.ts'
+import { insertSend, type SendRow } from './store.ts'
 
 type Asked = Pick<SendRow, 'caip2' | 'sender'> & Partial<Pick<SendRow, 'account' | 'nonce' | 'hash'>>
 

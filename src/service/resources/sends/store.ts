@@ -1,4 +1,51 @@
-import type { SendAttemptRow, SendRow, Transaction } from '../../store/index.ts'
+import type { Generated } from 'kysely'
+import type { Transaction } from '../../store/index.ts'
+
+/** A transaction that the service completes, signs, broadcasts and watches (docs/protocol/sends.md). */
+export interface SendRow {
+  id: string
+  organization_id: string
+  activity_id: string
+  caip2: string
+  /** The address that the chain has it from, and whose nonce it has; lower case for Ethereum. */
+  sender: string
+  /** The address that it is sent for where the sender only pays, or null. */
+  account: string | null
+  /** JSON of what was asked for: the call, and the fields that the caller has set. */
+  request: string
+  /** INITIALIZED, BROADCASTING, INCLUDED or FAILED; the last two never change. */
+  status: 'INITIALIZED' | 'BROADCASTING' | 'INCLUDED' | 'FAILED'
+  /** Null until it is signed, and again when no node has taken it. */
+  nonce: number | null
+  /** Of the form that was included, or of the newest that was broadcast. */
+  hash: string | null
+  /** JSON of the error as the API has it, or null. */
+  failure: string | null
+  /** Order of acceptance, of all organizations; the database gives it. */
+  position: number
+  created_at: number
+  updated_at: number
+}
+
+/** One signed form of a send: the first, or one with higher fees. All of them have the same nonce. */
+export interface SendAttemptRow {
+  send_id: string
+  organization_id: string
+  number: number
+  hash: string
+  /** Ethereum's in hex with `0x`, Solana's in base64; kept before it is broadcast: what a node may have is never forgotten. */
+  signed_transaction: string
+  /** JSON of what its bytes do not say: of Solana's until when it may be included; null of Ethereum's. */
+  terms: string | null
+  created_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    sends: Omit<SendRow, 'position'> & { position: Generated<number> }
+    send_attempts: SendAttemptRow
+  }
+}
 
 const OPEN = ['INITIALIZED', 'BROADCASTING'] as const
 

@@ -1,5 +1,5 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { SessionProfileRow } from '../../store/index.ts'
+import type { SessionProfileRow } from './store.ts'
 
 /** Writes a session profile as the API does. */
 export function toWireSessionProfile(row: SessionProfileRow): Wire.SessionProfile {

@@ -1,4 +1,20 @@
-import type { ReadOnlySessionRow, Transaction } from '../../store/index.ts'
+import type { Transaction } from '../../store/index.ts'
+
+/** A read-only session: its token is kept by its hash alone. */
+export interface ReadOnlySessionRow {
+  /** Hex of the SHA-256 of the token. */
+  token_hash: string
+  organization_id: string
+  user_id: string
+  created_at: number
+  expires_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    read_only_sessions: ReadOnlySessionRow
+  }
+}
 
 /** Keeps a read-only session, and forgets those that have ended. */
 export async function insertReadOnlySession(tx: Transaction, session: ReadOnlySessionRow): Promise<void> {

@@ -1,4 +1,25 @@
-import { insertInOrder, type SmartContractInterfaceRow, type Transaction } from '../../store/index.ts'
+import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+
+export interface SmartContractInterfaceRow {
+  id: string
+  organization_id: string
+  /** As it was sent: Ethereum compares it without regard to case, Solana exactly. */
+  address: string
+  /** The JSON text as it was sent. */
+  interface: string
+  /** SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM or _SOLANA. */
+  type: string
+  label: string
+  notes: string
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    smart_contract_interfaces: InOrder<SmartContractInterfaceRow>
+  }
+}
 
 /** Adds a contract interface. */
 export async function insertInterface(tx: Transaction, row: SmartContractInterfaceRow): Promise<void> {

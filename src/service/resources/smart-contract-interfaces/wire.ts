@@ -1,7 +1,7 @@
 import { sha256 } from '../../../crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../../../encoding/index.ts'
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { SmartContractInterfaceRow } from '../../store/index.ts'
+import type { SmartContractInterfaceRow } from './store.ts'
 
 /** Writes a contract interface as the API does: its JSON text exactly as it was sent. */
 export function toWireInterface(row: SmartContractInterfaceRow): Wire.SmartContractInterface {

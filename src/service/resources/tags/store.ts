@@ -1,4 +1,20 @@
-import { insertInOrder, remember, type TagRow, type Transaction } from '../../store/index.ts'
+import { type InOrder, insertInOrder, remember, type Transaction } from '../../store/index.ts'
+
+export interface TagRow {
+  id: string
+  organization_id: string
+  name: string
+  /** TAG_TYPE_USER or TAG_TYPE_PRIVATE_KEY. */
+  type: string
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    tags: InOrder<TagRow>
+  }
+}
 
 export type TagType = 'TAG_TYPE_USER' | 'TAG_TYPE_PRIVATE_KEY'
 

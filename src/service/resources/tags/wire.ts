@@ -1,5 +1,5 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { TagRow } from '../../store/index.ts'
+import type { TagRow } from './store.ts'
 
 /** Writes a tag as the API does. */
 export function toWireTag(row: TagRow): Wire.Tag {

@@ -1,4 +1,18 @@
-import type { Transaction, WalletAccountKeyRow } from '../../store/index.ts'
+import type { Transaction } from '../../store/index.ts'
+
+/** The key of an account, so that nobody need open its wallet's words to sign. */
+export interface WalletAccountKeyRow {
+  account_id: string
+  organization_id: string
+  /** 32 bytes, sealed under the master key for this very row. */
+  sealed_private_key: Uint8Array
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    wallet_account_keys: WalletAccountKeyRow
+  }
+}
 
 /** SQLite takes 32,766 parameters a statement; a row has 3. */
 const ROWS_A_STATEMENT = 5_000

@@ -1,4 +1,30 @@
-import type { Transaction, WalletAccountRow } from '../../store/index.ts'
+import type { Transaction } from '../../store/index.ts'
+
+export interface WalletAccountRow {
+  id: string
+  organization_id: string
+  wallet_id: string
+  curve: string
+  path_format: string
+  path: string
+  address_format: string
+  address: string
+  /** Hex; compressed for secp256k1 and P-256, 32 bytes for Ed25519. */
+  public_key: string
+  name: string | null
+  /** 1 once the account alone was exported; its wallet has a mark of its own. */
+  exported: number
+  /** Creation order within the organization. */
+  position: number
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    wallet_accounts: WalletAccountRow
+  }
+}
 
 /** Adds accounts to a wallet, after all accounts that the organization has. */
 export async function insertWalletAccounts(

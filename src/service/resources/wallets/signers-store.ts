@@ -1,4 +1,6 @@
-import type { PrivateKeyAddressRow, PrivateKeyRow, Transaction, WalletAccountRow } from '../../store/index.ts'
+import type { Transaction } from '../../store/index.ts'
+import type { PrivateKeyAddressRow, PrivateKeyRow } from '../private-keys/store.ts'
+import type { WalletAccountRow } from './accounts-store.ts'
 
 /** Reads the oldest wallet account that has one of these addresses. */
 export async function findAccountByAddress(

@@ -1,4 +1,22 @@
-import { insertInOrder, type Transaction, type WalletRow } from '../../store/index.ts'
+import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+
+export interface WalletRow {
+  id: string
+  organization_id: string
+  name: string
+  /** The mnemonic, sealed under the master key for this very row. */
+  sealed_mnemonic: Uint8Array
+  exported: number
+  imported: number
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    wallets: InOrder<WalletRow>
+  }
+}
 
 /** A wallet without what is secret about it. */
 export type WalletFacts = Omit<WalletRow, 'sealed_mnemonic'>

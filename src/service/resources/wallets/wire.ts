@@ -1,6 +1,6 @@
 import { addressFormatRow, isAddressFormat } from '../../../chain/index.ts'
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { WalletAccountRow } from '../../store/index.ts'
+import type { WalletAccountRow } from './accounts-store.ts'
 import type { WalletFacts } from './store.ts'
 
 /** Writes a wallet as the API does. */

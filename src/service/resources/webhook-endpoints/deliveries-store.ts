@@ -1,4 +1,43 @@
-import { prepare, type Transaction, type WebhookDeliveryRow, type WebhookFailureRow } from '../../store/index.ts'
+import type { Generated } from 'kysely'
+import type { WebhookEventType } from '../../../webhook/index.ts'
+import { prepare, type Transaction } from '../../store/index.ts'
+
+/** An event that an endpoint is still to be told of: written with the change that it reports. */
+export interface WebhookDeliveryRow {
+  event_id: string
+  /** The owner of the endpoint. */
+  organization_id: string
+  endpoint_id: string
+  event_type: WebhookEventType
+  /** JSON as it is sent, byte for byte at every attempt. */
+  body: string
+  /** How many were made and failed. */
+  attempts: number
+  next_attempt_at: number
+  created_at: number
+}
+
+/** An event that an endpoint was not told of, and never will be. */
+export interface WebhookFailureRow {
+  /** In the order in which they were given up; the database gives it. */
+  position: Generated<number>
+  event_id: string
+  organization_id: string
+  endpoint_id: string
+  event_type: WebhookEventType
+  /** With its port; the rest of the URL may hold a secret of its owner. */
+  host: string
+  attempts: number
+  reason: string
+  failed_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    webhook_deliveries: WebhookDeliveryRow
+    webhook_failures: WebhookFailureRow
+  }
+}
 
 /** How many events that were given up are remembered: the newest, of all endpoints. */
 const MOST_FAILURES = 1_000

@@ -2,10 +2,16 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import { isWebhookEventType, WEBHOOK_EVENTS } from '../../../webhook/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { eventsOfParentsAlone, unsupportedEventType, WEBHOOK_LIMITS } from '../../readings.ts'
-import { countRows, type WebhookEndpointRow } from '../../store/index.ts'
+import { countRows } from '../../store/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { findOrganization } from '../organizations/store.ts'
-import { deleteWebhookEndpoint, findWebhookEndpoint, insertWebhookEndpoint, updateWebhookEndpoint } from './store.ts'
+import {
+  deleteWebhookEndpoint,
+  findWebhookEndpoint,
+  insertWebhookEndpoint,
+  updateWebhookEndpoint,
+  type WebhookEndpointRow,
+} from './store.ts'
 import { toWireWebhookEndpoint } from './wire.ts'
 
 const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookEndpointResult> = {

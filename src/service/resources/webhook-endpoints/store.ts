@@ -1,5 +1,23 @@
-import { insertInOrder, type Transaction, type WebhookEndpointRow } from '../../store/index.ts'
+import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
 import { deleteDeliveriesTo } from './deliveries-store.ts'
+
+export interface WebhookEndpointRow {
+  id: string
+  organization_id: string
+  url: string
+  name: string
+  is_active: number
+  /** JSON of `[{eventType, filtersJson?, isActive}]`: no activity changes them after the creation. */
+  subscriptions: string
+  created_at: number
+  updated_at: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    webhook_endpoints: InOrder<WebhookEndpointRow>
+  }
+}
 
 /** The changes of an update of an endpoint; an absent member stays. */
 export type WebhookEndpointChange = Partial<Pick<WebhookEndpointRow, 'url' | 'name' | 'is_active'>>

@@ -1,5 +1,5 @@
 import type { Wire } from '../../../protocol/index.ts'
-import type { WebhookEndpointRow } from '../../store/index.ts'
+import type { WebhookEndpointRow } from './store.ts'
 
 /** Writes a webhook endpoint as the API does, with its subscriptions. */
 export function toWireWebhookEndpoint(row: WebhookEndpointRow): Wire.WebhookEndpointData {
