@@ -30,6 +30,23 @@ export function oauthProviderTaken({
   return new ApiError(GRPC.AlreadyExists, message, { code: 'OAUTH_PROVIDER_ALREADY_EXISTS' })
 }
 
+/**
+ * Unstated: how many secrets there may be, and how large (docs/protocol/bundles.md#secrets). The number of one activity is
+ * published for exports.
+ */
+export const SECRET_LIMITS = {
+  secrets: 1_000,
+  perActivity: 32,
+  bytes: 65_536,
+  properties: 32,
+  characters: 256,
+} as const
+
+/** Unstated: the refusal of a name that a secret of the organization has already. */
+export function secretNameTaken(name: string): ApiError {
+  return new ApiError(GRPC.AlreadyExists, `secret with name ${name} already exists in this organization`)
+}
+
 /** Unstated: the refusal to delete a parent as if it were a sub-organization. */
 export function notASubOrganization(organizationId: string): ApiError {
   return apiError('requestInvalid', `organization ${organizationId} is not a sub-organization`)

@@ -19,7 +19,7 @@ import { signBundle } from './bundle.ts'
 import { type EncryptedBundle, readEncryptedBundle } from './encrypted-bundle.ts'
 
 /** The kinds of import. */
-export type ImportKind = 'wallet' | 'private-key'
+export type ImportKind = 'wallet' | 'private-key' | 'secret'
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000
 const MOST_TARGETS = 32
@@ -57,20 +57,33 @@ export interface Imported {
   readonly useUp: () => Promise<void>
 }
 
+/** A bundle as a request has it. */
+export interface GivenBundle {
+  readonly field: string
+  readonly text: string
+  /** The target that it was encrypted to, uncompressed, where the request says so. */
+  readonly target?: string
+}
+
 /**
- * Opens a bundle with whichever of the submitter's targets it was encrypted to: it does not say. Throws NotFound when there is
- * none that could, and the refusal of a bundle that opens with none of them.
+ * Opens a bundle with whichever of the submitter's targets it was encrypted to. Throws NotFound when there is none that could,
+ * and the refusal of a bundle that opens with none of them.
  */
-export async function openImportBundle(context: HandlerContext, kind: ImportKind, bundle: string): Promise<Imported> {
+export async function openImportBundle(
+  context: HandlerContext,
+  kind: ImportKind,
+  { field, text, target: named }: GivenBundle,
+): Promise<Imported> {
   const { tx, organizationId, submitterId: userId, now } = context
-  const message = readEncryptedBundle(bundle, 'encryptedBundle')
-  const targets = await listImportTargets(tx, { organizationId, userId, kind, since: now - LIFETIME_MS + 1 })
+  const message = readEncryptedBundle(text, field)
+  const present = await listImportTargets(tx, { organizationId, userId, kind, since: now - LIFETIME_MS + 1 })
+  const targets = named === undefined ? present : present.filter(({ public_key }) => public_key === named)
   if (targets.length === 0) throw new ApiError(GRPC.NotFound, 'import target not found: it was used, or was never made')
   for (const target of targets.toReversed()) {
     const secret = await tryOpen(context, target, message)
     if (secret) return { secret, useUp: () => deleteImportTarget(tx, organizationId, target.public_key) }
   }
-  throw apiError('invalidField', 'encryptedBundle', 'does not open with any import target of this user')
+  throw apiError('invalidField', field, 'does not open with any import target of this user')
 }
 
 async function tryOpen(context: HandlerContext, target: ImportTargetRow, message: EncryptedBundle) {

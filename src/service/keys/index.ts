@@ -3,7 +3,7 @@
  * key pairs.
  */
 export { prepareRotatingKeys } from './rotating-keys.ts'
-export { accountKeyPlace, authProxyKeyPlace, mnemonicPlace, privateKeyPlace } from './sealed-places.ts'
+export { accountKeyPlace, authProxyKeyPlace, mnemonicPlace, privateKeyPlace, secretPlace } from './sealed-places.ts'
 export { createSealing, type SealedPlace, type Sealing } from './sealing.ts'
 export {
   createKeyPair,

@@ -15,6 +15,11 @@ export function accountKeyPlace(accountId: string): SealedPlace {
   return { table: 'wallet_account_keys', id: accountId, column: 'sealed_private_key' }
 }
 
+/** Where a client's secret stands sealed. */
+export function secretPlace(secretId: string): SealedPlace {
+  return { table: 'secrets', id: secretId, column: 'sealed_secret' }
+}
+
 /** Where the key of an organization's authentication proxy stands sealed. */
 export function authProxyKeyPlace(organizationId: string): SealedPlace {
   return { table: 'auth_proxies', id: organizationId, column: 'sealed_private_key' }

@@ -17,7 +17,6 @@ interface EmptyList {
 }
 
 export const emptyLists = {
-  list_secrets: { member: 'secrets', madeBy: ['IMPORT_SECRETS'] },
   list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
   list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
 } as const satisfies Partial<Record<QueryName, EmptyList>>

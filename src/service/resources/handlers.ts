@@ -23,6 +23,7 @@ import { verifyOtpHandlers } from './one-time-passcodes/verify-otp.ts'
 import { organizationHandlers } from './organizations/handlers.ts'
 import { policyHandlers } from './policies/handlers.ts'
 import { privateKeyHandlers } from './private-keys/handlers.ts'
+import { secretHandlers } from './secrets/handlers.ts'
 import { ethSendHandlers } from './sends/eth-send.ts'
 import { ethSendRawHandlers } from './sends/eth-send-raw.ts'
 import { solSendHandlers } from './sends/sol-send.ts'
@@ -61,6 +62,7 @@ const executed = {
   ...privateKeyTagHandlers,
   ...importHandlers,
   ...exportHandlers,
+  ...secretHandlers,
   ...signRawPayloadHandlers,
   ...signTransactionHandlers,
   ...smartContractInterfaceHandlers,

@@ -2,7 +2,6 @@ import { type ActivityFamily, type ActivityRow, type ActivityType, activities } 
 import type { NotExecuted } from '../engine/index.ts'
 
 const VOTE = 'votes are counted by the engine'
-const SECRETS = 'this version keeps no secrets of clients'
 const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
 const TREE = 'this version has parent organizations alone, made by their operator'
 const INVITATIONS = 'this version mails no invitations, so nobody has one to accept, create the user instead'
@@ -15,9 +14,6 @@ const ENCLAVES = 'there are no enclaves behind this service'
 export const notExecutedReasons = {
   APPROVE_ACTIVITY: VOTE,
   REJECT_ACTIVITY: VOTE,
-  INIT_IMPORT_SECRETS: SECRETS,
-  IMPORT_SECRETS: SECRETS,
-  EXPORT_SECRETS: SECRETS,
   UPDATE_ALLOWED_ORIGINS: ORIGINS,
   CREATE_ORGANIZATION: TREE,
   DELETE_ORGANIZATION: TREE,

@@ -16,6 +16,7 @@ import { organizationQueries } from './organizations/queries.ts'
 import { policyQueries } from './policies/queries.ts'
 import { privateKeyQueries } from './private-keys/queries.ts'
 import type { QueryRows } from './query-table.ts'
+import { secretQueries } from './secrets/queries.ts'
 import { sendQueries } from './sends/queries.ts'
 import { sessionProfileQueries } from './session-profiles/queries.ts'
 import { smartContractInterfaceQueries } from './smart-contract-interfaces/queries.ts'
@@ -32,6 +33,7 @@ const answered = {
   ...mfaPolicyQueries,
   ...walletQueries,
   ...privateKeyQueries,
+  ...secretQueries,
   ...smartContractInterfaceQueries,
   ...messageQueries,
   ...oauth2CredentialQueries,

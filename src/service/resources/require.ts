@@ -4,6 +4,7 @@ import { mentionedTwice } from '../readings.ts'
 import type { UserRow } from '../store/index.ts'
 import { findPolicy, type PolicyRow } from './policies/store.ts'
 import { listPrivateKeys, type PrivateKeyFacts } from './private-keys/store.ts'
+import { findSecrets, type SecretFacts } from './secrets/store.ts'
 import { listTags, type TagRow } from './tags/store.ts'
 import { listUsers } from './users/store.ts'
 import { listAccountsById, type WalletAccountRow } from './wallets/accounts-store.ts'
@@ -81,6 +82,17 @@ export async function requireWallets(
   requireDistinct(field, ids)
   const wallets = await listWallets(context.tx, context.organizationId, ids)
   return inOrder(ids, wallets, (id) => apiError('notFound', 'wallet', id))
+}
+
+/** Reads what is told of these secrets, or throws for the first that is not there. */
+export async function requireSecrets(
+  context: HandlerContext,
+  field: string,
+  ids: readonly string[],
+): Promise<SecretFacts[]> {
+  requireDistinct(field, ids)
+  const secrets = await findSecrets(context.tx, context.organizationId, ids)
+  return inOrder(ids, secrets, (id) => apiError('notFound', 'secret', id))
 }
 
 /** Reads these wallet accounts, or throws the API's text for one that the organization does not have. */

@@ -4,7 +4,7 @@ import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 /** The kinds whose number an organization may reach a limit of. */
-type Counted = 'private_keys' | 'webhook_endpoints' | 'invitations'
+type Counted = 'private_keys' | 'secrets' | 'webhook_endpoints' | 'invitations'
 
 /** Counts what the organization has of a kind. */
 export async function countRows(

@@ -15,6 +15,7 @@ import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { policySets } from './migrations/policy-sets.ts'
 import { positions } from './migrations/positions.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
+import { secrets } from './migrations/secrets.ts'
 import { sends } from './migrations/sends.ts'
 import { sendsByHash } from './migrations/sends-by-hash.ts'
 import { sessions } from './migrations/sessions.ts'
@@ -155,6 +156,7 @@ const MIGRATIONS: readonly Migration[] = [
   votesByActivity,
   mfaPolicies,
   tokensOfSignUps,
+  secrets,
 ]
 
 /**

@@ -63,7 +63,7 @@ export const importHandlers = {
 /** Opens the words of a wallet that the organization does not have yet. */
 async function openMnemonic(context: HandlerContext, bundle: string) {
   const { tx, organizationId } = context
-  const { secret, useUp } = await openImportBundle(context, 'wallet', bundle)
+  const { secret, useUp } = await openImportBundle(context, 'wallet', { field: 'encryptedBundle', text: bundle })
   const mnemonic = orRefuse(() => normalizeMnemonic(readText(secret)))
   const id = walletIdOf(organizationId, mnemonic)
   if ((await listWallets(tx, organizationId, [id])).length > 0) throw apiError('seedImported', id)
@@ -72,7 +72,7 @@ async function openMnemonic(context: HandlerContext, bundle: string) {
 
 /** Opens a key that the organization does not have yet; wipe it. One that is refused is wiped here. */
 async function openKey(context: HandlerContext, curve: Wire.Curve, bundle: string) {
-  const { secret, useUp } = await openImportBundle(context, 'private-key', bundle)
+  const { secret, useUp } = await openImportBundle(context, 'private-key', { field: 'encryptedBundle', text: bundle })
   try {
     const key = orRefuse(() => openPrivateKey(curve, secret))
     const present = await findPrivateKeyByPublicKey(context.tx, context.organizationId, [key.publicKey])

@@ -86,6 +86,7 @@ const CONTENTS = [
   'gas_usage_configs',
   'private_key_addresses',
   'private_keys',
+  'secrets',
   'smart_contract_interfaces',
   'webhook_deliveries',
   'webhook_failures',
