@@ -45,7 +45,8 @@ export async function makeImportTarget(context: HandlerContext, kind: ImportKind
     user_id: userId,
     kind,
     sealed_private_key: context.seal(decodeHex(privateKey), placeOf(targetPublic)),
-    created_at: now,
+    // The order of those that are made at one time: the oldest go first.
+    created_at: Math.max(now, (present.at(-1)?.created_at ?? 0) + 1),
   })
   return signBundle(context, { targetPublic, organizationId, userId })
 }

@@ -170,7 +170,10 @@ describe('secrets', () => {
   test('secrets: of one activity there may be 32', async () => {
     expect(await refusalOf(init(33))).toEqual(invalidField('numSecrets', 'must be from 1 to 32'))
     expect((await refusalOf(init(0)))[0]).toBe(400)
+    const first = await newSecret('made before the others')
     expect((await init(32)).enclaveTargetMessages).toHaveLength(32)
+    expect((await refusalOf(importAll(first)))[0]).toBe(404)
+    await importAll(await newSecret('made after the others'))
     const { entry } = wanted(NOBODY)
     const secrets = Array.from({ length: 33 }, () => entry)
     expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_EXPORT_SECRETS', { secrets }))).toEqual(
