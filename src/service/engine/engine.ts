@@ -107,7 +107,7 @@ export function createEngine(options: EngineOptions): Engine {
           const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
           const answer = `{"activity":${writeActivity(view!, { nestedCopy: true })}}`
           return { submitted, answer: spell(answer, request.spelling) }
-        })
+        }, form.organizationId)
       const { submitted, answer } = await withWork(options.pool, attempt)
       runEffects(options.effects, submitted.effects ?? [])
       request.report(factsOfOutcome(submitted))

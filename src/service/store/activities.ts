@@ -173,8 +173,8 @@ function filtersOf({ statuses = [], types = [] }: ActivityListing): readonly Fil
           eb('status', '=', status),
           // SQLite takes a partial index for a condition that it finds in the query as it stands.
           sql<SqlBool>`status <> ${sql.lit(COMPLETED)}`,
-          // With the `+` no other index is thought to help.
-          types.length === 0 ? eb.lit(true) : eb(sql`+type`, 'in', types),
+          // Of what is no column, no other index is thought to help.
+          types.length === 0 ? eb.lit(true) : eb(sql`(type || '')`, 'in', types),
         ]),
     )
   }

@@ -1,4 +1,5 @@
-import { remember } from './prepared.ts'
+import { LockingAdapter } from './postgres-pool.ts'
+import { prepare, remember } from './prepared.ts'
 import type { ApiKeyRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -23,16 +24,27 @@ const keyByPublicKey = remember((tx, of: { organizationId: string; publicKey: st
     .where('public_key', '=', of.publicKey),
 )
 
+const lockedPlaceOf = prepare((tx, of: { organizationId: string }) =>
+  tx
+    .selectFrom('organizations')
+    .select(['id', 'parent_id'])
+    .where('id', '=', of.organizationId)
+    .where('deleted_at', 'is', null)
+    // References to the row, which others may write meanwhile, do not wait for it.
+    .forNoKeyUpdate(),
+)
+
 /**
  * Takes the organization's row before anything else is read or written. INVARIANT: every write goes through here
  * first, so that the writes of one organization follow one another. In SQLite the round's BEGIN IMMEDIATE already
- * keeps all others out and reading is enough.
+ * keeps all others out and reading is enough; nothing is locked where nothing can be written.
  */
 export async function lockOrganization(
   tx: Transaction,
   organizationId: string,
 ): Promise<OrganizationPlace | undefined> {
-  const [row] = await placeOf(tx, { organizationId })
+  const isShared = tx.getExecutor().adapter instanceof LockingAdapter
+  const [row] = await (isShared ? lockedPlaceOf : placeOf)(tx, { organizationId })
   return row && { id: row.id, parentId: row.parent_id ?? undefined }
 }
 

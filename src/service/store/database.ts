@@ -3,12 +3,12 @@ import { Kysely } from 'kysely'
 import { createSqliteDialect } from './dialect.ts'
 import { fromSqliteError, StoreUnavailable } from './error.ts'
 import { migrate } from './migrations.ts'
-import { withSavepoint } from './savepoint.ts'
+import { type Waiting, waitFor } from './rounds.ts'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 /**
- * The database of one data folder.
+ * The database of a service: one file of SQLite (here), or PostgreSQL (`postgres.ts`), which several processes may share.
  *
  * Writes are grouped, because one fsync costs more than all the statements of a request. Whatever is waiting forms a
  * round: BEGIN IMMEDIATE, one savepoint for each piece of work, COMMIT, which returns once it is on disk. INVARIANT: nobody
@@ -16,8 +16,15 @@ import type { Transaction } from './transaction.ts'
  * A fault of the machine undoes the whole round; a fault of one request undoes that request alone.
  */
 export interface Database {
-  /** Runs `work` in a write transaction and returns once it is durable. Work runs alone, in order of arrival. */
-  write<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Whether other processes may serve it at the same time. */
+  readonly isShared: boolean
+  /**
+   * Runs `work` in a write transaction and returns once it is durable. In SQLite work runs alone, in order of arrival. Where
+   * the database is shared, it runs beside other work and locks what it relies on (`lockOrganization`); it may run more than
+   * once, and what it did before leaves no trace.
+   * @param organizationId whose row the work locks first, where that is known: its work does not keep others waiting
+   */
+  write<T>(work: (tx: Transaction) => Promise<T>, organizationId?: string): Promise<T>
   /** Runs `work` on one consistent, read-only view of what has been committed. */
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** The last round that ended, by `performance.now()`: a fault of the machine undoes the whole of one. */
@@ -33,12 +40,6 @@ export interface Round {
   readonly writes: number
   readonly ms: number
   readonly failed: boolean
-}
-
-interface Waiting {
-  /** Does the work in the round's transaction; the returned function answers the caller once that is committed. */
-  readonly run: (tx: Transaction) => Promise<() => void>
-  readonly fail: (error: unknown) => void
 }
 
 /** A checkpoint stops everything for some syncs: one in 16 MB of log instead of SQLite's one in 4. */
@@ -89,12 +90,13 @@ export function openDatabase(
   }
 
   return {
+    isShared: false,
     write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
       if (closed) return Promise.reject(new StoreUnavailable('it is closing'))
-      return new Promise<T>((resolve, reject) => {
-        waiting.push({ run: (tx) => settle(tx, work, resolve, reject), fail: reject })
-        rounds ??= runRounds()
-      })
+      const { item, done } = waitFor(work)
+      waiting.push(item)
+      rounds ??= runRounds()
+      return done
     },
     async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
       if (closed) throw new StoreUnavailable('it is closing')
@@ -136,21 +138,5 @@ async function runRound(
   } catch (error) {
     for (const item of round) item.fail(error)
     return undefined
-  }
-}
-
-/** Does one piece of work inside a savepoint. Only a fault of the machine is thrown: it ends the whole round. */
-async function settle<T>(
-  tx: Transaction,
-  work: (tx: Transaction) => Promise<T>,
-  resolve: (value: T) => void,
-  reject: (error: unknown) => void,
-): Promise<() => void> {
-  try {
-    const value = await withSavepoint(tx, () => work(tx))
-    return () => resolve(value)
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error
-    return () => reject(error)
   }
 }

@@ -37,6 +37,8 @@ export {
   writeSetting,
 } from './installation.ts'
 export { peekDatabase } from './peek.ts'
+export { openPostgres } from './postgres.ts'
+export { POSTGRES_DEFAULTS, type PostgresSettings } from './postgres-pool.ts'
 export { prepare, remember } from './prepared.ts'
 export { createReader } from './reader.ts'
 export { withSavepoint } from './savepoint.ts'

@@ -35,7 +35,8 @@ function policyTrigger(event: 'insert' | 'update' | 'delete', row: 'old' | 'new'
   end`
 }
 
-const MIGRATIONS: readonly Migration[] = [
+/** The history of the schema, in SQLite's words; of PostgreSQL's see `postgres-schema.ts`. */
+export const MIGRATIONS: readonly Migration[] = [
   {
     name: '0001-start',
     statements: [
@@ -163,8 +164,9 @@ const MIGRATIONS: readonly Migration[] = [
  * Brings the database to the newest schema. Each step and its own mark are one transaction, so a process killed
  * between any two statements finds either all of a step or nothing of it. After an error the database must be closed, which
  * undoes what was not committed.
+ * @param last the last step to take. @default the newest
  */
-export function migrate(database: DatabaseSync, now: number): void {
+export function migrate(database: DatabaseSync, now: number, last?: string): void {
   database.exec('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
   for (const migration of MIGRATIONS) {
     if (database.prepare('select 1 from migrations where name = ?').get(migration.name)) continue
@@ -178,5 +180,6 @@ export function migrate(database: DatabaseSync, now: number): void {
     }
     database.exec('commit')
     if (migration.rebuilds) database.exec('pragma foreign_keys = on')
+    if (migration.name === last) return
   }
 }

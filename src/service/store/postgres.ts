@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Kysely } from 'kysely'
+import type { Database, Round } from './database.ts'
+import { StoreConflict, StoreUnavailable } from './error.ts'
+import { createPool, createPostgresDialect, type PostgresSettings, withClient } from './postgres-pool.ts'
+import { migratePostgres } from './postgres-schema.ts'
+import { type Waiting, waitFor } from './rounds.ts'
+import type { Schema } from './schema.ts'
+import type { Transaction } from './transaction.ts'
+
+/** How many writes of one organization share a transaction: what the last of them waits for. */
+const MAX_ROUND = 32
+
+/** How often a write is done again that met another process's, and the longest pause before it. */
+const MOST_TRIES = 8
+const PAUSE_MS = { first: 4, longest: 200 }
+
+/** How long a migration waits for those of other processes, and may take. */
+const MIGRATION_MS = 10 * 60_000
+
+/** Whatever a server does by itself: what was acknowledged is on its disk. */
+const DURABLY = 'set synchronous_commit = on'
+
+/**
+ * Opens a database of PostgreSQL, which other processes may serve as well, and brings it to the newest schema. Throws
+ * `StoreUnavailable`.
+ *
+ * Writes read what is committed, statement by statement, and lock the row of their organization first
+ * (`lockOrganization`): what belongs to an organization changes under that lock alone, and whatever spans organizations has a
+ * row or an index of its own that the second of two waits at. The writes of one organization that wait in this process are a
+ * round, as in SQLite: one transaction, a savepoint each. So one busy organization takes one connection, whatever waits. A
+ * conflict with another process undoes the round, and it is done again: work must be able to run more than once.
+ */
+export async function openPostgres(
+  settings: PostgresSettings,
+  options: { readonly now: number; readonly onRound?: ((round: Round) => void) | undefined },
+): Promise<Database> {
+  const durably = await withClient(
+    settings,
+    async (client) => {
+      await migratePostgres(client, options.now)
+      const { rows } = await client.query('show synchronous_commit')
+      return rows[0].synchronous_commit === 'off' ? DURABLY : undefined
+    },
+    { statementMs: MIGRATION_MS },
+  )
+  const pools = { write: createPool(settings, durably), read: createPool(settings) }
+  const writer = new Kysely<Schema>({ dialect: createPostgresDialect(pools.write, true) })
+  const reader = new Kysely<Schema>({ dialect: createPostgresDialect(pools.read, false) })
+  const lanes = new Map<unknown, Waiting[]>()
+  const running = new Set<Promise<unknown>>()
+  let closed = false
+  let last: ReturnType<Database['lastRound']>
+
+  const track = <T>(work: Promise<T>): Promise<T> => {
+    running.add(work)
+    const forget = () => running.delete(work)
+    work.then(forget, forget)
+    return work
+  }
+
+  async function runLane(lane: unknown, waiting: Waiting[]): Promise<void> {
+    while (waiting.length > 0) {
+      // Requests whose bytes have already arrived get into this round instead of paying for a commit of their own.
+      await new Promise((resolve) => setImmediate(resolve))
+      await runRound(waiting.splice(0, MAX_ROUND))
+    }
+    lanes.delete(lane)
+  }
+
+  async function runRound(round: readonly Waiting[], attempt = 1): Promise<void> {
+    const begun = performance.now()
+    const end = (failed: boolean) => {
+      last = { at: performance.now(), failed }
+      options.onRound?.({ writes: round.length, ms: last.at - begun, failed })
+    }
+    try {
+      const answers = await writer.transaction().execute((tx) => runIn(tx, round))
+      end(false)
+      for (const answer of answers) answer()
+    } catch (error) {
+      if (error instanceof StoreConflict && attempt < MOST_TRIES) {
+        await delay(Math.random() * Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** attempt))
+        // One by one: what never goes well takes nothing else with it.
+        for (const item of round) await runRound([item], attempt + 1)
+        return
+      }
+      end(error instanceof StoreUnavailable)
+      for (const item of round) item.fail(error)
+    }
+  }
+
+  return {
+    isShared: true,
+    write<T>(work: (tx: Transaction) => Promise<T>, organizationId?: string): Promise<T> {
+      if (closed) return Promise.reject(new StoreUnavailable('it is closing'))
+      const { item, done } = waitFor(work)
+      const lane = organizationId ?? item
+      const waiting = lanes.get(lane)
+      if (waiting) waiting.push(item)
+      else {
+        const begun = [item]
+        lanes.set(lane, begun)
+        track(runLane(lane, begun))
+      }
+      return done
+    },
+    async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+      if (closed) throw new StoreUnavailable('it is closing')
+      const view = reader.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+      return track(view.execute(work))
+    },
+    lastRound: () => last,
+    waiting: () => [...lanes.values()].reduce((sum, { length }) => sum + length, pools.write.waiting()),
+    async close(): Promise<void> {
+      closed = true
+      while (running.size > 0) await Promise.allSettled(running)
+      await Promise.all([reader.destroy(), writer.destroy()])
+    },
+  }
+}
+
+async function runIn(tx: Transaction, round: readonly Waiting[]): Promise<readonly (() => void)[]> {
+  const [first] = round
+  if (first && round.length === 1) return [await first.runAlone(tx)]
+  const answers: (() => void)[] = []
+  for (const item of round) answers.push(await item.run(tx))
+  return answers
+}
