@@ -1,23 +1,13 @@
 import {
   type actingVoter,
-  applyingMfaPolicy,
   contextOf as authorityContextOf,
+  missingFactors,
   type Organization,
-  openSteps,
   votersOf,
 } from '../authority/index.ts'
 import type { Forecast } from '../plan/index.ts'
-import {
-  authorize,
-  type CompiledPolicy,
-  compilePolicy,
-  conditionHolds,
-  type Decision,
-  type PolicyContext,
-  whoElse,
-} from '../policy/index.ts'
+import { authorize, type CompiledPolicy, type Decision, type PolicyContext, whoElse } from '../policy/index.ts'
 import { findActivity } from '../protocol/index.ts'
-import { methodText } from '../resources/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** One request as it would be decided. */
@@ -57,18 +47,6 @@ export function outcomeOf(request: Request): Forecast {
     ...(needs.any ? { any: needs.any } : {}),
     ...(factors ? { factors } : {}),
   }
-}
-
-/** The steps of the submitter's own MFA policy that the credential in use leaves open; undefined when there is none. */
-function missingFactors(
-  { name, factor, mfaPolicies }: Request['submitter'],
-  context: PolicyContext,
-): Extract<Forecast, { readonly outcome: 'waits' }>['factors'] {
-  const policy = applyingMfaPolicy(mfaPolicies, (condition) =>
-    conditionHolds(compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }), context),
-  )
-  const open = policy ? openSteps(policy, [factor]) : []
-  return open.length === 0 ? undefined : { of: name, steps: open.map((methods) => methods.map(methodText)) }
 }
 
 /** What policies read of a request that its submitter alone has approved. */

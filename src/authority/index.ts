@@ -22,6 +22,10 @@ export {
   type Factor,
   factorOf,
   type MfaPolicy,
+  type MissingFactors,
+  methodWord,
+  missingFactors,
+  missingMethods,
   openSteps,
   satisfiedMethods,
 } from './mfa.ts'

@@ -1,7 +1,7 @@
 /**
  * Which further factors a vote needs (docs/protocol/mfa.md). The service asks it of each vote, and so does a forecast.
  */
-import type { CredentialFacts } from '../policy/index.ts'
+import { type CredentialFacts, compilePolicy, conditionHolds, type PolicyContext } from '../policy/index.ts'
 
 /** A way to prove oneself; an id narrows it to one credential, or of sessions to one profile. */
 export interface AuthenticationMethod {
@@ -61,10 +61,65 @@ export function openSteps({ steps }: MfaPolicy, factors: readonly Factor[]): Mfa
   return steps.filter((methods) => !methods.some((method) => isSatisfied(method, factors)))
 }
 
+/** What one user's vote still needs besides the credential in use: of each step the methods of which one suffices, in words. */
+export interface MissingFactors {
+  /** The user's name. */
+  readonly of: string
+  readonly steps: readonly (readonly string[])[]
+}
+
+/** What a user's own MFA policies leave open when the user submits a request; undefined when nothing. */
+export function missingFactors(
+  {
+    name,
+    factor,
+    mfaPolicies,
+  }: { readonly name: string; readonly factor: Factor; readonly mfaPolicies: readonly MfaPolicy[] },
+  context: PolicyContext,
+): MissingFactors | undefined {
+  const policy = applyingMfaPolicy(mfaPolicies, (condition) =>
+    conditionHolds(compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }), context),
+  )
+  return policy && inWords(name, openSteps(policy, [factor]))
+}
+
+/** What a user's votes on an activity leave open, by the methods that are satisfied; undefined when nothing. */
+export function missingMethods(
+  name: string,
+  steps: MfaPolicy['steps'],
+  satisfied: readonly AuthenticationMethod[],
+): MissingFactors | undefined {
+  const known = new Set(satisfied.map(keyOf))
+  return inWords(
+    name,
+    steps.filter((methods) => !methods.some((method) => known.has(keyOf(method)))),
+  )
+}
+
+function inWords(name: string, steps: MfaPolicy['steps']): MissingFactors | undefined {
+  return steps.length === 0 ? undefined : { of: name, steps: steps.map((methods) => methods.map(methodText)) }
+}
+
+const PREFIX = 'AUTHENTICATION_TYPE_'
+
+/** The word of definitions for a type: `passkey`. */
+export function methodWord(type: string): string {
+  return type.startsWith(PREFIX) ? type.slice(PREFIX.length).toLowerCase().replaceAll('_', '-') : type
+}
+
+/** The word of definitions for a method, and what narrows it. */
+function methodText({ type, id }: AuthenticationMethod): string {
+  return id ? `${methodWord(type)} ${id}` : methodWord(type)
+}
+
 /** The methods that these factors have satisfied, each once. */
 export function satisfiedMethods({ steps }: MfaPolicy, factors: readonly Factor[]): AuthenticationMethod[] {
   const satisfied = steps.flat().filter((method) => isSatisfied(method, factors))
-  return [...new Map(satisfied.map((method) => [`${method.type} ${method.id ?? ''}`, method])).values()]
+  return [...new Map(satisfied.map((method) => [keyOf(method), method])).values()]
+}
+
+function keyOf({ type, id }: AuthenticationMethod): string {
+  return `${type} ${id ?? ''}`
 }
 
 function isSatisfied({ type, id }: AuthenticationMethod, factors: readonly Factor[]): boolean {

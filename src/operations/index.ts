@@ -45,4 +45,4 @@ export {
 } from './plan-folder.ts'
 export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
 export { isServiceError } from './temporal-errors.ts'
-export { castVote, findActivity, listActivities, shortCode } from './waiting.ts'
+export { castVote, findActivity, listActivities, readFactors, shortCode } from './waiting.ts'

@@ -3,6 +3,7 @@ import { QuorateError } from '../diagnostics/index.ts'
 import { makeBody } from '../plan/index.ts'
 import type { Wire } from '../protocol/index.ts'
 import { activities } from '../protocol/index.ts'
+import type { Actual } from '../resources/index.ts'
 
 const WAITING = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
 const PAGE = 100
@@ -48,6 +49,17 @@ export async function findActivity(client: QueryClient, named: string): Promise<
   throw new QuorateError('cli/no-activity', `${matches.length} waiting activities are called \`${named}\``, {
     next: `${next} and give the id`,
   })
+}
+
+/** What is known of the further factors of those who have voted; asked only where one of them has an MFA policy. */
+export async function readFactors(
+  client: QueryClient,
+  { id, votes }: Pick<Wire.Activity, 'id' | 'votes'>,
+  { resources }: Pick<Actual, 'resources'>,
+): Promise<readonly Wire.MfaStatus[]> {
+  const asked = new Set(resources.flatMap(({ kind, parentId }) => (kind === 'mfaPolicy' ? [parentId] : [])))
+  if (!votes.some(({ userId }) => asked.has(userId))) return []
+  return (await client.query('get_mfa_status', { activityId: id })).mfaStatuses
 }
 
 /** Casts the acting user's vote on an activity, by its fingerprint; answers with the activity as it then is. */

@@ -59,4 +59,4 @@ export {
   type PlanOutline,
   readyBatches,
 } from './walk.ts'
-export { approvalRounds, rejectionText, renderApprovers, renderForecast, summarize } from './words.ts'
+export { approvalRounds, factorsText, rejectionText, renderApprovers, renderForecast, summarize } from './words.ts'

@@ -90,7 +90,10 @@ export function renderApprovers({ needed, any, factors }: Extract<Forecast, { re
 }
 
 /** `another factor of alice (passkey, and email-otp or session)`. */
-function factorsText({ of, steps }: NonNullable<Extract<Forecast, { readonly outcome: 'waits' }>['factors']>): string {
+export function factorsText({
+  of,
+  steps,
+}: NonNullable<Extract<Forecast, { readonly outcome: 'waits' }>['factors']>): string {
   const methods = steps.map((step) => step.map(printable).join(' or '))
   return `another factor of ${printable(of)} (${methods.join(', and ')})`
 }

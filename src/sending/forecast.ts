@@ -1,11 +1,12 @@
 import type { SendOrder } from '../../activities/index.ts'
-import { actingVoter, contextOf } from '../authority/index.ts'
+import { actingVoter, contextOf, missingFactors } from '../authority/index.ts'
 import { isSameAddress, type SendIntent } from '../chain/index.ts'
-import type { Explanation, PolicyContext } from '../policy/index.ts'
+import type { PolicyContext } from '../policy/index.ts'
 import type { JsonObject } from '../protocol/index.ts'
 import { type Actual, organizationOf } from '../resources/index.ts'
 import { explainRequest, type World } from '../scenarios/index.ts'
 import { readFacts } from './describe.ts'
+import type { SendForecast } from './meaning.ts'
 import { type Directory, senderOf } from './order.ts'
 
 /** The outcome of a send if the acting user submits it now: the live policies, by the service's own evaluator. */
@@ -22,7 +23,7 @@ export function forecastSend(
     readonly directory: Directory
     readonly now: number
   },
-): Explanation {
+): SendForecast {
   const { type, parameters } = order
   const intent = parameters as JsonObject & SendIntent
   const { batch: _, ...facts } = readFacts(type, intent, { interfaces: world.interfaces })
@@ -36,7 +37,8 @@ export function forecastSend(
       rootQuorum: organization.rootQuorum,
     },
   )
-  return explainRequest(world, context)
+  const factors = me && missingFactors(me, context)
+  return { explanation: explainRequest(world, context), ...(factors ? { factors } : {}) }
 }
 
 function walletFacts(from: string, { wallets }: Directory): Partial<PolicyContext> {

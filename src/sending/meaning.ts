@@ -1,10 +1,17 @@
+import type { MissingFactors } from '../authority/index.ts'
 import type { Explanation } from '../policy/index.ts'
 import type { SendDescription } from './description.ts'
 
-/** The effect of a send, and the forecast of its activity. */
-export interface SendMeaning {
-  readonly description: SendDescription
+/** What comes of the activity of a send. */
+export interface SendForecast {
   readonly explanation: Explanation
+  /** What the acting user's own MFA policy asks for besides the credential in use; absent when nothing. */
+  readonly factors?: MissingFactors | undefined
+}
+
+/** The effect of a send, and the forecast of its activity. */
+export interface SendMeaning extends SendForecast {
+  readonly description: SendDescription
 }
 
 /** Whether the service would say no. */

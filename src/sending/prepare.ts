@@ -49,7 +49,7 @@ export function meaningOf(order: SendOrder, { directory, actual, world, now, par
   const description = describeSend(order, { directory, interfaces: world.interfaces })
   return {
     description: lookAlikes.length === 0 ? description : { ...description, lookAlikes },
-    explanation: forecastSend(order, { actual, world, directory, now }),
+    ...forecastSend(order, { actual, world, directory, now }),
   }
 }
 

@@ -171,7 +171,7 @@ function tellAll(actual: Actual, organizationId: string, now: number): Readonly<
           : (forecast.outcome as 'completes' | 'denied'),
     'policy explain --live': asked('CREATE_USER_TAG'),
     'policy explain --live of a send': asked('ETH_SEND_TRANSACTION'),
-    'send --dry-run': explanationTold(forecastSend(order, { actual, world, directory, now })),
+    'send --dry-run': explanationTold(forecastSend(order, { actual, world, directory, now }).explanation),
   }
 }
 

@@ -174,14 +174,14 @@ export async function createTestUser(
   service: TestService,
   userName: string,
   userTags: readonly string[] = [],
-): Promise<TestUser> {
+): Promise<TestUser & { readonly privateKey: string }> {
   const key = generateP256KeyPair()
   const apiKeys = [{ apiKeyName: `${userName}-key`, publicKey: key.publicKey, curveType: 'API_KEY_CURVE_P256' }]
   const user = { userName, apiKeys, authenticators: [], oauthProviders: [], userTags }
   const activity = await service.root.submit('ACTIVITY_TYPE_CREATE_USERS_V3', { users: [user] })
   const userId = activity.result.createUsersResult?.userIds[0]
   if (userId === undefined) throw new Error(`expected a user, got ${JSON.stringify(activity)}`)
-  return { userId, client: service.client(key.privateKey) }
+  return { userId, privateKey: key.privateKey, client: service.client(key.privateKey) }
 }
 
 async function read(response: Response): Promise<Answer> {

@@ -1,11 +1,11 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { listActivities, reader } from '../../operations/index.ts'
+import { listActivities, reader, readFactors } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
-import { renderActivityLine, viewActivity } from '../views/activity.ts'
+import { type ActivityView, renderActivityLine, viewActivity } from '../views/activity.ts'
 
 /** Lists activities, newest first. */
 export async function activities(input: CommandInput): Promise<ExitCode> {
@@ -19,7 +19,12 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
   // What waits is approved by what is read here: then names that look like others must be told from them.
   const waits = ({ status }: (typeof found)[number]) => isWaiting(status)
   const actual = found.some(waits) ? await readActual(client) : undefined
-  const views = found.map((activity) => viewActivity(activity, place.now(), waits(activity) ? actual : undefined))
+  const views: ActivityView[] = []
+  for (const activity of found) {
+    const known = waits(activity) ? actual : undefined
+    const mfa = known && (await readFactors(client, activity, known))
+    views.push(viewActivity(activity, place.now(), known, mfa))
+  }
   if (json) writeJson(io, { activities: views })
   else if (views.length === 0)
     io.say(options['waiting'] ? 'Nothing waits for approval.\n' : 'There are no activities.\n')

@@ -1,12 +1,12 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
-import { castVote, findActivity, submitter } from '../../operations/index.ts'
+import { castVote, findActivity, readFactors, submitter } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { line } from '../screen.ts'
-import { renderActivity, viewActivity } from '../views/activity.ts'
+import { factorsLine, renderActivity, viewActivity } from '../views/activity.ts'
 
 /** Votes for an activity. */
 export const approve = (input: CommandInput): Promise<ExitCode> => vote(input, 'approve')
@@ -21,20 +21,25 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const client = submitter(place)
   const activity = await findActivity(client, args[0]!)
   const actual = await readActual(client)
-  if (!json) io.say(renderActivity(viewActivity(activity, place.now(), actual), io.style, place.now()))
+  const seen = async (one: typeof activity) =>
+    viewActivity(one, place.now(), actual, await readFactors(client, one, actual))
+  const before = await seen(activity)
+  if (!json) io.say(renderActivity(before, io.style, place.now()))
   if (!isWaiting(activity.status)) {
-    if (json) writeJson(io, { voted: false, activity: viewActivity(activity, place.now(), actual) })
+    if (json) writeJson(io, { voted: false, activity: before })
     else io.say(line`It has ended; there is nothing to ${choice}.\n`)
     return EXIT.done
   }
   const question = choice === 'approve' ? 'Approve it?' : 'Reject it?'
   await assertConfirmed(input, { question, otherwise: 'nothing was voted' })
   const voted = await castVote(client, activity.fingerprint, { vote: choice, now: place.now() })
-  const after = viewActivity(voted, place.now(), actual)
+  const after = await seen(voted)
+  const mine = (after.missingFactors ?? []).map((one) => line`  it needs ${factorsLine(one)}\n`)
   if (json) writeJson(io, { voted: true, activity: after })
   else
     io.out(
-      line`${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${after.status.replace('ACTIVITY_STATUS_', '')}\n`,
+      line`${choice === 'approve' ? 'Approved' : 'Rejected'} ${after.code}: now ${after.status.replace('ACTIVITY_STATUS_', '')}\n` +
+        mine.join(''),
     )
   return EXIT.done
 }

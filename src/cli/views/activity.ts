@@ -1,7 +1,8 @@
 import { stringify } from 'yaml'
-import { votesOn } from '../../authority/index.ts'
+import { type MissingFactors, missingMethods, votesOn } from '../../authority/index.ts'
 import { shortCode } from '../../operations/index.ts'
-import { fromTimestamp, type Wire } from '../../protocol/index.ts'
+import { factorsText } from '../../plan/index.ts'
+import { fromTimestamp, isWaiting, type Wire } from '../../protocol/index.ts'
 import { type Actual, type Address, kinds, nameValue, type Value } from '../../resources/index.ts'
 import { interfacesOf } from '../../scenarios/index.ts'
 import { describeSend, type SendDescription } from '../../sending/index.ts'
@@ -23,6 +24,8 @@ export interface ActivityView {
   readonly requestedAt: string
   /** Whose approvals count now. */
   readonly approvedBy: readonly string[]
+  /** Whose approvals do not count yet, and what is missing to each. */
+  readonly missingFactors?: readonly MissingFactors[]
   /** Whose approvals count no more: their 24 hours are over, or the credential is gone. */
   readonly lapsedApprovals: readonly string[]
   readonly rejectedBy: readonly string[]
@@ -49,12 +52,23 @@ function namesOf({ resources }: Actual): ReadonlyMap<string, Address> {
 /**
  * Makes the view of an activity from its own intent, never from anyone's words about it; with what lives, ids have names, and
  * calls of contracts are decoded.
+ * @param mfa what `get_mfa_status` tells of it (`readFactors`). @default no vote waits for a factor
  */
-export function viewActivity(activity: Wire.Activity, nowMs: number, actual?: Actual): ActivityView {
+export function viewActivity(
+  activity: Wire.Activity,
+  nowMs: number,
+  actual?: Actual,
+  mfa: readonly Wire.MfaStatus[] = [],
+): ActivityView {
   const created = fromTimestamp(activity.createdAt)
-  const { approvals, lapsed, rejections, lapseAtMs } = votesOn(activity, nowMs)
-  const names = (votes: readonly Wire.Vote[]) => [...new Set(votes.map(({ user, userId }) => user?.userName || userId))]
-  const waits = activity.status === 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
+  const { approvals, held, lapsed, rejections, lapseAtMs } = votesOn(activity, nowMs, mfa)
+  const names = (votes: readonly Wire.Vote[]) => [...new Set(votes.map(nameOf))]
+  const missing = held.flatMap((vote) => {
+    const { requiredMethods = [], satisfiedMethods = [] } = mfa.find(({ userId }) => userId === vote.userId) ?? {}
+    const steps = requiredMethods.map(({ any }) => any)
+    // Where nothing is open by what is told, the vote before has lapsed with its credential: every step is asked for.
+    return missingMethods(nameOf(vote), steps, satisfiedMethods) ?? missingMethods(nameOf(vote), steps, []) ?? []
+  })
   const alike = actual ? lookAlikesOf(activity, actual) : []
   return {
     id: activity.id,
@@ -67,13 +81,20 @@ export function viewActivity(activity: Wire.Activity, nowMs: number, actual?: Ac
     approvedBy: names(approvals),
     lapsedApprovals: names(lapsed),
     rejectedBy: names(rejections),
-    ...(waits && approvals.length > 0 ? { approvalsLapseAt: new Date(lapseAtMs).toISOString() } : {}),
+    ...(missing.length > 0 ? { missingFactors: missing } : {}),
+    ...(isWaiting(activity.status) && approvals.length > 0
+      ? { approvalsLapseAt: new Date(lapseAtMs).toISOString() }
+      : {}),
     parameters: nameValue((Object.values(activity.intent)[0] ?? {}) as Value, actual ? namesOf(actual) : new Map()),
     ...(actual ? describeSends(activity, actual) : {}),
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
     ...(activity.failure?.details?.length ? { failureDetails: activity.failure.details } : {}),
     ...(alike.length > 0 ? { lookAlikes: alike } : {}),
   }
+}
+
+function nameOf({ user, userId }: Wire.Vote): string {
+  return user?.userName || userId
 }
 
 /** One transaction for each call of a send; for anything else nothing. */
@@ -105,6 +126,7 @@ export const renderActivity = view(
       ['status', renderStatus(view.status, style)],
       ['requested', `by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago`],
       ['approved', view.approvedBy.join(', ') || 'by nobody'],
+      ...(view.missingFactors ?? []).map((factors) => ['needs', style.warning(factorsLine(factors))]),
       ...(view.lapsedApprovals.length > 0 ? [['lapsed', lapsedText(view.lapsedApprovals)]] : []),
       ...(view.rejectedBy.length > 0 ? [['rejected', view.rejectedBy.join(', ')]] : []),
       ...(view.approvalsLapseAt
@@ -128,7 +150,8 @@ export const renderActivityLine = view((view: ActivityView, style: Style, now: n
   const type = view.type.replace('ACTIVITY_TYPE_', '').padEnd(26)
   const failure = view.failure ? `    ${style.error(reasonsOf(view).join('; ') || view.failure)}\n` : ''
   const alike = (view.lookAlikes ?? []).map((one) => `    ${style.warning(lookAlikeText(one))}\n`)
-  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${failure}${alike.join('')}`
+  const factors = (view.missingFactors ?? []).map((one) => `    ${style.warning(`needs ${factorsLine(one)}`)}\n`)
+  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${factors.join('')}${failure}${alike.join('')}`
 })
 
 /** Of a denial which policies denied it, which the failure, the same of all, does not say. */
@@ -138,6 +161,11 @@ function reasonsOf({ failureDetails = [] }: ActivityView): readonly string[] {
 
 function lookAlikeText({ kind, name, like, difference }: LookAlikeView): string {
   return `${kinds[kind].one} ${name} looks like ${like}: ${difference}`
+}
+
+/** `another factor of bob (passkey): bob approves it once more, by that`. */
+export function factorsLine(factors: MissingFactors): string {
+  return `${factorsText(factors)}: ${factors.of} approves it once more, by ${factors.steps.length === 1 ? 'that' : 'each of these'}`
 }
 
 /** `alice, bob: must approve again`. */

@@ -1,7 +1,9 @@
 /** An explanation for people: as a tree on the terminal and as Markdown. Both say the lines that `linesOf` makes of the JSON. */
 import { markdownCode, markdownText, printable } from '../../diagnostics/index.ts'
+import { factorsText } from '../../plan/index.ts'
 import type { Clause, Explanation, Needs, PolicyTrace } from '../../policy/index.ts'
 import { decisiveLeaves } from '../../scenarios/index.ts'
+import { isDenied, type SendForecast } from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 
@@ -48,6 +50,12 @@ export const headline = view(({ outcome, basis, decidedBy, needs }: Explanation)
     basis === 'policy' ? `${decidedBy.length === 1 ? 'policy' : 'policies'} ${decidedBy.join(', ')}` : bases[basis]
   const more = needs === undefined ? '' : `; needs ${renderNeeds(needs)}`
   return `${outcomeWords[outcome] ?? outcome}: ${by}${more}`
+})
+
+/** What comes of a send: the outcome, and what its submitter has to prove besides, unless it is denied. */
+export const forecastLine = view(({ explanation, factors }: SendForecast): string => {
+  const more = factors === undefined || isDenied(explanation) ? '' : `; needs ${factorsText(factors)}`
+  return `${headline(explanation)}${more}`
 })
 
 /** Who else would have to approve, in words. */

@@ -12,7 +12,7 @@ import { type BatchReport, type BatchTotal, chainOf, isDenied, type OrderedRow }
 import { type Io, type Style, writeJsonLine } from '../io.ts'
 import { overLine, view } from '../screen.ts'
 import { EVENTS_VERSION } from './events.ts'
-import { headline } from './explanation.ts'
+import { forecastLine } from './explanation.ts'
 import { named, toSendJson } from './send.ts'
 
 /** A file whose rows can all be sent. */
@@ -47,10 +47,10 @@ export const renderBatch = view(
   ): string => {
     const shown = rows.filter((one) => all || wouldBeDenied(one))
     const lines = shown.map((one) => {
-      const { row, order, description, explanation, state } = one
+      const { row, order, description, state } = one
       const { receiver, amount, call } = description
       const what = call === undefined ? '' : `, ${call.kind === 'decoded' ? call.function : call.selector}`
-      const forecast = isOpen(one) ? headline(explanation) : `${state} already`
+      const forecast = isOpen(one) ? forecastLine(one) : `${state} already`
       const outcome = wouldBeDenied(one) ? style.error(forecast) : forecast
       return `  ${style.dim(`line ${row.line}`.padEnd(9))} ${printable(order.reference)}  ${printable(amount.text)}, ${amount.atomic} ${amount.atomicUnit}${printable(what)}  ${printable(order.from)} to ${named(receiver)} on ${chainName(chainOf(order))}  ${outcome}\n`
     })
@@ -63,8 +63,8 @@ export const renderBatch = view(
     const already = renderCounts(before)
     const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
     const outcomes = new Map<string, number>()
-    for (const { explanation } of rows.filter(isOpen)) {
-      const text = headline(explanation)
+    for (const row of rows.filter(isOpen)) {
+      const text = forecastLine(row)
       outcomes.set(text, (outcomes.get(text) ?? 0) + 1)
     }
     const forecasts = [...outcomes].map(([text, count]) => `  ${style.dim('forecast'.padEnd(9))} ${count} × ${text}\n`)

@@ -4,12 +4,18 @@ import { chainName, namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
 import { shortCode } from '../../operations/index.ts'
-import type { Explanation } from '../../policy/index.ts'
-import { chainOf, type LamportFee, printAmount, type SendDescription, senderOf } from '../../sending/index.ts'
+import {
+  chainOf,
+  type LamportFee,
+  printAmount,
+  type SendDescription,
+  type SendMeaning,
+  senderOf,
+} from '../../sending/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
 import { age } from './activity.ts'
-import { headline, outcomeWords } from './explanation.ts'
+import { forecastLine, outcomeWords } from './explanation.ts'
 import { renderCall } from './send-call.ts'
 
 /** Word and colour of each state a send can be in. A missing row does not compile. */
@@ -30,10 +36,9 @@ export const renderOrder = view(
     {
       description,
       explanation,
+      factors,
       earlier,
-    }: {
-      readonly description: SendDescription
-      readonly explanation: Explanation
+    }: SendMeaning & {
       /** The earlier order under this reference, which is this very send. */
       readonly earlier?: { readonly order: SendOrder; readonly progress?: SendProgress } | undefined
     },
@@ -59,7 +64,7 @@ export const renderOrder = view(
       ['chain', chainName(chainOf(order))],
       ['fee', renderFee(description.fee)],
       earlier === undefined
-        ? ['forecast', headline(explanation)]
+        ? ['forecast', forecastLine({ explanation, factors })]
         : [
             'already',
             `${earlier.progress?.state ?? 'submitting'}, since it was asked for at ${earlier.order.orderedAt}`,
@@ -151,6 +156,7 @@ export function toSendJson({
   order,
   description,
   explanation,
+  factors,
   sendId,
   progress,
   isLeft,
@@ -158,7 +164,8 @@ export function toSendJson({
   readonly isLeft?: boolean
   readonly order: SendOrder
   readonly description?: SendDescription
-  readonly explanation?: Explanation
+  readonly explanation?: SendMeaning['explanation']
+  readonly factors?: SendMeaning['factors']
   readonly sendId?: string
   readonly progress?: SendProgress
 }) {
@@ -175,6 +182,7 @@ export function toSendJson({
             basis,
             decidedBy,
             ...(needs === undefined ? {} : { needs }),
+            ...(factors === undefined ? {} : { factors }),
           },
         }),
     ...(progress === undefined ? {} : { progress }),

@@ -1,4 +1,4 @@
-import type { AuthenticationMethod, MfaPolicy } from '../../authority/index.ts'
+import { type MfaPolicy, methodWord } from '../../authority/index.ts'
 import { formatAddress } from '../address.ts'
 import type { Resource, Value } from '../model.ts'
 import { isPlainRecord, listOf } from '../value.ts'
@@ -14,7 +14,7 @@ export function fromWire(record: WireRecord, user: Resource): Resource {
     recordsOf(step, 'any').map((method): Value => {
       const type = takeText(method, 'type', 'method of an MFA policy')
       const id = takeOptionalText(method, 'id', 'method of an MFA policy')
-      return normalMethod({ type: wordOf(type), ...(id === undefined ? {} : { id }) })
+      return normalMethod({ type: methodWord(type), ...(id === undefined ? {} : { id }) })
     }),
   )
   return {
@@ -77,11 +77,6 @@ export function toMfaPolicy(policy: Resource): MfaPolicy {
   return { id: policy.id!, condition: String(condition), order: Number(order), steps }
 }
 
-/** The words of definitions for a method: `passkey`, and what narrows it. */
-export function methodText({ type, id }: AuthenticationMethod): string {
-  return id === undefined ? wordOf(type) : `${wordOf(type)} ${id}`
-}
-
 /** The steps as the API has them. */
 function toWireSteps({ fields }: Resource): Value {
   return listOf(fields[METHODS]).map((step) => ({ any: listOf(step).map(toWireMethod) }))
@@ -91,10 +86,6 @@ function toWireMethod(method: Value): { readonly type: string; readonly id?: str
   if (!isPlainRecord(method)) return { type: wireType(String(method)) }
   const { type, id } = method
   return { type: wireType(String(type)), ...(id === undefined ? {} : { id: String(id) }) }
-}
-
-function wordOf(type: string): string {
-  return type.startsWith(PREFIX) ? type.slice(PREFIX.length).toLowerCase().replaceAll('_', '-') : type
 }
 
 function wireType(word: string): string {

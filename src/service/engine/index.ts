@@ -3,6 +3,7 @@
  * request → effects after the commit. Knows no resource: what an activity
  * does is its handler's business, and who may do it the policies'.
  */
+export { listStanding } from './ballots.ts'
 export { CountedRefusal } from './counted-refusal.ts'
 export { createEngine, type Engine } from './engine.ts'
 export type { ExchangedCode, ExecutionContext, Handler, HandlerContext, NotExecuted, Outside } from './handler.ts'

@@ -1,6 +1,6 @@
 import { satisfiedMethods } from '../../../authority/index.ts'
-import { apiError, type Wire } from '../../../protocol/index.ts'
-import { factorOfVote, isPending } from '../../engine/index.ts'
+import { apiError, isTerminal, type Wire } from '../../../protocol/index.ts'
+import { factorOfVote, isPending, listStanding } from '../../engine/index.ts'
 import { findActivityById, listVotes, type VoteRow } from '../../store/index.ts'
 import type { QueryOf, QueryRows } from '../query-table.ts'
 import { checkUser } from '../users/queries.ts'
@@ -29,21 +29,24 @@ const getMfaStatus: QueryOf<'get_mfa_status'> = async ({ tx, organizationId }, {
   for (const [voter, own] of Map.groupBy(judged, (vote) => vote.user_id)) {
     const policies = await listMfaPolicies(tx, organizationId, [voter])
     const row = policies.find(({ id }) => id === own.at(-1)!.mfa_policy_id)
-    if (row) mfaStatuses.push(toStatus(row, own, activity.window_opened_at))
+    if (!row) continue
+    const ids = own.map(({ credential_id: id }) => id)
+    const standing = await listStanding(tx, organizationId, ids)
+    const given = own.filter((vote) => standing.has(vote.credential_id) || isTerminal(activity.status))
+    mfaStatuses.push(toStatus(row, { given, last: own.at(-1)!, windowOpenedAt: activity.window_opened_at }))
   }
   return { mfaStatuses }
 }
 
 function toStatus(
   row: Parameters<typeof toMfaPolicy>[0],
-  votes: readonly VoteRow[],
-  windowOpenedAt: number,
+  { given, last, windowOpenedAt }: { given: readonly VoteRow[]; last: VoteRow; windowOpenedAt: number },
 ): Wire.MfaStatus {
-  const factors = votes.filter(({ created_at: castAt }) => castAt >= windowOpenedAt).map(factorOfVote)
+  const factors = given.filter(({ created_at: castAt }) => castAt >= windowOpenedAt).map(factorOfVote)
   return {
     mfaPolicyId: row.id,
     userId: row.user_id,
-    satisfied: !isPending(votes.at(-1)!),
+    satisfied: !isPending(last),
     satisfiedMethods: satisfiedMethods(toMfaPolicy(row), factors) as Wire.AuthenticationMethod[],
     requiredMethods: toWireSteps(row.steps),
   }
