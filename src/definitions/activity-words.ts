@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
 import { type Advice, lint, readForLint, rules } from '../policy/index.ts'
 import type { Address } from '../resources/index.ts'
 import type { Draft } from './build.ts'
-import { writtenExpressions } from './expressions.ts'
+import { PLACEHOLDER, writtenExpressions } from './expressions.ts'
 import { suppressionsOf } from './suppressions.ts'
 
 const RULE = 'unknown-activity'
@@ -13,11 +13,11 @@ const MAY_HOLD = /\bactivity\s*\.\s*(?:type|kind|resource|action)\b/
 
 /** Words for activities that no activity has, as `policy lint` finds them; a warning, since the API may know more of them. */
 export function checkActivityWords(drafts: readonly Draft[]): readonly Diagnostic[] {
-  // Policies that differ in the names they use alone have one text.
+  // Policies that differ in the names they use alone have one text, with the same in place of each name.
   const known = new Map<string, readonly Advice[]>()
   const found = drafts.flatMap((draft) =>
     writtenExpressions(draft).flatMap(({ field, fill }) => {
-      const { text, locate } = fill((address) => `\${${address}}`)
+      const { text, locate } = fill(() => PLACEHOLDER)
       if (!MAY_HOLD.test(text)) return []
       const key = `${field} ${text}`
       const expression = known.has(key) ? undefined : readForLint(field, text)

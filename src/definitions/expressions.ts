@@ -6,7 +6,7 @@ import { parseTemplate } from './template.ts'
 import type { ScalarTree } from './tree.ts'
 
 /** Stands for a live id while an expression is checked: all ids are UUIDs, and which one it is changes nothing. */
-const PLACEHOLDER = '00000000-0000-4000-8000-000000000000'
+export const PLACEHOLDER = '00000000-0000-4000-8000-000000000000'
 
 /** Checks the expressions of policies; what is found is reported at its place in the YAML file. */
 export function checkExpressions(drafts: readonly Draft[]): readonly Diagnostic[] {
