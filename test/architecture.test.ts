@@ -205,6 +205,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
 /** The walls inside the CLI. */
 const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   version: [],
+  'one-pass': [],
   'main-path': [],
   codes: [],
   limits: [],
@@ -246,7 +247,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   commands: anything,
   program: ['commands', 'command', 'io'],
   run: ['program', 'commands', 'command', 'views', 'io', 'screen', 'version'],
-  main: ['run'],
+  main: ['run', 'one-pass'],
   reference: ['commands', 'command', 'codes'],
 }
 

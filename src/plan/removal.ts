@@ -42,14 +42,14 @@ export function removals(
   const unread = new Set(actual.unread)
   const removed: Removed[] = []
   const gone: Address[] = []
-  for (const [address, { id }] of Object.entries(rows).sort(([a], [b]) => compareText(a, b))) {
+  for (const [address, { id }] of Object.entries(rows)) {
     const key = id ?? address
     if (declared.has(address) || claimed.has(key)) continue
     const live = alive.get(key)
     if (live) removed.push({ address, live })
     else if (!unread.has(parseAddress(address)!.kind)) gone.push(address)
   }
-  return { removed, gone }
+  return { removed: removed.sort((a, b) => compareText(a.address, b.address)), gone: gone.sort(compareText) }
 }
 
 /** Whether definitions hand this back, or what holds it. */

@@ -1,6 +1,7 @@
 /** One plan, measured: its folder and its API's answers come as arguments, the figures go out as JSON. */
 import { readFileSync } from 'node:fs'
 import { planWithForecast } from '../../src/analysis/index.ts'
+import { tuneForOnePass } from '../../src/cli/one-pass.ts'
 import { loadDefinitions, readLock } from '../../src/definitions/index.ts'
 import { creatorsOf, kindsMentioned, readActual } from '../../src/live/index.ts'
 import { planInside, wantedOf } from '../../src/operations/plan-inside.ts'
@@ -8,6 +9,7 @@ import { allPlans, renderPlanText, withInside } from '../../src/plan/index.ts'
 import { BASE_URL, createBenchClient } from './plan-client.ts'
 
 const [folder, answers] = [process.argv[2]!, process.argv[3]!]
+tuneForOnePass('plan')
 const client = createBenchClient(JSON.parse(readFileSync(answers, 'utf8')))
 const steps: Record<string, number> = {}
 // Reading what stands for the network is not planning.

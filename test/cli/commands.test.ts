@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
+import { ONE_PASS } from '../../src/cli/one-pass.ts'
 import { EXIT } from '../../src/diagnostics/index.ts'
 import { builtMain } from '../built.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
@@ -37,6 +38,12 @@ describe('help', () => {
     const { stderr, exit } = await quorate(['plam'])
     expect(stderr).toContain('Did you mean plan?')
     expect(exit).toBe(1)
+  })
+
+  test('what is tuned for one pass is a command, and none that stays', () => {
+    const names = commands.map(({ name }) => name)
+    expect(ONE_PASS.filter((name) => !names.includes(name))).toEqual([])
+    expect(ONE_PASS).not.toContain('serve')
   })
 
   test('an argument that is missing is named', async () => {
