@@ -18,10 +18,15 @@ export function openBrowser(): Promise<Browser> {
 
 /** A page whose browser has an authenticator that keeps passkeys and whose user says yes. */
 export async function openPageWithPasskeys(browser: Browser): Promise<Page> {
+  return (await openPageOfOnePerson(browser)).page
+}
+
+/** The same, and a function after which the authenticator has no passkey: the page is somebody else's. */
+export async function openPageOfOnePerson(browser: Browser): Promise<{ page: Page; forgetPasskeys(): Promise<void> }> {
   const page = await (await browser.newContext()).newPage()
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('WebAuthn.enable')
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       protocol: 'ctap2',
       transport: 'internal',
@@ -31,5 +36,10 @@ export async function openPageWithPasskeys(browser: Browser): Promise<Page> {
       automaticPresenceSimulation: true,
     },
   })
-  return page
+  return {
+    page,
+    async forgetPasskeys() {
+      await devtools.send('WebAuthn.clearCredentials', { authenticatorId })
+    },
+  }
 }

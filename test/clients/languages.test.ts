@@ -6,7 +6,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -20,6 +19,7 @@ import {
 } from '../service/harness.ts'
 import { makePerson, nonceOf } from '../service/oauth/stage.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
+import { cacheFolder } from './cache.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -111,10 +111,6 @@ async function prepare({ name, probe: [tool, ...args], build, long = false }: La
         .at(-1)}`,
     }
   }
-}
-
-function cacheFolder(): string {
-  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'quorate/clients')
 }
 
 function digestOf(folder: string): string {
