@@ -1,7 +1,7 @@
 /** The app proofs of an activity that asked for some (docs/protocol/proofs.md#app-proofs), made when it has been carried out. */
 import type { JsonObject } from '../../protocol/index.ts'
 import { insertAppProofs, type MadeAddress, signAppProofs } from '../proofs/index.ts'
-import { listPolicies } from '../resources/policies/store.ts'
+import { policyTable } from '../resources/policies/store.ts'
 import {
   type ActivityRecordRow,
   lockOrganization,
@@ -59,7 +59,7 @@ export async function makeAppProofs(
 
 /** What an organization is judged by: its quorum and its policies, as queries answer them. */
 async function describe(tx: Transaction, organizationId: string): Promise<JsonObject> {
-  const policies = await listPolicies(tx, organizationId)
+  const policies = await policyTable.list(tx, organizationId)
   return {
     organizationId,
     rootQuorum: { ...(await readRootQuorum(tx, organizationId)) },

@@ -8,7 +8,7 @@ import {
   type PolicyKeys,
   type PolicyText,
 } from '../../policy/index.ts'
-import { listPolicies, type PolicyRow } from '../resources/policies/store.ts'
+import { type PolicyRow, policyTable } from '../resources/policies/store.ts'
 import { type PolicyVersion, readPolicyVersion, type Transaction } from '../store/index.ts'
 import { type Work, weightOfExpressions } from './work.ts'
 
@@ -62,7 +62,7 @@ export function createPolicySource(): PolicySource {
     const version = await readPolicyVersion(tx, organizationId)
     let known = kept.get(organizationId)
     if (known?.version !== version.id) {
-      const texts = (await listPolicies(tx, organizationId)).map(toPolicyText)
+      const texts = (await policyTable.list(tx, organizationId)).map(toPolicyText)
       known = { version: version.id, ...prepare(texts, known?.byText ?? new Map(), work) }
     }
     keep(organizationId, known)

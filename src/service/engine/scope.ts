@@ -1,7 +1,7 @@
 import { type Ballot, withBallot } from '../../authority/index.ts'
 import { newUuid } from '../../crypto/index.ts'
 import { apiError, permissionDenied } from '../../protocol/index.ts'
-import { findSessionProfile } from '../resources/session-profiles/store.ts'
+import { sessionProfileTable } from '../resources/session-profiles/store.ts'
 import type { Caller } from './caller.ts'
 import type { Case } from './judgement.ts'
 import type { EngineTools } from './tools.ts'
@@ -18,7 +18,7 @@ export async function checkScope(
   const { homeId, userId, credential } = caller
   const { session_profile_id: sessionProfileId } = credential
   if (sessionProfileId === undefined) return
-  const profile = await findSessionProfile(item.context.tx, homeId, sessionProfileId)
+  const profile = await sessionProfileTable.find(item.context.tx, homeId, sessionProfileId)
   const isInside = profile && (await judge.conditions(item, withBallot(ballots, { userId, credential })))(profile.scope)
   if (isInside === undefined) {
     const reference = newUuid(randomBytes)

@@ -1,7 +1,7 @@
 import { expiresAt, isExpired } from '../../authority/index.ts'
 import { resourceLimits } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/index.ts'
-import { deleteApiKeys } from '../resources/api-keys/store.ts'
+import { apiKeyTable } from '../resources/api-keys/store.ts'
 import type { ApiKeyRow } from '../store/index.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function evictExpiringKeys(
   if (keys.incoming === 0 || surplus <= 0) return
   const [dead, alive] = [expiring.filter((key) => isPast(key, now)), expiring.filter((key) => !isPast(key, now))]
   const evicted = [...dead, ...alive].slice(0, surplus)
-  await deleteApiKeys(
+  await apiKeyTable.delete(
     tx,
     organizationId,
     evicted.map(({ id }) => id),

@@ -9,8 +9,8 @@ import { apiError } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/index.ts'
 import { openServiceKey } from '../keys/index.ts'
 import { publicKeyTaken } from '../readings.ts'
-import { deleteApiKeys, insertApiKey, listApiKeys } from '../resources/api-keys/store.ts'
-import { findSessionProfile, type SessionProfileRow } from '../resources/session-profiles/store.ts'
+import { apiKeyTable, insertApiKey, listApiKeys } from '../resources/api-keys/store.ts'
+import { type SessionProfileRow, sessionProfileTable } from '../resources/session-profiles/store.ts'
 import { type ApiKeyRow, findApiKeyByPublicKey } from '../store/index.ts'
 import { evictExpiringKeys, isPast } from './expiring-keys.ts'
 import {
@@ -68,7 +68,7 @@ async function prepareLoginKey(context: HandlerContext, user: LoginUser, key: Ne
 
 async function requireProfile({ tx }: HandlerContext, organizationId: string, id: string | undefined) {
   if (id === undefined || id === '') return undefined
-  const profile = await findSessionProfile(tx, organizationId, id.toLowerCase())
+  const profile = await sessionProfileTable.find(tx, organizationId, id.toLowerCase())
   if (!profile) throw apiError('notFound', 'session profile', id)
   return profile
 }
@@ -85,7 +85,7 @@ async function register(context: HandlerContext, user: LoginUser, key: NewLoginK
   const { id: userId, organization_id: organizationId } = user
   const checked = await prepareLoginKey(context, user, key)
   const ended = checked.ended.map(({ id }) => id)
-  await deleteApiKeys(tx, organizationId, ended)
+  await apiKeyTable.delete(tx, organizationId, ended)
   await evictExpiringKeys(context, organizationId, { present: checked.kept, incoming: 1 })
   const apiKeyId = context.newId()
   await insertApiKey(tx, {

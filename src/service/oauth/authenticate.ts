@@ -19,7 +19,7 @@ import {
   oauth2ProviderNotConfigured,
   unknownOauth2Provider,
 } from '../readings.ts'
-import { findOauth2Credential, type Oauth2CredentialRow } from '../resources/oauth2-credentials/store.ts'
+import { type Oauth2CredentialRow, oauth2CredentialTable } from '../resources/oauth2-credentials/store.ts'
 import type { Database } from '../store/index.ts'
 import { exchangeCode } from './exchange.ts'
 import { findOauth2Provider, type ProviderUrls } from './providers.ts'
@@ -74,7 +74,7 @@ async function openCredential(
   id: string,
 ): Promise<{ readonly credential: Oauth2CredentialRow; readonly clientSecret: string }> {
   const { credential, key } = await database.read(async (tx) => {
-    const found = await findOauth2Credential(tx, organizationId, id)
+    const found = await oauth2CredentialTable.find(tx, organizationId, id)
     if (!found) throw oauth2CredentialNotFound(id)
     return { credential: found, key: await openServiceKey(tx, sealing.unseal, 'tls-fetcher-encryption') }
   })

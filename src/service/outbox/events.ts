@@ -1,6 +1,6 @@
 import type { WebhookEventType } from '../../webhook/index.ts'
 import { insertWebhookDelivery, type WebhookDeliveryRow } from '../resources/webhook-endpoints/deliveries-store.ts'
-import { listWebhookEndpoints } from '../resources/webhook-endpoints/store.ts'
+import { webhookEndpointTable } from '../resources/webhook-endpoints/store.ts'
 import { toWireWebhookEndpoint } from '../resources/webhook-endpoints/wire.ts'
 import type { Transaction } from '../store/index.ts'
 import type { WebhookEvent } from './event.ts'
@@ -26,7 +26,7 @@ export async function recordEvent<Type extends ProducedEvent>(
   newId: () => string,
 ): Promise<void> {
   const { organizationId, body, at } = await PRODUCERS[eventType](tx, changed)
-  const endpoints = (await listWebhookEndpoints(tx, organizationId)).map(toWireWebhookEndpoint)
+  const endpoints = (await webhookEndpointTable.list(tx, organizationId)).map(toWireWebhookEndpoint)
   for (const { endpointId, isActive, subscriptions = [] } of endpoints) {
     const isWanted = subscriptions.some((each) => each.eventType === eventType && each.isActive !== false)
     if (!isActive || !isWanted) continue

@@ -1,7 +1,6 @@
 import { activities, type JsonObject, openApiDocument, type QueryName } from '../../protocol/index.ts'
 import type { NotExecuted } from '../engine/index.ts'
-import { handlers } from './handlers.ts'
-import { queryHandlers } from './queries.ts'
+import { handlers, queryHandlers } from './catalogue.ts'
 
 const NO_NODE = 'a chain for which no node is set'
 const CONTACT = 'verifying a contact by a `verificationToken`'

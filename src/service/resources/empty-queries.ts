@@ -1,14 +1,10 @@
-/**
- * Lists that are empty in truth: what would be in them is made by activities that this service does not carry out, so
- * no organization can have any. Clients ask for them all the same, on every start. A test holds `madeBy` to the handlers:
- * the day one of these activities is carried out, its list must be read.
- */
-import { type ActivityFamily, apiError, type JsonObject, type QueryName, readPagination } from '../../protocol/index.ts'
+import { type ActivityFamily, apiError, type JsonObject, readPagination } from '../../protocol/index.ts'
 import type { QueryContext, QueryHandler } from '../engine/index.ts'
 import { findActivityById } from '../store/index.ts'
 import { checkUser } from './users/queries.ts'
 
-interface EmptyList {
+/** A list that is empty, since nothing can make what would be in it. */
+export interface EmptyList {
   /** The member of the response that holds the list. */
   readonly member: string
   readonly madeBy: readonly ActivityFamily[]
@@ -16,12 +12,7 @@ interface EmptyList {
   readonly about?: 'userId' | 'activityId'
 }
 
-export const emptyLists = {
-  list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
-  list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
-} as const satisfies Partial<Record<QueryName, EmptyList>>
-
-/** Answers a query of the table above. */
+/** Answers a query of such a list. */
 export function answerEmpty({ member, about }: EmptyList): QueryHandler {
   return async (context, request) => {
     const { paginationOptions } = request as { paginationOptions?: JsonObject }

@@ -2,7 +2,7 @@ import { apiError } from '../../protocol/index.ts'
 import type { HandlerContext } from '../engine/index.ts'
 import { mentionedTwice } from '../readings.ts'
 import type { UserRow } from '../store/index.ts'
-import { findPolicy, type PolicyRow } from './policies/store.ts'
+import { type PolicyRow, policyTable } from './policies/store.ts'
 import { listPrivateKeys, type PrivateKeyFacts } from './private-keys/store.ts'
 import { findSecrets, type SecretFacts } from './secrets/store.ts'
 import { listTags, type TagRow } from './tags/store.ts'
@@ -68,7 +68,7 @@ export async function requirePrivateKeys(
 
 /** Reads one policy, or throws. */
 export async function requirePolicy(context: HandlerContext, id: string): Promise<PolicyRow> {
-  const policy = await findPolicy(context.tx, context.organizationId, id)
+  const policy = await policyTable.find(context.tx, context.organizationId, id)
   if (!policy) throw apiError('notFound', 'policy', id)
   return policy
 }

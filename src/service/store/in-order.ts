@@ -7,7 +7,7 @@ import type { OrderedTable, Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A row without its place, which it is given. */
-type NewRow<Table extends OrderedTable> = Omit<Schema[Table], 'position'>
+export type NewRow<Table extends OrderedTable> = Omit<Schema[Table], 'position'>
 
 const lastIn = new Map<
   OrderedTable,

@@ -14,7 +14,6 @@ export {
   updateActivity,
 } from './activities.ts'
 export { listApprovers, type PolicyVersion, readPolicyVersion, readRootQuorum } from './consensus.ts'
-export { countBytes, countRows, type StoredList } from './count.ts'
 export {
   findApiKeyByPublicKey,
   findApiKeysBelow,
@@ -36,6 +35,7 @@ export {
   SETTING_OF_FIRST_ORGANIZATION,
   writeSetting,
 } from './installation.ts'
+export { tablesOfOrganization } from './migrations.ts'
 export { peekDatabase } from './peek.ts'
 export { openPostgres } from './postgres.ts'
 export { POSTGRES_DEFAULTS, type PostgresSettings } from './postgres-pool.ts'
@@ -52,6 +52,8 @@ export {
   readSnapshotFile,
   unpackDatabase,
 } from './snapshot-file.ts'
+export { type StoredList, storedList } from './stored-list.ts'
+export { createTable } from './table.ts'
 export type { Transaction } from './transaction.ts'
 export {
   insertPolicyEvaluation,

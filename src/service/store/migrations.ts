@@ -26,6 +26,7 @@ import { tokensOfSignUps } from './migrations/tokens-of-sign-ups.ts'
 import { verificationTokens } from './migrations/verification-tokens.ts'
 import { votesByActivity } from './migrations/votes-by-activity.ts'
 import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
+import type { Schema } from './schema.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
 function policyTrigger(event: 'insert' | 'update' | 'delete', row: 'old' | 'new'): string {
@@ -35,7 +36,10 @@ function policyTrigger(event: 'insert' | 'update' | 'delete', row: 'old' | 'new'
   end`
 }
 
-/** The history of the schema, in SQLite's words; of PostgreSQL's see `postgres-schema.ts`. */
+/**
+ * The history of the schema, in the order in which it is carried out, in SQLite's words (PostgreSQL's: `postgres-schema.ts`). A new
+ * migration is added at the end; one that was released never changes.
+ */
 export const MIGRATIONS: readonly Migration[] = [
   {
     name: '0001-start',
@@ -183,3 +187,63 @@ export function migrate(database: DatabaseSync, now: number, last?: string): voi
     if (migration.name === last) return
   }
 }
+
+/** The tables that say what an organization is. They are emptied when it is deleted, in this order: what refers comes before what it refers to. */
+const CONTENTS = [
+  'denials',
+  'auth_proxies',
+  'import_targets',
+  'gas_usage_configs',
+  'private_key_addresses',
+  'private_keys',
+  'secrets',
+  'smart_contract_interfaces',
+  'webhook_deliveries',
+  'webhook_failures',
+  'webhook_endpoints',
+  'invitations',
+  'oauth2_credentials',
+  'api_key_ip_allowlists',
+  'ip_allowlists',
+  'wallet_account_keys',
+  'wallet_accounts',
+  'wallets',
+  'policies',
+  'policy_versions',
+  'tag_members',
+  'tags',
+  'features',
+  'quorum_members',
+  'verified_contacts',
+  'used_verification_tokens',
+  'one_time_passcodes',
+  'messages',
+  'email_events',
+  'oauth_providers',
+  'authenticators',
+  'read_only_sessions',
+  'mfa_policies',
+  'api_keys',
+  'session_profiles',
+  'users',
+] as const satisfies readonly (keyof Schema)[]
+
+/** Tables that a deleted organization keeps: its activities, votes and sends. */
+const AUDIT = [
+  'activities',
+  'votes',
+  'app_proofs',
+  'policy_evaluations',
+  'policy_sets',
+  'sends',
+  'send_attempts',
+  'gas_usages',
+] as const satisfies readonly (keyof Schema)[]
+
+type OwnedTable = {
+  [Table in keyof Schema]: 'organization_id' extends keyof Schema[Table] ? Table : never
+}[keyof Schema]
+type Undecided = Exclude<OwnedTable, (typeof CONTENTS)[number] | (typeof AUDIT)[number]>
+
+/** Does not compile while a table of an organization stands in neither list. */
+export const tablesOfOrganization: [Undecided] extends [never] ? readonly OwnedTable[] : Undecided = CONTENTS

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ActivityRow, activities, type QueryName, queries } from '../../../src/protocol/index.ts'
-import { emptyLists } from '../../../src/service/resources/empty-queries.ts'
+import { emptyLists } from '../../../src/service/resources/catalogue.ts'
 import { handlers, queryHandlers } from '../../../src/service/resources/index.ts'
 import { sampleOf } from '../handlers/sample.ts'
 import { complete, newPrivateKey, newUser, refusalOf } from '../handlers/steps.ts'

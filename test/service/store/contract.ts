@@ -8,7 +8,7 @@ import { insertOrganization } from '../../../src/service/resources/organizations
 import {
   deletePolicies,
   insertPolicy,
-  listPolicies,
+  policyTable,
   updatePolicy,
 } from '../../../src/service/resources/policies/store.ts'
 import { insertSend, listOpenSends } from '../../../src/service/resources/sends/store.ts'
@@ -191,7 +191,7 @@ export function storeContract(name: string, open: () => Promise<Database>): void
         }
         expect(new Set(seen.map(({ id }) => id)).size).toBe(5)
         expect(await database.read((tx) => readPolicyVersion(tx, p))).toEqual(other)
-        expect((await database.read((tx) => listPolicies(tx, o))).map((each) => each.name)).toEqual(['two'])
+        expect((await database.read((tx) => policyTable.list(tx, o))).map((each) => each.name)).toEqual(['two'])
       }))
 
     test('transactions: work that throws leaves nothing, a savepoint undoes its own part, and the rest is there', () =>

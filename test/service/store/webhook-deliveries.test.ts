@@ -6,7 +6,7 @@ import {
   listDeliveryFronts,
   listDueDeliveries,
 } from '../../../src/service/resources/webhook-endpoints/deliveries-store.ts'
-import { deleteWebhookEndpoint, insertWebhookEndpoint } from '../../../src/service/resources/webhook-endpoints/store.ts'
+import { webhookEndpointTable } from '../../../src/service/resources/webhook-endpoints/store.ts'
 import { openDatabase } from '../../../src/service/store/index.ts'
 
 const made = { created_at: 1, updated_at: 1 }
@@ -21,10 +21,12 @@ async function openWithEndpoints(...ids: readonly string[]) {
     for (const id of ids) {
       const is_active = id === 'paused' ? 0 : 1
       const url = `https://${id}.test/`
-      await insertWebhookEndpoint(tx, {
-        ...{ id, organization_id: 'o', url, name: id, is_active, subscriptions: '[]' },
-        ...made,
-      })
+      await webhookEndpointTable.insert(tx, [
+        {
+          ...{ id, organization_id: 'o', url, name: id, is_active, subscriptions: '[]' },
+          ...made,
+        },
+      ])
     }
   })
   return database
@@ -67,7 +69,7 @@ test('webhook deliveries: of those that were given up the newest thousand are re
     }
     const all = () => tx.selectFrom('webhook_failures').select('failed_at').orderBy('position').execute()
     const before = await all()
-    await deleteWebhookEndpoint(tx, 'o', 'a')
+    await webhookEndpointTable.delete(tx, 'o', ['a'])
     return [before, await all()] as const
   })
   expect([kept.length, kept[0]!.failed_at, kept.at(-1)!.failed_at]).toEqual([1_000, 10, 1_009])

@@ -5,7 +5,7 @@ import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table
 import { requireDistinct, requireUser } from '../require.ts'
 import { checkWaysIn } from '../users/ways-in.ts'
 import { addApiKeys, checkApiKeyLimits, checkNewApiKeys, type NewApiKey, toNewApiKey } from './new-api-keys.ts'
-import { deleteApiKeys as deleteKeyRows, listApiKeys } from './store.ts'
+import { apiKeyTable, listApiKeys } from './store.ts'
 
 interface NewKeysOfUser {
   readonly userId: string
@@ -33,7 +33,7 @@ const deleteApiKeys: TypedHandler<Wire.DeleteApiKeysIntent, Wire.DeleteApiKeysRe
     await checkWaysIn(context, [user], { apiKeyIds })
   },
   async execute({ tx, organizationId }, { apiKeyIds }) {
-    await deleteKeyRows(tx, organizationId, apiKeyIds)
+    await apiKeyTable.delete(tx, organizationId, apiKeyIds)
     return { apiKeyIds }
   },
 }

@@ -1,8 +1,11 @@
-import { type ApiKeyRow, insertInOrder, prepare, remember, type Transaction } from '../../store/index.ts'
+import { type ApiKeyRow, createTable, prepare, remember, storedList, type Transaction } from '../../store/index.ts'
+
+export const apiKeyTable = createTable('api_keys')
+export const apiKeyList = storedList('api_keys', ['name'])
 
 /** Adds an API key. */
 export async function insertApiKey(tx: Transaction, key: ApiKeyRow): Promise<void> {
-  await insertInOrder(tx, 'api_keys', [key])
+  await apiKeyTable.insert(tx, [key])
 }
 
 const all = prepare((tx, of: { organizationId: string }) =>
@@ -27,20 +30,6 @@ export async function listApiKeys(
   return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }
 
-/** Reads one API key by its id. */
-export async function findApiKey(
-  tx: Transaction,
-  organizationId: string,
-  apiKeyId: string,
-): Promise<ApiKeyRow | undefined> {
-  return tx
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', apiKeyId)
-    .executeTakeFirst()
-}
-
 /** Says which of these public keys (lower-case hex) the organization has already. */
 export async function listTakenPublicKeys(
   tx: Transaction,
@@ -55,14 +44,4 @@ export async function listTakenPublicKeys(
     .where('public_key', 'in', publicKeys)
     .execute()
   return new Set(rows.map((row) => row.public_key))
-}
-
-/** Deletes API keys. */
-export async function deleteApiKeys(
-  tx: Transaction,
-  organizationId: string,
-  apiKeyIds: readonly string[],
-): Promise<void> {
-  if (apiKeyIds.length === 0) return
-  await tx.deleteFrom('api_keys').where('organization_id', '=', organizationId).where('id', 'in', apiKeyIds).execute()
 }

@@ -13,10 +13,10 @@ import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
 import { findOrganization } from '../organizations/store.ts'
 import { policyHandlers } from '../policies/handlers.ts'
-import { findPolicy, listPolicies } from '../policies/store.ts'
+import { policyTable } from '../policies/store.ts'
 import { userHandlers } from '../users/handlers.ts'
 import { addUsers, toNewUser } from '../users/new-users.ts'
-import { countUsers, listUsers } from '../users/store.ts'
+import { listUsers, userTable } from '../users/store.ts'
 import { checkSettings, mergeSettings } from './settings.ts'
 import { type AuthProxyRow, findAuthProxy, newAuthProxy, replaceAuthProxy } from './store.ts'
 
@@ -40,8 +40,8 @@ const enable: TypedHandler<Wire.EnableAuthProxyIntent, Wire.EnableAuthProxyResul
     if (await isWhole(context, proxy)) return
     await checkRemoval(context, proxy)
     const { tx, organizationId } = context
-    await checkLimit(context, 'users', { present: await countUsers(tx, organizationId), added: 1 })
-    await checkLimit(context, 'policies', { present: (await listPolicies(tx, organizationId)).length, added: 1 })
+    await checkLimit(context, 'users', { present: await userTable.count(tx, organizationId), added: 1 })
+    await checkLimit(context, 'policies', { present: (await policyTable.list(tx, organizationId)).length, added: 1 })
   },
   async execute(context) {
     const before = await readProxy(context)
@@ -123,7 +123,7 @@ async function readProxy({ tx, organizationId, newId, now }: HandlerContext): Pr
 /** What is still there of the proxy's user and policy: anybody who may can delete them. */
 async function findParts({ tx, organizationId }: HandlerContext, { user_id, policy_id }: AuthProxyRow) {
   const [user] = user_id === null ? [] : await listUsers(tx, organizationId, [user_id])
-  const policy = policy_id === null ? undefined : await findPolicy(tx, organizationId, policy_id)
+  const policy = policy_id === null ? undefined : await policyTable.find(tx, organizationId, policy_id)
   return { userIds: user ? [user.id] : [], policyIds: policy ? [policy.id] : [] }
 }
 
@@ -147,7 +147,7 @@ async function removeParts(context: ExecutionContext<never>, proxy: AuthProxyRow
 
 /** The one policy of the proxy's user. Names of policies are unique: where this one is taken, the user's id is added. */
 async function policyOf({ tx, organizationId }: HandlerContext, userId: string): Promise<Wire.CreatePolicyIntentV3> {
-  const names = (await listPolicies(tx, organizationId)).map(({ name }) => name)
+  const names = (await policyTable.list(tx, organizationId)).map(({ name }) => name)
   const condition = PERMISSIONS.map(
     ({ resource, action }) => `(activity.resource == '${resource}' && activity.action == '${action}')`,
   ).join(' || ')

@@ -11,7 +11,7 @@ import {
   type NewAuthenticator,
   toNewAuthenticator,
 } from './new-authenticators.ts'
-import { deleteAuthenticators as deleteRows, listAuthenticators } from './store.ts'
+import { authenticatorTable, listAuthenticators } from './store.ts'
 
 interface NewAuthenticatorsOfUser {
   readonly userId: string
@@ -39,7 +39,7 @@ const deleteAuthenticators: TypedHandler<Wire.DeleteAuthenticatorsIntent, Wire.D
     await checkWaysIn(context, [user], { authenticatorIds })
   },
   async execute({ tx, organizationId }, { authenticatorIds }) {
-    await deleteRows(tx, organizationId, authenticatorIds)
+    await authenticatorTable.delete(tx, organizationId, authenticatorIds)
     return { authenticatorIds }
   },
 }

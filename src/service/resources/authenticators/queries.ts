@@ -1,11 +1,11 @@
 import { apiError } from '../../../protocol/index.ts'
 import type { QueryOf, QueryRows } from '../query-table.ts'
 import { checkUser } from '../users/queries.ts'
-import { findAuthenticator, listAuthenticators } from './store.ts'
+import { authenticatorTable, listAuthenticators } from './store.ts'
 import { toWireAuthenticator } from './wire.ts'
 
 const getAuthenticator: QueryOf<'get_authenticator'> = async ({ tx, organizationId }, { authenticatorId }) => {
-  const authenticator = await findAuthenticator(tx, organizationId, authenticatorId)
+  const authenticator = await authenticatorTable.find(tx, organizationId, authenticatorId)
   if (!authenticator) throw apiError('authenticatorNotFound')
   return { authenticator: toWireAuthenticator(authenticator) }
 }

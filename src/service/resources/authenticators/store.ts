@@ -1,8 +1,18 @@
-import { type AuthenticatorRow, insertInOrder, prepare, remember, type Transaction } from '../../store/index.ts'
+import {
+  type AuthenticatorRow,
+  createTable,
+  prepare,
+  remember,
+  storedList,
+  type Transaction,
+} from '../../store/index.ts'
+
+export const authenticatorTable = createTable('authenticators')
+export const authenticatorList = storedList('authenticators', ['name', 'credential_id', 'public_key', 'transports'])
 
 /** Adds a passkey. */
 export async function insertAuthenticator(tx: Transaction, authenticator: AuthenticatorRow): Promise<void> {
-  await insertInOrder(tx, 'authenticators', [authenticator])
+  await authenticatorTable.insert(tx, [authenticator])
 }
 
 const all = prepare((tx, of: { organizationId: string }) =>
@@ -29,20 +39,6 @@ export async function listAuthenticators(
 ): Promise<readonly AuthenticatorRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
-}
-
-/** Reads one passkey by its id. */
-export async function findAuthenticator(
-  tx: Transaction,
-  organizationId: string,
-  authenticatorId: string,
-): Promise<AuthenticatorRow | undefined> {
-  return tx
-    .selectFrom('authenticators')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', authenticatorId)
-    .executeTakeFirst()
 }
 
 /** Reads the passkey with this credential id (base64url) in one organization. */
@@ -82,19 +78,5 @@ export async function setSignCount(tx: Transaction, authenticator: Authenticator
     .set({ sign_count: signCount })
     .where('organization_id', '=', authenticator.organization_id)
     .where('id', '=', authenticator.id)
-    .execute()
-}
-
-/** Deletes passkeys. */
-export async function deleteAuthenticators(
-  tx: Transaction,
-  organizationId: string,
-  authenticatorIds: readonly string[],
-): Promise<void> {
-  if (authenticatorIds.length === 0) return
-  await tx
-    .deleteFrom('authenticators')
-    .where('organization_id', '=', organizationId)
-    .where('id', 'in', authenticatorIds)
     .execute()
 }

@@ -4,10 +4,10 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import { checkOwnImport, type ImportKind, makeImportTarget, openImportBundle } from '../../bundles/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { orRefuse } from '../../signing/index.ts'
-import { countRows } from '../../store/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
 import { addPrivateKeys, checkAddressFormats } from '../private-keys/new-private-keys.ts'
+import { privateKeyTable } from '../private-keys/store.ts'
 import { addWallet, checkNewWallet } from '../wallets/new-wallets.ts'
 import { findPrivateKeyByPublicKey } from '../wallets/signers-store.ts'
 import { listWallets } from '../wallets/store.ts'
@@ -39,7 +39,7 @@ const importPrivateKey: TypedHandler<Wire.ImportPrivateKeyIntent, Wire.ImportPri
   async validate(context, { userId, curve, addressFormats, encryptedBundle }) {
     checkOwnImport(context, userId)
     checkAddressFormats(curve, addressFormats)
-    const present = await countRows(context.tx, 'private_keys', context.organizationId)
+    const present = await privateKeyTable.count(context.tx, context.organizationId)
     await checkLimit(context, 'privateKeys', { present, added: 1 })
     const { key } = await openKey(context, curve, encryptedBundle)
     key.privateKey.fill(0)

@@ -1,9 +1,8 @@
 import { apiError, type Wire } from '../../../protocol/index.ts'
-import { countRows } from '../../store/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
 import { requireUsers, requireUserTags } from '../require.ts'
-import { deleteInvitation as deleteInvitationRow, insertInvitations, listInvitations } from './store.ts'
+import { invitationTable } from './store.ts'
 
 const createInvitations: TypedHandler<Wire.CreateInvitationsIntent, Wire.CreateInvitationsResult> = {
   async validate(context, { invitations }) {
@@ -11,7 +10,7 @@ const createInvitations: TypedHandler<Wire.CreateInvitationsIntent, Wire.CreateI
       await requireUsers(context, 'senderUserId', [senderUserId])
       await requireUserTags(context, 'receiverUserTags', receiverUserTags)
     }
-    const present = await countRows(context.tx, 'invitations', context.organizationId)
+    const present = await invitationTable.count(context.tx, context.organizationId)
     await checkLimit(context, 'invitations', { present, added: invitations.length })
   },
   async execute(context, { invitations }) {
@@ -26,18 +25,18 @@ const createInvitations: TypedHandler<Wire.CreateInvitationsIntent, Wire.CreateI
       created_at: context.now,
       updated_at: context.now,
     }))
-    await insertInvitations(context.tx, rows)
+    await invitationTable.insert(context.tx, rows)
     return { invitationIds: rows.map(({ id }) => id) }
   },
 }
 
 const deleteInvitation: TypedHandler<Wire.DeleteInvitationIntent, Wire.DeleteInvitationResult> = {
   async validate({ tx, organizationId }, { invitationId }) {
-    const present = await listInvitations(tx, organizationId)
-    if (!present.some(({ id }) => id === invitationId)) throw apiError('notFound', 'invitation', invitationId)
+    if (!(await invitationTable.find(tx, organizationId, invitationId)))
+      throw apiError('notFound', 'invitation', invitationId)
   },
   async execute({ tx, organizationId }, { invitationId }) {
-    await deleteInvitationRow(tx, organizationId, invitationId)
+    await invitationTable.delete(tx, organizationId, [invitationId])
     return { invitationId }
   },
 }

@@ -1,4 +1,4 @@
-import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, storedList } from '../../store/index.ts'
 
 export interface InvitationRow {
   id: string
@@ -19,26 +19,9 @@ declare module '../../store/schema.ts' {
   }
 }
 
-/** Adds invitations. */
-export async function insertInvitations(tx: Transaction, rows: readonly InvitationRow[]): Promise<void> {
-  await insertInOrder(tx, 'invitations', rows)
-}
-
-/** Reads the organization's invitations, in the order of their creation. */
-export async function listInvitations(tx: Transaction, organizationId: string): Promise<InvitationRow[]> {
-  return tx
-    .selectFrom('invitations')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('invitations.position')
-    .execute()
-}
-
-/** Deletes an invitation. */
-export async function deleteInvitation(tx: Transaction, organizationId: string, invitationId: string): Promise<void> {
-  await tx
-    .deleteFrom('invitations')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', invitationId)
-    .execute()
-}
+export const invitationTable = createTable('invitations')
+export const invitationList = storedList('invitations', [
+  'receiver_user_name',
+  'receiver_user_email',
+  'receiver_user_tags',
+])

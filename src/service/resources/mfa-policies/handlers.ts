@@ -3,13 +3,7 @@ import { type HandlerContext, weightOfExpressions } from '../../engine/index.ts'
 import { MAX_MFA_POLICIES } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { requireUser } from '../require.ts'
-import {
-  deleteMfaPolicy as deleteRow,
-  insertMfaPolicy,
-  listMfaPolicies,
-  type MfaPolicyRow,
-  updateMfaPolicy as updateRow,
-} from './store.ts'
+import { listMfaPolicies, mfaPolicyTable } from './store.ts'
 
 const createMfaPolicy: TypedHandler<Wire.CreateMfaPolicyIntent, Wire.CreateMfaPolicyResult> = {
   async validate(context, intent) {
@@ -20,18 +14,20 @@ const createMfaPolicy: TypedHandler<Wire.CreateMfaPolicyIntent, Wire.CreateMfaPo
   },
   async execute({ tx, organizationId, now, newId }, intent) {
     const id = newId()
-    await insertMfaPolicy(tx, {
-      id,
-      organization_id: organizationId,
-      user_id: intent.userId,
-      name: intent.mfaPolicyName,
-      condition: intent.condition,
-      steps: toSteps(intent.requiredAuthenticationMethods),
-      evaluation_order: intent.order,
-      notes: intent.notes ?? '',
-      created_at: now,
-      updated_at: now,
-    })
+    await mfaPolicyTable.insert(tx, [
+      {
+        id,
+        organization_id: organizationId,
+        user_id: intent.userId,
+        name: intent.mfaPolicyName,
+        condition: intent.condition,
+        steps: toSteps(intent.requiredAuthenticationMethods),
+        evaluation_order: intent.order,
+        notes: intent.notes ?? '',
+        created_at: now,
+        updated_at: now,
+      },
+    ])
     return { mfaPolicyId: id }
   },
 }
@@ -44,26 +40,22 @@ const updateMfaPolicy: TypedHandler<Wire.UpdateMfaPolicyIntent, Wire.UpdateMfaPo
   },
   async execute({ tx, organizationId, now }, { mfaPolicyId, ...intent }) {
     const { mfaPolicyName: name, condition, requiredAuthenticationMethods: methods, order, notes } = intent
-    await updateRow(tx, {
-      organization_id: organizationId,
-      id: mfaPolicyId,
+    await mfaPolicyTable.update(tx, organizationId, mfaPolicyId, {
       ...(name ? { name } : {}),
       ...(condition ? { condition } : {}),
       ...(methods === undefined ? {} : { steps: toSteps(methods) }),
       ...(order === undefined ? {} : { evaluation_order: order }),
       ...(notes === undefined ? {} : { notes }),
-      updated_at: now,
+      now,
     })
     return { mfaPolicyId }
   },
 }
 
 const deleteMfaPolicy: TypedHandler<Wire.DeleteMfaPolicyIntent, Wire.DeleteMfaPolicyResult> = {
-  async validate(context, intent) {
-    await requireMfaPolicy(context, intent)
-  },
+  validate: requireMfaPolicy,
   async execute({ tx, organizationId }, { mfaPolicyId }) {
-    await deleteRow(tx, organizationId, mfaPolicyId)
+    await mfaPolicyTable.delete(tx, organizationId, [mfaPolicyId])
     return { mfaPolicyId }
   },
 }
@@ -77,12 +69,10 @@ export const mfaPolicyHandlers = {
 async function requireMfaPolicy(
   context: HandlerContext,
   { userId, mfaPolicyId }: { readonly userId: string; readonly mfaPolicyId: string },
-): Promise<MfaPolicyRow> {
+): Promise<void> {
   await requireUser(context, userId)
-  const policies = await listMfaPolicies(context.tx, context.organizationId, [userId])
-  const policy = policies.find(({ id }) => id === mfaPolicyId)
-  if (!policy) throw apiError('notFound', 'MFA policy', mfaPolicyId)
-  return policy
+  const policy = await mfaPolicyTable.find(context.tx, context.organizationId, mfaPolicyId)
+  if (policy?.user_id !== userId) throw apiError('notFound', 'MFA policy', mfaPolicyId)
 }
 
 /** Unstated: that a policy has a step, and a step a method: without any it could be satisfied by nothing, or by anything. */

@@ -4,7 +4,7 @@ import { factorOfVote, isPending, listStanding } from '../../engine/index.ts'
 import { findActivityById, listVotes, type VoteRow } from '../../store/index.ts'
 import type { QueryOf, QueryRows } from '../query-table.ts'
 import { checkUser } from '../users/queries.ts'
-import { listMfaPolicies, toMfaPolicy } from './store.ts'
+import { listMfaPolicies, mfaPolicyTable, toMfaPolicy } from './store.ts'
 import { toWireMfaPolicy, toWireSteps } from './wire.ts'
 
 const getMfaPolicies: QueryOf<'get_mfa_policies'> = async (context, { userId }) => {
@@ -14,8 +14,8 @@ const getMfaPolicies: QueryOf<'get_mfa_policies'> = async (context, { userId }) 
 }
 
 const getMfaPolicy: QueryOf<'get_mfa_policy'> = async ({ tx, organizationId }, { userId, mfaPolicyId }) => {
-  const policy = (await listMfaPolicies(tx, organizationId, [userId])).find(({ id }) => id === mfaPolicyId)
-  if (!policy) throw apiError('notFound', 'MFA policy', mfaPolicyId)
+  const policy = await mfaPolicyTable.find(tx, organizationId, mfaPolicyId)
+  if (policy?.user_id !== userId) throw apiError('notFound', 'MFA policy', mfaPolicyId)
   return { mfaPolicy: toWireMfaPolicy(policy) }
 }
 

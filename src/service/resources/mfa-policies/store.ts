@@ -1,5 +1,5 @@
 import type { MfaPolicy } from '../../../authority/index.ts'
-import { type InOrder, insertInOrder, remember, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, remember, storedList, type Transaction } from '../../store/index.ts'
 
 /** The further factors that a user's votes need (docs/protocol/mfa.md). */
 export interface MfaPolicyRow {
@@ -22,10 +22,8 @@ declare module '../../store/schema.ts' {
   }
 }
 
-/** Adds an MFA policy to a user. */
-export async function insertMfaPolicy(tx: Transaction, policy: MfaPolicyRow): Promise<void> {
-  await insertInOrder(tx, 'mfa_policies', [policy])
-}
+export const mfaPolicyTable = createTable('mfa_policies')
+export const mfaPolicyList = storedList('mfa_policies', ['name', 'condition', 'steps', 'notes'])
 
 const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly string[] }) =>
   tx
@@ -43,24 +41,6 @@ export async function listMfaPolicies(
   userIds: readonly string[],
 ): Promise<readonly MfaPolicyRow[]> {
   return userIds.length === 0 ? [] : ofUsers(tx, { organizationId, userIds })
-}
-
-/** Changes an MFA policy. */
-export async function updateMfaPolicy(
-  tx: Transaction,
-  { organization_id, id, ...columns }: Partial<MfaPolicyRow> & Pick<MfaPolicyRow, 'organization_id' | 'id'>,
-): Promise<void> {
-  await tx
-    .updateTable('mfa_policies')
-    .set(columns)
-    .where('organization_id', '=', organization_id)
-    .where('id', '=', id)
-    .execute()
-}
-
-/** Deletes an MFA policy. */
-export async function deleteMfaPolicy(tx: Transaction, organizationId: string, id: string): Promise<void> {
-  await tx.deleteFrom('mfa_policies').where('organization_id', '=', organizationId).where('id', '=', id).execute()
 }
 
 /** The policy as authority reads it. */

@@ -11,7 +11,7 @@ import {
   type NewOauthProvider,
   toNewOauthProvider,
 } from './new-oauth-providers.ts'
-import { deleteOauthProviders as deleteRows, listOauthProviders } from './store.ts'
+import { listOauthProviders, oauthProviderTable } from './store.ts'
 
 interface NewProvidersOfUser {
   readonly userId: string
@@ -40,7 +40,7 @@ const deleteOauthProviders: TypedHandler<Wire.DeleteOauthProvidersIntent, Wire.D
     await checkWaysIn(context, [user], { oauthProviderIds: providerIds })
   },
   async execute({ tx, organizationId }, { providerIds }) {
-    await deleteRows(tx, organizationId, providerIds)
+    await oauthProviderTable.delete(tx, organizationId, providerIds)
     return { providerIds }
   },
 }

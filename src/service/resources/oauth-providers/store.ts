@@ -1,11 +1,21 @@
-import { insertInOrder, type OauthProviderRow, prepare, remember, type Transaction } from '../../store/index.ts'
+import {
+  createTable,
+  type OauthProviderRow,
+  prepare,
+  remember,
+  storedList,
+  type Transaction,
+} from '../../store/index.ts'
+
+export const oauthProviderTable = createTable('oauth_providers')
+export const oauthProviderList = storedList('oauth_providers', ['name', 'issuer', 'audience', 'subject'])
 
 /** An identity at an OIDC issuer. */
 export type OauthIdentity = Pick<OauthProviderRow, 'issuer' | 'audience' | 'subject'>
 
 /** Adds an OAuth provider to a user. */
 export async function insertOauthProvider(tx: Transaction, provider: OauthProviderRow): Promise<void> {
-  await insertInOrder(tx, 'oauth_providers', [provider])
+  await oauthProviderTable.insert(tx, [provider])
 }
 
 const all = prepare((tx, of: { organizationId: string }) =>
@@ -64,20 +74,6 @@ export async function findOauthIdentities(
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
     .where('audience', 'in', audiences)
-    .execute()
-}
-
-/** Deletes OAuth providers. */
-export async function deleteOauthProviders(
-  tx: Transaction,
-  organizationId: string,
-  providerIds: readonly string[],
-): Promise<void> {
-  if (providerIds.length === 0) return
-  await tx
-    .deleteFrom('oauth_providers')
-    .where('organization_id', '=', organizationId)
-    .where('id', 'in', providerIds)
     .execute()
 }
 

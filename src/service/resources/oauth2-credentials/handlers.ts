@@ -2,12 +2,7 @@ import type { Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { oauth2CredentialNotFound } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
-import {
-  deleteOauth2Credential,
-  findOauth2Credential,
-  insertOauth2Credential,
-  updateOauth2Credential,
-} from './store.ts'
+import { oauth2CredentialTable } from './store.ts'
 
 /**
  * The secret is sealed to the service's key by its sender and is kept, and answered, as it came
@@ -16,15 +11,17 @@ import {
 const create: TypedHandler<Wire.CreateOauth2CredentialIntent, Wire.CreateOauth2CredentialResult> = {
   async execute(context, { provider, clientId, encryptedClientSecret }) {
     const id = context.newId()
-    await insertOauth2Credential(context.tx, {
-      id,
-      organization_id: context.organizationId,
-      provider,
-      client_id: clientId,
-      encrypted_client_secret: encryptedClientSecret,
-      created_at: context.now,
-      updated_at: context.now,
-    })
+    await oauth2CredentialTable.insert(context.tx, [
+      {
+        id,
+        organization_id: context.organizationId,
+        provider,
+        client_id: clientId,
+        encrypted_client_secret: encryptedClientSecret,
+        created_at: context.now,
+        updated_at: context.now,
+      },
+    ])
     return { oauth2CredentialId: id }
   },
 }
@@ -32,7 +29,7 @@ const create: TypedHandler<Wire.CreateOauth2CredentialIntent, Wire.CreateOauth2C
 const update: TypedHandler<Wire.UpdateOauth2CredentialIntent, Wire.UpdateOauth2CredentialResult> = {
   validate: (context, { oauth2CredentialId }) => requireCredential(context, oauth2CredentialId),
   async execute({ tx, organizationId, now }, { oauth2CredentialId, provider, clientId, encryptedClientSecret }) {
-    await updateOauth2Credential(tx, organizationId, oauth2CredentialId, {
+    await oauth2CredentialTable.update(tx, organizationId, oauth2CredentialId, {
       provider,
       client_id: clientId,
       encrypted_client_secret: encryptedClientSecret,
@@ -45,7 +42,7 @@ const update: TypedHandler<Wire.UpdateOauth2CredentialIntent, Wire.UpdateOauth2C
 const remove: TypedHandler<Wire.DeleteOauth2CredentialIntent, Wire.DeleteOauth2CredentialResult> = {
   validate: (context, { oauth2CredentialId }) => requireCredential(context, oauth2CredentialId),
   async execute({ tx, organizationId }, { oauth2CredentialId }) {
-    await deleteOauth2Credential(tx, organizationId, oauth2CredentialId)
+    await oauth2CredentialTable.delete(tx, organizationId, [oauth2CredentialId])
     return { oauth2CredentialId }
   },
 }
@@ -57,5 +54,5 @@ export const oauth2CredentialHandlers = {
 } satisfies HandlerRows
 
 async function requireCredential({ tx, organizationId }: HandlerContext, id: string): Promise<void> {
-  if (!(await findOauth2Credential(tx, organizationId, id))) throw oauth2CredentialNotFound(id)
+  if (!(await oauth2CredentialTable.find(tx, organizationId, id))) throw oauth2CredentialNotFound(id)
 }

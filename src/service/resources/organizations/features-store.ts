@@ -1,4 +1,4 @@
-import type { Transaction } from '../../store/index.ts'
+import { storedList, type Transaction } from '../../store/index.ts'
 
 export interface FeatureRow {
   organization_id: string
@@ -11,6 +11,8 @@ declare module '../../store/schema.ts' {
     features: FeatureRow
   }
 }
+
+export const featureList = storedList('features', ['value'])
 
 /** Reads the features that are switched on, by name. */
 export async function listFeatures(tx: Transaction, organizationId: string): Promise<FeatureRow[]> {

@@ -1,11 +1,11 @@
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import type { QueryContext } from '../../engine/index.ts'
 import { type OrganizationRow, readRootQuorum } from '../../store/index.ts'
-import { listInvitations } from '../invitations/store.ts'
+import { invitationTable } from '../invitations/store.ts'
 import { toWireInvitation } from '../invitations/wire.ts'
 import { findApiKeyIpAllowlist, findIpAllowlist } from '../ip-allowlists/store.ts'
 import { toWireApiKeyIpAllowlist, toWireIpAllowlist } from '../ip-allowlists/wire.ts'
-import { listPolicies } from '../policies/store.ts'
+import { policyTable } from '../policies/store.ts'
 import { toWirePolicy } from '../policies/wire.ts'
 import { listPrivateKeys } from '../private-keys/store.ts'
 import { toWirePrivateKeys } from '../private-keys/wire.ts'
@@ -45,13 +45,13 @@ const getOrganization: QueryOf<'get_organization'> = async ({ tx, organizationId
       organizationId,
       name: organization.name,
       users: await toWireUsers(tx, organizationId, await listUsers(tx, organizationId)),
-      policies: (await listPolicies(tx, organizationId)).map(toWirePolicy),
+      policies: (await policyTable.list(tx, organizationId)).map(toWirePolicy),
       tags: (await listTags(tx, organizationId)).map(toWireTag),
       rootQuorum: await readRootQuorum(tx, organizationId),
       features: await readFeatures(tx, organizationId),
       wallets: (await listWallets(tx, organizationId)).map(toWireWallet),
       privateKeys: await toWirePrivateKeys(tx, organizationId, await listPrivateKeys(tx, organizationId)),
-      invitations: (await listInvitations(tx, organizationId)).map(toWireInvitation),
+      invitations: (await invitationTable.list(tx, organizationId)).map(toWireInvitation),
       smartContractInterfaceReferences: (await listInterfaces(tx, organizationId)).map(toWireInterfaceReference),
     },
   }

@@ -8,7 +8,7 @@ import { requireDistinct, requirePolicy } from '../require.ts'
 import {
   deletePolicies as deletePolicyRows,
   insertPolicy,
-  listPolicies,
+  policyTable,
   updatePolicy as updatePolicyRow,
 } from './store.ts'
 
@@ -18,7 +18,7 @@ type NewPolicy = Wire.CreatePolicyIntentV3
 const createPolicies: TypedHandler<readonly NewPolicy[], Wire.CreatePoliciesResult> = {
   async validate(context, policies) {
     await checkTexts(context, policies)
-    const present = await listPolicies(context.tx, context.organizationId)
+    const present = await policyTable.list(context.tx, context.organizationId)
     checkLabels([...present.map(({ name }) => name), ...policies.map(({ policyName }) => policyName)])
     await checkLimit(context, 'policies', { present: present.length, added: policies.length })
   },
@@ -40,7 +40,7 @@ const updatePolicy: TypedHandler<Wire.UpdatePolicyIntentV2, Wire.UpdatePolicyRes
     await requirePolicy(context, policyId)
     await checkTexts(context, [{ consensus: policyConsensus, condition: policyCondition, time }])
     if (!policyName) return
-    const others = (await listPolicies(context.tx, context.organizationId)).filter(({ id }) => id !== policyId)
+    const others = (await policyTable.list(context.tx, context.organizationId)).filter(({ id }) => id !== policyId)
     checkLabels([...others.map(({ name }) => name), policyName])
   },
   async execute({ tx, organizationId, now, newId }, { policyId, policyName, policyEffect, time, ...texts }) {

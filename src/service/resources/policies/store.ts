@@ -1,4 +1,4 @@
-import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
 
 export interface PolicyRow {
   id: string
@@ -20,6 +20,9 @@ declare module '../../store/schema.ts' {
   }
 }
 
+export const policyTable = createTable('policies')
+export const policyList = storedList('policies', ['name', 'consensus', 'condition', 'time', 'notes'])
+
 /** The changes of an update; an absent member stays, null removes the expression. */
 export type PolicyChange = Partial<Pick<PolicyRow, 'name' | 'effect' | 'consensus' | 'condition' | 'time' | 'notes'>>
 
@@ -37,32 +40,8 @@ async function setPolicyVersion(tx: Transaction, organizationId: string, version
 
 /** Adds a policy; `version` is the new one of the organization's policies. */
 export async function insertPolicy(tx: Transaction, policy: PolicyRow, version: string): Promise<void> {
-  await insertInOrder(tx, 'policies', [policy])
+  await policyTable.insert(tx, [policy])
   await setPolicyVersion(tx, policy.organization_id, version)
-}
-
-/** Reads the organization's policies in the order of their creation. */
-export async function listPolicies(tx: Transaction, organizationId: string): Promise<PolicyRow[]> {
-  return tx
-    .selectFrom('policies')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('policies.position')
-    .execute()
-}
-
-/** Reads one policy. */
-export async function findPolicy(
-  tx: Transaction,
-  organizationId: string,
-  policyId: string,
-): Promise<PolicyRow | undefined> {
-  return tx
-    .selectFrom('policies')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', policyId)
-    .executeTakeFirst()
 }
 
 /** Changes a policy; `version` is the new one of the organization's policies. */
@@ -72,13 +51,8 @@ export async function updatePolicy(
   policyId: string,
   change: PolicyChange & { readonly now: number; readonly version: string },
 ): Promise<void> {
-  const { now, version, ...columns } = change
-  await tx
-    .updateTable('policies')
-    .set({ ...columns, updated_at: now })
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', policyId)
-    .execute()
+  const { version, ...columns } = change
+  await policyTable.update(tx, organizationId, policyId, columns)
   await setPolicyVersion(tx, organizationId, version)
 }
 
@@ -89,6 +63,6 @@ export async function deletePolicies(
   policyIds: readonly string[],
   version: string,
 ): Promise<void> {
-  await tx.deleteFrom('policies').where('organization_id', '=', organizationId).where('id', 'in', policyIds).execute()
+  await policyTable.delete(tx, organizationId, policyIds)
   await setPolicyVersion(tx, organizationId, version)
 }

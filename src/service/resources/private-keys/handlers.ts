@@ -1,10 +1,9 @@
 import { apiError, REQUEST_LIMITS, type Wire } from '../../../protocol/index.ts'
-import { countRows } from '../../store/index.ts'
 import { type HandlerRows, mapResult, type TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
 import { requirePrivateKeys, requirePrivateKeyTags } from '../require.ts'
 import { addPrivateKeys, checkAddressFormats } from './new-private-keys.ts'
-import { deletePrivateKeys as deleteKeyRows, disablePrivateKey as disableKeyRow } from './store.ts'
+import { deletePrivateKeys as deleteKeyRows, disablePrivateKey as disableKeyRow, privateKeyTable } from './store.ts'
 
 type Intent = Wire.CreatePrivateKeysIntentV2
 
@@ -19,7 +18,7 @@ const createPrivateKeys: TypedHandler<Intent, Wire.CreatePrivateKeysResultV2> = 
       checkAddressFormats(curve, addressFormats)
       await requirePrivateKeyTags(context, 'privateKeyTags', privateKeyTags)
     }
-    const present = await countRows(context.tx, 'private_keys', context.organizationId)
+    const present = await privateKeyTable.count(context.tx, context.organizationId)
     await checkLimit(context, 'privateKeys', { present, added: privateKeys.length })
   },
   async execute(context, { privateKeys }) {

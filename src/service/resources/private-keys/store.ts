@@ -1,4 +1,4 @@
-import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
 
 /** A key of its own, in no wallet. */
 export interface PrivateKeyRow {
@@ -34,6 +34,9 @@ declare module '../../store/schema.ts' {
   }
 }
 
+export const privateKeyTable = createTable('private_keys')
+export const privateKeyList = storedList('private_keys', ['name'])
+
 /** A private key without what is secret about it. */
 export type PrivateKeyFacts = Omit<PrivateKeyRow, 'sealed_private_key'>
 
@@ -64,7 +67,7 @@ export async function insertPrivateKeys(
 ): Promise<void> {
   for (let start = 0; start < added.length; start += KEYS_A_STATEMENT) {
     const rows = added.slice(start, start + KEYS_A_STATEMENT).map(({ row }) => row)
-    await insertInOrder(tx, 'private_keys', rows)
+    await privateKeyTable.insert(tx, rows)
   }
   const addresses = added.flatMap(({ row: { organization_id, id: private_key_id }, addresses }) =>
     addresses.map((address, position) => ({ organization_id, private_key_id, ...address, position })),
@@ -107,12 +110,7 @@ export async function disablePrivateKey(
   keyId: string,
   now: number,
 ): Promise<void> {
-  await tx
-    .updateTable('private_keys')
-    .set({ disabled: 1, updated_at: now })
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', keyId)
-    .execute()
+  await privateKeyTable.update(tx, organizationId, keyId, { disabled: 1, now })
 }
 
 /** Deletes private keys, with their addresses and tags. */

@@ -5,10 +5,9 @@ import { makeExportBundle, makeImportTarget, openImportBundle, readTargetPublicK
 import type { HandlerContext } from '../../engine/index.ts'
 import { secretPlace } from '../../keys/index.ts'
 import { SECRET_LIMITS, secretNameTaken } from '../../readings.ts'
-import { countRows } from '../../store/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { requireDistinct, requireSecrets } from '../require.ts'
-import { findTakenSecretName, insertSecrets, readSealedSecret } from './store.ts'
+import { findTakenSecretName, readSealedSecret, secretTable } from './store.ts'
 import { readProperties } from './wire.ts'
 
 const initImport: TypedHandler<Wire.InitImportSecretsIntent, Wire.InitImportSecretsResult> = {
@@ -30,7 +29,7 @@ const importSecrets: TypedHandler<Wire.ImportSecretsIntent, Wire.ImportSecretsRe
     requireDistinct('name', names)
     const taken = await findTakenSecretName(context.tx, context.organizationId, names)
     if (taken !== undefined) throw secretNameTaken(taken)
-    const present = await countRows(context.tx, 'secrets', context.organizationId)
+    const present = await secretTable.count(context.tx, context.organizationId)
     if (present + secrets.length > SECRET_LIMITS.secrets)
       throw apiError('maxReached', 'organization', 'secrets', SECRET_LIMITS.secrets)
     for (const secret of secrets) {
@@ -55,7 +54,7 @@ const importSecrets: TypedHandler<Wire.ImportSecretsIntent, Wire.ImportSecretsRe
         static_properties,
         created_at: now,
       }
-      await insertSecrets(tx, [{ ...facts, sealed_secret }])
+      await secretTable.insert(tx, [{ ...facts, sealed_secret }])
       secretIds.push(id)
     }
     return { secretIds }

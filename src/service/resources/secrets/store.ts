@@ -1,4 +1,4 @@
-import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, type Transaction } from '../../store/index.ts'
 
 /** A secret of a client, which the service keeps and gives back. It never changes. */
 export interface SecretRow {
@@ -19,15 +19,12 @@ declare module '../../store/schema.ts' {
   }
 }
 
+export const secretTable = createTable('secrets')
+
 /** What is told of a secret: everything but itself. */
 export type SecretFacts = Omit<SecretRow, 'sealed_secret'>
 
 const FACTS = ['id', 'organization_id', 'name', 'static_properties', 'created_at'] as const
-
-/** Adds secrets. */
-export async function insertSecrets(tx: Transaction, rows: readonly SecretRow[]): Promise<void> {
-  await insertInOrder(tx, 'secrets', rows)
-}
 
 /** Reads these secrets, in any order, without what they hold. */
 export async function findSecrets(

@@ -1,4 +1,4 @@
-import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, storedList } from '../../store/index.ts'
 
 /** What the keys of a login may do, in the policy language (docs/protocol/sessions.md#session-profiles). It never changes. */
 export interface SessionProfileRow {
@@ -18,31 +18,5 @@ declare module '../../store/schema.ts' {
   }
 }
 
-/** Adds a session profile. */
-export async function insertSessionProfile(tx: Transaction, profile: SessionProfileRow): Promise<void> {
-  await insertInOrder(tx, 'session_profiles', [profile])
-}
-
-/** Reads the session profiles of an organization, in the order of their creation. */
-export async function listSessionProfiles(tx: Transaction, organizationId: string): Promise<SessionProfileRow[]> {
-  return tx
-    .selectFrom('session_profiles')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('session_profiles.position')
-    .execute()
-}
-
-/** Reads one session profile. */
-export async function findSessionProfile(
-  tx: Transaction,
-  organizationId: string,
-  id: string,
-): Promise<SessionProfileRow | undefined> {
-  return tx
-    .selectFrom('session_profiles')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-}
+export const sessionProfileTable = createTable('session_profiles')
+export const sessionProfileList = storedList('session_profiles', ['name', 'scope', 'notes'])

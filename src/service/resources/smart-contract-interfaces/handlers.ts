@@ -1,7 +1,7 @@
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import { weightOfBytes } from '../../engine/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
-import { deleteInterface, findInterface, insertInterface } from './store.ts'
+import { interfaceTable } from './store.ts'
 
 /**
  * Several for one address are allowed; which of them policies use is decided where transactions are read
@@ -14,27 +14,29 @@ const create: TypedHandler<Wire.CreateSmartContractInterfaceIntent, Wire.CreateS
   },
   async execute(context, { smartContractAddress, smartContractInterface, type, label, notes = '' }) {
     const id = context.newId()
-    await insertInterface(context.tx, {
-      id,
-      organization_id: context.organizationId,
-      address: smartContractAddress,
-      interface: smartContractInterface,
-      type,
-      label,
-      notes,
-      created_at: context.now,
-      updated_at: context.now,
-    })
+    await interfaceTable.insert(context.tx, [
+      {
+        id,
+        organization_id: context.organizationId,
+        address: smartContractAddress,
+        interface: smartContractInterface,
+        type,
+        label,
+        notes,
+        created_at: context.now,
+        updated_at: context.now,
+      },
+    ])
     return { smartContractInterfaceId: id }
   },
 }
 
 const remove: TypedHandler<Wire.DeleteSmartContractInterfaceIntent, Wire.DeleteSmartContractInterfaceResult> = {
   async validate({ tx, organizationId }, { smartContractInterfaceId: id }) {
-    if (!(await findInterface(tx, organizationId, id))) throw apiError('notFound', 'smart contract interface', id)
+    if (!(await interfaceTable.find(tx, organizationId, id))) throw apiError('notFound', 'smart contract interface', id)
   },
   async execute({ tx, organizationId }, { smartContractInterfaceId }) {
-    await deleteInterface(tx, organizationId, smartContractInterfaceId)
+    await interfaceTable.delete(tx, organizationId, [smartContractInterfaceId])
     return { smartContractInterfaceId }
   },
 }

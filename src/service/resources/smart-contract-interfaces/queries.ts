@@ -1,13 +1,13 @@
 import { apiError } from '../../../protocol/index.ts'
 import type { QueryOf, QueryRows } from '../query-table.ts'
-import { findInterface, listInterfaces } from './store.ts'
+import { interfaceTable, listInterfaces } from './store.ts'
 import { toWireInterface } from './wire.ts'
 
 const get: QueryOf<'get_smart_contract_interface'> = async (
   { tx, organizationId },
   { smartContractInterfaceId: id },
 ) => {
-  const row = await findInterface(tx, organizationId, id)
+  const row = await interfaceTable.find(tx, organizationId, id)
   if (!row) throw apiError('notFound', 'smart contract interface', id)
   return { smartContractInterface: toWireInterface(row) }
 }

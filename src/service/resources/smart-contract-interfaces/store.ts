@@ -1,4 +1,4 @@
-import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
 
 export interface SmartContractInterfaceRow {
   id: string
@@ -21,10 +21,8 @@ declare module '../../store/schema.ts' {
   }
 }
 
-/** Adds a contract interface. */
-export async function insertInterface(tx: Transaction, row: SmartContractInterfaceRow): Promise<void> {
-  await insertInOrder(tx, 'smart_contract_interfaces', [row])
-}
+export const interfaceTable = createTable('smart_contract_interfaces')
+export const interfaceList = storedList('smart_contract_interfaces', ['address', 'interface', 'label', 'notes'])
 
 /** Reads the organization's contract interfaces, all or those of these addresses in any case, in the order of their creation. */
 export async function listInterfaces(
@@ -39,27 +37,4 @@ export async function listInterfaces(
     query = query.where(({ fn }) => fn('lower', ['address']), 'in', folded)
   }
   return query.orderBy('smart_contract_interfaces.position').execute()
-}
-
-/** Reads one contract interface. */
-export async function findInterface(
-  tx: Transaction,
-  organizationId: string,
-  interfaceId: string,
-): Promise<SmartContractInterfaceRow | undefined> {
-  return tx
-    .selectFrom('smart_contract_interfaces')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', interfaceId)
-    .executeTakeFirst()
-}
-
-/** Deletes a contract interface. */
-export async function deleteInterface(tx: Transaction, organizationId: string, interfaceId: string): Promise<void> {
-  await tx
-    .deleteFrom('smart_contract_interfaces')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', interfaceId)
-    .execute()
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Schema, Transaction } from '../../store/index.ts'
+import { type Schema, type Transaction, tablesOfOrganization } from '../../store/index.ts'
 import type { OauthIdentity } from '../oauth-providers/store.ts'
 
 /** What a sub-organization may be looked for by: itself, or something that is in it. Matching is exact. */
@@ -78,69 +78,9 @@ function matches(filter: SubOrganizationFilter): RawBuilder<boolean> {
   return filter.by === 'OIDC' ? MATCHES.OIDC(filter.value) : MATCHES[filter.by](filter.value)
 }
 
-/** The tables that say what an organization is. They go with it, in this order: what refers comes before what it refers to. */
-const CONTENTS = [
-  'denials',
-  'auth_proxies',
-  'import_targets',
-  'gas_usage_configs',
-  'private_key_addresses',
-  'private_keys',
-  'secrets',
-  'smart_contract_interfaces',
-  'webhook_deliveries',
-  'webhook_failures',
-  'webhook_endpoints',
-  'invitations',
-  'oauth2_credentials',
-  'api_key_ip_allowlists',
-  'ip_allowlists',
-  'wallet_account_keys',
-  'wallet_accounts',
-  'wallets',
-  'policies',
-  'policy_versions',
-  'tag_members',
-  'tags',
-  'features',
-  'quorum_members',
-  'verified_contacts',
-  'used_verification_tokens',
-  'one_time_passcodes',
-  'messages',
-  'email_events',
-  'oauth_providers',
-  'authenticators',
-  'read_only_sessions',
-  'mfa_policies',
-  'api_keys',
-  'session_profiles',
-  'users',
-] as const satisfies readonly (keyof Schema)[]
-
-/** Tables that a deleted organization keeps: its activities, votes and sends. */
-const AUDIT = [
-  'activities',
-  'votes',
-  'app_proofs',
-  'policy_evaluations',
-  'policy_sets',
-  'sends',
-  'send_attempts',
-  'gas_usages',
-] as const satisfies readonly (keyof Schema)[]
-
-type OwnedTable = {
-  [Table in keyof Schema]: 'organization_id' extends keyof Schema[Table] ? Table : never
-}[keyof Schema]
-type Undecided = Exclude<OwnedTable, (typeof CONTENTS)[number] | (typeof AUDIT)[number]>
-
-/** Does not compile while a table of an organization stands in neither list. */
-const contents: [Undecided] extends [never] ? readonly OwnedTable[] : Undecided = CONTENTS
-
 /** Deletes an organization with everything in it; its row and its activities stay for audit, under a mark. */
 export async function deleteOrganization(tx: Transaction, organizationId: string, now: number): Promise<void> {
-  for (const table of contents) {
+  for (const table of tablesOfOrganization) {
     await tx.deleteFrom(table).where('organization_id', '=', organizationId).execute()
   }
   await tx

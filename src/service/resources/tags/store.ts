@@ -1,4 +1,4 @@
-import { type InOrder, insertInOrder, remember, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, remember, storedList, type Transaction } from '../../store/index.ts'
 
 export interface TagRow {
   id: string
@@ -16,11 +16,14 @@ declare module '../../store/schema.ts' {
   }
 }
 
+export const tagTable = createTable('tags')
+export const tagList = storedList('tags', ['name'])
+
 export type TagType = 'TAG_TYPE_USER' | 'TAG_TYPE_PRIVATE_KEY'
 
 /** Adds a tag. */
 export async function insertTag(tx: Transaction, tag: TagRow): Promise<void> {
-  await insertInOrder(tx, 'tags', [tag])
+  await tagTable.insert(tx, [tag])
 }
 
 /** Reads the tags of the organization, of one type or of all, in the order of their creation. */
@@ -37,12 +40,7 @@ export async function updateTag(
   tagId: string,
   change: { readonly name?: string; readonly now: number },
 ): Promise<void> {
-  await tx
-    .updateTable('tags')
-    .set({ ...(change.name === undefined ? {} : { name: change.name }), updated_at: change.now })
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', tagId)
-    .execute()
+  await tagTable.update(tx, organizationId, tagId, change)
 }
 
 /** Deletes tags, with their memberships. */
@@ -52,7 +50,7 @@ export async function deleteTags(tx: Transaction, organizationId: string, tagIds
     .where('organization_id', '=', organizationId)
     .where('tag_id', 'in', tagIds)
     .execute()
-  await tx.deleteFrom('tags').where('organization_id', '=', organizationId).where('id', 'in', tagIds).execute()
+  await tagTable.delete(tx, organizationId, tagIds)
 }
 
 const membershipsBy = (column: 'tag_members.tag_id' | 'tag_members.member_id') =>

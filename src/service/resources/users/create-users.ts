@@ -2,14 +2,14 @@ import type { Wire } from '../../../protocol/index.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
 import { addUsers, checkNewUsers, type NewUser, toNewUser } from './new-users.ts'
-import { countUsers } from './store.ts'
+import { userTable } from './store.ts'
 import { readFeatureNames } from './ways-in.ts'
 
 const createUsers: TypedHandler<readonly NewUser[], Wire.CreateUsersResult> = {
   async validate(context, users) {
     const features = await readFeatureNames(context)
     await checkNewUsers(context, users, { features, originsOf: context.organizationId })
-    const present = await countUsers(context.tx, context.organizationId)
+    const present = await userTable.count(context.tx, context.organizationId)
     await checkLimit(context, 'users', { present, added: users.length })
   },
   execute: async (context, users) => ({ userIds: await addUsers(context, users) }),

@@ -1,6 +1,6 @@
 import { apiError } from '../../../protocol/index.ts'
 import type { QueryContext } from '../../engine/index.ts'
-import { findApiKey, listApiKeys } from '../api-keys/store.ts'
+import { apiKeyTable, listApiKeys } from '../api-keys/store.ts'
 import { toWireApiKey } from '../api-keys/wire.ts'
 import type { QueryOf, QueryRows } from '../query-table.ts'
 import { listTags } from '../tags/store.ts'
@@ -19,7 +19,7 @@ const listAllUsers: QueryOf<'list_users'> = async ({ tx, organizationId }) => ({
 })
 
 const getApiKey: QueryOf<'get_api_key'> = async ({ tx, organizationId }, { apiKeyId }) => {
-  const key = await findApiKey(tx, organizationId, apiKeyId)
+  const key = await apiKeyTable.find(tx, organizationId, apiKeyId)
   if (!key) throw apiError('notFound', 'api key', apiKeyId)
   return { apiKey: toWireApiKey(key) }
 }

@@ -1,12 +1,15 @@
 import { sql } from 'kysely'
-import { insertInOrder, prepare, remember, type Transaction, type UserRow } from '../../store/index.ts'
+import { createTable, prepare, remember, storedList, type Transaction, type UserRow } from '../../store/index.ts'
+
+export const userTable = createTable('users')
+export const userList = storedList('users', ['name', 'email'])
 
 /** The changes of an update of a user; an absent member stays. */
 export type UserChange = Partial<Pick<UserRow, 'name' | 'email' | 'phone_number'>>
 
 /** Adds a user. */
 export async function insertUser(tx: Transaction, user: UserRow): Promise<void> {
-  await insertInOrder(tx, 'users', [user])
+  await userTable.insert(tx, [user])
 }
 
 const all = prepare((tx, of: { organizationId: string }) =>
@@ -29,16 +32,6 @@ export async function listUsers(
 ): Promise<readonly UserRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? among(tx, { organizationId, userIds }) : all(tx, { organizationId })
-}
-
-/** Counts the users of the organization. */
-export async function countUsers(tx: Transaction, organizationId: string): Promise<number> {
-  const { count } = await tx
-    .selectFrom('users')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
 }
 
 const update = prepare(
@@ -71,7 +64,7 @@ export async function deleteUsers(tx: Transaction, organizationId: string, userI
     .where('organization_id', '=', organizationId)
     .where('user_id', 'in', userIds)
     .execute()
-  await tx.deleteFrom('users').where('organization_id', '=', organizationId).where('id', 'in', userIds).execute()
+  await userTable.delete(tx, organizationId, userIds)
 }
 
 /** A user who says that a contact is theirs; whether it was proved is told beside it. */

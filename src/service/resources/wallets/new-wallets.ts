@@ -4,7 +4,7 @@ import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
 import { mnemonicPlace } from '../../keys/index.ts'
 import { checkLimit } from '../limits.ts'
 import { addAccounts, checkAccounts } from './new-accounts.ts'
-import { countWallets, insertWallet } from './store.ts'
+import { insertWallet, walletTable } from './store.ts'
 import { walletIdOf } from './wallet-id.ts'
 
 /** Throws the refusal of accounts that cannot be, and of a wallet more than there may be. */
@@ -13,7 +13,7 @@ export async function checkNewWallet(
   accounts: readonly Wire.WalletAccountParams[],
 ): Promise<void> {
   checkAccounts(accounts)
-  const present = await countWallets(context.tx, context.organizationId)
+  const present = await walletTable.count(context.tx, context.organizationId)
   await checkLimit(context, 'wallets', { present, added: 1 })
 }
 

@@ -1,4 +1,4 @@
-import { type InOrder, insertInOrder, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
 
 export interface WalletRow {
   id: string
@@ -18,6 +18,9 @@ declare module '../../store/schema.ts' {
   }
 }
 
+export const walletTable = createTable('wallets')
+export const walletList = storedList('wallets', ['name'])
+
 /** A wallet without what is secret about it. */
 export type WalletFacts = Omit<WalletRow, 'sealed_mnemonic'>
 
@@ -25,7 +28,7 @@ const FACTS = ['id', 'organization_id', 'name', 'exported', 'imported', 'created
 
 /** Adds a wallet. */
 export async function insertWallet(tx: Transaction, wallet: WalletRow): Promise<void> {
-  await insertInOrder(tx, 'wallets', [wallet])
+  await walletTable.insert(tx, [wallet])
 }
 
 /** Reads the wallets of the organization, all or those among `walletIds`, in the order of their creation. */
@@ -55,16 +58,6 @@ export async function readSealedMnemonic(
   return row.sealed_mnemonic
 }
 
-/** Counts the wallets of the organization. */
-export async function countWallets(tx: Transaction, organizationId: string): Promise<number> {
-  const { count } = await tx
-    .selectFrom('wallets')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
 /** Gives a wallet another name. */
 export async function renameWallet(
   tx: Transaction,
@@ -72,12 +65,7 @@ export async function renameWallet(
   walletId: string,
   change: { readonly name: string; readonly now: number },
 ): Promise<void> {
-  await tx
-    .updateTable('wallets')
-    .set({ name: change.name, updated_at: change.now })
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', walletId)
-    .execute()
+  await walletTable.update(tx, organizationId, walletId, change)
 }
 
 /** Deletes wallets, with their accounts. */
@@ -91,5 +79,5 @@ export async function deleteWallets(
     .where('organization_id', '=', organizationId)
     .where('wallet_id', 'in', walletIds)
     .execute()
-  await tx.deleteFrom('wallets').where('organization_id', '=', organizationId).where('id', 'in', walletIds).execute()
+  await walletTable.delete(tx, organizationId, walletIds)
 }

@@ -2,16 +2,9 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import { isWebhookEventType, WEBHOOK_EVENTS } from '../../../webhook/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { eventsOfParentsAlone, unsupportedEventType, WEBHOOK_LIMITS } from '../../readings.ts'
-import { countRows } from '../../store/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { findOrganization } from '../organizations/store.ts'
-import {
-  deleteWebhookEndpoint,
-  findWebhookEndpoint,
-  insertWebhookEndpoint,
-  updateWebhookEndpoint,
-  type WebhookEndpointRow,
-} from './store.ts'
+import { updateWebhookEndpoint, type WebhookEndpointRow, webhookEndpointTable } from './store.ts'
 import { toWireWebhookEndpoint } from './wire.ts'
 
 const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookEndpointResult> = {
@@ -23,7 +16,7 @@ const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookE
       throw apiError('invalidField', 'subscriptions', `must have at most ${WEBHOOK_LIMITS.subscriptions} entries`)
     }
     for (const subscription of subscriptions) await checkSubscription(context, subscription)
-    const present = await countRows(context.tx, 'webhook_endpoints', context.organizationId)
+    const present = await webhookEndpointTable.count(context.tx, context.organizationId)
     if (present >= WEBHOOK_LIMITS.endpoints) {
       throw apiError('maxReached', 'organization', 'webhook endpoints', WEBHOOK_LIMITS.endpoints)
     }
@@ -39,7 +32,7 @@ const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookE
       created_at: context.now,
       updated_at: context.now,
     }
-    await insertWebhookEndpoint(context.tx, row)
+    await webhookEndpointTable.insert(context.tx, [row])
     return { endpointId: row.id, webhookEndpoint: toWireWebhookEndpoint(row) }
   },
 }
@@ -68,7 +61,7 @@ const remove: TypedHandler<Wire.DeleteWebhookEndpointIntent, Wire.DeleteWebhookE
     await requireEndpoint(context, endpointId)
   },
   async execute({ tx, organizationId }, { endpointId }) {
-    await deleteWebhookEndpoint(tx, organizationId, endpointId)
+    await webhookEndpointTable.delete(tx, organizationId, [endpointId])
     return { endpointId }
   },
 }
@@ -102,7 +95,7 @@ function checkFilters(filters: string): void {
 }
 
 async function requireEndpoint({ tx, organizationId }: HandlerContext, id: string): Promise<WebhookEndpointRow> {
-  const endpoint = await findWebhookEndpoint(tx, organizationId, id)
+  const endpoint = await webhookEndpointTable.find(tx, organizationId, id)
   if (!endpoint) throw apiError('notFound', 'webhook endpoint', id)
   return endpoint
 }

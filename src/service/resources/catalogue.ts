@@ -1,0 +1,317 @@
+/**
+ * What this service does with every activity type and every query of the API: who carries it out or answers it, or why nobody
+ * does. The compiler asks for a row for each.
+ */
+
+import {
+  type ActivityFamily,
+  type ActivityRow,
+  type ActivityType,
+  activities,
+  type QueryName,
+} from '../../protocol/index.ts'
+import type { Handler, NotExecuted, QueryHandler } from '../engine/index.ts'
+import { getActivity, getPolicyEvaluations, listActivities } from './activities/queries.ts'
+import { apiKeyHandlers } from './api-keys/handlers.ts'
+import { apiKeyList } from './api-keys/store.ts'
+import { appProofQueries } from './app-proofs/queries.ts'
+import { authProxyHandlers } from './auth-proxy/handlers.ts'
+import { authenticatorHandlers } from './authenticators/handlers.ts'
+import { authenticatorQueries } from './authenticators/queries.ts'
+import { authenticatorList } from './authenticators/store.ts'
+import { assetQueries } from './balances/queries.ts'
+import { emailAuthHandlers } from './email-auth/handlers.ts'
+import { answerEmpty, type EmptyList } from './empty-queries.ts'
+import { exportHandlers } from './exports/handlers.ts'
+import { gasUsageHandlers } from './gas-usage/handlers.ts'
+import { gasUsageQueries } from './gas-usage/queries.ts'
+import type { FamilyOf, HandlerRows } from './handler-table.ts'
+import { historyQueries } from './history/queries.ts'
+import { importHandlers } from './imports/handlers.ts'
+import { invitationHandlers } from './invitations/handlers.ts'
+import { invitationList } from './invitations/store.ts'
+import { ipAllowlistHandlers } from './ip-allowlists/handlers.ts'
+import { messageQueries } from './messages/queries.ts'
+import { mfaPolicyHandlers } from './mfa-policies/handlers.ts'
+import { mfaPolicyQueries } from './mfa-policies/queries.ts'
+import { mfaPolicyList } from './mfa-policies/store.ts'
+import { oauthLoginHandlers } from './oauth-login/handlers.ts'
+import { oauth2AuthenticateHandlers } from './oauth-login/oauth2-authenticate.ts'
+import { oauthProviderHandlers } from './oauth-providers/handlers.ts'
+import { oauthProviderQueries } from './oauth-providers/queries.ts'
+import { oauthProviderList } from './oauth-providers/store.ts'
+import { oauth2CredentialHandlers } from './oauth2-credentials/handlers.ts'
+import { oauth2CredentialQueries } from './oauth2-credentials/queries.ts'
+import { oauth2CredentialList } from './oauth2-credentials/store.ts'
+import { initOtpHandlers } from './one-time-passcodes/init-otp.ts'
+import { otpAuthHandlers } from './one-time-passcodes/otp-auth.ts'
+import { otpLoginHandlers } from './one-time-passcodes/otp-login.ts'
+import { verifyOtpHandlers } from './one-time-passcodes/verify-otp.ts'
+import { featureList } from './organizations/features-store.ts'
+import { organizationHandlers } from './organizations/handlers.ts'
+import { organizationQueries } from './organizations/queries.ts'
+import { policyHandlers } from './policies/handlers.ts'
+import { policyQueries } from './policies/queries.ts'
+import { policyList } from './policies/store.ts'
+import { privateKeyHandlers } from './private-keys/handlers.ts'
+import { privateKeyQueries } from './private-keys/queries.ts'
+import { privateKeyList } from './private-keys/store.ts'
+import type { QueryRows } from './query-table.ts'
+import { secretHandlers } from './secrets/handlers.ts'
+import { secretQueries } from './secrets/queries.ts'
+import { ethSendHandlers } from './sends/eth-send.ts'
+import { ethSendRawHandlers } from './sends/eth-send-raw.ts'
+import { sendQueries } from './sends/queries.ts'
+import { solSendHandlers } from './sends/sol-send.ts'
+import { sessionProfileHandlers } from './session-profiles/handlers.ts'
+import { sessionProfileQueries } from './session-profiles/queries.ts'
+import { sessionProfileList } from './session-profiles/store.ts'
+import { sessionHandlers } from './sessions/handlers.ts'
+import { signRawPayloadHandlers } from './signatures/sign-raw-payload.ts'
+import { signTransactionHandlers } from './signatures/sign-transaction.ts'
+import { sparkHandlers } from './signatures/spark.ts'
+import { smartContractInterfaceHandlers } from './smart-contract-interfaces/handlers.ts'
+import { smartContractInterfaceQueries } from './smart-contract-interfaces/queries.ts'
+import { interfaceList } from './smart-contract-interfaces/store.ts'
+import { boundLists, type GrownLists } from './stored.ts'
+import { subOrganizationHandlers } from './sub-organizations/handlers.ts'
+import { subOrganizationQueries } from './sub-organizations/queries.ts'
+import { privateKeyTagHandlers } from './tags/private-key-tags.ts'
+import { tagList } from './tags/store.ts'
+import { userTagHandlers } from './tags/user-tags.ts'
+import { createUserHandlers } from './users/create-users.ts'
+import { userHandlers } from './users/handlers.ts'
+import { userQueries } from './users/queries.ts'
+import { userList } from './users/store.ts'
+import { walletAccountHandlers } from './wallets/account-handlers.ts'
+import { walletHandlers } from './wallets/handlers.ts'
+import { walletQueries } from './wallets/queries.ts'
+import { walletList } from './wallets/store.ts'
+import { webhookEndpointHandlers } from './webhook-endpoints/handlers.ts'
+import { webhookEndpointQueries } from './webhook-endpoints/queries.ts'
+import { webhookEndpointList } from './webhook-endpoints/store.ts'
+
+// Activities
+
+const executed = {
+  ...createUserHandlers,
+  ...userHandlers,
+  ...userTagHandlers,
+  ...apiKeyHandlers,
+  ...authenticatorHandlers,
+  ...oauthProviderHandlers,
+  ...subOrganizationHandlers,
+  ...sessionHandlers,
+  ...sessionProfileHandlers,
+  ...mfaPolicyHandlers,
+  ...policyHandlers,
+  ...organizationHandlers,
+  ...walletHandlers,
+  ...walletAccountHandlers,
+  ...privateKeyHandlers,
+  ...privateKeyTagHandlers,
+  ...importHandlers,
+  ...exportHandlers,
+  ...secretHandlers,
+  ...signRawPayloadHandlers,
+  ...signTransactionHandlers,
+  ...smartContractInterfaceHandlers,
+  ...invitationHandlers,
+  ...oauth2CredentialHandlers,
+  ...oauth2AuthenticateHandlers,
+  ...oauthLoginHandlers,
+  ...webhookEndpointHandlers,
+  ...ipAllowlistHandlers,
+  ...sparkHandlers,
+  ...ethSendHandlers,
+  ...ethSendRawHandlers,
+  ...solSendHandlers,
+  ...gasUsageHandlers,
+  ...authProxyHandlers,
+  ...initOtpHandlers,
+  ...verifyOtpHandlers,
+  ...otpLoginHandlers,
+  ...otpAuthHandlers,
+  ...emailAuthHandlers,
+} satisfies HandlerRows
+
+type ExecutedType = keyof typeof executed
+type OtherType = Exclude<ActivityType, ExecutedType>
+
+const MARKETS = 'there is no market or yield provider behind this service'
+const ENCLAVES = 'there are no enclaves behind this service'
+const ONRAMP = 'there is no on-ramp provider behind this service'
+const VOTE = 'votes are counted by the engine'
+const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
+const TREE = 'this version has parent organizations alone, made by their operator'
+const INVITATIONS = 'this version mails no invitations, so nobody has one to accept, create the user instead'
+const BILLING = 'there is nothing to pay for'
+
+const notExecuted = {
+  APPROVE_ACTIVITY: VOTE,
+  REJECT_ACTIVITY: VOTE,
+  UPDATE_ALLOWED_ORIGINS: ORIGINS,
+  CREATE_ORGANIZATION: TREE,
+  DELETE_ORGANIZATION: TREE,
+  ACCEPT_INVITATION: INVITATIONS,
+  SET_PAYMENT_METHOD: BILLING,
+  DELETE_PAYMENT_METHOD: BILLING,
+  ACTIVATE_BILLING_TIER: BILLING,
+  INIT_FIAT_ON_RAMP: ONRAMP,
+  CREATE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  UPDATE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  DELETE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
+  CREATE_SWAP_QUOTE: MARKETS,
+  EXECUTE_SWAP: MARKETS,
+  UPSERT_SWAP_CONFIG: MARKETS,
+  CLAIM_SWAP_FEES: MARKETS,
+  EARN_DEPLOY_WRAPPER: MARKETS,
+  EARN_DEPOSIT: MARKETS,
+  EARN_WITHDRAW: MARKETS,
+  EARN_SET_WRAPPER_STATE: MARKETS,
+  CLAIM_EARN_FEES: MARKETS,
+  CREATE_TVC_APP: ENCLAVES,
+  CREATE_TVC_DEPLOYMENT: ENCLAVES,
+  CREATE_TVC_MANIFEST_APPROVALS: ENCLAVES,
+  CREATE_TVC_OPERATOR: ENCLAVES,
+  CREATE_TVC_QUORUM_KEY: ENCLAVES,
+  DELETE_TVC_APP_AND_DEPLOYMENTS: ENCLAVES,
+  DELETE_TVC_DEPLOYMENT: ENCLAVES,
+  POST_TVC_QUORUM_KEY_SHARE: ENCLAVES,
+  RE_ENCRYPT_TVC_QUORUM_KEY_SHARE: ENCLAVES,
+  RESTORE_TVC_DEPLOYMENT: ENCLAVES,
+  UPDATE_TVC_APP_LIVE_DEPLOYMENT: ENCLAVES,
+} as const satisfies Partial<Record<ActivityFamily, string>>
+
+const LISTS_OF_USERS = [userList, apiKeyList, authenticatorList, oauthProviderList]
+
+/** The lists that an activity may add texts to, which are bounded. Those of a new sub-organization have room for any request. */
+const grown: GrownLists = {
+  CREATE_POLICY: [policyList],
+  CREATE_POLICIES: [policyList],
+  UPDATE_POLICY: [policyList],
+  CREATE_MFA_POLICY: [mfaPolicyList],
+  UPDATE_MFA_POLICY: [mfaPolicyList],
+  CREATE_SESSION_PROFILE: [sessionProfileList],
+  CREATE_SMART_CONTRACT_INTERFACE: [interfaceList],
+  CREATE_WALLET: [walletList],
+  IMPORT_WALLET: [walletList],
+  UPDATE_WALLET: [walletList],
+  CREATE_PRIVATE_KEYS: [privateKeyList],
+  IMPORT_PRIVATE_KEY: [privateKeyList],
+  CREATE_USERS: LISTS_OF_USERS,
+  CREATE_API_ONLY_USERS: LISTS_OF_USERS,
+  UPDATE_USER: [userList],
+  UPDATE_USER_NAME: [userList],
+  CREATE_API_KEYS: [apiKeyList],
+  CREATE_AUTHENTICATORS: [authenticatorList],
+  CREATE_OAUTH_PROVIDERS: [oauthProviderList],
+  CREATE_USER_TAG: [tagList],
+  UPDATE_USER_TAG: [tagList],
+  CREATE_PRIVATE_KEY_TAG: [tagList],
+  UPDATE_PRIVATE_KEY_TAG: [tagList],
+  SET_ORGANIZATION_FEATURE: [featureList],
+  CREATE_INVITATIONS: [invitationList],
+  CREATE_OAUTH2_CREDENTIAL: [oauth2CredentialList],
+  UPDATE_OAUTH2_CREDENTIAL: [oauth2CredentialList],
+  CREATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
+  UPDATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
+}
+
+/** Does not compile unless every family that has a type left over says why. */
+const reasons: Readonly<Record<FamilyOf<OtherType>, string>> & Partial<Record<ActivityFamily, string>> = notExecuted
+
+/**
+ * INVARIANT: the decoder has checked an intent against its type before a handler sees it. So a handler of the typed
+ * intent is one of the JSON, which the one cast below says.
+ */
+export const handlers: Readonly<Record<ActivityType, Handler | NotExecuted>> = {
+  ...refuseOthers(),
+  ...boundLists(executed as unknown as Readonly<Record<ExecutedType, Handler | NotExecuted>>, grown),
+}
+
+function refuseOthers(): Record<OtherType, NotExecuted> {
+  const rows = Object.values(activities).flatMap(({ type, family }: ActivityRow) => {
+    const reason = reasons[family]
+    return reason === undefined ? [] : [[type, { notExecuted: reason }] as const]
+  })
+  return Object.fromEntries(rows) as Record<OtherType, NotExecuted>
+}
+
+// Queries
+
+const answered = {
+  ...organizationQueries,
+  ...userQueries,
+  ...policyQueries,
+  ...sessionProfileQueries,
+  ...mfaPolicyQueries,
+  ...walletQueries,
+  ...privateKeyQueries,
+  ...secretQueries,
+  ...smartContractInterfaceQueries,
+  ...messageQueries,
+  ...oauth2CredentialQueries,
+  ...authenticatorQueries,
+  ...oauthProviderQueries,
+  ...subOrganizationQueries,
+  ...webhookEndpointQueries,
+  ...sendQueries,
+  ...gasUsageQueries,
+  ...assetQueries,
+  ...appProofQueries,
+  ...historyQueries,
+} satisfies QueryRows
+
+/**
+ * Lists that are empty in truth: what would be in them is made by activities that this service does not carry out, so
+ * no organization can have any. Clients ask for them all the same, on every start. A test holds `madeBy` to the handlers:
+ * the day one of these activities is carried out, its list must be read.
+ */
+export const emptyLists = {
+  list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
+  list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
+} as const satisfies Partial<Record<QueryName, EmptyList>>
+
+/** The queries that are not answered, and why: the reason is part of the refusal. */
+const notAnswered = {
+  get_swap_status: MARKETS,
+  get_claim_earn_fees_status: MARKETS,
+  get_earn_deploy_status: MARKETS,
+  get_earn_deposit_status: MARKETS,
+  get_earn_withdraw_status: MARKETS,
+  list_earn_enabled_vaults: MARKETS,
+  list_earn_positions: MARKETS,
+  list_earn_vaults: MARKETS,
+  get_onramp_transaction_status: ONRAMP,
+  get_app_status: ENCLAVES,
+  get_tvc_app: ENCLAVES,
+  get_tvc_deployment: ENCLAVES,
+  get_tvc_deployment_debug_logs: ENCLAVES,
+  get_tvc_qos_versions: ENCLAVES,
+  list_tvc_app_deployments: ENCLAVES,
+  validate_tvc_image: ENCLAVES,
+} as const satisfies Partial<Record<QueryName, string>>
+
+/**
+ * INVARIANT: the decoder has checked a request against its type before it is answered. So a query over the typed request
+ * is one over the JSON, which the first cast below says.
+ */
+export const queryHandlers = {
+  ...(answered as unknown as Readonly<Record<keyof typeof answered, QueryHandler>>),
+  get_activity: getActivity,
+  list_activities: listActivities,
+  get_policy_evaluations: getPolicyEvaluations,
+  ...answerEmptyLists(),
+  ...refuseQueries(),
+} satisfies Readonly<Record<QueryName, QueryHandler | NotExecuted>>
+
+function answerEmptyLists(): Readonly<Record<keyof typeof emptyLists, QueryHandler>> {
+  const rows = Object.entries(emptyLists).map(([name, list]) => [name, answerEmpty(list)])
+  return Object.fromEntries(rows) // every row of the table, by its name
+}
+
+function refuseQueries(): Readonly<Record<keyof typeof notAnswered, NotExecuted>> {
+  const rows = Object.entries(notAnswered).map(([name, reason]) => [name, { notExecuted: reason }])
+  return Object.fromEntries(rows) // every row of the table, by its name
+}
