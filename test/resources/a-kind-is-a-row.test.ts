@@ -3,7 +3,7 @@
  * Discord, which the service keeps as one of its OAuth 2.0 credentials. What the guide does not list is not touched.
  */
 import { execFile } from 'node:child_process'
-import { cpSync, globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,6 +11,7 @@ import type { Plan } from '../../src/plan/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
 import { compileCache } from '../built.ts'
 import { environmentOf, testFolder, writeFiles } from '../cli/harness.ts'
+import { before, copySources, filesOfGuide, follow, type GuideSteps } from '../guide.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -71,24 +72,16 @@ export function toIntent({ fields }: Resource): { readonly [member: string]: Val
 }
 `
 
-/** What the guide's steps ask for, by file: a new text, or what is put before a line that stands there. */
-const STEPS: Readonly<Record<string, string | readonly (readonly [before: string, added: string])[]>> = {
+/** What the guide's steps ask for. */
+const STEPS: GuideSteps = {
   'src/resources/discord-client.ts': ROW,
   'src/resources/wire/discord-client.ts': WIRE,
-  'src/resources/model.ts': [['  policy: { names: 1 },\n', '  discordClient: { names: 1 },\n']],
+  'src/resources/model.ts': [before('  policy: { names: 1 },\n', '  discordClient: { names: 1 },\n')],
   'src/resources/catalogue.ts': [
-    ["import { feature } from './feature.ts'\n", "import { discordClient } from './discord-client.ts'\n"],
-    ['  policy,\n', '  discordClient,\n'],
+    before("import { feature } from './feature.ts'\n", "import { discordClient } from './discord-client.ts'\n"),
+    before('  policy,\n', '  discordClient,\n'),
   ],
-  'src/live/creators.ts': [["  'oauth2Credential',\n", "  'discordClient',\n"]],
-}
-
-/** The files that the guide's steps name, for a kind. */
-function filesOfGuide(kind: string): readonly string[] {
-  const page = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
-  const section = page.slice(page.indexOf('## Add a kind of resource'), page.indexOf('## Carry out an activity'))
-  const steps = section.slice(section.indexOf('\n1. '), section.lastIndexOf('\n\nNothing else'))
-  return [...steps.matchAll(/`((?:src|test|definitions)\/[^`]+)`/g)].map(([, path]) => path!.replace('<kind>', kind))
+  'src/live/creators.ts': [before("  'oauth2Credential',\n", "  'discordClient',\n")],
 }
 
 let service: TestService
@@ -98,7 +91,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 test('a kind: the guide lists few files, and they are those that know one that there is', () => {
-  const listed = filesOfGuide('oauth2-credential')
+  const listed = filesOfGuide('Add a kind of resource', 'oauth2-credential')
   expect(listed.length).toBeLessThanOrEqual(MOST_FILES)
   const knowing = globSync('src/**/*.ts', { cwd: root })
     .filter((file) => !/^src\/(service|protocol)\/|\.gen\.ts$/.test(file))
@@ -108,26 +101,13 @@ test('a kind: the guide lists few files, and they are those that know one that t
 
 test('a kind: a made-up one is planned against the service after the steps of the guide and nothing else', async () => {
   expect(Object.keys(STEPS).sort()).toEqual(
-    filesOfGuide('discord-client')
+    filesOfGuide('Add a kind of resource', 'discord-client')
       .filter((file) => file.startsWith('src/'))
       .toSorted(),
   )
   const folder = testFolder()
-  for (const name of ['src', 'activities', 'workflows', 'package.json'])
-    cpSync(join(root, name), join(folder, name), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  for (const [file, step] of Object.entries(STEPS)) {
-    const path = join(folder, file)
-    if (typeof step === 'string') {
-      writeFileSync(path, step, { flag: 'wx' })
-      continue
-    }
-    for (const [before, added] of step) {
-      const text = readFileSync(path, 'utf8')
-      expect(text.split(before)).toHaveLength(2)
-      writeFileSync(path, text.replace(before, `${added}${before}`))
-    }
-  }
+  copySources(folder, ['src', 'activities', 'workflows'])
+  follow(STEPS, folder)
   writeFiles(folder, {
     'defs/acme.yaml': `organization: acme
 id: ${service.organizationId}
