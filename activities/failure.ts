@@ -13,23 +13,23 @@ const MOST_TEXT = 2_000
 
 /**
  * Turns whatever was thrown into the one failure that Temporal activities raise: `type` is our code, retryability
- * comes from the codes' table, `details` hold what to do next and the facts. Neither carries stacks nor causes: they
+ * comes from the codes' table, `details` hold what to do next, the field to blame and the facts. Neither carries stacks nor causes: they
  * could hold what must not stand in a history.
  */
 export function toFailure(error: unknown): ApplicationFailure {
   if (!(error instanceof QuorateError)) {
     const message =
       error instanceof Error ? `${error.name}: ${error.message}` : 'something else than an error was thrown'
-    return failure('apply/unexpected', message, applyCodes['apply/unexpected'].solve, {})
+    return failure('apply/unexpected', message, { next: applyCodes['apply/unexpected'].solve }, {})
   }
   const retryAfterMs = error instanceof ClientError ? error.retryAfterMs : undefined
-  return failure(error.code, error.message, error.next, error.facts, retryAfterMs)
+  return failure(error.code, error.message, error, error.facts, retryAfterMs)
 }
 
 function failure(
   code: string,
   message: string,
-  next: string | undefined,
+  { next, field }: Pick<QuorateError, 'next' | 'field'>,
   facts: QuorateError['facts'],
   retryAfterMs?: number,
 ): ApplicationFailure {
@@ -40,7 +40,13 @@ function failure(
     type: code,
     message: cut(message),
     nonRetryable: !(rows[code]?.retryable ?? false),
-    details: [{ ...(next === undefined ? {} : { next }), facts: Object.fromEntries(shown) }],
+    details: [
+      {
+        ...(next === undefined ? {} : { next }),
+        ...(field === undefined ? {} : { field }),
+        facts: Object.fromEntries(shown),
+      },
+    ],
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
   })
   // A stack names files of the worker's machine and says nothing to a reader of the history.

@@ -58,6 +58,8 @@ export interface Failure {
   readonly code: string
   readonly message: string
   readonly next?: string
+  /** The field that the API blames, by its path in the intent. */
+  readonly field?: string
 }
 
 /** The progress of an apply; its workflow's query answer and, at the end, its result. */

@@ -90,10 +90,11 @@ export function toFailure(error: unknown): Failure {
   if (!(cause instanceof ApplicationFailure)) {
     return { code: 'apply/timed-out', message: 'a step took too long or its worker went away' }
   }
-  const detail = cause.details?.[0] as { readonly next?: string } | undefined
+  const detail = cause.details?.[0] as { readonly next?: string; readonly field?: string } | undefined
   return {
     code: cause.type ?? 'apply/unexpected',
     message: cause.message,
     ...(detail?.next === undefined ? {} : { next: detail.next }),
+    ...(detail?.field === undefined ? {} : { field: detail.field }),
   }
 }

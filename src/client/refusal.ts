@@ -60,12 +60,14 @@ export function toClientError(answer: Answer, asked: Asked): ClientError {
     'API message': said,
     details: body && detailTexts(body),
   }
+  const field = body && fieldOf(body)
   const submitted: Submitted = asked.submits && code === 'client/server-error' ? 'unknown' : 'no'
   const { message, next } = words(code, said, answer, asked)
   return new ClientError(code, message, {
     facts,
     submitted,
     retryAfterMs: answer.retryAfterMs,
+    ...(field === undefined ? {} : { field }),
     ...(next === undefined ? {} : { next }),
   })
 }
@@ -125,6 +127,13 @@ function detailTexts({ details }: ErrorBody): string | undefined {
     return [typeof message === 'string' ? message : '', ...evaluated].filter(Boolean).join('; ')
   })
   return texts.filter(Boolean).join(' | ') || undefined
+}
+
+/** The field that the API blames, by the standard detail of gRPC for a bad request (google.rpc.BadRequest). */
+function fieldOf({ details }: ErrorBody): string | undefined {
+  const violations = details.flatMap(({ fieldViolations }) => (Array.isArray(fieldViolations) ? fieldViolations : []))
+  const field: unknown = isRecord(violations[0]) ? violations[0]['field'] : undefined
+  return typeof field === 'string' ? field : undefined
 }
 
 function outcomeText(evaluation: unknown): string {

@@ -6,7 +6,7 @@ export interface QuorateErrorOptions {
   readonly facts?: Readonly<Record<string, string | number | boolean | undefined>>
   /** What the reader does next, in the imperative. */
   readonly next?: string
-  /** The member of what was given that it is about: the name of an option, or of a column. */
+  /** The member of what was given that it is about: the name of an option or of a column, or a path in what the API was sent. */
   readonly field?: string
   /** @default 1 */
   readonly exit?: ExitCode
@@ -48,6 +48,7 @@ export function toErrorJson(error: unknown): {
   code: string
   message: string
   facts: Record<string, unknown>
+  field?: string
   next?: string
 } {
   if (error instanceof QuorateError) {
@@ -56,6 +57,7 @@ export function toErrorJson(error: unknown): {
       code: error.code,
       message: error.message,
       facts,
+      ...(error.field === undefined ? {} : { field: error.field }),
       ...(error.next === undefined ? {} : { next: error.next }),
     }
   }

@@ -3,6 +3,8 @@ import type { JsonObject } from './json.ts'
 import { type RefusalName, type RefusalRow, refusals } from './refusals.ts'
 
 const codeDetail = 'type.googleapis.com/errors.v1.TurnkeyErrorDetail'
+/** The standard detail of gRPC for the fields of a bad request (google/rpc/error_details.proto). */
+const fieldDetail = 'type.googleapis.com/google.rpc.BadRequest'
 const policyDetail = 'type.googleapis.com/errors.v1.PolicyEnginePermissionError'
 
 /** A refusal as the API says it: thrown by the service, answered as JSON (docs/protocol/errors.md#the-error-body). */
@@ -12,8 +14,10 @@ export class ApiError extends Error {
   readonly httpStatus: number
   readonly turnkeyErrorCode: TurnkeyErrorCode
   readonly details: readonly JsonObject[]
+  /** The field to blame, by its path in the intent (of a query, in its body), such as `users[0].apiKeys[1].publicKey`. */
+  readonly field?: string
 
-  /** @default details the error code's own detail, none without a code; httpStatus that of the gRPC code */
+  /** @default details the error code's own detail and that of the field, none without them; httpStatus that of the gRPC code */
   constructor(
     grpc: GrpcCode,
     message: string,
@@ -22,15 +26,20 @@ export class ApiError extends Error {
       readonly details?: readonly JsonObject[]
       readonly cause?: unknown
       readonly httpStatus?: number | undefined
+      readonly field?: string | undefined
     } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.grpc = grpc
     this.httpStatus = options.httpStatus ?? httpStatusOf(grpc)
     this.turnkeyErrorCode = options.code ?? ''
-    this.details =
-      options.details ??
-      (this.turnkeyErrorCode ? [{ '@type': codeDetail, turnkeyErrorCode: this.turnkeyErrorCode }] : [])
+    const { field } = options
+    if (field !== undefined) this.field = field
+    const { turnkeyErrorCode } = this
+    this.details = options.details ?? [
+      ...(turnkeyErrorCode ? [{ '@type': codeDetail, turnkeyErrorCode }] : []),
+      ...(field === undefined ? [] : [{ '@type': fieldDetail, fieldViolations: [{ field, description: message }] }]),
+    ]
   }
 
   /** The response body: `{code, message, details, turnkeyErrorCode}`, in this order. */
@@ -49,8 +58,23 @@ export function apiError<Name extends RefusalName>(
   name: Name,
   ...values: Parameters<(typeof refusals)[Name]['message']>
 ): ApiError {
+  const { field }: RefusalRow = refusals[name]
+  return refuse(name, values, (field as ((...values: unknown[]) => string) | undefined)?.(...values))
+}
+
+/** As `apiError`, of a refusal whose text does not say which field it blames: `field` is its path in the intent. */
+export function apiErrorAt<Name extends RefusalName>(
+  field: string,
+  name: Name,
+  ...values: Parameters<(typeof refusals)[Name]['message']>
+): ApiError {
+  return refuse(name, values, field)
+}
+
+function refuse(name: RefusalName, values: readonly unknown[], field: string | undefined): ApiError {
   const { grpc, code, message, http }: RefusalRow = refusals[name]
-  return new ApiError(grpc, (message as (...values: unknown[]) => string)(...values), { code, httpStatus: http })
+  const text = (message as (...values: readonly unknown[]) => string)(...values)
+  return new ApiError(grpc, text, { code, httpStatus: http, field })
 }
 
 /** The outcome of one policy, as a denial lists it. */

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { type ApiError, apiError } from './api-error.ts'
+import { type ApiError, apiError, apiErrorAt } from './api-error.ts'
 import { type RefusalName, refusals } from './refusals.ts'
 import { refName, type Schema } from './schema.ts'
 
@@ -9,13 +9,14 @@ export function faultOf(error: ErrorObject, root: Schema, defs: Readonly<Record<
   if (error.keyword === 'required') {
     const missing = String(error.params['missingProperty'])
     const own = schemaAt(root, [...steps, missing], defs)['x-refused']?.missing
-    return own === undefined ? apiError('missingField', fieldOf([...steps, missing])) : refusal(own)
+    const field = fieldOf([...steps, missing])
+    return own === undefined ? apiError('missingField', field) : refusal(own, field)
   }
   // Lists show their fault at an element, but the refusal of its own stands at the list.
   const own = [steps, steps.slice(0, -1)].map((path) => schemaAt(root, path, defs)['x-refused']?.invalid)
   const literal = own[0] ?? (/^[0-9]+$/.test(steps.at(-1) ?? '') ? own[1] : undefined)
-  if (literal !== undefined) return refusal(literal)
-  if (error.keyword === 'x-checks' && error.params['tag'] === 'email') return apiError('invalidEmail')
+  if (literal !== undefined) return refusal(literal, fieldOf(steps))
+  if (error.keyword === 'x-checks' && error.params['tag'] === 'email') return apiErrorAt(fieldOf(steps), 'invalidEmail')
   return apiError('invalidField', fieldOf(steps), ruleOf(error))
 }
 
@@ -47,9 +48,9 @@ const article: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-function refusal(name: string): ApiError {
+function refusal(name: string, field: string): ApiError {
   if (!Object.hasOwn(refusals, name)) throw new Error(`no refusal is named ${name}`)
-  return apiError(name as Extract<RefusalName, 'invalidCurve'>)
+  return apiErrorAt(field, name as Extract<RefusalName, 'invalidCurve'>)
 }
 
 /** The schema of a value inside a message, by the path to it. */

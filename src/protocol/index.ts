@@ -6,6 +6,7 @@
 export {
   ApiError,
   apiError,
+  apiErrorAt,
   type DenialEvaluation,
   permissionDenied,
 } from './api-error.ts'

@@ -10,6 +10,8 @@ export interface RefusalRow {
   readonly message: (...values: never[]) => string
   /** @default that of the gRPC code */
   readonly http?: number
+  /** The field that it blames, where it is always the same or the first value. */
+  readonly field?: (...values: never[]) => string
 }
 
 const invalid = (message: string) => refused(3, 'REQUEST_INVALID', () => message)
@@ -28,7 +30,10 @@ function refused<Values extends unknown[]>(
 export const refusals = {
   // The request's form.
   badRequestBody: refused(3, 'REQUEST_INVALID', (reason: string) => `bad request body: ${reason}`),
-  missingField: refused(3, 'REQUEST_INVALID', (field: string) => `invalid request body: missing field \`${field}\``),
+  missingField: {
+    ...refused(3, 'REQUEST_INVALID', (field: string) => `invalid request body: missing field \`${field}\``),
+    field: (field: string) => field,
+  },
   /** Refusals with an HTTP status of their own. Unstated: the texts. */
   bodyTooLarge: { ...refused(3, 'REQUEST_INVALID', () => 'bad request body: larger than 1 MiB'), http: 413 },
   headTooLarge: { ...refused(3, 'REQUEST_INVALID', () => 'the headers of the request are too large'), http: 431 },
@@ -38,11 +43,14 @@ export const refusals = {
   },
   requestTimeout: { ...refused(14, '', () => 'the request came too slowly'), http: 408 },
   methodNotAllowed: { ...refused(12, '', (method: string) => `method not allowed: ${method}`), http: 405 },
-  invalidField: refused(
-    3,
-    'REQUEST_INVALID',
-    (field: string, rule: string) => `invalid request body: field \`${field}\` ${rule}`,
-  ),
+  invalidField: {
+    ...refused(
+      3,
+      'REQUEST_INVALID',
+      (field: string, rule: string) => `invalid request body: field \`${field}\` ${rule}`,
+    ),
+    field: (field: string) => field,
+  },
   unknownActivityType: refused(
     3,
     'REQUEST_INVALID',

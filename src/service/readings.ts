@@ -3,7 +3,7 @@
  * refusals that have no published form. Those about votes stand in src/service/engine/readings.ts; a text that says what one
  * check has found stands beside that check.
  */
-import { ApiError, apiError, GRPC, type Wire } from '../protocol/index.ts'
+import { ApiError, apiError, apiErrorAt, GRPC, type Wire } from '../protocol/index.ts'
 
 /** Unstated: the refusal of a public key that a credential of the organization has already. */
 export function publicKeyTaken(publicKey: string): ApiError {
@@ -58,8 +58,12 @@ export function userInQuorum(userId: string): ApiError {
 }
 
 /** Unstated: the refusal of a threshold that the quorum could never reach. */
-export function thresholdTooHigh(threshold: number, members: number): ApiError {
-  return apiError('requestInvalid', `quorum threshold ${threshold} exceeds the number of quorum users ${members}`)
+export function thresholdTooHigh(field: string, threshold: number, members: number): ApiError {
+  return apiErrorAt(
+    field,
+    'requestInvalid',
+    `quorum threshold ${threshold} exceeds the number of quorum users ${members}`,
+  )
 }
 
 /** Unstated: an id or a key that stands twice in a list of one request. Refused: a second mention can only be a slip. */
@@ -160,7 +164,11 @@ export function gasUsageOfParentsAlone(): ApiError {
  * (docs/protocol/organizations.md#ip-allow-lists).
  */
 export function invalidAllowlistRule(index: number, cidr: string, why: string): ApiError {
-  return apiError('requestInvalid', `invalid IP allowlist rule at index ${index}: \`${cidr}\`, ${why}`)
+  return apiErrorAt(
+    `rules[${index}].cidr`,
+    'requestInvalid',
+    `invalid IP allowlist rule at index ${index}: \`${cidr}\`, ${why}`,
+  )
 }
 
 /**
@@ -199,12 +207,12 @@ export const DEFAULT_WORD_COUNT = 12
 
 /** Unstated: the text for a verification token that does not serve (docs/protocol/one-time-passcodes.md#verification-tokens). */
 export function invalidVerificationToken(why: string): ApiError {
-  return apiError('requestInvalid', `invalid verification token: ${why}`)
+  return apiErrorAt('verificationToken', 'requestInvalid', `invalid verification token: ${why}`)
 }
 
 /** Unstated: the text for a client signature that does not serve (docs/protocol/one-time-passcodes.md#client-signatures). */
 export function invalidClientSignature(why: string): ApiError {
-  return apiError('requestInvalid', `invalid client signature: ${why}`)
+  return apiErrorAt('clientSignature', 'requestInvalid', `invalid client signature: ${why}`)
 }
 
 /** Unstated: the refusal of an authentication proxy in a sub-organization (docs/protocol/auth-proxy.md#administration). */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   ApiError,
   apiError,
+  apiErrorAt,
   GRPC,
   httpStatusOf,
   permissionDenied,
@@ -101,7 +102,6 @@ describe('refusal: bodies', () => {
       'invalid policy condition: Expression cannot be evaluated: field does not exist: path',
     ],
     [apiError('internal', 'ID'), 13, 'INTERNAL', 'internal server error (ID)'],
-    [apiError('missingField', 'users'), 3, 'REQUEST_INVALID', 'invalid request body: missing field `users`'],
   ] as const)('refusal: %s', (error, grpc, code, message) => {
     expect(error.toBody()).toEqual({
       code: grpc,
@@ -109,6 +109,35 @@ describe('refusal: bodies', () => {
       details: code === '' ? [] : [detail(code)],
       turnkeyErrorCode: code,
     })
+  })
+})
+
+describe('refusal: fields', () => {
+  test.each([
+    {
+      name: 'a missing field',
+      error: apiError('missingField', 'users[0].userName'),
+      field: 'users[0].userName',
+      message: 'invalid request body: missing field `users[0].userName`',
+    },
+    {
+      name: 'a wrong field',
+      error: apiError('invalidField', 'nonce', 'must be a number'),
+      field: 'nonce',
+      message: 'invalid request body: field `nonce` must be a number',
+    },
+    {
+      name: 'a field that the text does not say',
+      error: apiErrorAt('accounts[1].path', 'invalidPath'),
+      field: 'accounts[1].path',
+      message: refusals.invalidPath.message(),
+    },
+  ])('refusal: $name is data of the error, and a detail of its body', ({ error, field, message }) => {
+    expect([error.field, error.message]).toEqual([field, message])
+    expect(error.details).toEqual([
+      ...(error.turnkeyErrorCode ? [detail(error.turnkeyErrorCode)] : []),
+      { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field, description: message }] },
+    ])
   })
 })
 

@@ -19,6 +19,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
       "activityKinds",
       "activityResources",
       "apiError",
+      "apiErrorAt",
       "createDecoder",
       "findActivitiesByPath",
       "findActivity",

@@ -1,5 +1,5 @@
 import { normalizeCaip2 } from '../../chain/index.ts'
-import { apiError } from '../../protocol/index.ts'
+import { apiError, apiErrorAt } from '../../protocol/index.ts'
 import { type ChainNode, createChainNode, GAS_STATION, type GasStation } from '../nodes/index.ts'
 import { type ChainAssets, createChainAssets } from './chain-assets.ts'
 
@@ -57,7 +57,7 @@ export function createChains(settings: ChainsSettings): Chains {
       const chain = find(caip2)
       if (chain) return chain
       const served = all.length === 0 ? 'none is' : `served: ${all.map((each) => each.caip2).join(', ')}`
-      throw apiError('requestInvalid', `chain ${caip2} is not served here (${served})`)
+      throw apiErrorAt('caip2', 'requestInvalid', `chain ${caip2} is not served here (${served})`)
     },
     requireSource(caip2) {
       const chain = find(caip2)

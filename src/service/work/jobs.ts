@@ -81,6 +81,11 @@ export interface Verdict {
   readonly refusal?: string | undefined
 }
 
+/** Why texts of policies are refused, and which: the first of the first policy that has one. */
+export interface PolicyVerdict extends Verdict {
+  readonly at?: { readonly index: number; readonly field: 'consensus' | 'condition' | 'time' }
+}
+
 export const jobs = {
   /** The secret is a mnemonic. */
   deriveAccounts(secret: Uint8Array, accounts: readonly AccountSpec[]): DerivedAccounts {
@@ -165,10 +170,12 @@ export const jobs = {
   checkPolicies(
     _: Uint8Array,
     policies: readonly Partial<Pick<PolicyText, 'consensus' | 'condition' | 'time'>>[],
-  ): Verdict {
-    for (const policy of policies) {
-      const refusal = writeRefusal(policy)
-      if (refusal !== undefined) return { refusal }
+  ): PolicyVerdict {
+    for (const [index, policy] of policies.entries()) {
+      for (const field of ['consensus', 'condition', 'time'] as const) {
+        const refusal = writeRefusal({ [field]: policy[field] })
+        if (refusal !== undefined) return { refusal, at: { index, field } }
+      }
     }
     return {}
   },

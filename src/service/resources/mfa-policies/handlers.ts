@@ -1,4 +1,4 @@
-import { apiError, type Wire } from '../../../protocol/index.ts'
+import { apiError, apiErrorAt, type Wire } from '../../../protocol/index.ts'
 import { type HandlerContext, weightOfExpressions } from '../../engine/index.ts'
 import { MAX_MFA_POLICIES } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
@@ -85,7 +85,7 @@ function checkTexts(
 ): void {
   if (condition) {
     const { refusal } = work.run('checkPolicies', { input: [{ condition }], weight: weightOfExpressions([condition]) })
-    if (refusal !== undefined) throw apiError('requestInvalid', refusal)
+    if (refusal !== undefined) throw apiErrorAt('condition', 'requestInvalid', refusal)
   }
   const isEmpty = steps && (steps.length === 0 || steps.some(({ any }) => any.length === 0))
   if (isEmpty) throw apiError('invalidField', 'requiredAuthenticationMethods', 'must have a method in each step')

@@ -1,4 +1,4 @@
-import { apiError, type Wire } from '../../../protocol/index.ts'
+import { apiError, apiErrorAt, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { FEATURE_NAMES, thresholdTooHigh } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
@@ -12,10 +12,10 @@ import { toWireFeature } from './wire.ts'
 
 const updateRootQuorum: TypedHandler<Wire.UpdateRootQuorumIntent, Wire.UpdateRootQuorumResult> = {
   async validate(context, { threshold, userIds }) {
-    if (threshold < 1) throw apiError('quorumThresholdZero')
-    if (userIds.length === 0) throw apiError('quorumUsersMissing')
+    if (threshold < 1) throw apiErrorAt('threshold', 'quorumThresholdZero')
+    if (userIds.length === 0) throw apiErrorAt('userIds', 'quorumUsersMissing')
     await requireUsers(context, 'userIds', userIds)
-    if (threshold > userIds.length) throw thresholdTooHigh(threshold, userIds.length)
+    if (threshold > userIds.length) throw thresholdTooHigh('threshold', threshold, userIds.length)
   },
   async execute({ tx, organizationId, now }, { threshold, userIds }) {
     await setQuorum(tx, organizationId, { userIds, threshold, now })

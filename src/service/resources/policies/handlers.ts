@@ -1,4 +1,4 @@
-import { apiError, type Wire } from '../../../protocol/index.ts'
+import { apiError, apiErrorAt, type Wire } from '../../../protocol/index.ts'
 import { type HandlerContext, weightOfExpressions } from '../../engine/index.ts'
 import { POLICY_TIME_FEATURE, timeNotEnabled } from '../../readings.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
@@ -16,12 +16,7 @@ type NewPolicy = Wire.CreatePolicyIntentV3
 
 /** All or nothing: one activity has one result (U-batch-create). */
 const createPolicies: TypedHandler<readonly NewPolicy[], Wire.CreatePoliciesResult> = {
-  async validate(context, policies) {
-    await checkTexts(context, policies)
-    const present = await policyTable.list(context.tx, context.organizationId)
-    checkLabels([...present.map(({ name }) => name), ...policies.map(({ policyName }) => policyName)])
-    await checkLimit(context, 'policies', { present: present.length, added: policies.length })
-  },
+  validate: (context, policies) => checkNew(context, policies, (field, index) => `policies[${index}].${field}`),
   async execute(context, policies) {
     const policyIds: string[] = []
     for (const policy of policies) policyIds.push(await addPolicy(context, policy))
@@ -30,7 +25,7 @@ const createPolicies: TypedHandler<readonly NewPolicy[], Wire.CreatePoliciesResu
 }
 
 const createPolicy: TypedHandler<NewPolicy, Wire.CreatePolicyResult> = {
-  validate: (context, policy) => createPolicies.validate!(context, [policy]),
+  validate: (context, policy) => checkNew(context, [policy], (field) => field),
   execute: async (context, policy) => ({ policyId: await addPolicy(context, policy) }),
 }
 
@@ -38,7 +33,9 @@ const createPolicy: TypedHandler<NewPolicy, Wire.CreatePolicyResult> = {
 const updatePolicy: TypedHandler<Wire.UpdatePolicyIntentV2, Wire.UpdatePolicyResultV2> = {
   async validate(context, { policyId, policyName, policyConsensus, policyCondition, time }) {
     await requirePolicy(context, policyId)
-    await checkTexts(context, [{ consensus: policyConsensus, condition: policyCondition, time }])
+    const names = { consensus: 'policyConsensus', condition: 'policyCondition', time: 'time' }
+    const texts = { consensus: policyConsensus, condition: policyCondition, time }
+    await checkTexts(context, [texts], (field) => names[field])
     if (!policyName) return
     const others = (await policyTable.list(context.tx, context.organizationId)).filter(({ id }) => id !== policyId)
     checkLabels([...others.map(({ name }) => name), policyName])
@@ -97,16 +94,30 @@ interface Texts {
   readonly time?: string | undefined
 }
 
+/** The path in the intent of a text of a policy, by the policy's place among those of the request. */
+type PathOf = (field: keyof Texts, index: number) => string
+
+async function checkNew(context: HandlerContext, policies: readonly NewPolicy[], pathOf: PathOf): Promise<void> {
+  await checkTexts(context, policies, pathOf)
+  const present = await policyTable.list(context.tx, context.organizationId)
+  checkLabels([...present.map(({ name }) => name), ...policies.map(({ policyName }) => policyName)])
+  await checkLimit(context, 'policies', { present: present.length, added: policies.length })
+}
+
 /** Throws the refusal of the first policy that has one: of its texts, or of a time where there are none. */
-async function checkTexts({ tx, organizationId, work }: HandlerContext, policies: readonly Texts[]): Promise<void> {
+async function checkTexts(
+  { tx, organizationId, work }: HandlerContext,
+  policies: readonly Texts[],
+  pathOf: PathOf,
+): Promise<void> {
   const features = policies.some(({ time }) => time) ? await listFeatures(tx, organizationId) : []
   const hasTimes = features.some(({ name }) => name === POLICY_TIME_FEATURE)
   const refused = hasTimes ? -1 : policies.findIndex(({ time }) => time)
   const read = refused < 0 ? policies : policies.slice(0, refused + 1)
   const input = read.map(({ consensus, condition, time }) => ({ consensus, condition, time }))
   const weight = weightOfExpressions(input.flatMap((texts) => Object.values(texts)))
-  const { refusal } = work.run('checkPolicies', { input, weight })
-  if (refusal !== undefined) throw apiError('requestInvalid', refusal)
+  const { refusal, at } = work.run('checkPolicies', { input, weight })
+  if (refusal !== undefined) throw apiErrorAt(pathOf(at!.field, at!.index), 'requestInvalid', refusal)
   if (refused >= 0) throw timeNotEnabled()
 }
 

@@ -1,5 +1,5 @@
 import { type AddressFormat, type Curve, checkAddressFormat, type StandAloneKey } from '../../../chain/index.ts'
-import { apiError } from '../../../protocol/index.ts'
+import { apiErrorAt } from '../../../protocol/index.ts'
 import type { ExecutionContext } from '../../engine/index.ts'
 import { privateKeyPlace } from '../../keys/index.ts'
 import { requireDistinct } from '../require.ts'
@@ -9,7 +9,7 @@ import { insertPrivateKeys } from './store.ts'
 /** Throws the refusal of address formats that keys of the curve do not have, or that are given twice. */
 export function checkAddressFormats(curve: Curve, addressFormats: readonly string[]): void {
   const refusal = addressFormats.map((format) => checkAddressFormat(curve, format)).find(Boolean)
-  if (refusal !== undefined) throw apiError('requestInvalid', refusal)
+  if (refusal !== undefined) throw apiErrorAt('addressFormats', 'requestInvalid', refusal)
   requireDistinct('addressFormats', addressFormats)
 }
 

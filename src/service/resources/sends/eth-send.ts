@@ -4,7 +4,7 @@
  * costs where somebody else pays.
  */
 import { isEthereumAddress } from '../../../chain/index.ts'
-import { ApiError, apiError, GRPC, type Wire } from '../../../protocol/index.ts'
+import { ApiError, apiError, apiErrorAt, GRPC, type Wire } from '../../../protocol/index.ts'
 import { askChain } from '../../chains/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { createEthereumNode, MAX_BATCHED_CALLS } from '../../nodes/index.ts'
@@ -104,7 +104,7 @@ function isExecution({ sponsor, calls }: Intent): boolean {
 function checkExecution({ calls, sponsor, nonce, deadline, gasStationNonce }: Intent, { now }: HandlerContext): void {
   if (calls.length > MAX_BATCHED_CALLS) {
     const found = `the gas station takes at most ${MAX_BATCHED_CALLS} calls at once, got ${calls.length}`
-    throw apiError('requestInvalid', found)
+    throw apiErrorAt('calls', 'requestInvalid', found)
   }
   const creation = calls.findIndex(({ to }) => to === '')
   // Its contract would take nothing for the address 0, and what is sent there is lost.

@@ -1,4 +1,4 @@
-import { apiError, type Wire } from '../../../protocol/index.ts'
+import { apiError, apiErrorAt, type Wire } from '../../../protocol/index.ts'
 import { weightOfBytes } from '../../engine/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { interfaceTable } from './store.ts'
@@ -10,7 +10,7 @@ import { interfaceTable } from './store.ts'
 const create: TypedHandler<Wire.CreateSmartContractInterfaceIntent, Wire.CreateSmartContractInterfaceResult> = {
   async validate({ work }, { smartContractInterface: json, type }) {
     const { refusal } = work.run('checkInterface', { input: { type, json }, weight: weightOfBytes(json) })
-    if (refusal !== undefined) throw apiError('requestInvalid', refusal)
+    if (refusal !== undefined) throw apiErrorAt('smartContractInterface', 'requestInvalid', refusal)
   },
   async execute(context, { smartContractAddress, smartContractInterface, type, label, notes = '' }) {
     const id = context.newId()

@@ -2,7 +2,7 @@
  * Sub-organizations (docs/protocol/organizations.md#sub-organizations). The latest version is carried out; older ones
  * are mapped onto it, and answered with the result of the version that was sent.
  */
-import { apiError, type Wire } from '../../../protocol/index.ts'
+import { apiError, apiErrorAt, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { FIRST_ROOT_USER_NAME, LOGIN_SWITCHES, notASubOrganization, thresholdTooHigh } from '../../readings.ts'
 import { readRootQuorum } from '../../store/index.ts'
@@ -47,9 +47,9 @@ interface MadeSubOrganization {
 const createSubOrganization: TypedHandler<NewSubOrganization, MadeSubOrganization> = {
   async validate(context, { rootUsers, threshold, wallet, privateKeys, features, signUp }) {
     await checkLimit(context, 'subOrganizations', { present: 0, added: 1 })
-    if (threshold < 1) throw apiError('quorumThresholdZero')
-    if (rootUsers.length === 0) throw apiError('quorumUsersMissing')
-    if (threshold > rootUsers.length) throw thresholdTooHigh(threshold, rootUsers.length)
+    if (threshold < 1) throw apiErrorAt('rootQuorumThreshold', 'quorumThresholdZero')
+    if (rootUsers.length === 0) throw apiErrorAt('rootUsers', 'quorumUsersMissing')
+    if (threshold > rootUsers.length) throw thresholdTooHigh('rootQuorumThreshold', threshold, rootUsers.length)
     const inside = insideOf(context, context.newId())
     await checkNewUsers(inside, rootUsers, { features: new Set(features), originsOf: context.organizationId })
     await checkLimit(inside, 'users', { present: 0, added: rootUsers.length })

@@ -1,5 +1,5 @@
 import { type AccountSpec, checkAccount, normalizePath } from '../../../chain/index.ts'
-import { apiError, REQUEST_LIMITS, type Wire } from '../../../protocol/index.ts'
+import { apiError, apiErrorAt, REQUEST_LIMITS, type Wire } from '../../../protocol/index.ts'
 import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
 import { accountKeyPlace } from '../../keys/index.ts'
 import { openStoredMnemonic } from '../../signing/index.ts'
@@ -14,11 +14,11 @@ export function checkAccounts(accounts: readonly Wire.WalletAccountParams[]): vo
     const most = `its paths must have at most ${REQUEST_LIMITS.pathLevels} levels together, got ${levels}`
     throw apiError('invalidField', 'accounts', most)
   }
-  for (const account of accounts) {
+  for (const [index, account] of accounts.entries()) {
     const refusal = checkAccount(account)
-    if (refusal !== undefined) throw apiError('requestInvalid', refusal)
+    if (refusal !== undefined) throw apiErrorAt(`accounts[${index}]`, 'requestInvalid', refusal)
     const key = slotOf(account)
-    if (seen.has(key)) throw apiError('invalidPath')
+    if (seen.has(key)) throw apiErrorAt(`accounts[${index}].path`, 'invalidPath')
     seen.add(key)
   }
 }
