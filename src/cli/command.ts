@@ -44,3 +44,12 @@ export interface CommandRow {
 export function asksAgain({ options }: Pick<CommandInput, 'options'>): boolean {
   return options['askAgain'] === true
 }
+
+/** The option that gives variables their values. */
+export const valueOptions: readonly OptionRow[] = [
+  {
+    flags: '--var <name=value>',
+    meaning: 'value of a `${var.name}` in the definitions; may be repeated',
+    repeatable: true,
+  },
+]

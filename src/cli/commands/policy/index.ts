@@ -1,14 +1,7 @@
-import type { CommandRow, OptionRow } from '../../command.ts'
+import { type CommandRow, type OptionRow, valueOptions } from '../../command.ts'
 
-const values: readonly OptionRow[] = [
-  {
-    flags: '--var <name=value>',
-    meaning: 'value of a `${var.name}` in the definitions; may be repeated',
-    repeatable: true,
-  },
-]
 const request: readonly OptionRow[] = [
-  ...values,
+  ...valueOptions,
   { flags: '--request <file>', meaning: 'what is asked for: a YAML file like a scenario without `expect`' },
   { flags: '--live', meaning: 'decide by the policies of the live organization instead of definitions' },
 ]
@@ -29,7 +22,7 @@ export const policyCommands: readonly CommandRow[] = [
       folder: 'folder of definitions with files such as policies.test.yaml (default: the current folder)',
     },
     options: [
-      ...values,
+      ...valueOptions,
       { flags: '--filter <text>', meaning: 'only scenarios whose name has this in it' },
       { flags: '--watch', meaning: 'play them again whenever a file changes' },
       { flags: '--tap', meaning: 'report as TAP' },
@@ -82,7 +75,7 @@ export const policyCommands: readonly CommandRow[] = [
     args: '[definitions]',
     argMeanings: { definitions: 'folder of definitions, or one of its files (default: the current folder)' },
     options: [
-      ...values,
+      ...valueOptions,
       {
         flags: '--rule <rule=severity>',
         meaning: 'severity of a rule: off, info, warning or error; may be repeated, and outweighs quorate.lint.yaml',
@@ -99,7 +92,7 @@ export const policyCommands: readonly CommandRow[] = [
   {
     name: 'policy lsp',
     summary: 'serve editors: a language server for definitions over stdin and stdout',
-    options: [...values],
+    options: valueOptions,
     example: 'quorate policy lsp',
     load: async () => (await import('./lsp.ts')).lsp,
   },

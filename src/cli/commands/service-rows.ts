@@ -1,0 +1,214 @@
+import type { CommandRow, OptionRow } from '../command.ts'
+import { messageOptions } from '../message-options.ts'
+import { proxyOptions } from '../proxy-options.ts'
+
+const serviceFolder: OptionRow = {
+  flags: '--folder <folder>',
+  meaning: 'the service’s data (default: service/ in the data folder)',
+}
+
+/** Of each server: where it listens, what is its own, where its log goes. */
+const serverOptions: readonly OptionRow[] = [
+  { flags: '--port <port>', meaning: 'port on 127.0.0.1 (default: a free one)' },
+  serviceFolder,
+  { flags: '--log-file <file>', meaning: 'where the log goes, as lines of JSON (default: stderr)' },
+]
+/** Of each server: what strangers may cost it, and how it shuts down. */
+const strangerOptions: readonly OptionRow[] = [
+  {
+    flags: '--limit <name=number>',
+    meaning:
+      'a bound on what strangers may cost: connections, connections-per-source, held-mib, bytes-per-second; may be repeated',
+    repeatable: true,
+  },
+  {
+    flags: '--drain-ms <ms>',
+    meaning: 'how long a shutdown takes at most, whatever connections do (default: 10000)',
+  },
+]
+const trustedProxy: OptionRow = {
+  flags: '--trusted-proxy <address>',
+  meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
+  repeatable: true,
+}
+
+/** The commands that run the service and its authentication proxy, and work on the service of this machine. */
+export const serviceCommands: readonly CommandRow[] = [
+  {
+    name: 'serve',
+    summary: 'run the service in the foreground',
+    options: [
+      ...serverOptions,
+      { flags: '--organization-name <name>', meaning: 'name of the organization made in an empty folder' },
+      { flags: '--root-user <name>', meaning: 'name of the root user made in an empty folder (default: root)' },
+      {
+        flags: '--chain <id=url>',
+        meaning: 'a chain to send transactions to, and its node; may be repeated (default: QUORATE_CHAINS)',
+        repeatable: true,
+      },
+      {
+        flags: '--price <id=usd>',
+        meaning: 'dollars for one of a chain’s currency; may be repeated (default: QUORATE_PRICES)',
+        repeatable: true,
+      },
+      {
+        flags: '--token <caip19>',
+        meaning: 'a token whose balances are told; may be repeated (default: QUORATE_TOKENS)',
+        repeatable: true,
+      },
+      {
+        flags: '--gas-station <id=station/delegate>',
+        meaning: 'contracts other than the published ones for sponsored sends (default: QUORATE_GAS_STATIONS)',
+        repeatable: true,
+      },
+      {
+        flags: '--rate-profile <plan>',
+        meaning: 'the published rates of `free`, `pro` or `enterprise`; each --rate goes over them (default: none)',
+      },
+      {
+        flags: '--rate <name=count>',
+        meaning: 'requests a second of a `source`, a `sub-organization`, or of all `sends`; may be repeated',
+        repeatable: true,
+      },
+      ...strangerOptions,
+      {
+        flags: '--keep-denials <count>',
+        meaning: 'denied requests of one user that are kept of one day; others are only counted (default: 100)',
+      },
+      {
+        flags: '--disk-watermark <bytes|percent>',
+        meaning:
+          'free space of the disk of the service’s folder below which submits are refused, as 503 (default: 67108864)',
+      },
+      {
+        flags: '--metrics-port <port>',
+        meaning: 'serve metrics for Prometheus at this port of 127.0.0.1, 0 for a free one (default: none are taken)',
+      },
+      trustedProxy,
+      {
+        flags: '--allow-webhook-host <host>',
+        meaning: 'a private or plain http host that webhooks may go to, for development; may be repeated',
+        repeatable: true,
+      },
+      {
+        flags: '--rotate-webhook-key',
+        meaning: 'make the next key that webhooks are signed with: published at once, used from a day later on',
+      },
+      {
+        flags: '--private-issuer <origin>',
+        meaning: 'an OIDC issuer on plain http or a private address, for development; may be repeated',
+        repeatable: true,
+      },
+      {
+        flags: '--issuer-url <url>',
+        meaning: 'where others find the OIDC issuer that the service is (default: the first address that it had)',
+      },
+      {
+        flags: '--rotate-issuer-key',
+        meaning: 'make the next key that its OIDC tokens are signed with: published at once, used from a day later on',
+      },
+      {
+        flags: '--provider <name=url>',
+        meaning:
+          'where google, apple, facebook, x or discord is instead of its public place: a stand-in or self-hosted; may be repeated',
+        repeatable: true,
+      },
+      { flags: '--proxy-port <port>', meaning: 'port of the authentication proxy on 127.0.0.1 (default: a free one)' },
+      ...proxyOptions,
+      ...messageOptions,
+      { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
+    ],
+    example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'proxy',
+    summary: 'run the authentication proxy as a process of its own, beside a service on this machine',
+    options: [...serverOptions, ...proxyOptions, ...strangerOptions, trustedProxy],
+    example: 'quorate proxy --port 8081 --base-url http://127.0.0.1:8080',
+    load: async () => (await import('./proxy.ts')).proxy,
+  },
+  {
+    name: 'proxy check',
+    summary: 'walk through an authentication proxy as a client does, and say what fails',
+    args: '[url]',
+    argMeanings: { url: 'the proxy (default: the embedded service’s)' },
+    options: [
+      { flags: '--proxy-config-id <uuid>', meaning: 'its configuration (default: the embedded service’s)' },
+      { flags: '--origin <origin>', meaning: 'also ask as a browser on a page of this origin does' },
+      { flags: '--email <address>', meaning: 'also have a code sent there, and ask for it' },
+      { flags: '--yes', meaning: 'also sign up a sub-organization, log in to it, and delete it again' },
+      {
+        flags: '--service-keys <file>',
+        meaning: 'JSON with the public keys of the service and its proxy, as its bootstrap.json has them',
+      },
+    ],
+    example: 'quorate proxy check --yes',
+    load: async () => (await import('./check-proxy.ts')).checkProxy,
+  },
+  {
+    name: 'messages',
+    summary: 'show the e-mails and text messages that the service on this machine has put into its outbox',
+    options: [{ flags: '--follow', meaning: 'go on with those that come, until Ctrl-C' }, serviceFolder],
+    example: 'quorate messages',
+    load: async () => (await import('./messages.ts')).messages,
+  },
+  {
+    name: 'snapshot save',
+    summary: 'write everything that the service on this machine keeps into one file, keys included',
+    args: '<file>',
+    argMeanings: { file: 'file to make; it is readable by you alone' },
+    options: [serviceFolder],
+    example: 'quorate snapshot save acme.snapshot',
+    load: async () => (await import('./snapshot.ts')).saveToFile,
+  },
+  {
+    name: 'snapshot restore',
+    summary: 'put a snapshot into the folder of a service that does not run',
+    args: '<file>',
+    argMeanings: { file: 'file that `quorate snapshot save` wrote' },
+    options: [{ flags: '--yes', meaning: 'do not ask before replacing what the folder holds' }, serviceFolder],
+    example: 'quorate snapshot restore acme.snapshot',
+    load: async () => (await import('./snapshot.ts')).restoreFromFile,
+  },
+  {
+    name: 'clock',
+    summary: 'say what time the service on this machine has, or move it: votes lapse, keys expire, bodies grow stale',
+    args: '[move]',
+    argMeanings: { move: 'forward by a time such as `+25h` or `+1d12h`, or `reset` to go back to the machine’s' },
+    options: [serviceFolder],
+    example: 'quorate clock +25h',
+    load: async () => (await import('./clock.ts')).clock,
+  },
+  {
+    name: 'fault add',
+    summary: 'let requests to the service on this machine be late, be refused, or stay without an answer',
+    options: [
+      { flags: '--path <pattern>', meaning: 'paths it meets; `*` stands for any characters (default: all)' },
+      { flags: '--times <count>', meaning: 'how many requests it meets (default: all until it is cleared)' },
+      { flags: '--status <status>', meaning: 'refuse with 429, 500 or 503; the request changes nothing' },
+      { flags: '--retry-after <seconds>', meaning: 'when the refusal says to try again' },
+      { flags: '--drop', meaning: 'carry the request out and close the connection instead of answering' },
+      { flags: '--delay <seconds>', meaning: 'wait before anything else: late votes make a slow quorum' },
+      serviceFolder,
+    ],
+    example: "quorate fault add --path '/public/v1/submit/*' --times 3 --status 429 --retry-after 1",
+    load: async () => (await import('./fault.ts')).addFault,
+  },
+  {
+    name: 'fault list',
+    summary: 'list the faults in force',
+    options: [serviceFolder],
+    example: 'quorate fault list',
+    load: async () => (await import('./fault.ts')).listFaults,
+  },
+  {
+    name: 'fault clear',
+    summary: 'end one fault, or all of them',
+    args: '[id]',
+    argMeanings: { id: 'as `quorate fault list` shows it (default: all)' },
+    options: [serviceFolder],
+    example: 'quorate fault clear',
+    load: async () => (await import('./fault.ts')).clearFaults,
+  },
+]
