@@ -6,11 +6,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { applyId } from '../../src/operations/names.ts'
 import { builtMain, compileCache } from '../built.ts'
 import { createTestUser } from '../service/harness.ts'
+import { type ServingProcess, startProcess } from '../service/process.ts'
 import { TEST_PAYLOAD_KEY } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { replayHistory } from '../workflows/recorded.ts'
@@ -174,6 +176,57 @@ describe('apply inside', () => {
       expect(activities.filter(({ type }) => type === 'ACTIVITY_TYPE_CREATE_USER_TAG').length).toBe(2)
     }
     expect((await run('plan', defs, '--detailed-exitcode')).exit).toBe(0)
+  })
+
+  test('the service killed while what is inside is applied: it comes to its end, and nothing is done twice', async () => {
+    const served: { process?: ServingProcess; dataDir?: string } = {}
+    const { service, defs, keys, begin, run, idsOf, tagsIn } = await fleet({
+      // The same folder, served by a process that can be killed.
+      at: async ({ service: inProcess, dataDir }) => {
+        await inProcess.close()
+        served.process = await startProcess(dataDir)
+        return served.process.url
+      },
+    })
+    onTestFinished(() => served.process!.end('SIGKILL'))
+    const port = Number(new URL(served.process!.url).port)
+    const names = ['c1', 'c2', 'c3']
+    for (const name of names) keyFile(keys, name, ann.privateKey)
+    writeFiles(defs, {
+      'acme.yaml': `${PARENT}tags: { ops: {} }\n`,
+      'customers/all.yaml': `each: { ${names.map((name) => `${name}: {}`).join(', ')} }\n`,
+      'customers/each.yaml': customer(['vip', 'late']),
+    })
+    const child = begin('apply', defs, '--yes')
+    const exit = once(child, 'exit')
+    child.stdout!.resume()
+    const made = () => {
+      using database = new DatabaseSync(join(service.dataDir, 'quorate.db'), { readOnly: true })
+      return Number(database.prepare('select count(*) as made from activities').get()!['made'])
+    }
+    // The first of the organization's own, the first inside, and one in the middle of them.
+    for (const activities of [1, 5, 8]) {
+      await until(
+        async () => made(),
+        (count) => count >= activities,
+      )
+      await served.process!.end('SIGKILL')
+      served.process = await startProcess(service.dataDir, { port })
+    }
+    expect(await exit).toEqual([0, null])
+    const after = await run('plan', defs, '--detailed-exitcode')
+    expect(after.exit, after.stdout + after.stderr).toBe(0)
+    await served.process!.end('SIGTERM')
+    await service.restart()
+    for (const name of names) {
+      const ids = await idsOf(name)
+      expect(ids.length).toBe(1)
+      expect(await tagsIn(ids[0]!)).toEqual(['late', 'vip'])
+      const { activities } = await service.root.query('list_activities', { organizationId: ids[0]! })
+      expect(activities.map(({ type, status }) => [type, status])).toEqual(
+        ['late', 'vip'].map(() => ['ACTIVITY_TYPE_CREATE_USER_TAG', 'ACTIVITY_STATUS_COMPLETED']),
+      )
+    }
   })
 
   test('a rejection inside holds there, is told with its name, and --ask-again asks once more', async () => {
