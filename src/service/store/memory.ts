@@ -17,6 +17,7 @@ const MOST_ROWS = { answer: 32, connection: 20_000 }
 const NO_WRITES = new Set(['begin', 'begin immediate', 'commit', 'savepoint part', 'release savepoint part'])
 
 type Rows = readonly unknown[]
+type Read = (query: CompiledQuery, parameters: readonly unknown[]) => Rows
 
 /** The answers that one connection remembers. */
 export class Memory {
@@ -40,24 +41,26 @@ export class Memory {
     this.#version = version
   }
 
-  /** A statement is about to run. */
-  running(query: CompiledQuery): void {
+  /** A statement is about to run. Says whether it writes something. */
+  running(query: CompiledQuery): boolean {
     let table = this.#written.get(query)
     if (table === undefined) {
       table = this.#tableWritten(query)
       this.#written.set(query, table)
     }
+    if (table === 'none') return false
     if (table === 'every') this.#forgetAll()
-    else if (table !== 'none') for (const answers of this.#byTable.get(table) ?? []) answers.clear()
+    else for (const answers of this.#byTable.get(table) ?? []) answers.clear()
+    return true
   }
 
   /** Gives the rows as they were read last, or reads them. Nobody may change them. */
-  recall(query: CompiledQuery, parameters: readonly unknown[], read: () => Rows): Rows {
+  recall(query: CompiledQuery, parameters: readonly unknown[], read: Read): Rows {
     const answers = this.#answersOf(query)
     const key = keyOf(parameters)
     const known = answers.get(key)
     if (known) return known
-    const rows = read()
+    const rows = read(query, parameters)
     if (rows.length > MOST_ROWS.answer) return rows
     for (const row of rows) Object.freeze(row)
     this.#kept += 1 + rows.length

@@ -1,4 +1,5 @@
 import { CompiledQuery } from 'kysely'
+import { DirectAdapter } from './dialect.ts'
 import { StoreUnavailable } from './error.ts'
 import { run } from './run.ts'
 import type { Transaction } from './transaction.ts'
@@ -14,13 +15,31 @@ const SAVEPOINT = {
  * one name nest, in SQLite and in PostgreSQL alike.
  */
 export async function withSavepoint<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
+  const { adapter } = tx.getExecutor()
+  return adapter instanceof DirectAdapter ? inPart(adapter, work) : inSavepoint(tx, work)
+}
+
+async function inPart<T>({ connection: { parts } }: DirectAdapter, work: () => Promise<T>): Promise<T> {
+  let value: T
+  parts.begin()
+  try {
+    value = await work()
+  } catch (error) {
+    // After a fault of the machine the transaction may be gone, and its savepoints with it.
+    if (!(error instanceof StoreUnavailable)) parts.undo()
+    throw error
+  }
+  parts.end()
+  return value
+}
+
+async function inSavepoint<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
   await run(tx, SAVEPOINT.set)
   try {
     const value = await work()
     await run(tx, SAVEPOINT.release)
     return value
   } catch (error) {
-    // After a fault of the machine the transaction may be gone, and its savepoints with it.
     if (error instanceof StoreUnavailable) throw error
     await run(tx, SAVEPOINT.undo)
     await run(tx, SAVEPOINT.release)

@@ -116,22 +116,25 @@ describe('database', () => {
 
   test('database: savepoints nest, whatever fails inside them', async () => {
     const { database, path } = open()
-    // A tree of writes: each node writes its name, does its children, and fails or not.
-    type Node = { name: string; fails: boolean; children: Node[] }
+    // A tree of writes: each node writes its name before its children, after them or never, and fails or not.
+    type Node = { name: string; fails: boolean; writes: 'before' | 'after' | 'never'; children: Node[] }
     let count = 0
     const node: fc.Memo<Node> = fc.memo((depth) =>
       fc.record({
         name: fc.constant(''),
         fails: fc.boolean(),
+        writes: fc.constantFrom('before' as const, 'after' as const, 'never' as const),
         children: depth > 1 ? fc.array(node(depth - 1), { maxLength: 3 }) : fc.constant([]),
       }),
     )
     const label = (tree: Node): Node => ({ ...tree, name: `t${count++}`, children: tree.children.map(label) })
-    const kept = (tree: Node): string[] => (tree.fails ? [] : [tree.name, ...tree.children.flatMap(kept)])
+    const kept = ({ name, fails, writes, children }: Node): string[] =>
+      fails ? [] : [...(writes === 'never' ? [] : [name]), ...children.flatMap(kept)]
     const run = async (tx: Transaction, tree: Node): Promise<void> => {
       await withSavepoint(tx, async () => {
-        await put(tree.name)(tx)
+        if (tree.writes === 'before') await put(tree.name)(tx)
         for (const child of tree.children) await run(tx, child)
+        if (tree.writes === 'after') await put(tree.name)(tx)
         if (tree.fails) throw new Error(tree.name)
       }).catch(() => {})
     }
