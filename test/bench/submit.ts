@@ -119,7 +119,7 @@ function openRows(dataDir: string) {
   const database = openDatabase(join(dataDir, 'floor.db'), { now: Date.now() })
   const insert = prepare((tx, row: { name: string; value: string }) => tx.insertInto('settings').values(row))
   const keep = (body: Buffer) =>
-    database.write((tx) => insert(tx, { name: hash('sha256', body), value: body.toString() }))
+    database.write(async (tx) => insert(tx, { name: hash('sha256', body), value: body.toString() }))
   return { keep, close: () => database.close() }
 }
 

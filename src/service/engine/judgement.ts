@@ -11,7 +11,9 @@ import {
 } from '../../policy/index.ts'
 import { type ActivityRow, type ApiError, type JsonObject, permissionDenied } from '../../protocol/index.ts'
 import { isAuthProxyUser } from '../resources/auth-proxy/store.ts'
-import { listApprovers, type PolicyVersion, readRootQuorum, type Transaction } from '../store/index.ts'
+import { listTagMembers } from '../resources/tags/store.ts'
+import { listUsers } from '../resources/users/store.ts'
+import { type PolicyVersion, readRootQuorum, type Transaction } from '../store/index.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 import type { PolicySource } from './policy-cache.ts'
 import { weightOfExpressions } from './work.ts'
@@ -108,12 +110,20 @@ async function isOfAuthProxy(
   return targetUserId !== undefined && (await isAuthProxyUser(tx, organizationId, targetUserId))
 }
 
+/** The users among the voters who are still there, in the order of their votes, as policies see them. */
 async function readApprovers(
   tx: Transaction,
   organizationId: string,
   ballots: readonly Ballot[],
 ): Promise<readonly Approver[]> {
-  const userIds = ballots.map(({ userId }) => userId)
-  const users = await listApprovers(tx, organizationId, userIds)
-  return users.map(({ tagIds, ...user }) => approverOf({ ...user, tags: tagIds }))
+  // One by one, as these reads are repeated for each answer that shows the user, and are remembered.
+  const approvers: Approver[] = []
+  for (const { userId } of ballots) {
+    const [user] = await listUsers(tx, organizationId, [userId])
+    if (!user) continue
+    const tags = await listTagMembers(tx, organizationId, { memberIds: [userId] })
+    const { id, name, email } = user
+    approvers.push(approverOf({ id, name, email: email ?? undefined, tags: tags.map(({ tagId }) => tagId) }))
+  }
+  return approvers
 }

@@ -2,17 +2,14 @@
  * Lists of an organization are in the order of creation, by a column: clocks stand still (several rows of one activity share
  * their time) or step back.
  */
-import { prepare } from './prepared.ts'
+import { prepare, type Rows } from './prepared.ts'
 import type { OrderedTable, Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A row without its place, which it is given. */
 export type NewRow<Table extends OrderedTable> = Omit<Schema[Table], 'position'>
 
-const lastIn = new Map<
-  OrderedTable,
-  (tx: Transaction, of: { owner: string }) => Promise<{ position: number | null }[]>
->()
+const lastIn = new Map<OrderedTable, (tx: Transaction, of: { owner: string }) => Rows<{ position: number | null }[]>>()
 
 /**
  * Adds rows of one organization behind those that are there; organizations behind the others of their parent. INVARIANT: the

@@ -13,7 +13,7 @@ export {
   shownFingerprint,
   updateActivity,
 } from './activities.ts'
-export { listApprovers, type PolicyVersion, readPolicyVersion, readRootQuorum } from './consensus.ts'
+export { type PolicyVersion, readPolicyVersion, readRootQuorum } from './consensus.ts'
 export {
   findApiKeyByPublicKey,
   findApiKeysBelow,

@@ -6,9 +6,12 @@ import type { Transaction } from './transaction.ts'
 /** As `prepare`, of a read that nearly every request repeats: its rows are remembered, and not to be changed. */
 export function remember<Values extends { readonly [Name in keyof Values]: Value }, Row>(
   build: (tx: Transaction, values: Values) => Compilable<Row>,
-): (tx: Transaction, values: Values) => Promise<readonly Row[]> {
+): (tx: Transaction, values: Values) => Rows<readonly Row[]> {
   return prepare(build, { isRemembered: true })
 }
+
+/** The rows, at once from a database in this process: a promise of what is there already makes every caller wait three turns. */
+export type Rows<Of> = Of | Promise<Of>
 
 /** Stands for a value while a query is compiled. */
 class Placeholder {
@@ -35,10 +38,10 @@ export function prepare<Values extends { readonly [Name in keyof Values]: Value 
     /** For a read that nearly every request repeats (`memory.ts`). @default false */
     readonly isRemembered?: boolean
   } = {},
-): (tx: Transaction, values: Values) => Promise<Row[]> {
+): (tx: Transaction, values: Values) => Rows<Row[]> {
   // By database: what is compiled for one dialect is no text of another.
   const databases = new WeakMap<object, Shapes<Row>>()
-  return async (tx, values) => {
+  return (tx, values) => {
     const { adapter } = tx.getExecutor()
     let shapes = databases.get(adapter)
     if (!shapes) {

@@ -91,7 +91,7 @@ describe('remembered reads', () => {
     })
     expect(second).toBe(first)
     expect(() => Object.assign(first![0]!, { name: 'b' })).toThrow(TypeError)
-    expect(await database.write((tx) => remembered.bearers(tx, { organization: 'p' }))).toEqual([])
+    expect(await database.write(async (tx) => remembered.bearers(tx, { organization: 'p' }))).toEqual([])
     await close()
   })
 

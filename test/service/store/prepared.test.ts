@@ -59,7 +59,7 @@ describe('prepared queries', () => {
   test('prepared queries: another database has texts of its own', async () => {
     const other = openDatabase(join(folder, 'b.db'), { now: 0 })
     const before = built
-    const rows = await other.read((tx) => among(tx, { names: ['a', 'b'] }))
+    const rows = await other.read(async (tx) => among(tx, { names: ['a', 'b'] }))
     await other.close()
     expect(rows).toEqual([])
     expect(built).toBe(before + 1)
