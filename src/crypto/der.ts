@@ -12,12 +12,12 @@ const LONGEST_INTEGER = 33
  * (docs/protocol/stamps.md#api-key-stamps).
  */
 export function parseDerSignature(der: Uint8Array): Bytes | undefined {
-  if (der.length < 2 || der[0] !== SEQUENCE || der[1] !== der.length - 2) return undefined
-  const r = readInteger(der, 2)
-  if (!r) return undefined
-  const s = readInteger(der, r.end)
-  if (!s || s.end !== der.length) return undefined
-  return concatBytes(r.value, s.value)
+  const secondInteger = startOfSecond(der)
+  if (secondInteger < 0) return undefined
+  const value = new Uint8Array(64)
+  putInteger(value, 32, digitsOf(der, 2))
+  putInteger(value, 64, digitsOf(der, secondInteger))
+  return value
 }
 
 /**
@@ -25,10 +25,17 @@ export function parseDerSignature(der: Uint8Array): Bytes | undefined {
  * is in it already, and then it is given back as it is.
  */
 export function strictDerSignature(der: Uint8Array): Uint8Array | undefined {
-  const signature = parseDerSignature(der)
-  if (!signature) return undefined
-  const secondInteger = 4 + der[3]!
-  return isShortest(der, 2) && isShortest(der, secondInteger) ? der : encodeDerSignature(signature)
+  const secondInteger = startOfSecond(der)
+  if (secondInteger < 0) return undefined
+  if (isShortest(der, 2) && isShortest(der, secondInteger)) return der
+  return encodeDerSignature(parseDerSignature(der)!)
+}
+
+/** Where the second of the two integers of a signature begins; -1 for what is none. */
+function startOfSecond(der: Uint8Array): number {
+  if (der.length < 2 || der[0] !== SEQUENCE || der[1] !== der.length - 2) return -1
+  const second = endOfInteger(der, 2)
+  return second > 0 && endOfInteger(der, second) === der.length ? second : -1
 }
 
 /** Whether the integer at this place has no zero more than keeps it positive. */
@@ -36,18 +43,25 @@ function isShortest(der: Uint8Array, start: number): boolean {
   return der[start + 1] === 1 || der[start + 2] !== 0 || der[start + 3]! >= 0x80
 }
 
-function readInteger(der: Uint8Array, start: number): { value: Bytes; end: number } | undefined {
+/** Where the integer that begins here ends; -1 for what is none of 256 bits. */
+function endOfInteger(der: Uint8Array, start: number): number {
   const length = der[start + 1]
   const end = start + 2 + (length ?? 0)
-  if (der[start] !== INTEGER || !length || length > LONGEST_INTEGER || end > der.length) return undefined
-  const digits = der.subarray(start + 2, end)
-  const negative = digits[0]! >= 0x80
-  const tooLarge = length === LONGEST_INTEGER && digits[0] !== 0
-  if (negative || tooLarge) return undefined
-  const value = new Uint8Array(32)
-  const significant = length === LONGEST_INTEGER ? digits.subarray(1) : digits
-  value.set(significant, 32 - significant.length)
-  return { value, end }
+  if (der[start] !== INTEGER || !length || length > LONGEST_INTEGER || end > der.length) return -1
+  const first = der[start + 2]!
+  const negative = first >= 0x80
+  const tooLarge = length === LONGEST_INTEGER && first !== 0
+  return negative || tooLarge ? -1 : end
+}
+
+/** At most 32 bytes of an integer: the longest has a zero before them. */
+function digitsOf(der: Uint8Array, start: number): Uint8Array {
+  const end = start + 2 + der[start + 1]!
+  return der.subarray(Math.max(start + 2, end - 32), end)
+}
+
+function putInteger(value: Uint8Array, end: number, digits: Uint8Array): void {
+  value.set(digits, end - digits.length)
 }
 
 /** Writes `r ‖ s` of a 256-bit curve as DER in its one strict form. */

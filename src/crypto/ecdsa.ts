@@ -1,5 +1,5 @@
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject, sign } from 'node:crypto'
-import { decodeHex, encodeBase64Url, isHex } from '../encoding/index.ts'
+import { decodeHex, encodeBase64Url, isHex, viewHex } from '../encoding/index.ts'
 import { strictDerSignature } from './der.ts'
 import { CryptoError } from './error.ts'
 import { createKeyCache } from './key-cache.ts'
@@ -48,7 +48,7 @@ export function createEcdsaVerifiers(
   const keyOf = createKeyCache((hex) => parsePublicKey(curve, hex), options)
   return verifiersOver(({ publicKey, signatureHex }) => {
     if (!isHex(signatureHex)) return undefined
-    const signature = strictDerSignature(decodeHex(signatureHex))
+    const signature = strictDerSignature(viewHex(signatureHex))
     const key = signature && keyOf(publicKey.toLowerCase())
     return signature && key && { algorithm: 'sha256', key, signature }
   })

@@ -13,8 +13,13 @@ export function isHex(text: string): boolean {
 
 /** Decodes hex of whole bytes; `0x` and either case are accepted. Throws `EncodingError`. */
 export function decodeHex(text: string): Bytes {
+  return new Uint8Array(viewHex(text))
+}
+
+/** As `decodeHex`, in memory that other bytes share: for bytes that are public and only read, at once. */
+export function viewHex(text: string): Uint8Array {
   if (!isHex(text)) throw new EncodingError(`expected hex of whole bytes, got ${describe(text)}`)
-  return new Uint8Array(Buffer.from(text.startsWith('0x') ? text.slice(2) : text, 'hex'))
+  return Buffer.from(text.startsWith('0x') ? text.slice(2) : text, 'hex')
 }
 
 /** Says what is wrong without repeating the text, which may be a secret. */

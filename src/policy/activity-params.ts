@@ -3,7 +3,7 @@
  * (docs/protocol/policies.md#activity-parameters). Only these exist; the rest of a request is not exposed.
  * `SIGN_TRANSACTION` v1 exposes nothing.
  */
-import { findActivity } from '../protocol/catalogue.ts'
+import { activityRow } from '../protocol/catalogue.ts'
 
 interface ParamRow {
   /** The name in policies. */
@@ -65,9 +65,17 @@ export function paramNames(type: string): readonly string[] {
   return rowsOf(type).map(({ name }) => name)
 }
 
+/** By type, with what each type's name begins with and without. */
+const rowsByType = new Map(
+  Object.entries(exposedParams).flatMap(([name, rows]) => [
+    [name, rows],
+    [`ACTIVITY_TYPE_${name}`, rows],
+  ]),
+)
+const NO_ROWS: readonly ParamRow[] = []
+
 function rowsOf(type: string): readonly ParamRow[] {
-  const name = (findActivity(type)?.row.type ?? type).replace(/^ACTIVITY_TYPE_/, '')
-  return Object.hasOwn(exposedParams, name) ? exposedParams[name]! : []
+  return rowsByType.get(activityRow(type)?.type ?? type) ?? NO_ROWS
 }
 
 /** Projects the intent of a request into what policies read as `activity.params`; a parameter left out is missing. */

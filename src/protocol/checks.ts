@@ -136,14 +136,26 @@ export function firstFailed(
   value: unknown,
   siblings: Readonly<Record<string, unknown>>,
 ): { readonly tag: string; readonly rule: string } | undefined {
-  for (const part of tags.split(',')) {
-    const [tag = '', argument = ''] = part.split('=')
+  for (const { tag, argument, row } of rowsOf(tags)) {
     if (tag === 'omitempty' && isZero(value)) return undefined
-    const row: CheckRow | undefined = checks[tag as keyof typeof checks]
     if (!row) throw new Error(`unknown check ${tag}`)
     if (!row.holds(value, argument, siblings)) return { tag, rule: row.rule(argument) }
   }
   return undefined
+}
+
+/** By the tags of a field, of which there are as many as the published schemas have. */
+const rowsByTags = new Map<string, readonly { tag: string; argument: string; row: CheckRow | undefined }[]>()
+
+function rowsOf(tags: string) {
+  const known = rowsByTags.get(tags)
+  if (known) return known
+  const rows = tags.split(',').map((part) => {
+    const [tag = '', argument = ''] = part.split('=')
+    return { tag, argument, row: checks[tag as keyof typeof checks] as CheckRow | undefined }
+  })
+  rowsByTags.set(tags, rows)
+  return rows
 }
 
 /**

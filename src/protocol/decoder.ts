@@ -11,7 +11,7 @@ import { faultOf } from './fault.ts'
 import type { ActivityType, ProxyEndpointName, QueryName } from './generated/names.gen.ts'
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
 import { checkMisplaced } from './misplaced.ts'
-import { normalize, snakeCase } from './normalize.ts'
+import { normalize, snakeOf } from './normalize.ts'
 import type { ActivityRow } from './rows.ts'
 import { closureOf, type Schema } from './schema.ts'
 import { fold, type Spelling } from './spelling.ts'
@@ -102,7 +102,8 @@ function readEnvelope(body: unknown, path?: string): Envelope {
   const type = textMember(body, 'type')
   const found = findActivity(type)
   if (!found) throw apiError('unknownActivityType', type)
-  if (path !== undefined && fold(path).text !== found.row.path) throw apiError('activityTypeNotOfPath', type, path)
+  if (path !== undefined && path !== found.row.path && fold(path).text !== found.row.path)
+    throw apiError('activityTypeNotOfPath', type, path)
   const organizationId = textMember(body, 'organizationId')
   checkOrganizationId(organizationId)
   const parameters = member(body, 'parameters')
@@ -123,7 +124,7 @@ function readTimestampMs(body: JsonObject): string {
 }
 
 function member(body: JsonObject, name: string): Json | undefined {
-  const snake = snakeCase(name)
+  const snake = snakeOf(name)
   if (snake !== name && body[name] != null && body[snake] != null)
     throw apiError('invalidField', name, `appears twice, also as \`${snake}\``)
   return body[name] ?? body[snake] ?? undefined

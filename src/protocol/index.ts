@@ -55,7 +55,7 @@ export {
   STORED_BYTES,
 } from './limits.ts'
 export { type NotServed, openApiDocument } from './open-api.ts'
-export { parseJson } from './parse-json.ts'
+export { parseJson, readJson } from './parse-json.ts'
 export { type RefusalName, refusals } from './refusals.ts'
 export type { ActivityRow, ProxyRow, QueryRow } from './rows.ts'
 export { respell, respellText, type Spelling } from './spelling.ts'

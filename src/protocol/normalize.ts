@@ -36,7 +36,7 @@ function normalizeObject(
 
 /** The member under either of its names; undefined when it is absent or null. */
 function memberOf(value: JsonObject, name: string, place: string): Json | undefined {
-  const snake = snakeCase(name)
+  const snake = snakeOf(name)
   const own = Object.hasOwn(value, name) ? value[name] : undefined
   const other = snake !== name && Object.hasOwn(value, snake) ? value[snake] : undefined
   if (own !== undefined && own !== null && other !== undefined && other !== null)
@@ -84,6 +84,17 @@ function wordOf(value: string, words: readonly string[]): string {
   if (words.includes(value)) return value
   return fold(value).text
 }
+
+/** As `snakeCase`, of the names that schemas have: they are few, and every request has some of them. */
+export function snakeOf(name: string): string {
+  let snake = snakes.get(name)
+  if (snake === undefined) {
+    snake = snakeCase(name)
+    snakes.set(name, snake)
+  }
+  return snake
+}
+const snakes = new Map<string, string>()
 
 /** `organizationId` → `organization_id`, as protobuf names it. */
 export function snakeCase(name: string): string {

@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../encoding/index.ts'
 import { apiError } from './api-error.ts'
 import type { Json } from './json.ts'
 import { REQUEST_LIMITS } from './limits.ts'
@@ -12,6 +13,11 @@ const MOST_DEPTH = 64
  * has. Throws `ApiError`.
  */
 export function parseJson(raw: Uint8Array): Json {
+  return readJson(raw).value
+}
+
+/** As `parseJson`, and gives the text beside what it says. */
+export function readJson(raw: Uint8Array): { readonly text: string; readonly value: Json } {
   checkSize(raw)
   const text = decode(raw)
   let value: Json
@@ -21,13 +27,13 @@ export function parseJson(raw: Uint8Array): Json {
     throw apiError('badRequestBody', text.trim() === '' ? 'expected JSON, got nothing' : 'expected JSON')
   }
   scan(text)
-  return value
+  return { text, value }
 }
 
 function decode(raw: Uint8Array): string {
   try {
     // A byte order mark is kept, and then refused, since it is not JSON.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw)
+    return decodeUtf8(raw)
   } catch {
     throw apiError('badRequestBody', 'expected UTF-8')
   }

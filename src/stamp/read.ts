@@ -1,4 +1,4 @@
-import { decodeBase64, decodeUtf8, isHex } from '../encoding/index.ts'
+import { decodeUtf8, isHex, viewBase64 } from '../encoding/index.ts'
 import { refusals } from '../protocol/index.ts'
 import { type AttestedStamp, parseAttestedStamp } from './attested-stamp.ts'
 import { StampError } from './error.ts'
@@ -58,6 +58,8 @@ interface StampHeaderRow {
   readonly parse: (value: string) => Stamps[StampKind]
 }
 
+const ROWS: ReadonlyMap<string, StampHeaderRow> = new Map(Object.entries(STAMP_HEADERS))
+
 function inJson<Parsed>(parse: (decoded: DecodedStamp) => Parsed): (value: string) => Parsed {
   return (value) => parse(decodeStamp(value))
 }
@@ -89,14 +91,16 @@ export function readStamp<Kind extends StampKind = 'api-key'>(
 
 /** Every stamp header with a value, in the order of the table. */
 function findStamps(headers: Headers) {
-  const found = Object.entries(headers).flatMap(([header, value]) => {
-    const name = header.toLowerCase()
-    if (!Object.hasOwn(STAMP_HEADERS, name)) return []
-    const row = STAMP_HEADERS[name as keyof typeof STAMP_HEADERS]
-    return (typeof value === 'string' ? splitJoined(value) : (value ?? []))
-      .map((one) => ({ row, value: one.trim() }))
-      .filter((one) => one.value !== '')
-  })
+  const found: { readonly row: StampHeaderRow; readonly value: string }[] = []
+  for (const header of Object.keys(headers)) {
+    const row = ROWS.get(header.toLowerCase())
+    if (!row) continue
+    const sent = headers[header] ?? []
+    for (const one of typeof sent === 'string' ? splitJoined(sent) : sent) {
+      const value = one.trim()
+      if (value !== '') found.push({ row, value })
+    }
+  }
   const rows: readonly object[] = Object.values(STAMP_HEADERS)
   return found.length < 2 ? found : found.sort((a, b) => rows.indexOf(a.row) - rows.indexOf(b.row))
 }
@@ -118,7 +122,7 @@ export interface DecodedStamp {
  */
 function decodeStamp(value: string): DecodedStamp {
   try {
-    const text = value.startsWith('{') ? value : decodeUtf8(decodeBase64(value))
+    const text = value.startsWith('{') ? value : decodeUtf8(viewBase64(value))
     const json: unknown = JSON.parse(text)
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) {
       return { text, members: json as Record<string, unknown> }

@@ -3,7 +3,6 @@
  * come in, JSON goes out, and what cannot be answered is thrown as `ApiError`.
  */
 import type { RandomBytes } from '../../crypto/index.ts'
-import { decodeUtf8 } from '../../encoding/index.ts'
 import {
   type ActivityType,
   apiError,
@@ -14,6 +13,7 @@ import {
   type JsonObject,
   parseJson,
   type QueryName,
+  readJson,
   respell,
   type Spelling,
 } from '../../protocol/index.ts'
@@ -172,7 +172,8 @@ async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest)
   const { path, body, source, report = reportToNobody } = raw
   if (findActivitiesByPath(path).length === 0) throw apiError('notFound', 'path', path)
   const proof = await readProof(raw, tools)
-  const envelope = decoder.envelope(parseJson(body), path)
+  const { text: message, value } = readJson(body)
+  const envelope = decoder.envelope(value, path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
   return {
     path: envelope.row.path,
@@ -183,7 +184,7 @@ async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest)
     timestampMs: envelope.timestampMs,
     generateAppProofs: envelope.generateAppProofs,
     intent,
-    message: decodeUtf8(body),
+    message,
     fingerprint: fingerprintOf(body),
     source,
     report,
