@@ -2,14 +2,14 @@
  * A server of this service before it has routes: what the public API and the authentication proxy share. Bodies are bytes,
  * refusals are the API's, browsers may ask from anywhere, each request has its line in the log.
  */
-import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
+import type { ApiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { sendJson, toApiError } from './answer.ts'
 import { addEdge, type Edge } from './edge.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
-import { addRequestLines, type RequestEnd, type RequestLines } from './request-lines.ts'
+import { createRequestLines, type RequestEnd, type RequestLines } from './request-lines.ts'
 
 /**
  * How long a client may take, beside the limits. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
@@ -28,6 +28,15 @@ const ALLOWED_HEADERS = [
   'X-Auth-Proxy-Config-Id',
   'X-Captcha-Token',
 ]
+
+/** The answer of a browser's question before a request (fetch.spec.whatwg.org/#http-responses), beside what every answer has. */
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, POST',
+  'access-control-allow-headers': ALLOWED_HEADERS.join(', '),
+  'access-control-max-age': '7200',
+  // Safari waits for the body of a 204 that does not say that there is none.
+  'content-length': '0',
+}
 
 export interface EdgeServerOptions {
   readonly logger: Logger
@@ -55,11 +64,11 @@ export interface EdgeServer extends HttpServer {
   allowOrigin(request: FastifyRequest, reply: FastifyReply, origin: string | undefined): void
 }
 
-/** Creates a server without routes. `prepare` runs before CORS is set up. */
-export async function createEdgeServer(
+/** Creates a server without routes. `prepare` runs before it takes any request. */
+export function createEdgeServer(
   options: EdgeServerOptions,
   prepare: (server: FastifyInstance) => void = () => {},
-): Promise<EdgeServer> {
+): EdgeServer {
   const { logger, randomBytes, clock } = options
   const limits = { ...EDGE_LIMITS, ...options.limits }
   const origins = new WeakMap<FastifyRequest, { readonly origin: string | undefined }>()
@@ -98,33 +107,39 @@ export async function createEdgeServer(
     clientErrorHandler: (error, socket) => edge.refuseConnection(error, socket),
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
   })
-  const lines = addRequestLines(server, { logger, pathOf, onEnd: options.onRequestEnd })
+  const lines = createRequestLines({ logger, pathOf, onEnd: options.onRequestEnd })
   const edge = addEdge(server, { limits, trustedProxies: options.trustedProxies, pathOf })
   // Any body is bytes: what was signed must reach the engine unread, whatever type it says it has, if it says one.
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', ({ raw }: FastifyRequest) => edge.readBody(raw))
-  server.addHook('onRequest', ({ raw }, _reply, done) => {
-    // Set and not deleted: an object that has lost a member is slower to read.
-    if (raw.headers['content-type'] !== undefined) raw.headers['content-type'] = undefined
-    done()
-  })
+  server.addContentTypeParser('*', ({ raw }, _payload, done) => edge.readBody(raw, done))
   const dateOf = createDates()
-  // A client whose request was refused as too old compares its clock with this one.
-  server.addHook('onSend', (_request, reply, _payload, done) => {
+  // One hook for all that every request meets: each costs a request something by itself, most of all those that give a promise.
+  server.addHook('onRequest', (request, reply, done) => {
+    lines.begin(request, reply)
+    try {
+      edge.meet(request, reply)
+    } catch (error) {
+      return done(error as ApiError)
+    }
+    const { headers } = request.raw
+    // Set and not deleted: an object that has lost a member is slower to read.
+    if (headers['content-type'] !== undefined) headers['content-type'] = undefined
+    reply.header('access-control-expose-headers', 'X-Request-Id')
+    if (request.method === 'OPTIONS') reply.code(204).headers(PREFLIGHT).send()
+    else done()
+  })
+  server.addHook('onSend', (request, reply, payload, done) => {
+    lines.answered(request, reply)
+    edge.answer(request, reply, payload)
+    // A client whose request was refused as too old compares its clock with this one.
     reply.header('date', dateOf(clock()))
     done()
   })
   prepare(server)
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   server.setNotFoundHandler((request, reply) => answerError(edge.refuseRoute(request, reply), request, reply))
-  await server.register(cors, {
-    origin: '*',
-    methods: ['GET', 'POST'],
-    allowedHeaders: ALLOWED_HEADERS,
-    exposedHeaders: ['X-Request-Id'],
-    maxAge: 7200,
-    strictPreflight: false,
-  })
+  // Such a request is answered as it comes, whatever is asked for; it needs a route all the same.
+  server.options('*', (_request, reply) => reply.send())
   const { connections, inFlight, close } = edge
   return { server, lines, allowOrigin, connections, inFlight, close }
 }

@@ -12,8 +12,12 @@ import type { EdgeLimits } from './limits.ts'
 import { refusalOfConnection, refuseSocket } from './raw-refusal.ts'
 
 export interface Edge {
-  /** Reads the body of a request. Throws the refusal of one that is too large or too slow. */
-  readBody(raw: FastifyRequest['raw']): Promise<Uint8Array>
+  /** Begins a request. Throws the refusal of one too many, and of a head that nobody may send. */
+  meet(request: FastifyRequest, reply: FastifyReply): void
+  /** Reads the body of a request that has begun; or gives the refusal of one that is too large or too slow. */
+  readonly readBody: InFlight['readBody']
+  /** The answer of a request is to be sent. */
+  answer(request: FastifyRequest, reply: FastifyReply, payload: unknown): void
   /** The refusal of a request that no route takes. */
   refuseRoute(request: FastifyRequest, reply: FastifyReply): ApiError
   /** Answers bytes that are no HTTP request, or that did not come in time. */
@@ -27,7 +31,7 @@ export interface Edge {
 /** Methods that any route may take; browsers ask with `OPTIONS` first. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 
-/** Puts the edge before everything else of a server. */
+/** Makes the edge of a server, whose hooks call it before everything else. */
 export function addEdge(
   server: FastifyInstance,
   options: {
@@ -53,7 +57,7 @@ export function addEdge(
   function meet(request: FastifyRequest, reply: FastifyReply): void {
     const { raw, ip, id, method } = request
     const endOfConnection = connections.begin(raw.socket)
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       inFlight.end(raw)
       endOfConnection()
     })
@@ -64,25 +68,16 @@ export function addEdge(
     // Others need not reach Fastify, which wants things of its own of some.
     if (!METHODS.has(method)) throw refuseRoute(request, reply)
   }
-  // Hooks that call back cost a request less than those that give a promise.
-  server.addHook('onRequest', (request, reply, done) => {
-    try {
-      meet(request, reply)
-    } catch (error) {
-      return done(error as ApiError)
-    }
-    done()
-  })
-  server.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (isClosing) reply.header('connection', 'close')
-    inFlight.answer(raw, payload instanceof Uint8Array ? payload.length : 0)
-    done()
-  })
 
   return {
     connections,
     inFlight,
+    meet,
     readBody: inFlight.readBody,
+    answer({ raw }, reply, payload) {
+      if (isClosing) reply.header('connection', 'close')
+      inFlight.answer(raw, payload instanceof Uint8Array ? payload.length : 0)
+    },
     refuseRoute,
     refuseConnection(error, socket) {
       // The refusal would be taken for the answer of a request that is still worked on.

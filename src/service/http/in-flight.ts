@@ -15,8 +15,8 @@ export interface InFlight {
   count(): number
   /** Begins a request. Throws the refusal of one too many. */
   begin(raw: IncomingMessage, source: string): void
-  /** Reads the body of a request that has begun. Throws the refusal of one that is too large or too slow. */
-  readBody(raw: IncomingMessage): Promise<Uint8Array>
+  /** Reads the body of a request that has begun; or gives the refusal of one that is too large or too slow. */
+  readBody(raw: IncomingMessage, done: (refusal: ApiError | null, body?: Uint8Array) => void): void
   /** The answer of a request is to be sent. */
   answer(raw: IncomingMessage, bytes: number): void
   /** The request is over. */
@@ -37,7 +37,7 @@ interface Request {
   moved: () => number
   phase: 'body' | 'working' | 'answer'
   held: number
-  refuse?: (refusal: ApiError) => void
+  refuse: ((refusal: ApiError) => void) | undefined
 }
 
 /** What any request costs: its head, and what Node and Fastify make of it. */
@@ -91,44 +91,53 @@ export function createInFlight(
     heldBytes: () => held,
     count: () => requests.size,
     begin(raw, source) {
-      const request: Request = { raw, source, begunAt: clock(), moved: () => 0, phase: 'working', held: 0 }
+      const request: Request = {
+        raw,
+        source,
+        begunAt: clock(),
+        moved: () => 0,
+        phase: 'working',
+        held: 0,
+        refuse: undefined,
+      }
       const refusal = excess(request, REQUEST_BYTES)
       requests.set(raw, request)
       hold(request, REQUEST_BYTES)
       if (refusal) throw refusal
     },
-    async readBody(raw) {
+    readBody(raw, done) {
       const request = requests.get(raw)!
-      if (Number(raw.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw apiError('bodyTooLarge')
+      if (Number(raw.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return done(apiError('bodyTooLarge'))
       const chunks: Uint8Array[] = []
       let length = 0
-      const done = Promise.withResolvers<void>()
-      request.moved = () => length
-      request.phase = 'body'
-      request.refuse = done.reject
-      raw.on('data', (chunk: Uint8Array) => {
+      const take = (chunk: Uint8Array) => {
         const refusal =
           length + chunk.length > MAX_BODY_BYTES
             ? apiError('bodyTooLarge')
             : excess(request, chunk.length + PIECE_BYTES)
-        if (refusal) return done.reject(refusal)
+        if (refusal) return end(refusal)
         hold(request, chunk.length + PIECE_BYTES)
         length += chunk.length
         chunks.push(chunk)
-      })
-      raw.on('end', done.resolve)
-      raw.on('error', () => done.reject(apiError('badRequestBody', 'it broke off')))
-      raw.on('aborted', () => done.reject(apiError('badRequestBody', 'it broke off')))
-      try {
-        await done.promise
-      } finally {
+      }
+      const end = (refusal?: ApiError) => {
+        if (request.phase !== 'body') return
         request.phase = 'working'
-        delete request.refuse
-        raw.removeAllListeners('data')
+        request.refuse = undefined
+        raw.off('data', take)
+        if (!refusal) return done(null, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length))
         // The rest of a body that is refused is read and dropped, so that its sender gets to read the refusal.
         raw.resume()
+        done(refusal)
       }
-      return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)
+      const breakOff = () => end(apiError('badRequestBody', 'it broke off'))
+      request.moved = () => length
+      request.phase = 'body'
+      request.refuse = end
+      raw.on('data', take)
+      raw.on('end', () => end())
+      raw.on('error', breakOff)
+      raw.on('aborted', breakOff)
     },
     answer(raw, bytes) {
       const request = requests.get(raw)

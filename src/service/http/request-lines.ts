@@ -3,7 +3,7 @@
  * stand ids, words of this service and the source address, and nothing else that a client wrote: no body, stamp or name.
  */
 import { isIP } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, GRPC } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import type { ReportFacts, RequestFacts } from '../engine/index.ts'
@@ -27,6 +27,10 @@ export interface RequestEnd extends RequestFacts {
 }
 
 export interface RequestLines {
+  /** A request has come. To be called before anything else can refuse it. */
+  begin(request: FastifyRequest, reply: FastifyReply): void
+  /** The answer of a request is to be sent. */
+  answered(request: FastifyRequest, reply: FastifyReply): void
   /** Gives what notes verified facts for the line of a request. */
   reporterOf(request: FastifyRequest): ReportFacts
   /** A request is answered by this refusal. */
@@ -49,28 +53,27 @@ const MOST_OF_ADDRESS = 64
 
 const NAMES_OF_CODES = new Map<number, string>(Object.entries(GRPC).map(([name, code]) => [code, name]))
 
-/** Writes a line for every request of a server. To be called before anything else can refuse one. */
-export function addRequestLines(
-  server: FastifyInstance,
-  {
-    logger,
-    pathOf,
-    onEnd,
-  }: {
-    readonly logger: Logger
-    readonly pathOf: (request: FastifyRequest) => string
-    readonly onEnd?: ((end: RequestEnd) => void) | undefined
-  },
-): RequestLines {
-  const entries = new WeakMap<FastifyRequest, Entry>()
+/** Where a request's entry is: a member of the request costs less than a weak map of them. */
+const ENTRY = Symbol('entry')
+type Known = FastifyRequest & { [ENTRY]?: Entry }
 
-  function begin(request: FastifyRequest, reply: FastifyReply): Entry {
+/** Writes a line for every request of a server, whose hooks tell of each. */
+export function createRequestLines({
+  logger,
+  pathOf,
+  onEnd,
+}: {
+  readonly logger: Logger
+  readonly pathOf: (request: FastifyRequest) => string
+  readonly onEnd?: ((end: RequestEnd) => void) | undefined
+}): RequestLines {
+  function begin(request: Known, reply: FastifyReply): Entry {
     // A socket that is closed has no address any more.
     const { ip } = request
     const source = ip && ip.length <= MOST_OF_ADDRESS && isIP(ip) ? ip : 'unknown'
     const entry: Entry = { facts: {}, source, isAnswered: false, isClosed: false }
-    entries.set(request, entry)
-    reply.raw.once('close', () => {
+    request[ENTRY] = entry
+    reply.raw.on('close', () => {
       entry.isClosed = true
       if (entry.isAnswered) write(request, reply, entry)
     })
@@ -102,26 +105,21 @@ export function addRequestLines(
     else logger.info('request', { ...end })
   }
 
-  server.addHook('onRequest', (request, reply, done) => {
-    begin(request, reply)
-    done()
-  })
-  server.addHook('onSend', (request, reply, _payload, done) => {
-    const entry = entries.get(request)
-    if (entry) answered(request, reply, entry)
-    done()
-  })
-
   return {
-    reporterOf(request) {
-      const entry = entries.get(request)
+    begin,
+    answered(request: Known, reply) {
+      const entry = request[ENTRY]
+      if (entry) answered(request, reply, entry)
+    },
+    reporterOf(request: Known) {
+      const entry = request[ENTRY]
       return (facts) => {
         if (entry) entry.facts = { ...entry.facts, ...facts }
       }
     },
-    refuse(request, reply, refusal) {
+    refuse(request: Known, reply, refusal) {
       // What Fastify refuses itself has met no hook.
-      const entry = entries.get(request) ?? begin(request, reply)
+      const entry = request[ENTRY] ?? begin(request, reply)
       entry.refusal = refusal
       answered(request, reply, entry)
     },

@@ -33,7 +33,7 @@ export interface HttpOptions extends EdgeServerOptions {
 /** Creates the HTTP server of the public API; the catalogue gives its routes. It does not listen yet. */
 export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
   const { engine, faults, logger, sourceRate, readiness } = options
-  const { server, lines, connections, inFlight, close } = await createEdgeServer(options, (server) => {
+  const { server, lines, connections, inFlight, close } = createEdgeServer(options, (server) => {
     if (faults) addFaults(server, { faults, pathOf, logger })
   })
   // After CORS: a browser that comes too often must be able to read that.

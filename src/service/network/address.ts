@@ -33,8 +33,10 @@ export function parseAddress(text: string): { readonly family: 'ipv4' | 'ipv6'; 
   const bare = text.split('%', 1)[0]!
   const family = familyOf(bare)
   if (family === undefined) return undefined
+  // Such a text has one form alone.
+  if (family === 'ipv4') return { family, address: bare }
   const value = toNumber(family, bare)
-  const isMapped = family === 'ipv6' && value >> 32n === 0xffffn
+  const isMapped = value >> 32n === 0xffffn
   return isMapped
     ? { family: 'ipv4', address: fromNumber('ipv4', value & 0xffffffffn) }
     : { family, address: fromNumber(family, value) }

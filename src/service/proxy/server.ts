@@ -54,7 +54,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** Creates the server; it does not listen yet. */
 export async function createAuthProxyServer(options: AuthProxyOptions): Promise<HttpServer> {
   const { read, logger, clock, captcha } = options
-  const { server, allowOrigin, connections, inFlight, close } = await createEdgeServer(options)
+  const { server, allowOrigin, connections, inFlight, close } = createEdgeServer(options)
   const decoder = createDecoder()
   const linkingIssuer = issuerOf('google', options.providerUrls ?? {})
   const vouches = options.vouches ?? vouchingIssuers(options.providerUrls ?? {})
