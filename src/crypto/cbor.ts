@@ -27,18 +27,22 @@ export function readCbor(bytes: Uint8Array, start = 0): { readonly value: Cbor; 
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = start
 
-  const take = (length: number): Bytes => {
+  // Without a copy: large items are mostly their many small heads.
+  const skip = (length: number): number => {
     if (length > bytes.length - at) throw new CryptoError(`expected ${length} more bytes of CBOR at ${at}`)
     at += length
-    return new Uint8Array(bytes.slice(at - length, at))
+    return at - length
+  }
+  const take = (length: number): Bytes => {
+    const start = skip(length)
+    return new Uint8Array(bytes.slice(start, at))
   }
 
   const readArgument = (info: number): number => {
     if (info < 24) return info
     const length = ARGUMENT_LENGTHS[info]
     if (!length) throw new CryptoError(`unexpected CBOR of unstated length at ${at - 1}`)
-    const offset = at
-    take(length)
+    const offset = skip(length)
     if (length === 1) return view.getUint8(offset)
     if (length === 2) return view.getUint16(offset)
     if (length === 4) return view.getUint32(offset)
@@ -66,7 +70,7 @@ export function readCbor(bytes: Uint8Array, start = 0): { readonly value: Cbor; 
 
   const readItem = (depth: number): Cbor => {
     if (depth > DEEPEST) throw new CryptoError(`unexpected CBOR nested deeper than ${DEEPEST}`)
-    const first = take(1)[0]!
+    const first = view.getUint8(skip(1))
     const [major, info] = [first >> 5, first & 0x1f]
     if (major === 7 && Object.hasOwn(SIMPLE, info)) return SIMPLE[info]!
     if (major > 5) throw new CryptoError(`unexpected CBOR tag, float or simple value at ${at - 1}`)

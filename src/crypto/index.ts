@@ -30,7 +30,7 @@ export {
   verifyP256,
 } from './p256.ts'
 export { createPooledRandomBytes, type RandomBytes, randomBytes } from './random.ts'
-export { seal, unseal } from './seal.ts'
+export { seal, sealingKey, unseal } from './seal.ts'
 export { compressSecp256k1 } from './secp256k1.ts'
 export { inHalves, recoverSecp256k1, type SignatureHalves, signEcdsaDigest, signSchnorrDigest } from './sign-digest.ts'
 export type { CurveOperations, KeyPair, SignatureClaim, Signer, Verify, VerifyInPool } from './signer.ts'

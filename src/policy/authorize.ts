@@ -17,7 +17,7 @@ import { activityRow } from '../protocol/catalogue.ts'
 import type { ActivityRow } from '../protocol/index.ts'
 import { type CompiledPolicy, holds } from './compiled-policy.ts'
 import { evaluateEach, type PolicyIndex } from './fast/index-of-policies.ts'
-import { type Budget, createBudget, createFrame, Frame, isUsedUp } from './frame.ts'
+import { type Budget, createBudget, createFrame, type Frame, isUsedUp } from './frame.ts'
 import type { Approver, CredentialFacts, Decision, Outcome, PolicyContext, PolicyOutcome } from './model.ts'
 
 export { type CompiledPolicy, compilePolicy, compileWatched, createCompiler } from './compiled-policy.ts'
@@ -52,13 +52,49 @@ export type Policies = readonly CompiledPolicy[] | PolicyIndex
  * //=> }
  */
 export function authorize(policies: Policies, context: PolicyContext, budget: Budget = createBudget()): Decision {
-  const { batch = [], ...shared } = context
-  // Every item is judged by itself, all or nothing (U-batch).
-  const items = batch.length === 0 ? [context] : batch.map((item) => ({ ...shared, ...item }))
+  const items = itemsOf(context)
   const indexed = isIndex(policies) ? decideByIndex(policies, items, budget) : undefined
   if (indexed !== undefined) return indexed
   const each = isIndex(policies) ? policies.policies : policies
   return decideItems(items, budget, (frame) => evaluateEach(each, frame))
+}
+
+/**
+ * Decides as `authorize` does, and stops after each so many steps of policies, so that the caller can do something else in
+ * between. For what is too long to be decided at one go; one policy is not divided.
+ */
+export function* authorizeInSteps(
+  policies: Policies,
+  context: PolicyContext,
+  budget: Budget,
+  { steps }: { readonly steps: number },
+): Generator<void, Decision, void> {
+  const each = isIndex(policies) ? policies.policies : policies
+  let worst: Decision | undefined
+  let stopAt = budget.steps - steps
+  for (const item of itemsOf(context)) {
+    const frame = createFrame(item, budget)
+    const quorum = quorumOf(item)
+    let next = decideByQuorum(frame, quorum)
+    if (next === undefined) {
+      const outcomes: PolicyOutcome[] = []
+      for (const policy of each) {
+        outcomes.push(...evaluateEach([policy], frame))
+        if (budget.steps > stopAt) continue
+        stopAt = budget.steps - steps
+        yield
+      }
+      next = decideByOutcomes(frame, quorum, outcomes)
+    }
+    worst = worseOf(worst, next)
+  }
+  return worst!
+}
+
+/** The items of a batch, each of which is judged by itself, all or nothing (U-batch); else the request itself. */
+function itemsOf(context: PolicyContext): readonly PolicyContext[] {
+  const { batch = [], ...shared } = context
+  return batch.length === 0 ? [context] : batch.map((item) => ({ ...shared, ...item }))
 }
 
 /**
@@ -94,11 +130,12 @@ function decideByIndex(policies: PolicyIndex, items: readonly PolicyContext[], b
 
 function decideItems(items: readonly PolicyContext[], budget: Budget, evaluate: EvaluatePolicies): Decision {
   let worst: Decision | undefined
-  for (const item of items) {
-    const next = decide(item, budget, evaluate)
-    if (worst === undefined || severity(next.outcome) > severity(worst.outcome)) worst = next
-  }
+  for (const item of items) worst = worseOf(worst, decide(item, budget, evaluate))
   return worst!
+}
+
+function worseOf(worst: Decision | undefined, next: Decision): Decision {
+  return worst === undefined || severity(next.outcome) > severity(worst.outcome) ? next : worst
 }
 
 type EvaluatePolicies = PolicyIndex['evaluate']
@@ -116,15 +153,26 @@ function severity(outcome: Outcome): number {
 }
 
 function decide(context: PolicyContext, budget: Budget, evaluate: EvaluatePolicies): Decision {
-  const row = activityRow(context.activity.type)
+  const frame = createFrame(context, budget)
   const quorum = quorumOf(context)
+  return decideByQuorum(frame, quorum) ?? decideByOutcomes(frame, quorum, evaluate(frame))
+}
+
+/** The decision where no policy is asked. */
+function decideByQuorum({ row }: Frame, quorum: Quorum): Decision | undefined {
   if (quorum === 'met') return { outcome: 'OUTCOME_ALLOW', basis: 'root-quorum', policies: [] }
   if (row?.rootOnly) {
     if (quorum === 'begun') return { outcome: 'OUTCOME_REQUIRES_CONSENSUS', basis: 'quorum-begun', policies: [] }
     return { outcome: 'OUTCOME_DENY_IMPLICIT', basis: 'root-only', policies: [] }
   }
-  const outcomes = evaluate(new Frame(context, row, budget))
+  return undefined
+}
 
+function decideByOutcomes(
+  { context, row, budget }: Frame,
+  quorum: Quorum,
+  outcomes: readonly PolicyOutcome[],
+): Decision {
   // A policy that errs takes no part: it neither allows nor denies, even when its effect is DENY (U-err-final).
   const decided = isUsedUp(budget) ? undefined : strongest(outcomes)
   if (decided !== undefined) return { outcome: decided, basis: 'policy', policies: outcomes }
@@ -192,7 +240,9 @@ export function mayVote(
   })
 }
 
-function quorumOf({ approvers, rootQuorum }: PolicyContext): 'met' | 'begun' | 'none' {
+type Quorum = 'met' | 'begun' | 'none'
+
+function quorumOf({ approvers, rootQuorum }: PolicyContext): Quorum {
   if (rootQuorum === undefined || rootQuorum.threshold < 1) return 'none'
   let given = 0
   for (let i = 0; i < approvers.length; i++) {

@@ -9,7 +9,15 @@
  */
 export { activityParams, exposedOnly, paramNames } from './activity-params.ts'
 export type { Expression } from './ast.ts'
-export { authorize, type CompiledPolicy, compilePolicy, conditionHolds, createCompiler, mayVote } from './authorize.ts'
+export {
+  authorize,
+  authorizeInSteps,
+  type CompiledPolicy,
+  compilePolicy,
+  conditionHolds,
+  createCompiler,
+  mayVote,
+} from './authorize.ts'
 export { type Coalitions, findCoalitions, type SetsOfPeople, writeOut } from './coalitions.ts'
 export { type PolicyCode, policyCodes } from './codes.ts'
 export { type Completion, type Completions, completeAt, type Hover, hoverAt } from './complete.ts'
@@ -19,7 +27,7 @@ export { type ExplainOptions, type Explanation, explain, type FieldTrace, type P
 export { checkExpression, checkText, checkText as check } from './expression.ts'
 export { findPolicyKeys, indexPolicies, type PolicyIndex, type PolicyKeys } from './fast/index-of-policies.ts'
 export { type FormatOptions, formatExpression } from './format.ts'
-export { type Budget, createBudget } from './frame.ts'
+export { type Budget, createBudget, isUsedUp } from './frame.ts'
 export { languageTables } from './language-tables.ts'
 export { type Advice, lint, lintCodes, readForLint, type Severities } from './lint.ts'
 export type {

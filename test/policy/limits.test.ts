@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   authorize,
+  authorizeInSteps,
   checkText,
   compilePolicy,
   createBudget,
@@ -124,6 +125,45 @@ describe('budget', () => {
     const own = { ...base, activity: { type: 'ACTIVITY_TYPE_CREATE_API_KEYS_V2' }, targetUserId: 'ana' }
     expect(authorize([], own).basis).toBe('own-credentials')
     expect(authorize(policies, own).outcome).toBe('OUTCOME_DENY_IMPLICIT')
+  })
+
+  test('budget: what is decided in steps is decided alike, whatever there is and however many steps', () => {
+    const conditions = ['true', "wallet.label == 'vault'", 'wallet.nothing', `${nine}.all(a, a > 0)`, dear]
+    const policies = fc.array(
+      fc.record({
+        effect: fc.constantFrom('EFFECT_ALLOW' as const, 'EFFECT_DENY' as const),
+        condition: fc.constantFrom(...conditions),
+        consensus: fc.constantFrom(undefined, "approvers.any(u, u.id == 'ben')"),
+      }),
+      { maxLength: 6 },
+    )
+    const items = fc.array(fc.constantFrom('vault', 'hot'), { maxLength: 3 })
+    const quorum = fc.constantFrom(undefined, rootQuorum, { userIds: ['ana'], threshold: 1 })
+    const check = (
+      texts: readonly Pick<PolicyText, 'effect' | 'condition' | 'consensus'>[],
+      labels: readonly string[],
+      rootQuorum: PolicyContext['rootQuorum'],
+      given: readonly [steps: number, left: number],
+    ) => {
+      const [steps, left] = given
+      const all = texts.map((text, at) => compilePolicy({ id: `p${at}`, name: `p${at}`, ...text }))
+      const batch = labels.map((label) => ({ wallet: { id: 'w', label } }))
+      const context = { ...base, batch, ...(rootQuorum && { rootQuorum }) }
+      const [atOnce, inSteps] = [0, 0].map(() => ({ ...createBudget(), steps: left }))
+      const expected = authorize(all, context, atOnce!)
+      const begun = authorizeInSteps(indexPolicies(all), context, inSteps!, { steps })
+      let before = left
+      let next = begun.next()
+      for (; !next.done; next = begun.next()) {
+        // What was left before the mark, and the one policy that passes it.
+        expect(before - inSteps!.steps).toBeLessThanOrEqual(steps + 300_000)
+        before = inSteps!.steps
+      }
+      expect(next.value).toEqual(expected)
+      expect(inSteps!.steps).toBe(atOnce!.steps)
+    }
+    const amounts = fc.tuple(fc.constantFrom(1, 1_000, 150_000), fc.constantFrom(100, 300_000, limits.stepsOfRequest))
+    fc.assert(fc.property(policies, items, quorum, amounts, check), { seed: SEED, numRuns: 25 })
   })
 
   test('budget: the root quorum is not held up by it', () => {

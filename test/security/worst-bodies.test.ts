@@ -10,6 +10,7 @@ import type { ActivityType } from '../../src/protocol/index.ts'
 import { type JobName, jobs } from '../../src/service/work/jobs.ts'
 import { newKey, newUser } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
+import { createPasskey } from '../service/passkey.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { makeOperators } from '../spark/operators.ts'
 
@@ -144,6 +145,14 @@ const BODIES: readonly (readonly [string, ActivityType, () => object])[] = [
     }),
   ],
   [
+    'eight passkeys whose browsers have much to say',
+    'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2',
+    () => ({
+      userId: service.rootUserId,
+      authenticators: Array.from({ length: 8 }, () => createPasskey().register({ client: { x: 'x'.repeat(80_000) } })),
+    }),
+  ],
+  [
     'sixty policies of 15 kB',
     'ACTIVITY_TYPE_CREATE_POLICIES',
     () => ({
@@ -182,7 +191,7 @@ describe('worst bodies', () => {
 
   /** Functions that are given texts as long as a request, or many keys, and what they are made of. */
   const DEAR =
-    /\b(?:readTransactionFacts|readSendFacts|readPayloadFacts|payloadBytes|signTransaction|checkSigner|checkInterface|writeRefusal|compilePolicy|createPrivateKey|signFrostShare|prepareTransfer|claimTransfer)\b|@noble\/curves|@scure\/\w+/g
+    /\b(?:readTransactionFacts|readSendFacts|readPayloadFacts|payloadBytes|signTransaction|checkSigner|checkInterface|writeRefusal|compilePolicy|createPrivateKey|signFrostShare|prepareTransfer|claimTransfer|readCbor|decodeCbor|parseCoseKey)\b|@noble\/curves|@scure\/\w+/g
   /** Where one is called outside of the table of jobs, and why that may be. */
   const ELSEWHERE: Readonly<Record<string, string>> = {
     'engine/policy-cache.ts compilePolicy': 'one a step',
@@ -193,7 +202,7 @@ describe('worst bodies', () => {
 
   test('worst bodies: nothing dear is called but through the table of jobs', () => {
     const service = new URL('../../src/service/', import.meta.url)
-    const files = ['engine', 'resources', 'signing'].flatMap((room) =>
+    const files = ['engine', 'resources', 'signing', 'webauthn', 'verification', 'login'].flatMap((room) =>
       readdirSync(new URL(room, service), { recursive: true, encoding: 'utf8' })
         .filter((file) => file.endsWith('.ts'))
         .map((file) => `${room}/${file}`),

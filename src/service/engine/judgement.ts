@@ -1,10 +1,15 @@
+import { createHash } from 'node:crypto'
+import { serialize } from 'node:v8'
 import { approverOf, type Ballot, contextOf } from '../../authority/index.ts'
 import {
   type Approver,
   authorize,
+  authorizeInSteps,
+  type Budget,
   compilePolicy,
   conditionHolds,
   type Decision,
+  isUsedUp,
   mayVote,
   type PolicyContext,
   type PolicyIndex,
@@ -16,7 +21,7 @@ import { listUsers } from '../resources/users/store.ts'
 import { type PolicyVersion, readRootQuorum, type Transaction } from '../store/index.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 import type { PolicySource } from './policy-cache.ts'
-import { weightOfExpressions } from './work.ts'
+import { type Work, weightOfExpressions } from './work.ts'
 
 /** One activity before the policies: its type and intent, and the handler that would carry it out. */
 export interface Case {
@@ -53,7 +58,10 @@ export function createJudge(policiesOf: PolicySource): Judge {
   return {
     async decide(item, ballots) {
       const { version, policies, context } = await prepare(item, ballots)
-      return { ...authorize(policies, context, item.context.work.budget), policyVersion: version }
+      const { homeId, work } = item.context
+      const decision =
+        decideAtOnce(policies, context, work) ?? decideInTurns(policies, context, { homeId, version, work })
+      return { ...decision, policyVersion: version }
     },
     async mayVote(item, ballots, voter) {
       const { policies, context } = await prepare(item, ballots)
@@ -74,6 +82,47 @@ export function createJudge(policiesOf: PolicySource): Judge {
       }
     },
   }
+}
+
+/** Steps of policies between which nobody else is answered: some milliseconds. */
+const STEPS_AT_ONCE = 100_000
+
+/** Most decisions; undefined for one that takes longer. */
+function decideAtOnce(
+  policies: PolicyIndex,
+  context: PolicyContext,
+  { budget }: Pick<Work, 'budget'>,
+): Decision | undefined {
+  const first = { ...budget, steps: Math.min(budget.steps, STEPS_AT_ONCE) }
+  const most = first.steps
+  const decision = authorize(policies, context, first)
+  if (isUsedUp(first) && most < budget.steps) return undefined
+  budget.steps -= most - first.steps
+  return decision
+}
+
+/**
+ * The decision with the whole budget, outside of the transaction. It is made for the moment at which it was first asked for;
+ * what has changed otherwise when it is there is decided anew.
+ */
+function decideInTurns(
+  policies: PolicyIndex,
+  context: PolicyContext,
+  { homeId, version, work }: { readonly homeId: string; readonly version: PolicyVersion; readonly work: Work },
+): Decision {
+  const { budget } = work
+  const asked = { ...context, now: work.once('decided at', () => context.now) }
+  const rests = serialize([homeId, version.id, asked, budget.steps])
+  const { decision, steps } = work.inTurns(
+    `decision ${createHash('sha256').update(rests).digest('hex')}`,
+    function* () {
+      const own: Budget = { steps: budget.steps, spans: new Map() }
+      const decision = yield* authorizeInSteps(policies, asked, own, { steps: STEPS_AT_ONCE })
+      return { decision, steps: own.steps }
+    },
+  )
+  budget.steps = steps
+  return decision
 }
 
 /** The denial that the API answers with; undefined when the decision allows, or waits where it may. */

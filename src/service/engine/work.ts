@@ -36,7 +36,12 @@ export interface Work {
    * everybody. INVARIANT: what comes of it rests on the items alone, which `key` names. Throws `NotPrepared`.
    */
   inSteps<Item, Result>(key: string, steps: StepsOf<Item, Result>): readonly Result[]
+  /** A computation on this thread, outside of the transaction, in turns with everybody. */
+  readonly inTurns: InTurns
 }
+
+/** How a long computation is begun, which `key` names with all that it rests on. Throws `NotPrepared` until it has ended. */
+export type InTurns = <Result extends object>(key: string, begin: () => Generator<void, Result, void>) => Result
 
 export interface StepsOf<Item, Result> {
   readonly items: readonly Item[]
@@ -154,6 +159,7 @@ function workOver(made: Map<string, unknown>, parts: Map<string, object>, isFirs
       if (isSmall(weight)) return items.map(step)
       return part(key, (pool) => pool.steps.run(items, step, share)) as readonly Result[]
     },
+    inTurns: (key, begin) => part(key, (pool) => pool.steps.walk(begin(), share)) as never,
     run<Name extends JobName>(name: Name, { secret = NONE, input, weight }: Job<Name>): JobResult<Name> {
       if (isSmall(weight)) {
         try {

@@ -1,4 +1,4 @@
-import { type RandomBytes, seal, unseal } from '../../crypto/index.ts'
+import { type RandomBytes, seal, sealingKey, unseal } from '../../crypto/index.ts'
 import type { Secret } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
 
@@ -19,17 +19,18 @@ export interface Sealing {
 
 /** Creates the seal of everything secret in the database, under the master key. */
 export function createSealing(masterKey: Secret<Uint8Array>, randomBytes: RandomBytes): Sealing {
+  const key = sealingKey(masterKey.reveal())
   return {
     seal(plain, place) {
       try {
-        return seal(masterKey.reveal(), plain, toAdditionalData(place), randomBytes)
+        return seal(key, plain, toAdditionalData(place), randomBytes)
       } finally {
         plain.fill(0)
       }
     },
     unseal(sealed, place) {
       try {
-        return unseal(masterKey.reveal(), sealed, toAdditionalData(place))
+        return unseal(key, sealed, toAdditionalData(place))
       } catch (cause) {
         throw notOpened(place, cause)
       }

@@ -3,5 +3,6 @@
  */
 export { type JobInput, type JobName, type JobResult, jobs, type SendToRead } from './jobs.ts'
 export { createWorkPool, JobNotDone, type WorkPool } from './pool.ts'
+export type { Registration, RegistrationParams } from './registrations.ts'
 export type { SparkOperation } from './spark.ts'
 export type { Share } from './turns.ts'

@@ -31,6 +31,7 @@ import { decodeUtf8, encodeHex } from '../../encoding/index.ts'
 import { type PolicyText, writeRefusal } from '../../policy/index.ts'
 import { type Stamp, verifyStamp } from '../../stamp/index.ts'
 import { checkPublicKeys } from './public-keys.ts'
+import { readRegistrations } from './registrations.ts'
 import { checkSpark, runSpark } from './spark.ts'
 
 export interface DerivedAccounts {
@@ -186,6 +187,7 @@ export const jobs = {
   }),
 
   checkPublicKeys,
+  readRegistrations,
   checkSpark,
   /** The secret is a mnemonic. */
   runSpark,

@@ -8,6 +8,8 @@ import { createTurns, type Share } from './turns.ts'
 export interface Steps {
   /** Takes a step for each item, and gives what they gave. Throws `ApiError` (429) where too many wait. */
   run<Item, Result>(items: readonly Item[], step: (item: Item) => Result, share: Share): Promise<Result[]>
+  /** Takes a step up to each `yield`, and gives what is returned. Throws as `run` does. */
+  walk<Result>(begun: Generator<void, Result, void>, share: Share): Promise<Result>
   /** Steps that were taken. */
   readonly taken: () => number
 }
@@ -45,6 +47,13 @@ export function createSteps(): Steps {
         results.push(step(item))
       }
       return results
+    },
+    async walk(begun, share) {
+      for (;;) {
+        await turn(share)
+        const next = begun.next()
+        if (next.done) return next.value
+      }
     },
     taken: () => taken,
   }

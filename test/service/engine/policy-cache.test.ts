@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { authorize, compilePolicy } from '../../../src/policy/index.ts'
+import { authorize, compilePolicy, indexPolicies } from '../../../src/policy/index.ts'
+import { activities } from '../../../src/protocol/index.ts'
+import { createJudge } from '../../../src/service/engine/judgement.ts'
 import { createPolicySource } from '../../../src/service/engine/policy-cache.ts'
 import { withWork } from '../../../src/service/engine/work.ts'
 import { insertPolicy, updatePolicy } from '../../../src/service/resources/policies/store.ts'
@@ -76,6 +78,37 @@ describe('policies of an organization', () => {
     expect(policies.policies.map(({ policy }) => policy.condition)).toEqual(
       Array.from({ length: POLICIES }, (_, at) => (at === 3 ? condition : conditionOf(at))),
     )
+  })
+
+  test('policies of an organization: a long decision is made outside of the transaction, in turns, and as at one go', async () => {
+    const nine = '[1, 2, 3, 4, 5, 6, 7, 8, 9]'
+    // Takes about 200,000 steps.
+    const dear = `${nine}.all(a, ${nine}.all(b, ${nine}.all(c, ${nine}.all(d, ${nine}.all(e, e > 0)))))`
+    const policies = Array.from({ length: 6 }, (_, at) =>
+      compilePolicy({ id: `p${at}`, name: `p${at}`, effect: 'EFFECT_ALLOW', condition: dear }),
+    )
+    const version = { id: 'v', organizationId: ORGANIZATION, isKept: false }
+    const judge = createJudge(async () => ({ version, policies: indexPolicies(policies) }))
+    const [taken, nows] = [pool.steps.taken(), [NOW, NOW + 5, NOW + 10]]
+    let attempts = 0
+    const left: number[] = []
+    const decision = await withWork(pool, (work) =>
+      database.read(async (tx) => {
+        const now = nows[attempts++]!
+        const context = { tx, organizationId: ORGANIZATION, homeId: ORGANIZATION, now, work }
+        const row = activities.ACTIVITY_TYPE_CREATE_USER_TAG
+        const made = await judge.decide({ row, intent: {}, handler: {}, context } as never, [])
+        left.push(work.budget.steps)
+        return made
+      }),
+    )
+    expect(decision).toMatchObject({ outcome: 'OUTCOME_ALLOW', policyVersion: version })
+    expect(decision.policies).toHaveLength(6)
+    // What the policies took is taken from the request, whose clock has gone on meanwhile.
+    expect(attempts).toBe(2)
+    expect(left[0]).toBeGreaterThan(0)
+    expect(left[0]).toBeLessThan(1_000_000)
+    expect(pool.steps.taken() - taken).toBeGreaterThan(5)
   })
 
   test('policies of an organization: a transaction that changed one and was undone leaves nothing of it', async () => {

@@ -1,14 +1,9 @@
 import { decodeBase64 } from '../../../encoding/index.ts'
 import { apiError, REQUEST_LIMITS, resourceLimits, type Wire } from '../../../protocol/index.ts'
-import type { HandlerContext } from '../../engine/index.ts'
+import { type HandlerContext, weightOfBytes } from '../../engine/index.ts'
 import { authenticatorTaken } from '../../readings.ts'
-import {
-  modelOf,
-  type Registration,
-  type RegistrationParams,
-  readAllowedOrigins,
-  verifyRegistration,
-} from '../../webauthn/index.ts'
+import { modelOf, readAllowedOrigins } from '../../webauthn/index.ts'
+import type { Registration, RegistrationParams } from '../../work/index.ts'
 import { requireDistinct } from '../require.ts'
 import { findAuthenticatorByCredentialId, insertAuthenticator } from './store.ts'
 
@@ -49,7 +44,7 @@ export async function checkNewAuthenticators(
     throw apiError('invalidField', 'authenticators', most)
   }
   const allowedOrigins = await readAllowedOrigins(context.tx, options.originsOf)
-  const ids = added.map(({ registration }) => verifyRegistration(registration, { allowedOrigins }).credentialId)
+  const ids = readRegistrations(context, added, allowedOrigins).map(({ credentialId }) => credentialId)
   requireDistinct('credentialId', ids)
   for (const id of ids) {
     const taken = await findAuthenticatorByCredentialId(context.tx, context.organizationId, id)
@@ -69,7 +64,8 @@ export async function addAuthenticators(
   added: readonly NewAuthenticator[],
 ): Promise<string[]> {
   const ids: string[] = []
-  for (const authenticator of added) {
+  const registrations = readRegistrations(context, added)
+  for (const [at, authenticator] of added.entries()) {
     const id = context.newId()
     await insertAuthenticator(context.tx, {
       id,
@@ -77,13 +73,27 @@ export async function addAuthenticators(
       user_id: userId,
       name: authenticator.name,
       transports: JSON.stringify(authenticator.transports),
-      ...toColumns(verifyRegistration(authenticator.registration)),
+      ...toColumns(registrations[at]!),
       created_at: context.now,
       updated_at: context.now,
     })
     ids.push(id)
   }
   return ids
+}
+
+/** Throws the refusal of the first that does not verify. What devices write may be as long as a request. */
+function readRegistrations(
+  { work }: HandlerContext,
+  added: readonly NewAuthenticator[],
+  allowedOrigins?: readonly string[],
+): readonly Registration[] {
+  if (added.length === 0) return []
+  const registrations = added.map(({ registration }) => registration)
+  const weight = weightOfBytes(registrations.flatMap((each) => Object.values<string>({ ...each })))
+  const read = work.run('readRegistrations', { input: { registrations, allowedOrigins }, weight })
+  if ('refusal' in read) throw apiError(read.refusal)
+  return read.registrations
 }
 
 function toColumns(registration: Registration) {

@@ -6,7 +6,6 @@
  */
 import { type Cbor, parseCoseKey, readCbor } from '../../crypto/index.ts'
 import { decodeBase64, decodeUtf8, encodeBase64Url, encodeUtf8, equalBytes } from '../../encoding/index.ts'
-import { apiError } from '../../protocol/index.ts'
 import { parseAuthenticatorData } from '../../stamp/index.ts'
 
 /** The algorithms that a passkey may be registered with (docs/protocol/organizations.md#passkey-registration). */
@@ -36,21 +35,49 @@ export interface Registration {
   readonly signCount: number
 }
 
-/**
- * Verifies a registration. Throws `ApiError`: the API's text for an attestation that cannot be taken.
- * @param options.allowedOrigins exact origins. @default any
- */
-export function verifyRegistration(
-  params: RegistrationParams,
-  options: { readonly allowedOrigins?: readonly string[] | undefined } = {},
-): Registration {
-  checkClientData(params, options.allowedOrigins)
+/** Registrations of one request. */
+export interface RegistrationsToRead {
+  readonly registrations: readonly RegistrationParams[]
+  /** Exact origins. @default any */
+  readonly allowedOrigins?: readonly string[] | undefined
+}
+
+/** What they say, in their order, or the name of the refusal of the first that cannot be taken. */
+export type RegistrationsRead =
+  | { readonly registrations: readonly Registration[] }
+  | { readonly refusal: NotRegistered['refusal'] }
+
+/** An attestation that cannot be taken. */
+class NotRegistered extends Error {
+  readonly refusal: 'invalidAttestation' | 'missingAttestationData'
+
+  constructor(refusal: NotRegistered['refusal']) {
+    super(refusal)
+    this.refusal = refusal
+  }
+}
+
+/** Verifies registrations. */
+export function readRegistrations(
+  _: Uint8Array,
+  { registrations, allowedOrigins }: RegistrationsToRead,
+): RegistrationsRead {
+  try {
+    return { registrations: registrations.map((params) => readRegistration(params, allowedOrigins)) }
+  } catch (error) {
+    if (error instanceof NotRegistered) return { refusal: error.refusal }
+    throw error
+  }
+}
+
+function readRegistration(params: RegistrationParams, allowedOrigins: readonly string[] | undefined): Registration {
+  checkClientData(params, allowedOrigins)
   const { format, authData } = readAttestationObject(params.attestationObject)
   const head = parseAuthenticatorData(authData)
-  if (!head?.userPresent || (head.backedUp && !head.backupEligible)) throw apiError('invalidAttestation')
+  if (!head?.userPresent || (head.backedUp && !head.backupEligible)) throw new NotRegistered('invalidAttestation')
   const { aaguid, credentialId, publicKey } = readAttestedCredential(authData)
-  if (!equalBytes(credentialId, decode(params.credentialId))) throw apiError('invalidAttestation')
-  if (!ALGORITHMS.includes(parseCoseKey(publicKey)?.algorithm ?? '')) throw apiError('invalidAttestation')
+  if (!equalBytes(credentialId, decode(params.credentialId))) throw new NotRegistered('invalidAttestation')
+  if (!ALGORITHMS.includes(parseCoseKey(publicKey)?.algorithm ?? '')) throw new NotRegistered('invalidAttestation')
   return {
     credentialId: encodeBase64Url(credentialId),
     publicKey: encodeBase64Url(publicKey),
@@ -66,7 +93,7 @@ function checkClientData(params: RegistrationParams, allowedOrigins: readonly st
   const { type, challenge, origin } = readClientData(params.clientDataJson)
   const allowed = typeof origin === 'string' && (allowedOrigins === undefined || allowedOrigins.includes(origin))
   if (type !== 'webauthn.create' || !allowed || !isChallenge(challenge, params.challenge)) {
-    throw apiError('invalidAttestation')
+    throw new NotRegistered('invalidAttestation')
   }
 }
 
@@ -88,16 +115,16 @@ function readClientData(base64: string): Readonly<Record<string, unknown>> {
   } catch {
     // Said below.
   }
-  throw apiError('invalidAttestation')
+  throw new NotRegistered('invalidAttestation')
 }
 
 function readAttestationObject(base64: string): { readonly format: string; readonly authData: Uint8Array } {
   const object = readItem(decode(base64), 0)
-  if (!(object.value instanceof Map)) throw apiError('invalidAttestation')
+  if (!(object.value instanceof Map)) throw new NotRegistered('invalidAttestation')
   const members: ReadonlyMap<unknown, Cbor> = object.value
   const [format, authData] = [members.get('fmt'), members.get('authData')]
-  if (authData === undefined) throw apiError('missingAttestationData')
-  if (typeof format !== 'string' || !(authData instanceof Uint8Array)) throw apiError('invalidAttestation')
+  if (authData === undefined) throw new NotRegistered('missingAttestationData')
+  if (typeof format !== 'string' || !(authData instanceof Uint8Array)) throw new NotRegistered('invalidAttestation')
   return { format, authData }
 }
 
@@ -105,13 +132,13 @@ function readAttestationObject(base64: string): { readonly format: string; reado
 function readAttestedCredential(authData: Uint8Array) {
   const flags = authData[32]!
   const idStart = ATTESTED.start + ATTESTED.aaguid + ATTESTED.idLength
-  if (!(flags & FLAGS.attested) || authData.length < idStart) throw apiError('invalidAttestation')
+  if (!(flags & FLAGS.attested) || authData.length < idStart) throw new NotRegistered('invalidAttestation')
   const idLength = new DataView(authData.buffer, authData.byteOffset).getUint16(idStart - ATTESTED.idLength)
   const keyStart = idStart + idLength
-  if (idLength === 0 || idLength > ATTESTED.longestId) throw apiError('invalidAttestation')
+  if (idLength === 0 || idLength > ATTESTED.longestId) throw new NotRegistered('invalidAttestation')
   const { end: keyEnd } = readItem(authData, keyStart, 'more')
   const end = flags & FLAGS.extensions ? readItem(authData, keyEnd, 'more').end : keyEnd
-  if (end !== authData.length) throw apiError('invalidAttestation')
+  if (end !== authData.length) throw new NotRegistered('invalidAttestation')
   return {
     aaguid: authData.slice(ATTESTED.start, ATTESTED.start + ATTESTED.aaguid),
     credentialId: authData.slice(idStart, keyStart),
@@ -126,12 +153,12 @@ function readItem(bytes: Uint8Array, start: number, after: 'nothing' | 'more' = 
   } catch {
     // Said below: what the decoder found is of no use to who sent it.
   }
-  throw apiError('invalidAttestation')
+  throw new NotRegistered('invalidAttestation')
 }
 
 function decode(base64: string): Uint8Array {
   const bytes = tryDecode(base64)
-  if (!bytes) throw apiError('invalidAttestation')
+  if (!bytes) throw new NotRegistered('invalidAttestation')
   return bytes
 }
 
