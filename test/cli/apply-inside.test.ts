@@ -15,7 +15,7 @@ import { createTestUser } from '../service/harness.ts'
 import { type ServingProcess, startProcess } from '../service/process.ts'
 import { TEST_PAYLOAD_KEY } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
-import { replayHistory } from '../workflows/recorded.ts'
+import { createReplayer } from '../workflows/recorded.ts'
 import { countActivities, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 import { connectScene, type Scene, type SceneOptions, scene } from './scene.ts'
 
@@ -127,10 +127,11 @@ describe('apply inside', () => {
     const [made] = await idsOf('customer-1')
     expect(await tagsIn(made!)).toEqual(['vip'])
 
-    const bundle = await testBundle()
-    await replayHistory(own, bundle, 'apply-with-inside')
-    await replayHistory(inside, bundle, 'apply-inside')
-    await replayHistory(temporal.client.workflow.getHandle(applyId(made!)), bundle, 'apply-told')
+    const replayer = createReplayer(await testBundle())
+    await replayer.replayOf(own, 'apply-with-inside')
+    await replayer.replayOf(inside, 'apply-inside')
+    await replayer.replayOf(temporal.client.workflow.getHandle(applyId(made!)), 'apply-told')
+    await replayer.close()
     await temporal.close()
     const after = await run('plan', defs, '--detailed-exitcode')
     expect(after.exit, after.stdout + after.stderr).toBe(0)

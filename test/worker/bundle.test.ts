@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { bundleWorkflows } from '../../src/worker/index.ts'
+import { testBundle } from '../worker-runtime.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-bundle-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('workflow bundle', () => {
   test('holds the workflows and, of our rooms, only what they may run', async () => {
-    const { code } = await bundleWorkflows()
+    const { code } = await testBundle()
     expect(code).toContain('apply-run')
     const ours = [...code.matchAll(/\.\/((?:src|activities|workflows|test)\/[\w/.-]+\.ts)/g)].map(([, path]) => path)
     expect(ours.length).toBeGreaterThan(2)

@@ -13,7 +13,7 @@ import { testTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import type { History } from './history-json.ts'
-import { replayHistory } from './recorded.ts'
+import { createReplayer } from './recorded.ts'
 import { smallActivities } from './small-activities.ts'
 import { type SmallApi, startSmallApi } from './small-api.ts'
 import { makeTagPlan, type TagBatch } from './tag-plan.ts'
@@ -78,6 +78,7 @@ export async function createStage(
           maxCachedWorkflows: 0,
         })
   const running = worker?.run()
+  const replayer = createReplayer(bundle)
 
   return {
     organizationId,
@@ -108,7 +109,7 @@ export async function createStage(
         },
         async ended(record) {
           const result = await handle.result()
-          await replayHistory(handle, bundle, record)
+          await replayer.replayOf(handle, record)
           return result
         },
       }
@@ -116,6 +117,7 @@ export async function createStage(
     async close() {
       worker?.shutdown()
       await running
+      await replayer.close()
       await temporal.close()
       await api.close()
       rmSync(folder, { recursive: true, force: true })

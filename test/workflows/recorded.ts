@@ -9,40 +9,56 @@ import { type History, historyFromText, historyToText } from './history-json.ts'
 /** Histories of today's form; what stands beside the folder was recorded in clear, before payloads were sealed. */
 const FOLDER = join(import.meta.dirname, 'histories', 'sealed')
 
-/**
- * Reads the history of a workflow and replays it. With a name, and QUORATE_RECORD_HISTORIES set, it is kept: do that after a
- * change that no running workflow can notice.
- */
-export async function replayHistory(
-  handle: Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>,
-  workflowBundle: WorkflowBundle,
-  record?: string,
-): Promise<History> {
-  const history = await handle.fetchHistory()
-  await replaySealed(history, handle.workflowId, workflowBundle)
-  if (record && process.env['QUORATE_RECORD_HISTORIES']) {
-    writeFileSync(join(FOLDER, `${record}.json`), historyToText(history))
-  }
-  return history
+/** Replays histories one after the other, against the workflows of one bundle. */
+export interface Replayer {
+  /** Fails if the workflows of today would do other than the history says. Payloads are bound to the id of their workflow. */
+  replay(history: History, workflowId: string): Promise<void>
+  /**
+   * Reads the history of a workflow and replays it. With a name, and QUORATE_RECORD_HISTORIES set, it is kept: do that after
+   * a change that no running workflow can notice.
+   */
+  replayOf(handle: Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>, record?: string): Promise<void>
+  close(): Promise<void>
 }
 
-/** Payloads are bound to the id of their workflow, which a history says itself. */
-export function replaySealed(history: History, workflowId: string, workflowBundle: WorkflowBundle): Promise<void> {
-  return replay({ workflowBundle, dataConverter: createDataConverter(testSeal) }, history, workflowId)
+/** Replays what is sealed. */
+export function createReplayer(workflowBundle: WorkflowBundle): Replayer {
+  return replayerOf({ workflowBundle, dataConverter: createDataConverter(testSeal) })
 }
 
 /** Replays what was recorded before payloads were sealed. */
-export function replayClear(history: History, workflowBundle: WorkflowBundle): Promise<void> {
-  return replay({ workflowBundle }, history)
+export function createClearReplayer(workflowBundle: WorkflowBundle): Replayer {
+  return replayerOf({ workflowBundle })
 }
 
 /**
- * In a thread of the workflows' own, as a worker runs them. Without being told, Temporal replays in the thread of its caller,
- * and its hooks on promises, errors and rejections stay in the process that test files share.
+ * One worker for all histories, whose making is what costs, in a thread of the workflows' own, as a worker runs them. Without
+ * being told, Temporal replays in the thread of its caller, and its hooks on promises, errors and rejections stay in the process
+ * that test files share.
  */
-function replay(options: ReplayWorkerOptions, history: History, workflowId?: string): Promise<void> {
+function replayerOf(options: ReplayWorkerOptions): Replayer {
   const threaded = { ...options, debugMode: false }
-  return Worker.runReplayHistory(threaded, history, workflowId)
+  const { readable, writable } = new TransformStream<{ history: History; workflowId: string }>()
+  const histories = writable.getWriter()
+  const results = Worker.runReplayHistories(threaded, readable)
+  const replay = async (history: History, workflowId: string) => {
+    const [, { value }] = await Promise.all([histories.write({ history, workflowId }), results.next()])
+    if (value === undefined) throw new Error('the worker that replays has ended')
+    if (value.error) throw value.error
+  }
+  return {
+    replay,
+    async replayOf(handle, record) {
+      const history = await handle.fetchHistory()
+      await replay(history, handle.workflowId)
+      if (record && process.env['QUORATE_RECORD_HISTORIES']) {
+        writeFileSync(join(FOLDER, `${record}.json`), historyToText(history))
+      }
+    },
+    async close() {
+      await results.return?.()
+    },
+  }
 }
 
 export function sealedHistories(): readonly string[] {

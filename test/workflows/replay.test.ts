@@ -5,26 +5,41 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundleWorkflows } from '../../src/worker/index.ts'
 import { patches } from '../../workflows/patches.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { historyFromText } from './history-json.ts'
-import { readSealed, replayClear, replaySealed, sealedHistories } from './recorded.ts'
+import { createClearReplayer, createReplayer, type Replayer, readSealed, sealedHistories } from './recorded.ts'
 import { PLANTED_SECRET } from './small-activities.ts'
 
 const folder = join(import.meta.dirname, 'histories')
 const names = readdirSync(folder).filter((name) => name.endsWith('.json'))
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const root = join(import.meta.dirname, '../..')
+const replayers: Replayer[] = []
+
+function keep(replayer: Replayer): Replayer {
+  replayers.push(replayer)
+  return replayer
+}
+
+afterAll(async () => {
+  for (const replayer of replayers) await replayer.close()
+})
 
 describe('replay: recorded histories', () => {
+  let replayer: Replayer
+  beforeAll(async () => {
+    replayer = keep(createClearReplayer(await testBundle()))
+  })
+
   test('every path worth keeping is there', () => {
     expect(names).toEqual(expect.arrayContaining(['approved.json', 'rejected.json', 'cancelled.json', 'retried.json']))
   })
 
   test.each(names)('%s replays', async (name) => {
-    await replayClear(historyFromText(read(name)), await testBundle())
+    await replayer.replay(historyFromText(read(name)), name)
   })
 
   test('a workflow with one more step in it is refused', async () => {
@@ -43,8 +58,8 @@ describe('replay: recorded histories', () => {
       )
       expect(changed).not.toBe(text)
       writeFileSync(file, changed)
-      const workflowBundle = await bundleWorkflows(join(mutant, 'index.ts'))
-      const replay = replayClear(historyFromText(read('approved.json')), workflowBundle)
+      const mutated = keep(createClearReplayer(await bundleWorkflows(join(mutant, 'index.ts'))))
+      const replay = mutated.replay(historyFromText(read('approved.json')), 'approved')
       await expect(replay).rejects.toThrow(/nondeterminism|determinism/i)
     } finally {
       rmSync(mutant, { recursive: true, force: true })
@@ -60,6 +75,11 @@ describe('replay: recorded histories', () => {
 })
 
 describe('replay: sealed histories', () => {
+  let replayer: Replayer
+  beforeAll(async () => {
+    replayer = keep(createReplayer(await testBundle()))
+  })
+
   test('every path worth keeping is there', () => {
     const wanted = ['approved', 'rejected', 'cancelled', 'retried', 'sent', 'send-rejected', 'batch', 'batch-stopped']
     expect(sealedHistories()).toEqual(expect.arrayContaining(wanted.map((name) => `${name}.json`)))
@@ -67,14 +87,14 @@ describe('replay: sealed histories', () => {
 
   test.each(sealedHistories())('%s replays for the workflow that it is of, and tells nothing', async (name) => {
     const { history, workflowId } = readSealed(name)
-    await replaySealed(history, workflowId, await testBundle())
+    await replayer.replay(history, workflowId)
     const text = decoded(JSON.parse(read(join('sealed', name))))
     expect(text).not.toMatch(/planDigest|userTagName|"reference|sha256:/)
   })
 
   test('one that is handed in for another workflow is refused', async () => {
     const { history } = readSealed('approved.json')
-    const replay = replaySealed(history, 'apply/another', await testBundle())
+    const replay = replayer.replay(history, 'apply/another')
     await expect(replay).rejects.toThrow(/nondeterminism|determinism/i)
   })
 })
@@ -82,7 +102,8 @@ describe('replay: sealed histories', () => {
 test('replay: no hook of Temporal stays in the process that test files share', async () => {
   const hooks = () => [Error.prepareStackTrace, ...process.listeners('unhandledRejection')]
   const before = hooks()
-  await replayClear(historyFromText(read('approved.json')), await testBundle())
+  const replayer = keep(createClearReplayer(await testBundle()))
+  await replayer.replay(historyFromText(read('approved.json')), 'approved')
   expect(hooks()).toEqual(before)
   expect(globalHandlers.installed).toBe(false)
 })

@@ -29,7 +29,7 @@ import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
-import { replayHistory } from './recorded.ts'
+import { createReplayer } from './recorded.ts'
 
 export const RECEIVER = '0x00000000000000000000000000000000000000b0'
 /** Reverts, whatever it is called with. */
@@ -104,8 +104,7 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
   })
   const running = worker.run()
 
-  const keepHistory = (handle: Pick<WorkflowHandle, 'fetchHistory' | 'workflowId'>, record?: string) =>
-    replayHistory(handle, workflowBundle, record)
+  const replayer = createReplayer(workflowBundle)
 
   return {
     service,
@@ -138,13 +137,13 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
         handle,
         async ended(record) {
           const progress = await handle.result()
-          await keepHistory(handle, record)
+          await replayer.replayOf(handle, record)
           for (const [index, { order }] of batch.rows.slice(0, 2).entries()) {
             const child = temporal.client.workflow.getHandle(`send/${organizationId}/${sendIdOf(order)}`)
             const name = record === undefined || index > 0 ? undefined : `${record}-row`
             await child
               .result()
-              .then(() => keepHistory(child, name))
+              .then(() => replayer.replayOf(child, name))
               .catch((error: Error) => {
                 if (error.name !== 'WorkflowNotFoundError') throw error
               })
@@ -178,6 +177,7 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
     async close() {
       worker.shutdown()
       await running
+      await replayer.close()
       await temporal.close()
       await service.close()
       await anvil.kill()

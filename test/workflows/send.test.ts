@@ -27,7 +27,7 @@ import { ETHEREUM, makeWallet, SOLANA } from '../service/signing/keys.ts'
 import { connectTestTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
-import { replayHistory } from './recorded.ts'
+import { createReplayer, type Replayer } from './recorded.ts'
 
 const DEVNET = normalizeCaip2('solana:devnet')
 const RECEIVER = '0x00000000000000000000000000000000000000b0'
@@ -44,6 +44,7 @@ let from: string
 let solana: TestSolanaNode
 let fromOnSolana: string
 let bob: TestUser
+let replayer: Replayer
 let stopWorker: () => Promise<void>
 /** How many answers to submits are still to be lost. */
 let toLose = 0
@@ -66,12 +67,14 @@ beforeAll(async () => {
   const { organizationId } = service
   const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
   const clientFor = () => createSubmitClient({ baseUrl: api.url, organizationId, stamper })
+  const workflowBundle = await testBundle()
+  replayer = createReplayer(workflowBundle)
   const worker = await createWorker({
     connection: await temporal.openForWorker(),
     seal: testSeal,
     taskQueue: organizationId,
     activities: createActivities({ clientFor, planStore: store, clock: Date.now, logger: silentLogger }),
-    workflowBundle: await testBundle(),
+    workflowBundle,
     maxCachedWorkflows: 0,
   })
   const running = worker.run()
@@ -83,6 +86,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stopWorker()
+  await replayer.close()
   await temporal.close()
   await api.close()
   await service.close()
@@ -128,7 +132,7 @@ async function start(sendId: string, run = '') {
 /** Awaits the end; the history must replay. `record` keeps it under that name when histories are recorded. */
 async function ended(handle: Awaited<ReturnType<typeof begin>>, record?: string): Promise<SendProgress> {
   const result = await handle.result()
-  await replayHistory(handle, await testBundle(), record)
+  await replayer.replayOf(handle, record)
   return result
 }
 
