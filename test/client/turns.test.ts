@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterEach, expect, test } from 'vitest'
-import { createFolderTurns, createRate } from '../../src/client/index.ts'
+import { createFolderTurns, createRate, type Timing } from '../../src/client/index.ts'
 
 const folders: string[] = []
 afterEach(() => {
@@ -16,46 +17,114 @@ const folderOf = (): string => {
   return folder
 }
 
-/** Takes turns in a process of its own, and prints when it had each. */
-const program = (folder: string) => `
-  import { createFolderTurns, createRate } from '${new URL('../../src/client/index.ts', import.meta.url).href}'
-  const rate = createRate({ requestsPerSecond: 20, turns: createFolderTurns(${JSON.stringify(folder)}) })
-  for (let turn = 0; turn < 15; turn++) {
-    await rate.take()
-    console.log(Date.now())
+/** A clock that goes on to the next sleeper when all that live sleep, whatever the machine does meanwhile. */
+function createClock(live: number, latenessMs: readonly number[] = [0]) {
+  let now = 0
+  let slept = 0
+  const sleepers: { readonly at: number; readonly wake: () => void }[] = []
+  const goOn = () => {
+    if (sleepers.length < live || live === 0) return
+    sleepers.sort((one, other) => one.at - other.at)
+    const next = sleepers.shift()!
+    now = Math.max(now, next.at)
+    next.wake()
   }
-`
+  const timing: Timing = {
+    now: () => now,
+    sleep: (ms) =>
+      new Promise((wake) => {
+        sleepers.push({ at: now + ms + latenessMs[slept++ % latenessMs.length]!, wake })
+        goOn()
+      }),
+    random: () => 0.5,
+  }
+  const end = () => {
+    live--
+    goOn()
+  }
+  return { timing, end }
+}
 
-test('turns: three processes together keep the rate of one, and use it', async () => {
+/** When each of several that share a folder had each of its turns, in milliseconds of their clock. */
+async function takeTurns(perSecond: number, takers: number, turns: number, latenessMs?: readonly number[]) {
+  const { timing, end } = createClock(takers, latenessMs)
   const folder = folderOf()
   const all = await Promise.all(
-    [1, 2, 3].map(async () => {
-      const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program(folder)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      let said = ''
-      child.stdout.on('data', (part) => {
-        said += part
-      })
-      await once(child, 'close')
-      return said.trim().split('\n').map(Number)
+    Array.from({ length: takers }, async () => {
+      const rate = createRate({ requestsPerSecond: perSecond, turns: createFolderTurns(folder, timing), timing })
+      const times: number[] = []
+      while (times.length < turns) {
+        await rate.take()
+        times.push(timing.now())
+      }
+      end()
+      return times
     }),
   )
   const times = all.flat().sort((one, other) => one - other)
-  expect(times).toHaveLength(45)
-  // One more than twenty: between its turn and its word a process may be late.
   const windows = times.map((start) => times.filter((time) => time >= start && time < start + 1_000).length)
-  expect(Math.max(...windows)).toBeLessThanOrEqual(21)
-  expect(times.at(-1)! - times[0]!).toBeLessThan(44 * 50 * 1.5)
+  return { times, most: Math.max(...windows) }
+}
+
+test('turns: three together keep the rate of one, and use it', async () => {
+  const { times, most } = await takeTurns(20, 3, 15)
+  expect(times).toHaveLength(45)
+  expect(most).toBe(20)
+  // A turn is a little longer than a twentieth of a second, and none is left out.
+  expect(times.at(-1)).toBeCloseTo(44 * 50.625)
 })
 
-test('turns: one process alone is as fast as its rate', async () => {
-  const rate = createRate({ requestsPerSecond: 100, turns: createFolderTurns(folderOf()) })
-  const from = performance.now()
-  for (let turn = 0; turn < 50; turn++) await rate.take()
-  const took = performance.now() - from
-  expect(took).toBeGreaterThan(480)
-  expect(took).toBeLessThan(1_500)
+test.each([
+  ['a little late', [0, 7, 12, 3, 1, 12, 12]],
+  ['overslept', [0, 7, 60, 12, 140, 3, 26]],
+])('turns: who wakes %s still keeps the rate', async (_, latenessMs) => {
+  const { times, most } = await takeTurns(20, 3, 30, latenessMs)
+  expect(times).toHaveLength(90)
+  expect(most).toBeLessThanOrEqual(20)
+})
+
+test('turns: one alone is as fast as its rate', async () => {
+  const { times } = await takeTurns(100, 1, 50)
+  expect(times.at(-1)).toBeCloseTo(49 * 10.025)
+})
+
+/** Takes as many turns as a process keeps, in one folder after the other, while time stands still; prints how long each waits. */
+const program = (folders: readonly string[]) => `
+  import { createFolderTurns } from '${new URL('../../src/client/index.ts', import.meta.url).href}'
+  process.stdin.once('data', async () => {
+    for (const folder of ${JSON.stringify(folders)}) {
+      let waited = 0
+      const timing = { now: () => 0, sleep: async (ms) => { waited = ms }, random: () => 0.5 }
+      const turns = createFolderTurns(folder, timing)
+      for (let turn = 0; turn < 3; turn++) {
+        waited = 0
+        await turns.next(50)
+        console.log(folder, waited)
+      }
+    }
+    process.exit()
+  })
+  console.log('ready')
+`
+
+test('turns: processes that reach for the same turn at once have one each, and leave none out', async () => {
+  const shared = Array.from({ length: 20 }, folderOf)
+  const processes = [1, 2, 3].map(() => {
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program(shared)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const lines: string[] = []
+    createInterface(child.stdout).on('line', (line) => lines.push(line))
+    return { child, lines, ready: once(child.stdout, 'readable'), closed: once(child, 'close') }
+  })
+  await Promise.all(processes.map(({ ready }) => ready))
+  for (const { child } of processes) child.stdin.write('go\n')
+  await Promise.all(processes.map(({ closed }) => closed))
+  const had = processes.flatMap(({ lines }) => lines.filter((line) => line !== 'ready'))
+  for (const folder of shared) {
+    const waits = had.filter((line) => line.startsWith(`${folder} `)).map((line) => Number(line.split(' ')[1]))
+    expect(waits.sort((one, other) => one - other)).toEqual(Array.from({ length: 9 }, (_, slot) => slot * 50.625))
+  }
 })
 
 test('turns: what processes left behind that are gone is tidied away', async () => {
@@ -69,8 +138,8 @@ test('turns: what processes left behind that are gone is tidied away', async () 
 test('turns: where no file can be made, the rate is kept by the process alone', async () => {
   const turns = createFolderTurns('/dev/null/turns')
   expect(await turns.next(10)).toBe(false)
-  const rate = createRate({ requestsPerSecond: 50, turns })
-  const from = performance.now()
+  const { timing } = createClock(1)
+  const rate = createRate({ requestsPerSecond: 50, turns, timing })
   for (let turn = 0; turn < 6; turn++) await rate.take()
-  expect(performance.now() - from).toBeGreaterThan(95)
+  expect(timing.now()).toBe(100)
 })
