@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     globalSetup: ['test/temporal.ts'],
-    setupFiles: ['test/seed.ts'],
+    setupFiles: ['test/seed.ts', 'test/measured.ts'],
     pool: 'forks',
     maxWorkers: 2,
     // What hangs is ended; a machine that is only slow, such as one that compiles a client meanwhile, is not.

@@ -1,0 +1,16 @@
+/** A reporter beside another, `npm test -- --reporter=default --reporter=test/cost.ts`: which test files cost most. */
+import { relative } from 'node:path'
+import type { Reporter, TestModule } from 'vitest/node'
+
+const SHOWN = 20
+
+export default class CostReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const costs = modules
+      .map((module) => ({ file: relative('', module.moduleId), cost: module.meta().cost ?? 0 }))
+      .sort((one, other) => other.cost - one.cost)
+    const total = costs.reduce((sum, { cost }) => sum + cost, 0)
+    console.log(`\nprocessor seconds: ${total.toFixed(0)} in ${costs.length} files, of which`)
+    for (const { file, cost } of costs.slice(0, SHOWN)) console.log(`${cost.toFixed(1).padStart(6)}  ${file}`)
+  }
+}
