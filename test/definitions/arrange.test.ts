@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { formatDefinitions, isTestFile, LOCK_FILE } from '../../src/definitions/index.ts'
 import { createSource, renderDiagnostics } from '../../src/diagnostics/index.ts'
 import { canonicalJson } from '../../src/encoding/index.ts'
+import { runs } from '../runs.ts'
 import { loadFiles, ORGANIZATION_ID, splitFixture } from './harness.ts'
 
 const repository = join(import.meta.dirname, '../..')
@@ -220,10 +221,10 @@ describe('fmt', () => {
         moved += Number(once !== text)
         commented += comments(text).length
       }),
-      { numRuns: 100 },
+      { numRuns: runs(25) },
     )
-    expect(moved).toBeGreaterThan(50)
-    expect(commented).toBeGreaterThan(100)
+    expect(moved).toBeGreaterThan(12)
+    expect(commented).toBeGreaterThan(25)
   })
 })
 

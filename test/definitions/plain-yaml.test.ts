@@ -7,6 +7,7 @@ import { parseAnyYaml } from '../../src/definitions/parse.ts'
 import { readPlainYaml } from '../../src/definitions/plain-yaml.ts'
 import type { Tree } from '../../src/definitions/tree.ts'
 import { createSource, type Span } from '../../src/diagnostics/index.ts'
+import { runs } from '../runs.ts'
 
 const range = ({ start, end }: Span) => `${start}-${end}`
 
@@ -142,9 +143,9 @@ describe('the plain part of YAML', () => {
       fc.property(soup, (text) => {
         if (reads(text)) read++
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(1_000) },
     )
-    expect(read).toBeGreaterThan(100)
+    expect(read).toBeGreaterThan(20)
   })
 
   test('plain YAML: a document with a piece of another in it is read as the general parser reads it, or not at all', () => {
@@ -182,8 +183,8 @@ describe('the plain part of YAML', () => {
         const text = sample.slice(0, at) + sample.slice(from, from + taken) + sample.slice(at + removed)
         if (reads(text)) read++
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(1_000) },
     )
-    expect(read).toBeGreaterThan(500)
+    expect(read).toBeGreaterThan(100)
   })
 })

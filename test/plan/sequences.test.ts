@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkFresh, type Lock, makePlan, readPlan, writePlan } from '../../src/plan/index.ts'
 import { type Address, formatAddress, type KindName, type Resource } from '../../src/resources/index.ts'
+import { runs } from '../runs.ts'
 import { Model } from './model.ts'
 import { acme, declare, key, policy, ref, text } from './organization.ts'
 import { planInput, planOf, rows } from './planning.ts'
@@ -133,7 +134,7 @@ describe('sequences', () => {
         for (const shape of sequence)
           lock = step(model, declarations(shape), lock, (ready) => ready[seed % ready.length]!)
       }),
-      { numRuns: 150 },
+      { numRuns: runs(30) },
     )
   })
 
@@ -151,7 +152,7 @@ describe('sequences', () => {
         const desired = { ...shuffled.desired, resources: shuffle(given.desired, seed + 1), digest }
         expect(writePlan(makePlan({ ...shuffled, desired }).plan)).toBe(writePlan(planOf(given)))
       }),
-      { numRuns: 100 },
+      { numRuns: runs(20) },
     )
   })
 })

@@ -14,6 +14,7 @@ import {
   type PolicyText,
   whoElse,
 } from '../../src/policy/index.ts'
+import { runs } from '../runs.ts'
 import { readPolicyCases } from './cases.ts'
 import { Tape, typedCondition, typedContext } from './generate.ts'
 
@@ -156,7 +157,7 @@ describe('explain: properties', () => {
       fc.property(tape(200), tape(400), (text, context) => {
         same([allow(typedCondition(text))], typedContext(context))
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(200) },
     )
   })
 
@@ -191,9 +192,9 @@ describe('explain: properties', () => {
           }
         })
       }),
-      { numRuns: 300 },
+      { numRuns: runs(80) },
     )
-    expect(clauses).toBeGreaterThan(300)
+    expect(clauses).toBeGreaterThan(80)
   })
 })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatExpression, parse, print } from '../../src/policy/index.ts'
 import { fill, layout } from '../../src/policy/layout.ts'
+import { runs } from '../runs.ts'
 import { readPolicyCases } from './cases.ts'
 import { anyTree, shapeOf, Tape } from './generate.ts'
 
@@ -79,7 +80,7 @@ describe('format', () => {
         expect(shapeOf(parsed.tree)).toEqual(shapeOf(tree))
         expect(fill(layout(parsed.tree!), width, { breakOutermost })).toBe(text)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(250) },
     )
   })
 

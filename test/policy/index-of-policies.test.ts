@@ -15,6 +15,7 @@ import {
   rootType,
   type Type,
 } from '../../src/policy/index.ts'
+import { runs } from '../runs.ts'
 import { readPolicyCases } from './cases.ts'
 import { Tape, typedCondition, typedContext } from './generate.ts'
 
@@ -88,7 +89,7 @@ describe('index of policies', () => {
           for (const { outcome } of decision.policies) seen.add(outcome)
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(80) },
     )
     expect([...seen].sort()).toEqual([
       'OUTCOME_ALLOW',
@@ -209,7 +210,7 @@ describe('direct forms', () => {
           authorize([watched(policy)], context),
         )
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(400) },
     )
   })
 

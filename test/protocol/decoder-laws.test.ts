@@ -8,6 +8,7 @@ import {
   type QueryName,
   queries,
 } from '../../src/protocol/index.ts'
+import { runs } from '../runs.ts'
 import { arbitraryMessage, disguise } from './arbitrary.ts'
 
 const decoder = createDecoder()
@@ -21,7 +22,7 @@ test('decoder: of every activity, any intent is read back from its JSON, however
         const written = JSON.stringify(disguise(row.intent, intent, choose))
         expect(decoder.intent(row.type as ActivityType, parseJson(bytes(written)))).toEqual(intent)
       }),
-      { numRuns: 8 },
+      { numRuns: runs(3) },
     )
 })
 
@@ -33,7 +34,7 @@ test('decoder: of every query, any request is read back from its JSON, however i
         const written = JSON.stringify(disguise(row.request, request, () => choices.next().value as number))
         expect(decoder.query(row.name as QueryName, parseJson(bytes(written)))).toEqual(request)
       }),
-      { numRuns: 8 },
+      { numRuns: runs(3) },
     )
 })
 

@@ -4,12 +4,13 @@ import { createSource } from '../../src/diagnostics/index.ts'
 import { playSuite } from '../../src/scenarios/index.ts'
 import { playFiles } from '../../src/scenarios/play-file.ts'
 import { splitFile } from '../../src/scenarios/split.ts'
+import { runs } from '../runs.ts'
 import { testWorld } from './harness.ts'
 
 const defaults = 'defaults: { activity: SIGN_TRANSACTION, wallet: main, by: ana }\n'
 const tables = 'tables:\n  t:\n    columns: [transaction.ethereum.value, expect]\n    rows: [[1, allow], [5, deny]]\n'
-const scenario = (n: number, expected: string) =>
-  `  # Number ${n}.\n  number ${n}:\n    transaction:\n      ethereum: { value: ${n} }\n    why: |\n      some words\n\n      number: 7\n    expect: ${expected}\n`
+const scenario = (n: number, expected: string, words = 'some words') =>
+  `  # Number ${n}.\n  number ${n}:\n    transaction:\n      ethereum: { value: ${n} }\n    why: |\n      ${words}\n\n      number: 7\n    expect: ${expected}\n`
 
 describe('split', () => {
   test('split: the parts of a file together say what the file says, place by place', async () => {
@@ -32,7 +33,7 @@ describe('split', () => {
         expect(played.flatMap(({ results }) => results)).toEqual(whole!.results)
         expect(played.flatMap(({ diagnostics }) => diagnostics)).toEqual([])
       }),
-      { numRuns: 60 },
+      { numRuns: runs(12) },
     )
   })
 
@@ -50,8 +51,11 @@ describe('split', () => {
     expect(splitFile(createSource('t.test.yaml', text), 2)).toHaveLength(1)
   })
 
+  // Large by its words: what is played is what costs.
+  const long = 'some words '.repeat(60).trim()
+
   test('split: a mistake in a large file is told as it stands in the file', async () => {
-    const many = Array.from({ length: 1500 }, (_, n) => scenario(n, n === 1400 ? 'perhaps' : 'allow')).join('')
+    const many = Array.from({ length: 150 }, (_, n) => scenario(n * 10, n === 140 ? 'perhaps' : 'allow', long)).join('')
     const source = createSource('t.test.yaml', `${defaults}scenarios:\n${many}`)
     expect(source.text.length).toBeGreaterThan(100_000)
     const world = await testWorld()
@@ -61,11 +65,12 @@ describe('split', () => {
   })
 
   test('split: coverage of a large file is that of all of its parts', async () => {
-    const many = Array.from({ length: 1500 }, (_, n) => scenario(n, 'allow')).join('')
+    const many = Array.from({ length: 150 }, (_, n) => scenario(n * 10, 'allow', long)).join('')
     const source = createSource('t.test.yaml', `${defaults}scenarios:\n${many}`)
+    expect(source.text.length).toBeGreaterThan(100_000)
     const world = await testWorld()
     const alone = await playSuite([source], world, { threads: 1, coverage: true })
-    expect(alone).toMatchObject({ passed: 1000, failed: 500 })
+    expect(alone).toMatchObject({ passed: 100, failed: 50 })
     expect(await playSuite([source], world, { threads: 2, coverage: true })).toEqual(alone)
   })
 })

@@ -8,11 +8,11 @@ export interface Screen {
   readonly done: readonly string[]
 }
 
-/** Prints a text on an empty screen of many rows, and a mark after it. */
+/** Prints a text on an empty screen that keeps what leaves it, and a mark after it. */
 export async function emulate(text: string): Promise<Screen> {
   const terminal = new xterm.Terminal({
     cols: 400,
-    rows: 200,
+    rows: 60,
     scrollback: 5000,
     convertEol: true,
     allowProposedApi: true,

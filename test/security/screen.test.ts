@@ -30,6 +30,7 @@ import { makePlan, renderPlanMarkdown, renderPlanText, writePlan } from '../../s
 import { toReportCsv } from '../../src/sending/batch-report.ts'
 import { bootstrap, declare, idFor, key, live, policy, ref } from '../plan/organization.ts'
 import { planInput } from '../plan/planning.ts'
+import { runs } from '../runs.ts'
 import { emulate } from './emulator.ts'
 
 const style = createStyle(true)
@@ -452,7 +453,7 @@ describe('screen: what a proposer writes stays where it is put', () => {
           // A text of the same length that holds nothing of the kind leaves the same lines and the same words on them.
           expect(lines.length).toBe(await linesWhere(place))
         }),
-        { numRuns: Math.min(200, 40 + 4 * places.length) },
+        { numRuns: runs(Math.min(60, 12 + 2 * places.length)) },
       )
     })
   }
@@ -617,7 +618,7 @@ describe('screen: Markdown', () => {
           expect(cells(hostileText)).toEqual(cells(benign))
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(60) },
     )
   })
 })

@@ -3,12 +3,14 @@
  * one of them. `--count` is how many inputs, kills or calls; without it each part has its own number. Each prints its
  * figures, and fails when anything was lost, doubled or left by half.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findTemporal, startTemporalServer, type TemporalSettings } from '../../src/worker/index.ts'
 import { agree } from '../authority/agreement.ts'
+import { importsIn } from '../imports.ts'
 import { keepsRate, sendMany } from '../reliability/batch-sends.ts'
 import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
@@ -30,6 +32,8 @@ interface Part {
   readonly run: (count: number, seed: number) => Promise<unknown>
 }
 
+const HOUR_MS = 3_600_000
+
 /** One apply has work for about so many kills. */
 const KILLS_AN_APPLY = { worker: 20, server: 5 } as const
 
@@ -43,6 +47,11 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'organizations in which everybody who tells who may decide is asked, and the people vote',
     count: 500,
     run: async (count, seed) => console.log(line(await agree({ count, seed }))),
+  },
+  properties: {
+    what: 'times as many inputs as in the suite for the laws of texts, transactions, policies, plans and bodies',
+    count: 20,
+    run: tryProperties,
   },
   apply: { what: 'workers killed while they apply', count: 200, run: killManyWorkers },
   temporal: { what: 'Temporal servers killed while they apply', count: 20, run: killManyServers },
@@ -86,6 +95,17 @@ const parts: Readonly<Record<string, Part>> = {
     count: strangers.length,
     run: askEverywhere,
   },
+}
+
+async function tryProperties(times: number): Promise<void> {
+  const root = join(import.meta.dirname, '../..')
+  const files = globSync('test/**/*.test.ts', { cwd: root }).filter((file) =>
+    importsIn(file, readFileSync(join(root, file), 'utf8')).some(({ to }) => to === 'test/runs.ts'),
+  )
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const args = ['run', '--config', 'test/vitest.config.ts', '--testTimeout', String(HOUR_MS), ...files]
+  const env = { ...process.env, QUORATE_TIMES: String(times) }
+  execFileSync(process.execPath, [vitest, ...args], { cwd: root, env, stdio: 'inherit' })
 }
 
 async function askEverywhere(count: number): Promise<void> {

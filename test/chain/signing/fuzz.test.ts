@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { ChainError, type SigningKey, signTransaction } from '../../../src/chain/index.ts'
 import { KEY_CURVES } from '../../../src/crypto/index.ts'
 import { decodeHex } from '../../../src/encoding/index.ts'
+import { runs } from '../../runs.ts'
 import { corpus, edit, given, spoil } from '../transactions/fuzz-inputs.ts'
 import { type Kind, kinds, refusalOf } from '../transactions/harness.ts'
 import { SECRET, secp256k1Key } from './keys.ts'
@@ -32,11 +33,11 @@ test('fuzz: what can be read is signed or refused, and nothing else is thrown', 
     fc.property(given, ({ kind, bytes }) => {
       if (refusalOf(kind, bytes) === 'read') counts[outcome(kind, bytes)]++
     }),
-    { seed: 7, numRuns: 4_000 },
+    { seed: 7, numRuns: runs(1_000) },
   )
   // Most that can be read of Bitcoin and Solana is somebody else's.
-  expect(counts.signed).toBeGreaterThan(100)
-  expect(counts.refused).toBeGreaterThan(20)
+  expect(counts.signed).toBeGreaterThan(20)
+  expect(counts.refused).toBeGreaterThan(10)
 })
 
 /** A PSBT with an input of each kind of witness that is the key's own, and one behind a script hash. */
@@ -64,8 +65,8 @@ test('fuzz: a spoiled PSBT of the key itself is signed or refused, and nothing e
     fc.property(fc.array(edit, { minLength: 1, maxLength: 2 }), (edits) => {
       counts[outcome('BITCOIN', spoil(bytes, edits))]++
     }),
-    { seed: 7, numRuns: 400 },
+    { seed: 7, numRuns: runs(200) },
   )
-  expect(counts.signed).toBeGreaterThan(20)
-  expect(counts.refused).toBeGreaterThan(100)
+  expect(counts.signed).toBeGreaterThan(10)
+  expect(counts.refused).toBeGreaterThan(50)
 })

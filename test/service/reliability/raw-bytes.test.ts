@@ -6,6 +6,7 @@ import { encodeUtf8 } from '../../../src/encoding/index.ts'
 import { ApiError, fingerprintOf, parseJson } from '../../../src/protocol/index.ts'
 import { readProof } from '../../../src/service/engine/credential.ts'
 import { createWorkPool } from '../../../src/service/work/pool.ts'
+import { runs } from '../../runs.ts'
 import { fresh, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 
@@ -48,10 +49,10 @@ describe('fingerprints', () => {
         expect(fingerprintOf(other)).not.toBe(fingerprintOf(encodeUtf8(text)))
         expect(fingerprintOf(encodeUtf8(text))).toBe(fingerprintOf(Buffer.from(text)))
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(2_000) },
     )
     console.log(`cases=${cases}`)
-    expect(cases).toBe(10_000)
+    expect(cases).toBe(runs(2_000))
   })
 
   let service: TestService
@@ -111,7 +112,7 @@ describe('fingerprints', () => {
   })
 
   test('duplicate members: at whatever depth, and however written, nobody reads a body in two ways', () => {
-    const runs = 2_000
+    const bodies = runs(2_000)
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{1,8}$/), fc.nat(12), fc.boolean(), (name, depth, escaped) => {
         const again = escaped ? `\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}` : name
@@ -121,9 +122,9 @@ describe('fingerprints', () => {
         expect(() => parseJson(encodeUtf8(text))).toThrow(ApiError)
         expect(() => parseJson(encodeUtf8(text.replace(`"${again}":1}`, '"_":1}')))).not.toThrow()
       }),
-      { numRuns: runs },
+      { numRuns: bodies },
     )
-    console.log(`bodies=${runs}`)
+    console.log(`bodies=${bodies}`)
   })
 
   test('duplicate members: a refused body leaves nothing', async () => {
@@ -182,10 +183,10 @@ describe('stamps over raw bytes', () => {
         }
         throw new Error(`accepted: ${JSON.stringify({ part, at, bit, text, mutant })}`)
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(2_000) },
     )
     console.log(`accepted=${figures.accepted} refused=${figures.refused}`)
-    expect(figures).toEqual({ accepted: 10_000, refused: 10_000 })
+    expect(figures).toEqual({ accepted: runs(2_000), refused: runs(2_000) })
   }, 60_000)
 
   type TestStamp = { readonly publicKey: string; readonly scheme: string; readonly signature: string }
