@@ -73,7 +73,6 @@ export function createWorkPool({ size = Math.max(1, Math.min(2, availableParalle
       if (at >= 0) idle.splice(at, 1)
       const job = busy.get(worker)
       busy.delete(worker)
-      job?.message.secret.fill(0)
       job?.reject(new JobNotDone('a thread ended before its job was done'))
       if (!closed) next()
     })

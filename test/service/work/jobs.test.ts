@@ -5,6 +5,7 @@ import { ChainError, UnsupportedTransaction } from '../../../src/chain/index.ts'
 import { encodeHex } from '../../../src/encoding/index.ts'
 import { fromFault, toFault } from '../../../src/service/work/job-fault.ts'
 import { jobs } from '../../../src/service/work/jobs.ts'
+import { createWorkPool, JobNotDone } from '../../../src/service/work/pool.ts'
 import { SparkError } from '../../../src/spark/index.ts'
 import { corpus, interfaces } from '../../chain/transactions/fuzz-inputs.ts'
 import { kinds } from '../../chain/transactions/harness.ts'
@@ -35,6 +36,19 @@ describe('jobs', () => {
       expect([told.constructor, told.message]).toEqual([error.constructor, error.message])
     },
   )
+
+  test('jobs: one whose thread ends, with the secret that was moved there, is not done, and nothing else comes of it', async () => {
+    const pool = createWorkPool({ size: 1 })
+    const secret = new TextEncoder().encode(`${'abandon '.repeat(11)}about`)
+    const path = "m/44'/60'/0'/0/0"
+    const account = { curve: 'CURVE_SECP256K1', path, addressFormat: 'ADDRESS_FORMAT_ETHEREUM' } as const
+    const share = { treeId: 'o', organizationId: 'o' }
+    const job = pool.run('deriveAccounts', { secret, input: Array(200).fill(account) }, share)
+    const ended = expect(job).rejects.toBeInstanceOf(JobNotDone)
+    await pool.close()
+    await ended
+    expect(secret.every((byte) => byte === 0)).toBe(true)
+  })
 
   test('jobs: of any other error nothing is said', () => {
     expect(JSON.stringify(toFault(new Error('the secret')))).toBe('{"fault":true}')
