@@ -1,7 +1,8 @@
 /**
  * The names of a plan store's records. They stand in `<folder>.names`, beside the store as its key does: an attacker who writes to
  * the store alone can take a record away, but not its name, so that it is missed. A file holds the names of a shelf that begin with
- * the same two digits, one a line; lines are only added.
+ * the same two digits, one a line; lines are only added. Behind the name of a record that is written more than once stands how
+ * often it was: one that was put back from before is known by its lower number.
  *
  * A name is added after its record is on disk: after a death in between the record is there without its name, which the next reader
  * adds. The other order would call a record missing that was never made.
@@ -14,7 +15,9 @@ import { guarded } from './store-files.ts'
 
 export interface RecordNames {
   has(name: string): Promise<boolean>
-  add(name: string): Promise<void>
+  /** The highest number that a record has had; 0 for one that is written once, undefined for a name that is not there. */
+  versionOf(name: string): Promise<number | undefined>
+  add(name: string, version?: number): Promise<void>
   /** The names on a shelf, without the shelf's. */
   ofShelf(shelf: string): Promise<readonly string[]>
 }
@@ -35,23 +38,32 @@ export function createRecordNames(folder: string, listAll: () => Promise<readonl
     })
     return ready
   }
+  const versionOf = (name: string) =>
+    guarded(names, async () => {
+      await prepare()
+      const own = basename(name)
+      let highest: number | undefined
+      for (const line of await linesOf(fileOf(name))) {
+        if (line !== own && !line.startsWith(`${own} `)) continue
+        highest = Math.max(highest ?? 0, Number(line.slice(own.length + 1)))
+      }
+      return highest
+    })
   return {
-    has: (name) =>
-      guarded(names, async () => {
-        await prepare()
-        return `\n${await readIfThere(fileOf(name))}`.includes(`\n${basename(name)}\n`)
-      }),
-    add: (name) =>
+    has: async (name) => (await versionOf(name)) !== undefined,
+    versionOf,
+    add: (name, version = 0) =>
       guarded(names, async () => {
         await prepare()
         // A line this short is added whole (POSIX: O_APPEND).
-        await appendFile(fileOf(name), `${basename(name)}\n`, { mode: 0o600 })
+        await appendFile(fileOf(name), `${basename(name)}${version === 0 ? '' : ` ${version}`}\n`, { mode: 0o600 })
       }),
     ofShelf: (shelf) =>
       guarded(names, async () => {
         await prepare()
         const files = (await readdir(names)).filter((file) => file.slice(0, -3) === shelf)
-        return (await Promise.all(files.map((file) => linesOf(join(names, file))))).flat()
+        const lines = (await Promise.all(files.map((file) => linesOf(join(names, file))))).flat()
+        return [...new Set(lines.map((line) => line.split(' ', 1)[0]!))]
       }),
   }
 }

@@ -2,8 +2,8 @@
  * Records: what the plan store keeps beside contents that prove themselves by their digest (plans and bodies), and what workers
  * therefore believe. Each ends in a line with an HMAC-SHA-256 (RFC 2104) of its name and its text, under a key that stands beside
  * the plan store and not in it. An attacker who writes to the plan store alone can neither change a record, nor make one, nor
- * put one in another's place; one that they take away is missed by its name (`record-names.ts`). They can put back one that stood
- * under its name before.
+ * put one in another's place; one that they take away is missed by its name, and one that they put back from before is known by
+ * its number (`record-names.ts`).
  *
  * A store of before has records without that line. They are believed once, when the key is made: a process that may
  * make the key owns the data folder. From then on each must have it.
@@ -11,6 +11,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { claimPrivate, dropDrafts, readPrivate } from '../src/local/index.ts'
 import { ApplyError } from './error.ts'
 import { createRecordNames, namesFolderOf } from './record-names.ts'
@@ -41,8 +42,12 @@ const PROVEN = new Set(['plans', 'bodies'])
 /** Shelves whose records come and go: that one is not there says nothing. */
 const PASSING: ReadonlySet<string> = new Set(['run-unlocked', 'send-gates', 'send-batch-stops'])
 
-const MARK = '\nquorate-mac/1 '
-const MAC = /\nquorate-mac\/1 ([0-9a-f]{64})$/
+/** How often a record with a lower number than its last is looked at again, and after what time. */
+const LOOKS = 3
+const LOOK_MS = 30
+
+/** Of a record that is written once `/1`, and the MAC; of another `/2`, its number and the MAC, which covers the number. */
+const MAC = /\nquorate-mac\/(?:1|2 ([1-9][0-9]{0,14})) ([0-9a-f]{64})$/
 
 /** Makes the records of a store. Their key is `<folder>.key`, made at first use. */
 export function createRecords(folder: string): Records {
@@ -55,7 +60,8 @@ export function createRecords(folder: string): Records {
     return known
   }
   const nameOf = (path: string) => relative(folder, path)
-  const marked = async (path: string, text: string) => `${text}${MARK}${macOf(await key(), nameOf(path), text)}`
+  const marked = async (path: string, text: string, version = 0) =>
+    mark(text, { key: await key(), name: nameOf(path), version })
   const names = createRecordNames(folder, async () => {
     await key()
     return listRecords(folder).map(({ name }) => name)
@@ -73,23 +79,44 @@ export function createRecords(folder: string): Records {
     return found
   }
   /** After a death between a record and its name, the next one who meets the record adds it. */
-  const assertNamed = async (path: string) => {
-    if (isKept(nameOf(path)) && !(await names.has(nameOf(path)))) await names.add(nameOf(path))
+  const assertNamed = async (path: string, version = 0) => {
+    const name = nameOf(path)
+    if (!isKept(name)) return
+    const known = await names.versionOf(name)
+    if (known === undefined || known < version) await names.add(name, version)
+  }
+  /** Throws for a record from before. Its number is looked up first: a writer writes the record, and then the number. */
+  const readLast = async (path: string, key: Buffer) => {
+    const name = nameOf(path)
+    for (let looks = 0; ; looks++) {
+      const known = isKept(name) ? ((await names.versionOf(name)) ?? 0) : 0
+      const marked = (await readFile(path)) ?? (await lookAgain(path, readFile))
+      if (marked === undefined) return undefined
+      const found = open(path, marked, { key, name })
+      if (found.version >= known) return found
+      // Of two who write at once one may have written the lower number last; it takes a higher one at once.
+      if (looks === LOOKS) throw older(path, folder)
+      await delay(LOOK_MS)
+    }
   }
   return {
     async read(path) {
       // A look makes nothing.
       if (!existsSync(folder) && !existsSync(namesFolderOf(folder))) return undefined
       const known = await key()
-      const marked = (await readFile(path)) ?? (await lookAgain(path, readFile))
-      if (marked === undefined) return undefined
-      const text = open(path, marked, { key: known, name: nameOf(path) })
-      await assertNamed(path)
-      return text
+      const last = await readLast(path, known)
+      if (last) await assertNamed(path, last.version)
+      return last?.text
     },
     async write(path, text) {
-      await writeFile(path, await marked(path, text))
-      await assertNamed(path)
+      // Another process that writes at the same moment may have taken a higher number: the last to write takes the next.
+      for (let last = -1; ; ) {
+        const known = (await names.versionOf(nameOf(path))) ?? 0
+        if (known === last) return
+        last = known + 1
+        await writeFile(path, await marked(path, text, last))
+        await names.add(nameOf(path), last)
+      }
     },
     async claim(path, text) {
       const record = await marked(path, text)
@@ -120,19 +147,42 @@ function missing(path: string, folder: string): ApplyError {
   })
 }
 
-function open(path: string, marked: string, { key, name }: { readonly key: Buffer; readonly name: string }): string {
-  const [line, mac] = MAC.exec(marked) ?? []
+function older(path: string, folder: string): ApplyError {
+  return new ApplyError('apply/record-refused', `\`${path}\` of the plan store is one from before, put back`, {
+    facts: { 'its last number stands in': namesFolderOf(folder), submitted: 'nothing by this step' },
+  })
+}
+
+interface MarkOf {
+  readonly key: Buffer
+  readonly name: string
+}
+
+function mark(text: string, { key, name, version }: MarkOf & { readonly version: number }): string {
+  const form = version === 0 ? '1' : `2 ${version}`
+  return `${text}\nquorate-mac/${form} ${macOf(key, name, text, version)}`
+}
+
+function open(
+  path: string,
+  marked: string,
+  { key, name }: MarkOf,
+): { readonly text: string; readonly version: number } {
+  const [line, number = '0', mac] = MAC.exec(marked) ?? []
   const text = marked.slice(0, marked.length - (line?.length ?? 0))
-  if (mac !== undefined && timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(key, name, text)))) return text
+  const version = Number(number)
+  if (mac !== undefined && timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(key, name, text, version))))
+    return { text, version }
   throw new ApplyError('apply/record-refused', `\`${path}\` of the plan store was not written with its key`, {
     facts: { key: keyFileOf(path.slice(0, path.length - name.length - 1)), submitted: 'nothing by this step' },
   })
 }
 
-function macOf(key: Buffer, name: string, text: string): string {
+function macOf(key: Buffer, name: string, text: string, version: number): string {
+  const of = version === 0 ? ['quorate.plan-store/1', name] : ['quorate.plan-store/2', name, version]
   // No line break stands in JSON: where the name ends is clear.
   return createHmac('sha256', key)
-    .update(`${JSON.stringify(['quorate.plan-store/1', name])}\n${text}`)
+    .update(`${JSON.stringify(of)}\n${text}`)
     .digest('hex')
 }
 
@@ -176,7 +226,7 @@ async function adopt(folder: string, key: Buffer): Promise<void> {
     else unmarked.push({ path, text })
   }
   for (const { path, text } of unmarked) {
-    await writeFile(path, `${text}${MARK}${macOf(key, relative(folder, path), text)}`)
+    await writeFile(path, mark(text, { key, name: relative(folder, path), version: 0 }))
   }
 }
 
