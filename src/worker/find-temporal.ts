@@ -8,7 +8,7 @@ import { constants } from 'node:fs'
 import { access, chmod, lstat, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { takeEnvironment } from '../config/index.ts'
+import { takeEnvironment, withoutSecrets } from '../config/index.ts'
 import { assertPrivateFolder, ensurePrivateFolder } from '../local/index.ts'
 import { WorkerError } from './error.ts'
 
@@ -114,7 +114,7 @@ async function build(
   const progress = setInterval(() => {
     announce(`temporal: still building (${Math.round((performance.now() - startedAt) / 1000)} s)`)
   }, 10_000)
-  const env = { ...environment, ...CHECKED, GOBIN: folder, GOFLAGS: '-ldflags=-s' }
+  const env = { ...withoutSecrets(environment), ...CHECKED, GOBIN: folder, GOFLAGS: '-ldflags=-s' }
   try {
     const module = await run(go, ['mod', 'download', '-json', `${MODULE}@v${TEMPORAL_VERSION}`], { env, signal })
     if (module.status !== 0) return { failed: `go mod download failed: ${reasonOf(module.output)}` }

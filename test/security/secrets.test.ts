@@ -1,4 +1,5 @@
 /** Secrets never travel: not from the environment into definitions, and no value from outside changes what a policy is made of. */
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -19,6 +20,31 @@ function loadWith(name: string, declares: boolean) {
   const text = `${HEAD}${declares ? `variables: [${name}]\n` : ''}policies: { p: { effect: allow, notes: "see \${env.${name}}" } }\n`
   return loadFiles({ 'a.yaml': text }, { env: { ORG: ORGANIZATION_ID, [name]: SECRET }, vars: {} })
 }
+
+describe('secrets: variables of the environment that hold secrets of quorate', () => {
+  test('are taken out of it when it is read, so that a child has none; the background process has those of the service', () => {
+    const names = ['API_KEY', 'PAYLOAD_KEY', 'SMTP_PASSWORD', 'SMS_PASSWORD', 'CAPTCHA_SECRET'].map(
+      (one) => `QUORATE_${one}`,
+    )
+    const program = `
+      import { environmentOfBackground, takeEnvironment } from ${JSON.stringify(new URL('../../src/config/index.ts', import.meta.url))}
+      import { execFileSync } from 'node:child_process'
+      const taken = [takeEnvironment(), takeEnvironment()]
+      const child = execFileSync('/usr/bin/env', { encoding: 'utf8' })
+      console.log(JSON.stringify({ taken, child, background: environmentOfBackground() }))`
+    const env = {
+      PATH: process.env['PATH'],
+      QUORATE_DATA_DIR: '/d',
+      ...Object.fromEntries(names.map((name) => [name, SECRET])),
+    }
+    const out = execFileSync(process.execPath, ['--input-type=module', '-e', program], { env, encoding: 'utf8' })
+    const { taken, child, background } = JSON.parse(out)
+    for (const one of taken) expect(one).toEqual(env)
+    expect(child).toContain('QUORATE_DATA_DIR=/d\n')
+    expect(child).not.toContain(SECRET)
+    expect(Object.keys(background).filter((name) => background[name] === SECRET)).toEqual(names.slice(2))
+  })
+})
 
 describe('secrets: variables of the environment in definitions', () => {
   const names = [

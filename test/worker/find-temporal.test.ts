@@ -31,7 +31,7 @@ function goOf(sum: string): void {
     'bin',
     'go',
     [
-      'echo "$@" >> "$HOME/arguments"; echo "$GOSUMDB $GOFLAGS $GOPRIVATE$GOINSECURE$GONOSUMDB" > "$HOME/settings"',
+      'env > "$HOME/environment"; echo "$@" >> "$HOME/arguments"; echo "$GOSUMDB $GOFLAGS $GOPRIVATE$GOINSECURE$GONOSUMDB" > "$HOME/settings"',
       `if [ "$1" = mod ]; then printf '{"Sum": "${sum}"}\\n'; exit 0; fi`,
       'printf "#!/bin/sh\\n" > "$GOBIN/server"',
     ].join('\n'),
@@ -39,6 +39,19 @@ function goOf(sum: string): void {
 }
 
 describe('temporal server binary: the order in which it is looked for', () => {
+  test('the finding: the compiler of the source gets no secret of quorate', async () => {
+    goOf(SUM)
+    const names = ['API_KEY', 'PAYLOAD_KEY', 'SMTP_PASSWORD', 'SMS_PASSWORD', 'CAPTCHA_SECRET'].map(
+      (one) => `QUORATE_${one}`,
+    )
+    const secrets = Object.fromEntries(names.map((name) => [name, 'a secret']))
+    const path = environment(join(home, 'bin'), '/usr/bin', '/bin')
+    await findTemporal({ announce, environment: { ...path, ...secrets, GOPROXY: 'https://proxy.test' } })
+    const given = readFileSync(join(home, 'environment'), 'utf8')
+    expect(given).toContain('GOPROXY=https://proxy.test\n')
+    expect(given).not.toMatch(/a secret|QUORATE_/)
+  })
+
   test('the PATH comes first, and nothing is said', async () => {
     const onPath = program('bin', 'temporal-server', 'true')
     program(inCache, 'temporal-server', 'true')

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { environmentOfBackground } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { ensurePrivateFolder, readPrivate, tightenPrivate } from '../../local/index.ts'
 import { mainPath } from '../main-path.ts'
@@ -137,6 +138,7 @@ function spawnBackground(log: string): ChildProcess {
   try {
     return spawn(process.execPath, [mainPath, 'background'], {
       detached: true,
+      env: environmentOfBackground(),
       stdio: ['ignore', output, output, 'ipc'],
     })
   } finally {
