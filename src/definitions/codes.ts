@@ -62,6 +62,10 @@ export const codes = {
     solve:
       'write 1 to 255 printable characters without blanks at the ends; the code point that cannot be seen is named',
   },
+  'definitions/unseen': {
+    summary: 'a text of a definition has a character that cannot be seen',
+    solve: 'remove the character that is named; it is often pasted along, or hides what an expression says',
+  },
   'definitions/defined-twice': { summary: 'a name is defined twice', solve: 'join the two, or rename one' },
   'definitions/twin-names': {
     summary: 'two names look alike and differ in their bytes only',

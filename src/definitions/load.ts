@@ -39,6 +39,7 @@ import { parseYaml } from './parse.ts'
 import { secretsIn } from './secrets.ts'
 import { type Outside, substitute } from './substitute.ts'
 import { childOf, entryOf, type Tree } from './tree.ts'
+import { checkSeen } from './unseen.ts'
 import { readVariables } from './variables.ts'
 
 export interface LoadOptions extends Outside {
@@ -333,7 +334,7 @@ function assemble(
     ...drafts.flatMap(({ resource }) => checkLabel(resource)),
     ...checkExpressions(drafts),
   ]
-  if (!complete) return { drafts, diagnostics }
+  if (!complete) return { drafts, diagnostics: [...diagnostics, ...checkSeen(files, diagnostics)] }
   const organization = nested ? readNested(files, nested) : readOrganization(files)
   const limits = readLimits(files)
   const { forget, diagnostics: wrongForget } = readForget(files, drafts)
@@ -352,6 +353,7 @@ function assemble(
     // Where policies alone are looked at, a linter says it.
     ...(policiesOnly ? [] : [...checkActivityWords(drafts), ...checkEarlyAccess(drafts, files)]),
   )
+  diagnostics.push(...checkSeen(files, diagnostics))
   const { name, id } = policiesOnly ? { name: '', id: '', ...defined(organization) } : organization
   if (name === undefined || id === undefined) return { drafts, diagnostics }
   const content = {

@@ -1,16 +1,20 @@
 import {
+  addressDifference,
+  addressesIn,
   type Diagnostic,
   diagnostic,
   difference,
   findLookAlikes,
+  indexAddressLookAlikes,
   type ScopedName,
   toSpanJson,
 } from '../diagnostics/index.ts'
 import { kinds, scopedNames } from '../resources/index.ts'
 import { OWN_WALLET } from './address-book.ts'
 import type { Draft } from './build.ts'
+import { writtenExpressions } from './expressions.ts'
 import type { WrittenName } from './names.ts'
-import type { MapEntry } from './tree.ts'
+import { childOf, type MapEntry, textOf } from './tree.ts'
 
 /** A name with its place, and the kind that it names: `wallet`. */
 type Named = WrittenName & { readonly what: string }
@@ -21,15 +25,54 @@ export function checkLookAlikes(
   { receivers, assets }: { readonly receivers: readonly MapEntry[]; readonly assets: readonly MapEntry[] },
 ): readonly Diagnostic[] {
   const resources = drafts.map(({ resource }) => resource).filter(({ tombstone }) => !tombstone)
-  const own = scopedNames(resources).map(({ scope, of: { kind, name, span } }) =>
-    scoped(scope, { name, span, what: kinds[kind].one }),
-  )
+  const own = scopedNames(resources).map(({ scope, name, of: { kind, span, fieldSpans } }) => {
+    const { labelledBy } = kinds[kind].form
+    return scoped(scope, { name, span: fieldSpans[labelledBy ?? ''] ?? span, what: kinds[kind].one })
+  })
   const named = (entries: readonly MapEntry[], what: string) =>
     entries.map((entry) => scoped(what, { ...written(entry), what }))
   return [
     ...warnings([...own, ...named(receivers, 'receiver'), ...named(assets, 'asset')]),
     ...checkWalletNames(drafts, receivers),
+    ...checkAddresses(drafts, { receivers, assets }),
   ]
+}
+
+/**
+ * Addresses that begin and end alike: of receivers and assets, and those that policies name. One of the two is there to be taken
+ * for the other, which a person who reads a change would have to see.
+ */
+function checkAddresses(
+  drafts: readonly Draft[],
+  { receivers, assets }: { readonly receivers: readonly MapEntry[]; readonly assets: readonly MapEntry[] },
+): readonly Diagnostic[] {
+  const inBook = [
+    ...receivers.map(({ key, value }) => ({ name: key, what: 'receiver', tree: value })),
+    ...assets.map(({ key, value }) => ({ name: key, what: 'asset', tree: childOf(value, 'address') })),
+  ].flatMap(({ tree, ...of }) => {
+    const address = textOf(tree)
+    return tree && address !== undefined ? [{ address, of: { ...of, span: tree.span } }] : []
+  })
+  const inPolicies = drafts.flatMap(writtenExpressions).flatMap(({ address: policy, fill }) => {
+    const { text, locate } = fill(() => '')
+    return addressesIn(text).map((address) => {
+      const at = text.indexOf(address)
+      return { address, of: { name: policy, what: 'an address in', span: locate(at, at + address.length) } }
+    })
+  })
+  const known = indexAddressLookAlikes<Named>([])
+  return [...inBook, ...inPolicies].flatMap(({ address, of }) => {
+    // One that is named once more is told of where it stands first.
+    const like = known.has(address) ? undefined : known.find(address)
+    known.add({ address, of })
+    if (!like) return []
+    const owner = `${like.of.what} \`${like.of.name}\`${placeOf(like.of)}`
+    const message = `${of.what} \`${of.name}\`: ${addressDifference(address, { address: like.address, of: owner })}`
+    const help = 'compare both with their owners, character by character; people compare the ends alone'
+    return [
+      diagnostic('definitions/look-alike', message, of.span, { severity: 'warning', help, related: related(like.of) }),
+    ]
+  })
 }
 
 /** Sub-organizations, and the organization that holds them. */

@@ -8,6 +8,7 @@ export { type Diagnostic, diagnostic, hasErrors, type Related, type Severity, so
 export { QuorateError, type QuorateErrorOptions, toErrorJson } from './error.ts'
 export { findKeyMaterial, keyPlaces, placeInWords, withoutKeyMaterial, withoutKeys } from './key-material.ts'
 export { difference, findLookAlikes, indexLookAlikes, type ScopedName } from './look-alike.ts'
+export { addressDifference, addressesIn, indexAddressLookAlikes } from './look-alike-address.ts'
 export { markdownCode, markdownText } from './markdown.ts'
 export {
   codePoint,

@@ -1,5 +1,5 @@
 import { difference, findLookAlikes } from '../diagnostics/index.ts'
-import { type Address, type Resource, scopedNames } from '../resources/index.ts'
+import { type Address, kinds, type Resource, scopedNames } from '../resources/index.ts'
 import type { Pair } from './diff.ts'
 import type { LookAlikeNames, Plan } from './document.ts'
 import { compareText } from './lock.ts'
@@ -13,16 +13,20 @@ export function lookAlikes(pairs: readonly Pair[], unmanaged: readonly Resource[
   const stray = new Set(unmanaged)
   const staying = pairs.flatMap(({ address, desired }) =>
     desired && !desired.tombstone
-      ? [{ address, kind: desired.kind, name: desired.name, isStray: stray.has(desired) }]
+      ? [{ address, kind: desired.kind, name: desired.name, fields: desired.fields, isStray: stray.has(desired) }]
       : [],
   )
   const sorted = staying.sort((a, b) => Number(a.isStray) - Number(b.isStray) || compareText(a.address, b.address))
-  const found = findLookAlikes(scopedNames(sorted)).map(({ one: { of: one }, like: { of: like } }): LookAlikeNames => {
+  const found = findLookAlikes(scopedNames(sorted)).map(({ one: named, like: likeNamed }): LookAlikeNames => {
+    const [one, like] = [named.of, likeNamed.of]
     const strays = [one, like].filter(({ isStray }) => isStray).map(({ address }) => address)
     return {
       address: one.address,
       like: like.address,
-      difference: difference(one.name, like.name),
+      difference:
+        kinds[one.kind].form.labelledBy === undefined
+          ? difference(named.name, likeNamed.name)
+          : `they are named \`${named.name}\` and \`${likeNamed.name}\`, ${difference(named.name, likeNamed.name)}`,
       ...(strays.length === 0 ? {} : { unmanaged: strays }),
     }
   })

@@ -67,6 +67,8 @@ export interface DefinitionForm {
   readonly shape: 'map' | 'values' | 'list' | 'one' | 'value' | 'folder'
   /** Entries may say `renamedFrom: <old name>`. @default false */
   readonly renamable?: boolean
+  /** The field by which people tell entries of a list apart; without it they tell them by what they say. */
+  readonly labelledBy?: string
   /** The one form of a name that may be written in several. */
   readonly nameOf?: (written: string) => string
 }

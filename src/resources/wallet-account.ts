@@ -45,7 +45,7 @@ export const walletAccount: ResourceKind = {
   one: 'wallet account',
   many: 'wallet accounts',
   parent: 'wallet',
-  form: { key: 'accounts', shape: 'list' },
+  form: { key: 'accounts', shape: 'list', labelledBy: 'name' },
   fields: {
     path: {
       compare: 'exact',

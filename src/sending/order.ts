@@ -1,7 +1,8 @@
 import type { SendOrder } from '../../activities/index.ts'
-import { chainName, type Namespace, namespaceOfAddress, namespaces } from '../chain/index.ts'
+import { chainName, isSameAddress, type Namespace, namespaceOfAddress, namespaces } from '../chain/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import { type Assets, OWN_WALLET } from '../definitions/index.ts'
+import { addressDifference, indexAddressLookAlikes } from '../diagnostics/index.ts'
 import { readWalletAccounts } from '../live/index.ts'
 import type { Wire } from '../protocol/index.ts'
 import { takeOptionalText, takeText } from '../resources/index.ts'
@@ -32,6 +33,14 @@ export interface Directory {
   readonly wallets: readonly WalletEntry[]
   /** Addresses of private keys, where an address may be meant. */
   readonly privateKeys: readonly string[]
+  /** Addresses of all wallets, of whatever chain, which others may be taken for. */
+  readonly ownAddresses?: readonly KnownAddress[]
+}
+
+/** An address, and who has it, in words. */
+export interface KnownAddress {
+  readonly address: string
+  readonly of: string
 }
 
 export interface WalletEntry {
@@ -208,7 +217,7 @@ function assertOwn(party: Receiver, { wallets, privateKeys }: Directory): Receiv
 
 function findReceiver(written: string, place: Place): Receiver {
   const itself = findAddress(written, place)
-  if (itself !== undefined) return itself
+  if (itself !== undefined) return assertNoTwin(itself, place.directory)
   // First of all: whatever the address book holds, no name in it is taken for a wallet of the organization.
   if (written.startsWith(OWN_WALLET)) {
     return { name: written, address: findAccount(written.slice(OWN_WALLET.length), place).address }
@@ -219,6 +228,27 @@ function findReceiver(written: string, place: Place): Receiver {
     return fitting({ name: written, address }, { namespace: namespaceOfAddress(address), ...place })
   }
   throw unknownName('receiver', written, Object.keys(addressBook))
+}
+
+/** All addresses that have names. */
+export function knownAddresses({ addressBook, ownAddresses = [] }: Directory): readonly KnownAddress[] {
+  const inBook = Object.entries(addressBook).map(([name, address]) => ({ address, of: `receiver ${name}` }))
+  return [...inBook, ...ownAddresses]
+}
+
+/**
+ * Refuses an address without a name that begins and ends like one that has a name: it comes out of a list of payments, into which
+ * anybody can send something from an address of their choice (address poisoning).
+ */
+function assertNoTwin(party: Receiver, directory: Directory): Receiver {
+  const known = knownAddresses(directory)
+  if (known.some(({ address }) => isSameAddress(address, party.address))) return party
+  const like = indexAddressLookAlikes(known).find(party.address)
+  if (!like) return party
+  throw usage(
+    addressDifference(party.address, like),
+    `if ${like.of} is meant, pay by that name; if this one is, give it a name of its own in \`addressBook\` of the definitions first`,
+  )
 }
 
 /** An address that was written as it is. */

@@ -30,8 +30,9 @@ export async function readKnown(
   { names, parties }: { readonly names: SendNames; readonly parties: readonly string[] },
 ): Promise<Known> {
   const client = reader(place)
-  const [directory, actual] = await Promise.all([readDirectory(client, { ...names, parties }), readActual(client)])
+  const [named, actual] = await Promise.all([readDirectory(client, { ...names, parties }), readActual(client)])
   const { baseUrl, organizationId: id } = place
+  const directory = { ...named, ownAddresses: ownAddresses(actual) }
   const organization = { id, name: actual.organizationName, baseUrl }
   return {
     directory,
@@ -41,6 +42,12 @@ export async function readKnown(
     world: worldOfActual(actual, place.now()),
     partyCheck: createPartyCheck(directory),
   }
+}
+
+function ownAddresses({ resources }: Actual): NonNullable<Directory['ownAddresses']> {
+  return resources.flatMap(({ kind, parent, known }) =>
+    kind === 'walletAccount' && known?.address !== undefined ? [{ address: known.address, of: `${parent}` }] : [],
+  )
 }
 
 /** Says what an order will do and what will come of asking for it. */

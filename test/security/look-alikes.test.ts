@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { namesIn } from '../../src/cli/views/look-alikes.ts'
+import { lookAlikesOf, namesIn } from '../../src/cli/views/look-alikes.ts'
 import { renderConfusables } from '../../src/diagnostics/generate.ts'
 import { CONFUSABLES } from '../../src/diagnostics/generated/confusables.gen.ts'
 import { difference, findLookAlikes, printable } from '../../src/diagnostics/index.ts'
@@ -114,6 +114,44 @@ describe('look-alikes: a proposal', () => {
     expect(namesIn(made, type)).toContainEqual({ kind, name: 'nаme' })
   })
 
+  test('is shown with the accounts and addresses in it that look like those of the wallet, of policies, and each other', () => {
+    const [OWN, TWIN] = ['0xa1b2c30000000000000000000000000000001d4e', '0xa1b2c3000000000000000000000000eeeeee1d4e']
+    const wallet = { address: 'wallet.hot', kind: 'wallet', name: 'hot', id: crypto.randomUUID(), fields: {} } as const
+    const account = {
+      address: "walletAccount.hot[\"m/44'/60'/0'/0/0 ethereum\"]",
+      kind: 'walletAccount',
+      name: "m/44'/60'/0'/0/0 ethereum",
+      parent: wallet.address,
+      fields: { name: 'main' },
+      known: { address: OWN },
+    } as const
+    const policy = {
+      address: 'policy.p',
+      kind: 'policy',
+      name: 'p',
+      fields: { condition: `eth.tx.to == '${TWIN}'` },
+    } as const
+    const alike = (type: string, intent: object) =>
+      lookAlikesOf({ type, intent, votes: [] } as never, { resources: [wallet, account, policy] })
+    const accounts = ['main', 'mаin', 'new', 'nеw'].map((name) => ({ name }))
+    const create = { createWalletAccountsIntent: { walletId: wallet.id, accounts } }
+    expect(alike('ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS', create)).toMatchObject([
+      { kind: 'walletAccount', name: 'mаin', like: account.address },
+      { kind: 'walletAccount', name: 'nеw', like: 'walletAccount.hot.new' },
+    ])
+    const send = (to: string) =>
+      alike('ACTIVITY_TYPE_ETH_SEND_TRANSACTION', { ethSendTransactionIntent: { from: OWN, to } })
+    expect(send(OWN)).toEqual([expect.objectContaining({ kind: 'address', name: OWN, like: 'policy.p' })])
+    const third = TWIN.replace('eeeeee', 'dddddd')
+    expect(send(third).at(-1)).toEqual({
+      kind: 'address',
+      name: third,
+      like: account.address,
+      difference: `${third} begins and ends like ${OWN} of ${account.address}, and differs from its character 33 on`,
+    })
+    expect(send('0xa1b2c3000000000000000000000000eeeeee1d4f').map(({ name }) => name)).toEqual([OWN])
+  })
+
   test('is shown beside what lives under a name that looks like its own, and so is who asks for it', async () => {
     const service = await startTestService()
     onTestFinished(() => service.close())
@@ -178,6 +216,50 @@ describe('look-alikes: a payment', () => {
     privateKeys: [],
     wallets: [wallet('treasury', TREASURY), wallet('trеasury', OTHER)],
   }
+
+  const [EXCHANGE, TWIN] = ['0xA1b2c30000000000000000000000000000001D4E', '0xa1b2fff00000000000000000000000000fff1d4e']
+
+  test('to an address that begins and ends like one that has a name is refused; by a name it is shown beside its twin', () => {
+    const own = { address: TWIN.replace('a1b2', 'c0de'), of: 'wallet.hot' }
+    const known = { ...directory, addressBook: { exchange: EXCHANGE.toLowerCase() }, ownAddresses: [own] }
+    const make = (to: string, directory: typeof known) =>
+      makeOrder({ reference: 'A', from: TREASURY, to, amount: '1eth', chain: 'eip155:1' } as never, {
+        directory,
+        organization: { id: '', name: '', baseUrl: '' },
+        now: 0,
+      })
+    expect(() => make(TWIN, known)).toThrow(
+      `${TWIN} begins and ends like ${EXCHANGE.toLowerCase()} of receiver exchange, and differs from its character 7 on`,
+    )
+    expect(() => make(TWIN.replace('a1b2fff', 'c0de777'), known)).toThrow(
+      'of wallet.hot, and differs from its character 7',
+    )
+    // Written otherwise it is the same; one more or less character at an end is another look.
+    expect(make(EXCHANGE.toLowerCase(), known).parameters).toMatchObject({ to: EXCHANGE.toLowerCase() })
+    expect(make(TWIN.replace('1d4e', '1d4f'), known).to).toBe(TWIN.replace('1d4e', '1d4f'))
+    const both = { ...known, addressBook: { ...known.addressBook, other: TWIN } }
+    expect(make(TWIN, both).parameters).toMatchObject({ to: TWIN })
+    const check = createPartyCheck(both)
+    expect(check({ from: TREASURY, to: 'other' })).toEqual([
+      `receiver other: ${TWIN} begins and ends like ${EXCHANGE.toLowerCase()} of receiver exchange, and differs from its character 7 on`,
+    ])
+    expect(check({ from: TREASURY, to: 'exchange' })).toHaveLength(1)
+    // Two rows of one batch.
+    expect(check({ from: TREASURY, to: '0x7777000000000000000000000000000000007777' })).toEqual([])
+    expect(check({ from: TREASURY, to: '0x7777000000000000000000000000000000017777' })).toHaveLength(1)
+  })
+
+  test('from an account that is named like another of its wallet is shown so', () => {
+    const accounts = [
+      { address: TREASURY, name: 'hot' },
+      { address: OTHER, name: 'hоt' },
+    ]
+    const [first] = directory.wallets
+    const check = createPartyCheck({ ...directory, addressBook: {}, wallets: [{ ...first!, accounts }] })
+    expect(check({ from: 'treasury/hot', to: TREASURY })).toEqual([
+      'account treasury/hot looks like treasury/hоt: `o` (U+006F) in place of `о` (U+043E)',
+    ])
+  })
 
   test('the finding: an entry of the address book named like a wallet does not win where the wallet is meant', () => {
     const request = { reference: 'A', from: 'treasury', to: 'wallet.treasury', amount: '1eth', chain: 'eip155:1' }

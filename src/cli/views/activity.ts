@@ -160,6 +160,7 @@ function reasonsOf({ failureDetails = [] }: ActivityView): readonly string[] {
 }
 
 function lookAlikeText({ kind, name, like, difference }: LookAlikeView): string {
+  if (kind === 'address') return `address ${difference}`
   return `${kinds[kind].one} ${name} looks like ${like}: ${difference}`
 }
 

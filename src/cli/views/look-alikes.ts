@@ -1,11 +1,29 @@
-import { difference, indexLookAlikes } from '../../diagnostics/index.ts'
+import {
+  addressDifference,
+  addressesIn,
+  difference,
+  indexAddressLookAlikes,
+  indexLookAlikes,
+} from '../../diagnostics/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { type Actual, type Address, formatAddress, idsIn, type KindName, scopedNames } from '../../resources/index.ts'
+import {
+  type Actual,
+  type Address,
+  formatAddress,
+  idsIn,
+  type KindName,
+  kinds,
+  parseAddress,
+  type Resource,
+  scopedNames,
+} from '../../resources/index.ts'
 
 /** A name that an activity gives, or somebody's or something's that it is about, beside another that looks like it. */
 export interface LookAlikeView {
-  readonly kind: KindName
+  readonly kind: KindName | 'address'
+  /** Of an address: itself. */
   readonly name: string
+  /** Of an address: who has the other, or which policy names it. */
   readonly like: Address
   /** In words: `only blanks differ`. */
   readonly difference: string
@@ -28,6 +46,7 @@ const NAMES: Readonly<Record<string, KindName>> = {
 /** What `name` and `label` mean, by the type of the activity. */
 const OF_TYPE: readonly (readonly [type: RegExp, member: string, kind: KindName])[] = [
   [/_WEBHOOK_ENDPOINT/, 'name', 'webhook'],
+  [/_WALLET_ACCOUNT|_CREATE_WALLET$/, 'name', 'walletAccount'],
   [/_SMART_CONTRACT_INTERFACE/, 'label', 'smartContractInterface'],
   [/_INVITATIONS?/, 'receiverUserName', 'invitation'],
 ]
@@ -40,20 +59,56 @@ export function lookAlikesOf(
   activity: Pick<Wire.Activity, 'type' | 'intent' | 'votes'>,
   { resources }: Pick<Actual, 'resources'>,
 ): readonly LookAlikeView[] {
-  const index = indexLookAlikes(scopedNames(resources))
+  const index = indexLookAlikes<Subject>(scopedNames(resources))
   const byId = new Map(resources.map((resource) => [resource.id, resource]))
-  const mentioned = [...new Set(idsIn(JSON.stringify(activity.intent)))].flatMap((id) => byId.get(id) ?? [])
-  const named = (kind: KindName, name: string) => ({ kind, name, address: formatAddress(kind, name) })
+  const intent = JSON.stringify(activity.intent)
+  const mentioned = [...new Set(idsIn(intent))].flatMap((id) => byId.get(id) ?? [])
+  const given = namesIn(activity.intent, activity.type)
+  // The wallet of accounts is named by its id, made with them, or that of the account.
+  const wallet =
+    mentioned.find(({ kind }) => kind === 'wallet')?.address ??
+    mentioned.find(({ kind }) => kind === 'walletAccount')?.parent ??
+    formatAddress('wallet', given.find(({ kind }) => kind === 'wallet')?.name ?? '')
+  const named = (kind: KindName, name: string): Subject => {
+    const holders = kinds[kind].parent === 'wallet' ? parseAddress(wallet)!.names : []
+    const { labelledBy } = kinds[kind].form
+    const fields = labelledBy === undefined ? {} : { [labelledBy]: name }
+    return { kind, name, address: formatAddress(kind, ...holders, name), fields }
+  }
   const subjects = [
-    ...namesIn(activity.intent, activity.type).map(({ kind, name }) => named(kind, name)),
-    ...mentioned.map(({ kind, name, address }) => ({ kind, name, address })),
+    ...given.map(({ kind, name }) => named(kind, name)),
+    ...mentioned,
     ...activity.votes.map(({ user }) => named('user', user.userName)),
   ]
-  const found = scopedNames(subjects).flatMap(({ scope, name, of: { kind } }) => {
+  const found = scopedNames(subjects).flatMap((one) => {
+    const { scope, name, of } = one
     const like = index.find({ scope, name })
-    return like ? [{ kind, name, like: like.of.address, difference: difference(name, like.name) }] : []
+    // Names of one request are compared with each other, too.
+    index.add(one)
+    return like ? [{ kind: of.kind, name, like: like.of.address, difference: difference(name, like.name) }] : []
   })
-  return found.filter((one, at) => found.findIndex(({ kind, name }) => kind === one.kind && name === one.name) === at)
+  const distinct = found.filter(
+    (one, at) => found.findIndex(({ kind, name }) => kind === one.kind && name === one.name) === at,
+  )
+  return [...distinct, ...addressesAlike(intent, resources)]
+}
+
+type Subject = Pick<Resource, 'kind' | 'name' | 'address' | 'fields'>
+
+/** Addresses of an intent beside those of wallets, of contract interfaces and of live policies that begin and end alike. */
+function addressesAlike(intent: string, resources: Actual['resources']): readonly LookAlikeView[] {
+  const index = indexAddressLookAlikes(
+    resources.flatMap(({ address: of, known, fields, kind }) => {
+      const held = known?.address === undefined ? [] : [known.address]
+      const written = kind === 'policy' || kind === 'smartContractInterface' ? addressesIn(JSON.stringify(fields)) : []
+      return [...held, ...written].map((address) => ({ address, of }))
+    }),
+  )
+  return addressesIn(intent).flatMap((address): readonly LookAlikeView[] => {
+    const like = index.find(address)
+    index.add({ address, of: 'another address in it' })
+    return like ? [{ kind: 'address', name: address, like: like.of, difference: addressDifference(address, like) }] : []
+  })
 }
 
 /** Every name that an intent gives, at any depth. */

@@ -20,6 +20,7 @@ export function fromWire(record: WireRecord, wallet: Resource): Resource {
   const format = isAddressFormat(wireFormat) ? addressFormats[wireFormat].name : wireFormat
   const label = takeOptionalText(record, 'name', 'wallet account')
   const name = walletAccountName(path, format)
+  const address = takeOptionalText(record, 'address', 'wallet account')
   return {
     address: formatAddress('walletAccount', wallet.name, name),
     kind: 'walletAccount',
@@ -33,6 +34,7 @@ export function fromWire(record: WireRecord, wallet: Resource): Resource {
       format,
       ...(label === undefined ? {} : { name: label }),
     },
+    ...(address === undefined ? {} : { known: { address } }),
   }
 }
 
