@@ -1,14 +1,14 @@
 import { ApplicationFailure } from '@temporalio/common'
 import type { Logger } from '../src/telemetry/index.ts'
 import { type ApplyActivities, createApplyActivities } from './apply.ts'
-import { type BatchActivities, createBatchActivities } from './batches.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { toFailure } from './failure.ts'
 import { createInsideActivities, type InsideActivities } from './inside.ts'
+import { createSendBatchActivities, type SendBatchActivities } from './send-batches.ts'
 import { createSendActivities, type SendActivities } from './sends.ts'
 
 /** Everything that workflows may ask of the world. */
-export type Activities = ApplyActivities & InsideActivities & SendActivities & BatchActivities
+export type Activities = ApplyActivities & InsideActivities & SendActivities & SendBatchActivities
 
 /** Builds the Temporal activities. They raise only `ApplicationFailure`, with `type` = our code. */
 export function createActivities(deps: ActivityDependencies): Activities {
@@ -16,7 +16,7 @@ export function createActivities(deps: ActivityDependencies): Activities {
     ...createApplyActivities(deps),
     ...createInsideActivities(deps),
     ...createSendActivities(deps),
-    ...createBatchActivities(deps),
+    ...createSendBatchActivities(deps),
   }
   return raisingFailures(all, deps.logger)
 }

@@ -3,8 +3,7 @@
  * run any number of times, and raises nothing but `ApplicationFailure` with our code as its type. Bodies are made from
  * what the workflow recorded and stored before they are sent. Relies on a plan store that all workers share.
  */
-export { batchIdOf, countsOf, isRowOver } from './batch-ledger.ts'
-export type { BatchCounts, RowStand, RowState, SendBatch, SendBatchProgress } from './batch-model.ts'
+
 export { applyCodes } from './codes.ts'
 export { type Activities, createActivities } from './create.ts'
 export type { ActivityDependencies } from './dependencies.ts'
@@ -15,5 +14,7 @@ export { type MadeByRuns, readMade } from './made.ts'
 export type { ApplyProgress, BatchProgress, Failure, InsideProgress, InsideStand } from './model.ts'
 export { createPlanStore, type PlanStore } from './plan-store.ts'
 export { nameOfRun } from './run-ledger.ts'
+export { batchIdOf, countsOf, isRowOver } from './send-batch-ledger.ts'
+export type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchProgress } from './send-batch-model.ts'
 export { sendIdOf } from './send-ledger.ts'
 export { isSameSend, isSendOver, type SendOrder, type SendProgress, type TransactionReceipt } from './send-model.ts'

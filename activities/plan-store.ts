@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
 import { digestInside, digestOf, type Plan, plansInside, withoutInside } from '../src/plan/index.ts'
-import { type BatchLedger, createBatchLedger } from './batch-ledger.ts'
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
 import { createRecords } from './records.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
+import { createSendBatchLedger, type SendBatchLedger } from './send-batch-ledger.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
 import { fileNameOf, read, versionOf, write } from './store-files.ts'
 import { createVerifiedPlans } from './verified-plans.ts'
@@ -43,7 +43,7 @@ export interface PlanStore {
   /** The sends by their references. */
   readonly sends: SendLedger
   /** Sends that were begun together. */
-  readonly batches: BatchLedger
+  readonly batches: SendBatchLedger
 }
 
 /**
@@ -149,7 +149,7 @@ export function createPlanStore(folder: string): PlanStore {
 
     runs,
     sends,
-    batches: createBatchLedger(folder, records, sends),
+    batches: createSendBatchLedger(folder, records, sends),
   }
   return store
 }

@@ -15,11 +15,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { InsideProgress } from '../activities/model.ts'
-import { beginApart } from './begin-apart.ts'
 import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
 import { InsideRun } from './inside-run.ts'
 import { applyNews, cancel, insideProgress, nudge } from './messages.ts'
 import { applyId } from './names.ts'
+import { startDetached } from './start-detached.ts'
 import { AtRest, persist, steps, toFailure } from './steps.ts'
 
 /** How often it looks by itself, for when nobody tells it any more. */
@@ -77,7 +77,7 @@ async function open(run: InsideRun, index: number): Promise<void> {
     const { organizationId, planDigest } = opened
     run.change(index, { organizationId, planDigest })
     const input: ApplyInput = { ...opened, tells: workflowInfo().workflowId }
-    if (await beginApart('apply', { workflowId: applyId(organizationId), input })) {
+    if (await startDetached('apply', { workflowId: applyId(organizationId), input })) {
       run.began(index)
       await persist(run, show, () => steps.keepInside(step))
     } else {

@@ -17,9 +17,9 @@ import {
 } from '@temporalio/workflow'
 import type { ApplyProgress, Failure } from '../activities/model.ts'
 import { ApplyRun } from './apply-run.ts'
-import { beginApart } from './begin-apart.ts'
 import type { ApplyInput, ApplyInsideInput } from './inputs.ts'
 import { applyNews, cancel, insideWorkflow, nudge, progress } from './messages.ts'
+import { startDetached } from './start-detached.ts'
 import { AtRest, createPace, MOST_STALE, persist, steps, toFailure, VOTE_AGAIN_MS } from './steps.ts'
 
 export async function apply(input: ApplyInput): Promise<ApplyProgress> {
@@ -54,7 +54,7 @@ export async function apply(input: ApplyInput): Promise<ApplyProgress> {
 async function beginInside({ organizationId, planDigest, inside, tells }: ApplyInput): Promise<void> {
   if (!inside || tells === undefined) return
   const input: ApplyInsideInput = { organizationId, planDigest, run: inside.run }
-  await beginApart('applyInside', { workflowId: tells, input })
+  await startDetached('applyInside', { workflowId: tells, input })
 }
 
 /** Makes a function that tells how the run stands, and of which batches it was not told before; one that has ended hears nothing. */

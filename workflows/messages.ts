@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
-import type { SendBatchProgress, SendNews } from '../activities/batch-model.ts'
 import type { ApplyNews, ApplyProgress, InsideProgress } from '../activities/model.ts'
+import type { SendBatchProgress, SendNews } from '../activities/send-batch-model.ts'
 import type { SendProgress } from '../activities/send-model.ts'
 
 /** Where the apply stands. */

@@ -10,4 +10,5 @@ export const applyInsideId = (organizationId: string, name: string) => `apply-in
 export const sendWorkflowId = (organizationId: string, sendId: string) => `send/${organizationId}/${sendId}`
 
 /** The same rows are one batch. */
-export const batchWorkflowId = (organizationId: string, batchId: string) => `send-batch/${organizationId}/${batchId}`
+export const sendBatchWorkflowId = (organizationId: string, batchId: string) =>
+  `send-batch/${organizationId}/${batchId}`

@@ -13,13 +13,13 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { BatchCounts, BatchedSend, SendBatchProgress } from '../activities/batch-model.ts'
-import type { BatchNews } from '../activities/batches.ts'
 import type { Failure } from '../activities/model.ts'
-import { beginApart } from './begin-apart.ts'
+import type { BatchedSend, SendBatchCounts, SendBatchProgress } from '../activities/send-batch-model.ts'
+import type { SendBatchNews } from '../activities/send-batches.ts'
 import { batchProgress, nudge, resume, stop, told } from './messages.ts'
 import { sendWorkflowId } from './names.ts'
 import type { SendInput } from './send.ts'
+import { startDetached } from './start-detached.ts'
 import { createPace, persist, rest, steps, toFailure, type Waiter } from './steps.ts'
 
 export interface SendBatchInput {
@@ -38,7 +38,7 @@ interface BatchRecord {
   readonly begun: number
   readonly more: boolean
   readonly stopped: boolean
-  readonly counts: BatchCounts
+  readonly counts: SendBatchCounts
   readonly submitted: boolean
   readonly quiet: number
 }
@@ -137,8 +137,8 @@ async function carryOut(run: BatchRun): Promise<void> {
   }
 }
 
-function differ(one: BatchCounts, other: BatchCounts): boolean {
-  const states = Object.keys({ ...one, ...other }) as (keyof BatchCounts)[]
+function differ(one: SendBatchCounts, other: SendBatchCounts): boolean {
+  const states = Object.keys({ ...one, ...other }) as (keyof SendBatchCounts)[]
   return states.some((state) => one[state] !== other[state])
 }
 
@@ -168,7 +168,7 @@ async function stopRest(run: BatchRun): Promise<void> {
   run.nudge()
 }
 
-async function askFrom(run: BatchRun, from: number): Promise<BatchNews> {
+async function askFrom(run: BatchRun, from: number): Promise<SendBatchNews> {
   const { batchId } = run.input
   const asked = await persist(run, unshown, () => steps.askBatch({ batchId, from }))
   const { quiet, stopped } = run.record
@@ -189,11 +189,11 @@ async function begin(run: BatchRun, { sendId, reference }: BatchedSend): Promise
   const { organizationId } = run.input
   const input: SendInput = { organizationId, sendId, batched: { reference } }
   const workflowId = sendWorkflowId(organizationId, sendId)
-  if (await beginApart('send', { workflowId, input })) run.children++
+  if (await startDetached('send', { workflowId, input })) run.children++
 }
 
 /** Tells a send what is new; a send whose workflow was ended is begun again, with the same bytes. */
-async function tell(run: BatchRun, one: BatchNews['news'][number]): Promise<void> {
+async function tell(run: BatchRun, one: SendBatchNews['news'][number]): Promise<void> {
   const handle = getExternalWorkflowHandle(sendWorkflowId(run.input.organizationId, one.sendId))
   await handle.signal(told, one.news).catch(() => begin(run, one))
 }

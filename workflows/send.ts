@@ -8,8 +8,8 @@
  * has no deadline, and what is final is never tried again.
  */
 import { CancellationScope, ContinueAsNew, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow'
-import type { SendNews } from '../activities/batch-model.ts'
 import type { Failure } from '../activities/model.ts'
+import type { SendNews } from '../activities/send-batch-model.ts'
 import type { SendActivityState, SendProgress } from '../activities/send-model.ts'
 import { nudge, sendProgress, told } from './messages.ts'
 import { createPace, MOST_STALE, persist, rest, steps, toFailure, VOTE_AGAIN_MS, type Waiter } from './steps.ts'

@@ -24,7 +24,7 @@ export function hideReferences(value: string): HiddenReferences {
       parts.push({ text: written, start, end })
       continue
     }
-    const number = standIn(value, shown.size)
+    const number = placeholder(value, shown.size)
     shown.set(number, written)
     parts.push({ text: number, start, end })
   }
@@ -47,7 +47,7 @@ export function hideReferences(value: string): HiddenReferences {
 }
 
 /** A number that the text does not have, and of which none is a part of another. */
-function standIn(value: string, index: number): string {
+function placeholder(value: string, index: number): string {
   let number = 10n ** 30n + BigInt(index)
   while (value.includes(String(number))) number += 10n ** 6n
   return String(number)

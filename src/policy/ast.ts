@@ -3,38 +3,38 @@
  * with three operands, so that a long list of clauses is not a deep tree.
  */
 export type Expression =
-  | (Place & { readonly kind: 'bool'; readonly value: boolean })
-  | (Place & { readonly kind: 'int'; readonly value: bigint })
-  | (Place & { readonly kind: 'string'; readonly value: string })
-  | (Place & { readonly kind: 'list'; readonly items: readonly Expression[] })
-  | (Place & { readonly kind: 'struct'; readonly fields: readonly StructEntry[] })
-  | (Place & { readonly kind: 'name'; readonly name: string })
-  | (Place & { readonly kind: 'call'; readonly name: Identifier; readonly args: readonly Expression[] })
-  | (Place & { readonly kind: 'member'; readonly target: Expression; readonly name: Identifier })
-  | (Place & {
+  | (TextRange & { readonly kind: 'bool'; readonly value: boolean })
+  | (TextRange & { readonly kind: 'int'; readonly value: bigint })
+  | (TextRange & { readonly kind: 'string'; readonly value: string })
+  | (TextRange & { readonly kind: 'list'; readonly items: readonly Expression[] })
+  | (TextRange & { readonly kind: 'struct'; readonly fields: readonly StructEntry[] })
+  | (TextRange & { readonly kind: 'name'; readonly name: string })
+  | (TextRange & { readonly kind: 'call'; readonly name: Identifier; readonly args: readonly Expression[] })
+  | (TextRange & { readonly kind: 'member'; readonly target: Expression; readonly name: Identifier })
+  | (TextRange & {
       readonly kind: 'method'
       readonly target: Expression
       readonly name: Identifier
       readonly args: readonly Expression[]
     })
   | Quantifier
-  | (Place & { readonly kind: 'index'; readonly target: Expression; readonly index: Expression })
-  | (Place & {
+  | (TextRange & { readonly kind: 'index'; readonly target: Expression; readonly index: Expression })
+  | (TextRange & {
       readonly kind: 'slice'
       readonly target: Expression
       readonly from: Expression
       readonly to: Expression
     })
-  | (Place & { readonly kind: 'not'; readonly operand: Expression })
-  | (Place & {
+  | (TextRange & { readonly kind: 'not'; readonly operand: Expression })
+  | (TextRange & {
       readonly kind: 'compare'
       readonly operator: CompareSymbol
       readonly left: Expression
       readonly right: Expression
     })
-  | (Place & { readonly kind: 'logic'; readonly operator: LogicSymbol; readonly operands: readonly Expression[] })
+  | (TextRange & { readonly kind: 'logic'; readonly operator: LogicSymbol; readonly operands: readonly Expression[] })
 
-export type Quantifier = Place & {
+export type Quantifier = TextRange & {
   readonly kind: 'quantifier'
   readonly target: Expression
   readonly method: QuantifierName
@@ -47,12 +47,12 @@ export type CompareSymbol = '==' | '!=' | '<' | '>' | '<=' | '>=' | 'in'
 export type QuantifierName = 'all' | 'any' | 'filter'
 
 /** Where a node stands in the text: UTF-16 offsets, end exclusive, without the parentheses around it. */
-export interface Place {
+export interface TextRange {
   readonly start: number
   readonly end: number
 }
 
-export interface Identifier extends Place {
+export interface Identifier extends TextRange {
   readonly text: string
 }
 

@@ -3,7 +3,7 @@ import type { WrittenExpression } from '../definitions/index.ts'
 import { toSpanJson } from '../diagnostics/index.ts'
 import type { PolicyCount, PolicyField } from '../policy/index.ts'
 import { formatAddress } from '../resources/index.ts'
-import { standIn } from './world.ts'
+import { referenceText } from './world.ts'
 
 /** A clause: each of its two outcomes is covered when some scenario saw it. Plain data. */
 export interface CoveredClause {
@@ -39,7 +39,7 @@ export function coverageOf(counts: readonly PolicyCount[], expressions: readonly
       const address = formatAddress('policy', policyId)
       const written = expressions.find((one) => one.address === address && one.field === field)
       if (written === undefined) return []
-      const { locate } = written.fill(standIn)
+      const { locate } = written.fill(referenceText)
       return counted.map(({ start, end, text, ...times }) => {
         const missing = missingOf(times)
         return {

@@ -1,9 +1,9 @@
 import type { Span } from '../diagnostics/index.ts'
-import type { Place } from './model.ts'
+import type { FilePosition } from './model.ts'
 import type { Part } from './split.ts'
 
 /** Says where a span starts, as reports say it. */
-export type Locate = (span: Span) => Place
+export type Locate = (span: Span) => FilePosition
 
 /**
  * Finds places in one file, for which its lines are counted once: a file of ten thousand scenarios asks for as many

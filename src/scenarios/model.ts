@@ -14,28 +14,28 @@ export interface Scenario {
 /** The expectations of a scenario, each with its place; an absent member is not compared. */
 export interface Expectation {
   readonly span: Span
-  readonly outcome?: Placed<ExpectedOutcome>
-  readonly decidedBy?: Placed<readonly string[]>
-  readonly errors?: Placed<readonly string[]>
-  readonly policies?: readonly (Placed<string> & { readonly policy: string })[]
+  readonly outcome?: Spanned<ExpectedOutcome>
+  readonly decidedBy?: Spanned<readonly string[]>
+  readonly errors?: Spanned<readonly string[]>
+  readonly policies?: readonly (Spanned<string> & { readonly policy: string })[]
   /** Sorted sets of names, sorted. */
-  readonly needs?: Placed<readonly (readonly string[])[]>
+  readonly needs?: Spanned<readonly (readonly string[])[]>
 }
 
-export interface Placed<T> {
+export interface Spanned<T> {
   readonly value: T
   readonly span: Span
 }
 
 /** A place in a file, as reports say it. */
-export interface Place {
+export interface FilePosition {
   readonly path: string
   readonly line: number
   readonly column: number
 }
 
 /** The result of one scenario. Plain data: every report is made from it. */
-export interface ScenarioResult extends Place {
+export interface ScenarioResult extends FilePosition {
   readonly name: string
   readonly ok: boolean
   readonly why?: string
@@ -50,7 +50,7 @@ export interface ScenarioResult extends Place {
 }
 
 /** One expectation that was not met. */
-export interface Difference extends Place {
+export interface Difference extends FilePosition {
   /** `outcome`, `decidedBy`, `errors`, `needs`, or `policies.NAME`. */
   readonly what: string
   readonly expected: string

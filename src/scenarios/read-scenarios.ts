@@ -11,7 +11,7 @@ import {
   scenarioKeys,
   tableKeys,
 } from './form.ts'
-import type { Expectation, Placed, Scenario } from './model.ts'
+import type { Expectation, Scenario, Spanned } from './model.ts'
 import { readInterfaces } from './read-interfaces.ts'
 import { didYouMean, type RequestTools, readRequest, unknownName } from './read-request.ts'
 import { readYaml } from './read-yaml.ts'
@@ -173,7 +173,7 @@ class Reader {
     }
   }
 
-  #policyNames(tree: Tree, more: readonly string[]): Placed<readonly string[]> {
+  #policyNames(tree: Tree, more: readonly string[]): Spanned<readonly string[]> {
     const items = tree.kind === 'list' ? tree.items : [tree]
     const value = items.flatMap((item) => {
       const word = wordOf(item)
@@ -192,7 +192,7 @@ class Reader {
     return this.#tools.world.policies.map(({ name }) => name)
   }
 
-  #sets(tree: Tree): Placed<readonly (readonly string[])[]> {
+  #sets(tree: Tree): Spanned<readonly (readonly string[])[]> {
     const users = this.#tools.world.users
     const value = itemsOf(tree).map((item) =>
       (item.kind === 'list' ? item.items : [item])

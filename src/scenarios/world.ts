@@ -40,8 +40,8 @@ export interface World {
 export function worldOfDefinitions({ desired, expressions }: LoadedDefinitions): World | undefined {
   if (!desired) return undefined
   const resources = desired.resources.filter(({ tombstone }) => !tombstone)
-  const ids = Object.fromEntries(resources.map(({ address }) => [address, standIn(address)]))
-  const lookup = (address: Address) => ids[address] ?? standIn(address)
+  const ids = Object.fromEntries(resources.map(({ address }) => [address, referenceText(address)]))
+  const lookup = (address: Address) => ids[address] ?? referenceText(address)
   const texts = new Map<Address, Record<string, string>>()
   for (const { address, field, fill } of expressions)
     texts.set(address, { ...texts.get(address), [field]: fill(lookup).text })
@@ -75,7 +75,7 @@ export function worldOfActual({ resources }: Actual, nowMs: number): World {
 }
 
 /** The text of a reference. A quote in a name would end the text around it, so it is written as JSON may write it. */
-export function standIn(address: Address): string {
+export function referenceText(address: Address): string {
   return `\${${address.replaceAll("'", '\\u0027')}}`
 }
 

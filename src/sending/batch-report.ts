@@ -1,9 +1,9 @@
 /** The report of a batch, row by row; as JSON and as CSV of the same values. */
 import {
-  type BatchCounts,
   countsOf,
   type RowStand,
   type SendBatch,
+  type SendBatchCounts,
   type SendBatchProgress,
 } from '../../activities/index.ts'
 import { EXIT, type ExitCode, printable } from '../diagnostics/index.ts'
@@ -16,7 +16,7 @@ export interface BatchReport {
   readonly orderedAt: string
   /** When somebody stopped it, ISO 8601. */
   readonly stoppedAt?: string
-  readonly counts: BatchCounts
+  readonly counts: SendBatchCounts
   readonly rows: readonly ReportRow[]
 }
 

@@ -5,9 +5,9 @@ import {
   type ApplyPlace,
   assertWorker,
   BATCH,
-  batchWorkflowId,
   followRun,
   isServiceError,
+  sendBatchWorkflowId,
 } from '../operations/index.ts'
 import { ledgerOf } from './running.ts'
 
@@ -33,7 +33,7 @@ export async function beginBatch(
   const { batchId, organization } = batch
   if (resumes) await batches.resume(batchId)
   const options = {
-    workflowId: batchWorkflowId(organization.id, batchId),
+    workflowId: sendBatchWorkflowId(organization.id, batchId),
     taskQueue,
     args: [{ organizationId: organization.id, batchId, stopOnFailure }] as const,
     workflowIdConflictPolicy: 'USE_EXISTING',

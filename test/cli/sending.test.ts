@@ -11,7 +11,7 @@ import {
 } from '../../src/chain/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { renderListedSend, renderOrder, renderSend } from '../../src/cli/views/send.ts'
-import { renderBatch, renderBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
+import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderCall } from '../../src/cli/views/send-call.ts'
 import { decodeHex, printDecimal } from '../../src/encoding/index.ts'
 import { describeSend } from '../../src/sending/describe.ts'
@@ -299,7 +299,7 @@ describe('sending', () => {
     const total = { from: evil, address: FROM, chain: SEPOLIA, rows: 1, amount }
     const batch = { batchId: 'b', organization, file: evil, orderedAt: '', totals: [total] }
     const one = { row: { line: 2, cells: new Map() }, order, description, explanation, state: 'not begun' as const }
-    const batched = renderBatch({ ...batch, rows: [one] }, { style, rows: true })
+    const batched = renderSendBatch({ ...batch, rows: [one] }, { style, rows: true })
       .trimEnd()
       .split('\n')
     expect(batched).toHaveLength(3)
@@ -313,7 +313,7 @@ describe('sending', () => {
       counts: { failed: 1 },
       rows: [row],
     }
-    const lines = renderBatchEnd(report, style).split('\n')
+    const lines = renderSendBatchEnd(report, style).split('\n')
     expect(lines).toHaveLength(3)
     expect(lines[0]).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   })
@@ -352,7 +352,7 @@ describe('a batch that is stopped', () => {
       '  next           correct pay.csv and send it, or send it as it is with --resume',
       '',
     ])
-    expect(renderBatchEnd(of(states), style)).toContain(
+    expect(renderSendBatchEnd(of(states), style)).toContain(
       '  stopped  then: 3 rows not submitted, lines 3, 5 to 6; --resume sends them\n7 rows: 1 submitting, 1 waiting',
     )
   })

@@ -15,7 +15,7 @@ import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
 import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
 import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
-import { renderBatchEnd, renderBatch as renderSendBatch, renderStopped } from '../../src/cli/views/send-batch.ts'
+import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
 import {
   createSource,
@@ -332,7 +332,7 @@ const VIEWS: readonly View[] = [
     given: { aheadMs: 0, faults: [{ id: 1, path: '/public/*', times: 1 }] },
     render: renderInForce,
   },
-  { name: 'sends: the end of a batch', given: report, render: (one) => renderBatchEnd(one, style) },
+  { name: 'sends: the end of a batch', given: report, render: (one) => renderSendBatchEnd(one, style) },
   { name: 'sends: a batch that was stopped', given: report, render: (one) => renderStopped(one, style) },
   { name: 'sends: the report as CSV', given: report, render: toReportCsv },
   {

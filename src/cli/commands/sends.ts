@@ -9,7 +9,7 @@ import { writeJson } from '../io.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
 import { followListed, isOver, type ListedSend } from '../sending/following.ts'
 import { renderListedSend, toSendJson } from '../views/send.ts'
-import { renderBatchEnd } from '../views/send-batch.ts'
+import { renderSendBatchEnd } from '../views/send-batch.ts'
 
 /** Lists what was sent from here, oldest first, and how each stands, or follows what is open; the ledger knows, no service is asked. */
 export async function sends(input: CommandInput): Promise<ExitCode> {
@@ -95,6 +95,6 @@ async function reportBatch({ io, json, options, settings }: CommandInput, begins
   const report = await readBatchReport(batches, await findBatch(batches, begins))
   writeReport(options['report'], report)
   if (json) writeJson(io, report)
-  else io.out(options['csv'] === true ? toReportCsv(report) : renderBatchEnd(report, io.style))
+  else io.out(options['csv'] === true ? toReportCsv(report) : renderSendBatchEnd(report, io.style))
   return EXIT.done
 }

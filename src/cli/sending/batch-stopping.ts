@@ -4,7 +4,7 @@
  */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import type { PlanStore, SendBatch } from '../../../activities/index.ts'
-import { batchWorkflowId } from '../../operations/index.ts'
+import { sendBatchWorkflowId } from '../../operations/index.ts'
 import { type BatchReport, readBatchReport } from '../../sending/index.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
@@ -37,7 +37,7 @@ export async function tellWorkflow(
   const temporal = await findRunningTemporal(input)
   if (temporal === undefined) return false
   try {
-    await temporal.client.workflow.getHandle(batchWorkflowId(organization.id, batchId)).signal('stop')
+    await temporal.client.workflow.getHandle(sendBatchWorkflowId(organization.id, batchId)).signal('stop')
     return true
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false

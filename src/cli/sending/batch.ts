@@ -33,12 +33,12 @@ import { looking } from '../looking.ts'
 import { line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import {
-  createBatchEvents,
-  createBatchView,
+  createSendBatchEvents,
+  createSendBatchView,
   isOpen,
-  type PreparedBatch,
-  renderBatch,
-  renderBatchEnd,
+  type PreparedSendBatch,
+  renderSendBatch,
+  renderSendBatchEnd,
   toPreparedJson,
   wouldBeDenied,
 } from '../views/send-batch.ts'
@@ -55,7 +55,7 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   if (!names) return EXIT.error
   const { batch, diagnostics } = await prepare(input, place, { file: readBatchFile(path), names, path })
   if (!batch) return refuse(input, diagnostics)
-  if (!json) io.say(renderBatch(batch, { style: io.style, rows: options['dryRun'] === true }))
+  if (!json) io.say(renderSendBatch(batch, { style: io.style, rows: options['dryRun'] === true }))
   if (options['dryRun']) {
     if (json) writeJson(io, toPreparedJson(batch))
     return EXIT.done
@@ -89,7 +89,7 @@ async function prepare(
     readonly names: Parameters<typeof readKnown>[1]['names']
     readonly path: string
   },
-): Promise<{ readonly batch?: PreparedBatch; readonly diagnostics: readonly Diagnostic[] }> {
+): Promise<{ readonly batch?: PreparedSendBatch; readonly diagnostics: readonly Diagnostic[] }> {
   // Without its columns no row can be read.
   if (file.diagnostics.some(({ code }) => code !== 'cli/csv-row')) return { diagnostics: file.diagnostics }
   const named = (row: FileRow, name: SendField) => row.cells.get(name)?.text ?? ''
@@ -112,7 +112,7 @@ async function prepare(
 }
 
 /** A batch that a user stopped, for a reason, goes on only with `--resume`. */
-function assertNotStopped({ batchId, stoppedAt, rows }: PreparedBatch): void {
+function assertNotStopped({ batchId, stoppedAt, rows }: PreparedSendBatch): void {
   const held = rows.filter(({ state }) => state === 'stopped')
   if (held.length === 0) return
   throw new QuorateError(
@@ -135,7 +135,7 @@ function refuse(input: CommandInput, diagnostics: readonly Diagnostic[]): ExitCo
 }
 
 /** Denied rows stop the whole batch, or are left out with `--skip-denied`. */
-function leaveOut({ rows, totals: _, stoppedAt: __, ...batch }: PreparedBatch, skips: boolean): SendBatch {
+function leaveOut({ rows, totals: _, stoppedAt: __, ...batch }: PreparedSendBatch, skips: boolean): SendBatch {
   const denied = rows.filter(wouldBeDenied)
   if (denied.length > 0 && !skips) {
     const [first] = denied
@@ -161,12 +161,12 @@ function leaveOut({ rows, totals: _, stoppedAt: __, ...batch }: PreparedBatch, s
 
 function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<ExitCode> {
   const { io, json, options } = input
-  const events = options['events'] === true ? createBatchEvents(io, Date.now) : undefined
+  const events = options['events'] === true ? createSendBatchEvents(io, Date.now) : undefined
   events?.begun(batch)
   return withApplies(input, place, async (applies) => {
     const stopOnFailure = options['stopOnFailure'] === true
     const handle = await beginBatch(applies, { batch, stopOnFailure, resumes: options['resume'] === true })
-    const view = events ?? createBatchView(io, batch.rows.length)
+    const view = events ?? createSendBatchView(io, batch.rows.length)
     const detaches = options['detach'] === true
     const until = (progress: SendBatchProgress, first: SendBatchProgress) =>
       progress.submitted && (detaches || (!io.terminal && waitsForPeople(progress, first)))
@@ -183,7 +183,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const exit = detaches && !progress.over ? EXIT.done : exitOfBatch(report, progress)
     if (events) events.reported(report, exit)
     else if (json) writeJson(io, report)
-    else io.out(renderBatchEnd(report, io.style))
+    else io.out(renderSendBatchEnd(report, io.style))
     return exit
   })
 }

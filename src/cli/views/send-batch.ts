@@ -16,7 +16,7 @@ import { forecastLine } from './explanation.ts'
 import { named, toSendJson } from './send.ts'
 
 /** A file whose rows can all be sent. */
-export interface PreparedBatch extends Omit<SendBatch, 'rows'> {
+export interface PreparedSendBatch extends Omit<SendBatch, 'rows'> {
   readonly rows: readonly PreparedRow[]
   /** Of what is still to be sent. */
   readonly totals: readonly BatchTotal[]
@@ -40,9 +40,9 @@ export function wouldBeDenied(row: PreparedRow): boolean {
 }
 
 /** What a batch will do: denied rows always, all rows where that is asked for, and the totals. */
-export const renderBatch = view(
+export const renderSendBatch = view(
   (
-    { batchId, file, rows, totals }: PreparedBatch,
+    { batchId, file, rows, totals }: PreparedSendBatch,
     { style, rows: all }: { readonly style: Style; readonly rows: boolean },
   ): string => {
     const shown = rows.filter((one) => all || wouldBeDenied(one))
@@ -76,12 +76,12 @@ export const renderBatch = view(
 )
 
 /** The JSON form of a batch that is only looked at. */
-export function toPreparedJson({ rows, ...batch }: PreparedBatch) {
+export function toPreparedJson({ rows, ...batch }: PreparedSendBatch) {
   return { ...batch, rows: rows.map(({ row, state, ...one }) => ({ row: row.line, state, ...toSendJson(one) })) }
 }
 
 /** Shows how far a batch is. */
-export interface BatchView {
+export interface SendBatchView {
   progress(progress: SendBatchProgress): void
   ended(): void
 }
@@ -90,7 +90,7 @@ export interface BatchView {
 const LOG_MS = 5_000
 
 /** One line that is written over on a terminal; elsewhere a line when something has changed, and not too often. */
-export function createBatchView(io: Pick<Io, 'say' | 'live'>, rows: number): BatchView {
+export function createSendBatchView(io: Pick<Io, 'say' | 'live'>, rows: number): SendBatchView {
   let before = ''
   let sayNextAt = 0
   return {
@@ -126,7 +126,7 @@ function renderCounts(counts: Readonly<Partial<Record<RowState, number>>>): stri
 }
 
 /** The end of a batch: rows that are not included, and how many are in which state. */
-export const renderBatchEnd = view((report: BatchReport, style: Style): string => {
+export const renderSendBatchEnd = view((report: BatchReport, style: Style): string => {
   const { file, rows } = report
   const colours = { failed: style.error, rejected: style.error, taken: style.error } as const
   const lines = rows
@@ -212,7 +212,7 @@ function renderLines(lines: readonly number[]): string {
 const MOST_RUNS = 8
 
 /** A batch as events for machines, one JSON object a line. */
-export function createBatchEvents(io: Pick<Io, 'out'>, clock: () => number) {
+export function createSendBatchEvents(io: Pick<Io, 'out'>, clock: () => number) {
   const emit = (event: string, members: object) =>
     writeJsonLine(io, { event, at: new Date(clock()).toISOString(), ...members })
   let before = ''

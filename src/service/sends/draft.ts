@@ -7,7 +7,7 @@
 import { signAuthorization } from '../../chain/index.ts'
 import { listSigned, type SendRow } from '../resources/sends/store.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
-import type { Draft, NoDraft, OnTheWay, Place } from './drafting.ts'
+import type { ChainNonce, Draft, NoDraft, OnTheWay } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { draftExecution } from './execution.ts'
 import { readSendRequest, type SendRequest } from './request.ts'
@@ -18,7 +18,7 @@ const NOBODY = `0x${'0'.repeat(40)}`
 export async function draftSend(
   tools: EthereumTools,
   row: SendRow,
-  { request, ...place }: Place & { readonly request: SendRequest },
+  { request, ...place }: ChainNonce & { readonly request: SendRequest },
 ): Promise<Draft | NoDraft> {
   const onTheWay = await readOnTheWay(tools, row)
   switch (request.kind) {

@@ -14,7 +14,7 @@ export interface Draft {
 export type NoDraft = { readonly failure: Wire.TxError } | 'later' | 'waits'
 
 /** The chain and nonce of a draft. */
-export interface Place {
+export interface ChainNonce {
   readonly chainId: bigint
   readonly nonce: number
 }

@@ -122,9 +122,9 @@ export async function listTaken(
 }
 
 /** Which transaction of an address. */
-type Place = Pick<SendRow, 'caip2' | 'sender'> & { readonly nonce: number }
+type SenderNonce = Pick<SendRow, 'caip2' | 'sender'> & { readonly nonce: number }
 
-function withNonce(tx: Transaction, { caip2, sender, nonce }: Place) {
+function withNonce(tx: Transaction, { caip2, sender, nonce }: SenderNonce) {
   return tx
     .selectFrom('sends')
     .selectAll('sends')
@@ -134,13 +134,13 @@ function withNonce(tx: Transaction, { caip2, sender, nonce }: Place) {
 }
 
 /** Finds the send of an address that is in the chain with a nonce. */
-export async function findIncluded(tx: Transaction, place: Place): Promise<SendRow | undefined> {
-  return withNonce(tx, place).where('status', '=', 'INCLUDED').executeTakeFirst()
+export async function findIncluded(tx: Transaction, nonce: SenderNonce): Promise<SendRow | undefined> {
+  return withNonce(tx, nonce).where('status', '=', 'INCLUDED').executeTakeFirst()
 }
 
 /** Finds the newest signed form that a node has of any send of an address with a nonce. */
-export async function findFlyingAttempt(tx: Transaction, place: Place): Promise<SendAttemptRow | undefined> {
-  const newest = await withNonce(tx, place)
+export async function findFlyingAttempt(tx: Transaction, nonce: SenderNonce): Promise<SendAttemptRow | undefined> {
+  const newest = await withNonce(tx, nonce)
     .where('status', '=', 'BROADCASTING')
     .orderBy('position', 'desc')
     .executeTakeFirst()

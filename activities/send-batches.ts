@@ -1,14 +1,14 @@
 import { ClientError } from '../src/client/index.ts'
 import type { Wire } from '../src/protocol/index.ts'
-import { countsOf, isRowOver, isUnsubmitted } from './batch-ledger.ts'
-import type { BatchCounts, BatchedSend, RowStand, SendBatch, SendNews } from './batch-model.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { readOpenActivities } from './open-activities.ts'
+import { countsOf, isRowOver, isUnsubmitted } from './send-batch-ledger.ts'
+import type { BatchedSend, RowStand, SendBatch, SendBatchCounts, SendNews } from './send-batch-model.ts'
 import { isSameSend } from './send-model.ts'
 import { openSends, readTransactionState, type SendReader } from './sends.ts'
 
 /** The steps that the workflow of a batch may call. Each may run more than once without harm. */
-export interface BatchActivities {
+export interface SendBatchActivities {
   /** Gives the next rows to begin, as far as there is room, and enters them in the ledger. */
   nextSends(input: {
     readonly batchId: string
@@ -22,9 +22,9 @@ export interface BatchActivities {
     readonly batchId: string
     /** Of those that are being broadcast, only rows from this one on are asked about. */
     readonly from: number
-  }): Promise<BatchNews>
+  }): Promise<SendBatchNews>
   /** Stops a batch: of its rows, none that has not been submitted will be. */
-  stopBatch(input: { readonly batchId: string }): Promise<{ readonly counts: BatchCounts }>
+  stopBatch(input: { readonly batchId: string }): Promise<{ readonly counts: SendBatchCounts }>
 }
 
 export interface NextSends {
@@ -34,10 +34,10 @@ export interface NextSends {
   /** Whether rows are left to begin. */
   readonly more: boolean
   readonly stopped: boolean
-  readonly counts: BatchCounts
+  readonly counts: SendBatchCounts
 }
 
-export interface BatchNews {
+export interface SendBatchNews {
   readonly news: readonly (BatchedSend & { readonly news: SendNews })[]
   /** Sends that were begun and are not submitted: their workflows may have been ended. */
   readonly silent: readonly BatchedSend[]
@@ -46,7 +46,7 @@ export interface BatchNews {
   readonly open: number
   /** Whether rows that were begun are free again, since another batch was stopped. Absent in histories of before. */
   readonly isFree?: boolean
-  readonly counts: BatchCounts
+  readonly counts: SendBatchCounts
 }
 
 /** Sends that are being submitted at the same time: three seconds' worth, so that the rate is used whatever one takes. */
@@ -58,7 +58,7 @@ const MOST_ASKED = 50
 /** From so many that wait, the list of all that wait is fewer requests. */
 const WORTH_A_LIST = 4
 
-export function createBatchActivities(deps: ActivityDependencies): BatchActivities {
+export function createSendBatchActivities(deps: ActivityDependencies): SendBatchActivities {
   const { sends, batches } = deps.planStore
   const someFree = async (stands: readonly RowStand[]) => {
     for (const { state, sendId } of stands) if (state === 'not begun' && (await sends.isStopped(sendId))) return true
@@ -133,7 +133,7 @@ async function askWaiting(
   reader: SendReader,
   { rows }: SendBatch,
   waiting: readonly RowStand[],
-): Promise<BatchNews['news']> {
+): Promise<SendBatchNews['news']> {
   const types = [...new Set(rows.map(({ order }) => order.type))]
   const listed = new Map<string, Wire.Activity>()
   if (waiting.length >= WORTH_A_LIST) {
@@ -154,8 +154,8 @@ async function askWaiting(
 async function gather(
   stands: readonly RowStand[],
   ask: (stand: RowStand) => Promise<SendNews | undefined>,
-): Promise<BatchNews['news']> {
-  const all: BatchNews['news'][number][] = []
+): Promise<SendBatchNews['news']> {
+  const all: SendBatchNews['news'][number][] = []
   for (const stand of stands) {
     const news = await ask(stand).catch((error: unknown): SendNews => {
       if (!(error instanceof ClientError) || error.retryable) throw error
@@ -171,7 +171,7 @@ function isNews({ progress }: RowStand, { state, approved }: ReturnType<SendRead
   return state !== progress!.state || approved.join() !== progress!.approved?.join()
 }
 
-function askFlying({ client }: SendReader, flying: readonly RowStand[]): Promise<BatchNews['news']> {
+function askFlying({ client }: SendReader, flying: readonly RowStand[]): Promise<SendBatchNews['news']> {
   return gather(flying, async ({ progress }) => {
     const { sendTransactionStatusId, transactionHash } = progress!
     const transaction = await readTransactionState(client, sendTransactionStatusId!)

@@ -9,10 +9,10 @@ export interface SendBatch {
   readonly file: string
   /** ISO 8601. */
   readonly orderedAt: string
-  readonly rows: readonly BatchRow[]
+  readonly rows: readonly SendBatchRow[]
 }
 
-export interface BatchRow {
+export interface SendBatchRow {
   /** Line in the file. */
   readonly line: number
   readonly order: SendOrder
@@ -22,7 +22,7 @@ export interface BatchRow {
 
 /** A row and how its send stands. */
 export interface RowStand {
-  readonly row: BatchRow
+  readonly row: SendBatchRow
   readonly sendId: string
   readonly state: RowState
   readonly progress?: SendProgress
@@ -32,12 +32,12 @@ export interface RowStand {
 export type RowState = SendProgress['state'] | 'not begun' | 'left out' | 'taken'
 
 /** How many rows are in which state. */
-export type BatchCounts = Readonly<Partial<Record<RowState, number>>>
+export type SendBatchCounts = Readonly<Partial<Record<RowState, number>>>
 
 /** The progress of a batch; its workflow's query answer and its result. */
 export interface SendBatchProgress {
   readonly batchId: string
-  readonly counts: BatchCounts
+  readonly counts: SendBatchCounts
   /** Every row that is to be begun has been submitted or has ended. */
   readonly submitted: boolean
   /** How often it was asked about all, and nothing was new. */

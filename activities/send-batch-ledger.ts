@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { sha256 } from '../src/crypto/index.ts'
 import { canonicalJson, encodeHex } from '../src/encoding/index.ts'
-import type { BatchCounts, BatchRow, RowStand, RowState, SendBatch } from './batch-model.ts'
 import { ApplyError } from './error.ts'
 import type { Records } from './records.ts'
+import type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchRow } from './send-batch-model.ts'
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
 import { isSameSend, isSendOver, type SendOrder } from './send-model.ts'
 
 /** The batches that were begun from here, and how each of their rows stands by the ledger. */
-export interface BatchLedger {
+export interface SendBatchLedger {
   /** Keeps a batch; one with the same rows takes the place of the one before. */
   put(batch: SendBatch): Promise<void>
   /** Throws `apply/order-missing`. */
@@ -29,13 +29,13 @@ export interface BatchLedger {
 const AT_ONCE = 32
 
 /** Makes the ledger of batches in the plan store's folder. */
-export function createBatchLedger(folder: string, records: Records, sends: SendLedger): BatchLedger {
+export function createSendBatchLedger(folder: string, records: Records, sends: SendLedger): SendBatchLedger {
   const { claim, list, read, remove, write } = records
   const shelf = join(folder, 'send-batches')
   const stopAt = (batchId: string) => join(folder, 'send-batch-stops', batchId)
   const stoppedAt = (batchId: string) => read(stopAt(batchId))
 
-  const stand = async (row: BatchRow, ends: 'stopped' | 'not begun'): Promise<RowStand> => {
+  const stand = async (row: SendBatchRow, ends: 'stopped' | 'not begun'): Promise<RowStand> => {
     const sendId = sendIdOf(row.order)
     const entered = await sends.findOrder(sendId)
     if (entered === undefined) return { row, sendId, state: row.leftOut === undefined ? ends : 'left out' }
@@ -44,7 +44,7 @@ export function createBatchLedger(folder: string, records: Records, sends: SendL
     return { row, sendId, state: progress?.state ?? 'submitting', ...(progress === undefined ? {} : { progress }) }
   }
 
-  const survey: BatchLedger['survey'] = async ({ batchId, rows }) => {
+  const survey: SendBatchLedger['survey'] = async ({ batchId, rows }) => {
     const ends = (await stoppedAt(batchId)) === undefined ? 'not begun' : 'stopped'
     return inTurns(rows, (row) => stand(row, ends))
   }
@@ -98,7 +98,7 @@ export function isRowOver(state: RowState): boolean {
 }
 
 /** Counts the rows in each state. */
-export function countsOf(stands: readonly Pick<RowStand, 'state'>[]): BatchCounts {
+export function countsOf(stands: readonly Pick<RowStand, 'state'>[]): SendBatchCounts {
   const counts: Record<string, number> = {}
   for (const { state } of stands) counts[state] = (counts[state] ?? 0) + 1
   return counts

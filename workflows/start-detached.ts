@@ -1,7 +1,7 @@
 import { ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow'
 
 /** Begins a workflow that goes on when the one that begins it has ended. Whether it was begun: not where one of its id runs. */
-export async function beginApart<Input>(
+export async function startDetached<Input>(
   workflow: 'apply' | 'applyInside' | 'send',
   { workflowId, input }: { readonly workflowId: string; readonly input: Input },
 ): Promise<boolean> {
