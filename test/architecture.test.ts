@@ -135,7 +135,9 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   rates: ['store', 'resources/table'],
   webauthn: ['store', 'resources/table'],
   messages: ['error', 'store', 'resources/table', 'keys', 'network', 'loop'],
+  'on-ramp': ['readings', 'store', 'resources/table', 'keys', 'oidc'],
   engine: [
+    'on-ramp',
     'proofs',
     'store',
     'resources/table',
@@ -196,7 +198,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   ],
   metrics: ['http', 'store'],
   // What may be set, with the defaults of the rooms that it is of.
-  settings: ['chains', 'http', 'messages', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
+  settings: ['on-ramp', 'chains', 'http', 'messages', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
   // Where the service is put together, and its door.
   service: anything,
   index: anything,

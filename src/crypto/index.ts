@@ -5,7 +5,7 @@
  * Relies on `node:crypto`, so workflows must not reach it.
  */
 
-export { encodeBase58Check } from './base58check.ts'
+export { decodeBase58Check, encodeBase58Check } from './base58check.ts'
 export { type Cbor, type CborKey, decodeCbor, readCbor } from './cbor.ts'
 export { type CoseAlgorithm, type CoseKey, parseCoseKey } from './cose.ts'
 export { signEd25519 } from './ed25519.ts'

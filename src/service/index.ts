@@ -26,6 +26,7 @@ export {
   type WrittenMessage,
 } from './messages/index.ts'
 export { PROVIDER_NAMES, type ProviderName, type ProviderUrls } from './oauth/index.ts'
+export { ON_RAMP_NAMES, type OnRampUrls } from './on-ramp/index.ts'
 export {
   askOperator,
   type Fault,

@@ -153,6 +153,32 @@ export function ofParentsAlone(): ApiError {
   return apiError('requestInvalid', 'IP allowlists are for parent organizations alone')
 }
 
+/** Unstated: the refusal of what is paid with in a sub-organization, for which its parent pays. */
+export function billingOfParentsAlone(): ApiError {
+  const message = 'request not authorized: payment methods and billing tiers can be had by a parent organization alone'
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
+/** Unstated: the refusal of a purchase for which there is no account at the provider. */
+export function onRampNotFound(provider: string, isSandbox: boolean): ApiError {
+  const what = isSandbox ? `${provider} in sandbox mode` : provider
+  return new ApiError(
+    GRPC.NotFound,
+    `fiat on-ramp credential not found: none of this organization or its parent is for ${what}`,
+  )
+}
+
+/** Unstated: the refusal where the keys of an account do not open, or are not taken. */
+export function onRampNotConfigured(id: string, why: string): ApiError {
+  return apiError('requestInvalid', `on-ramp provider not configured: of fiat on-ramp credential ${id}, ${why}`)
+}
+
+/** Unstated: the answer while a provider does not answer; the same request may be sent again. */
+export function onRampNotAnswering(provider: string): ApiError {
+  const message = `the on-ramp provider ${provider} did not answer, nothing was begun`
+  return new ApiError(GRPC.Unavailable, message, { code: 'RPC_CALL_ERROR' })
+}
+
 /** Unstated: the refusal of a gas usage config in a sub-organization (docs/protocol/sends.md#sponsorship-limits). */
 export function gasUsageOfParentsAlone(): ApiError {
   const message = 'request not authorized: a gas usage config can be had by a parent organization alone'

@@ -27,6 +27,7 @@ import { listenForMetrics, type Metrics } from './metrics/index.ts'
 import { createWebhookUrlRules } from './network/index.ts'
 import { createOauth2Exchange, createTokenIssuer, issuerOf, vouchingIssuers } from './oauth/index.ts'
 import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
+import { createOnRamp } from './on-ramp/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
 import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
 import { createAuthProxyServer } from './proxy/index.ts'
@@ -96,17 +97,18 @@ async function openFolder(settings: Settings): Promise<Service> {
     const { resolveHost, allowedWebhookHosts: allowedHosts } = settings
     const webhookUrls = createWebhookUrlRules({ resolveHost, allowedHosts })
     if (allowedHosts.length > 0) logger.warn('webhooks may go to hosts that are not public', { allowedHosts })
-    const { providerUrls } = settings
+    const { providerUrls, onRampUrls } = settings
     // The operator's own word about a provider holds, wherever it leads.
     const privateOrigins = [
       ...settings.privateIssuers,
-      ...Object.values(providerUrls).map((url) => new URL(url).origin),
+      ...Object.values({ ...providerUrls, ...onRampUrls }).map((url) => new URL(url).origin),
     ]
     const fetchDocument = createDocumentFetch({ privateOrigins, resolveHost })
     const issuer = await createTokenIssuer(tools, { url: settings.issuerUrl, rotate: settings.rotateIssuerKey })
     const vouches = vouchingIssuers(providerUrls, settings.privateIssuers)
     const oidc = createOidcVerifier({ fetchDocument, clock, logger, own: issuer })
     const exchangeCode = createOauth2Exchange({ ...tools, fetchDocument, providerUrls })
+    const onRamp = createOnRamp({ ...tools, fetchDocument, urls: onRampUrls })
     const webhookKeys = await prepareWebhookKeys(tools, { rotate: settings.rotateWebhookKey })
     const outbox = createOutbox({ ...tools, keys: webhookKeys, findPlace: webhookUrls.findPlace })
     closers.push(() => outbox.close())
@@ -121,7 +123,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     closers.push(() => pool.close())
     const engine = createEngine({
       ...tools,
-      outside: { checkWebhookUrl: webhookUrls.check, chains, exchangeCode },
+      outside: { checkWebhookUrl: webhookUrls.check, chains, exchangeCode, onRamp },
       oauth: { issueToken: issuer.issue, linkingIssuer: issuerOf('google', providerUrls), vouches },
       effects: { wakeSender: sender.wake, wakeMessenger: messenger.wake },
       messages,

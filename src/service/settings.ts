@@ -5,6 +5,7 @@ import { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
 import type { MessagesSettings } from './messages/index.ts'
 import { createResolveHost, type ResolveHost } from './network/index.ts'
 import type { ProviderUrls } from './oauth/index.ts'
+import type { OnRampUrls } from './on-ramp/index.ts'
 import type { Captcha } from './proxy/index.ts'
 import type { RatesSettings } from './rates.ts'
 import { DISK_WATERMARK, type DiskWatermark } from './readiness.ts'
@@ -63,6 +64,8 @@ export interface ServiceOptions {
   readonly rotateIssuerKey?: boolean
   /** Where providers are instead of at their public places: stand-ins, and what is self-hosted. @default none */
   readonly providerUrls?: ProviderUrls
+  /** Where on-ramp providers are instead of at their public places: stand-ins. @default none */
+  readonly onRampUrls?: OnRampUrls
   /** Whether the owner of the data folder may move the service's time and ask for faults, on a socket of its own. @default false */
   readonly operator?: boolean
   /** The chains that transactions are sent to, by CAIP-2 id, and their nodes. @default none */
@@ -106,6 +109,7 @@ export function readSettings(options: ServiceOptions) {
     privateIssuers: options.privateIssuers ?? [],
     rotateIssuerKey: options.rotateIssuerKey ?? false,
     providerUrls: options.providerUrls ?? {},
+    onRampUrls: options.onRampUrls ?? {},
     chains: options.chains ?? {},
     messages: options.messages ?? {},
     rates: options.rates ?? {},

@@ -34,7 +34,8 @@ describe('service: the data folder', () => {
     const { bootstrap, url } = await start({ rootUserName: 'alice' })
     const file = readBootstrap()
     expect(Object.keys(file).sort()).toEqual([
-      ...['apiPrivateKey', 'apiPublicKey', 'authProxyConfigId', 'baseUrl', 'notarizerPublicKey', 'organizationId'],
+      ...['apiPrivateKey', 'apiPublicKey', 'authProxyConfigId', 'baseUrl', 'notarizerPublicKey'],
+      ...['onRampEncryptionPublicKey', 'organizationId'],
       ...['relayers', 'rootUserId', 'signerPublicKey', 'tlsFetcherEncryptionPublicKey', 'tlsFetcherPublicKey'],
     ])
     expect(file).toMatchObject({ baseUrl: url, organizationId: bootstrap.organizationId })

@@ -5,8 +5,9 @@ import {
   type ChainsSettings,
   createService,
   type DiskWatermark,
+  ON_RAMP_NAMES,
+  type OnRampUrls,
   PROVIDER_NAMES,
-  type ProviderName,
   type ProviderUrls,
   type Service,
 } from '../../service/index.ts'
@@ -51,7 +52,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     privateIssuers: listOf(options['privateIssuer']),
     issuerUrl: options['issuerUrl'] === undefined ? undefined : readBaseUrl(options['issuerUrl'], '--issuer-url'),
     rotateIssuerKey: options['rotateIssuerKey'] === true,
-    providerUrls: readProviders(listOf(options['provider'])),
+    ...readProviders(listOf(options['provider'])),
     logger: log.logger,
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
@@ -100,21 +101,22 @@ function listOf(value: unknown): readonly string[] {
 }
 
 /** `--provider discord=http://127.0.0.1:9000`, one for each. */
-function readProviders(texts: readonly string[]): ProviderUrls {
+function readProviders(texts: readonly string[]): { providerUrls: ProviderUrls; onRampUrls: OnRampUrls } {
+  const known = new Set<string>([...PROVIDER_NAMES, ...ON_RAMP_NAMES])
   const read = texts.map((text) => {
     const [name = '', url] = text.split(/=(.*)/s)
-    if (!isProviderName(name)) {
-      throw new QuorateError('cli/usage', `expected --provider to name ${PROVIDER_NAMES.join(', ')}, got \`${name}\``, {
+    if (!known.has(name)) {
+      throw new QuorateError('cli/usage', `expected --provider to name ${[...known].join(', ')}, got \`${name}\``, {
         next: 'write it as --provider discord=https://discord.acme.test',
       })
     }
     return [name, readBaseUrl(url, '--provider')] as const
   })
-  return Object.fromEntries(read)
-}
-
-function isProviderName(name: string): name is ProviderName {
-  return (PROVIDER_NAMES as readonly string[]).includes(name)
+  const isOnRamp = ([name]: readonly [string, string]) => (ON_RAMP_NAMES as readonly string[]).includes(name)
+  return {
+    providerUrls: Object.fromEntries(read.filter((one) => !isOnRamp(one))),
+    onRampUrls: Object.fromEntries(read.filter(isOnRamp)),
+  }
 }
 
 /** A URL that paths are put behind: without a slash at its end. */

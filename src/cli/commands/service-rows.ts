@@ -110,7 +110,7 @@ export const serviceCommands: readonly CommandRow[] = [
       {
         flags: '--provider <name=url>',
         meaning:
-          'where google, apple, facebook, x or discord is instead of its public place: a stand-in or self-hosted; may be repeated',
+          'where google, apple, facebook, x, discord, moonpay or coinbase is instead of its public place: a stand-in or self-hosted; may be repeated',
         repeatable: true,
       },
       { flags: '--proxy-port <port>', meaning: 'port of the authentication proxy on 127.0.0.1 (default: a free one)' },

@@ -27,6 +27,7 @@ import type { ActivityRecordRow, Database } from '../store/index.ts'
 import type { WorkPool } from '../work/index.ts'
 import { writeActivity } from './activity-wire.ts'
 import { admit } from './admission.ts'
+import { strikeOutCard, withoutSignature } from './card-requests.ts'
 import { createCases } from './cases.ts'
 import { readProof } from './credential.ts'
 import { KEPT_DENIALS_A_DAY } from './denials.ts'
@@ -101,7 +102,12 @@ export function createEngine(options: EngineOptions): Engine {
           const now = clock()
           const caller = await admit(rates, tx, request, { now, isCounted: isAdmitted || !work.isFirst })
           work.chargeTo({ treeId: caller.treeId, organizationId: caller.homeId })
-          const submitted = await submit(tools, tx, { caller, request, now, work })
+          const submitted = await submit(tools, tx, {
+            caller: withoutSignature(request.row.type, caller),
+            request,
+            now,
+            work,
+          })
           const { activity, votes, denial } = submitted
           if (denial) return { submitted }
           const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
@@ -135,6 +141,7 @@ export function createEngine(options: EngineOptions): Engine {
             now,
             identityOf: prepared.identityOf,
             chains: outside.chains,
+            onRamp: outside.onRamp,
             viewActivities: async (activities: readonly ActivityRecordRow[]) => {
               const views = await viewActivities(tools, tx, activities, { caller, now, work })
               return views.map((view) => JSON.parse(writeActivity(view, { nestedCopy: false })) as JsonObject)
@@ -175,6 +182,10 @@ async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest)
   const { text: message, value } = readJson(body)
   const envelope = decoder.envelope(value, path)
   const intent = decoder.intent(envelope.row.type, envelope.parameters)
+  const card = strikeOutCard(
+    { type: envelope.row.type, intent, message, fingerprint: fingerprintOf(body) },
+    tools.sealing.keyedFingerprint,
+  )
   return {
     path: envelope.row.path,
     row: envelope.row,
@@ -183,9 +194,9 @@ async function readSubmit({ decoder, ...tools }: EngineOptions, raw: RawRequest)
     organizationId: envelope.organizationId.toLowerCase(),
     timestampMs: envelope.timestampMs,
     generateAppProofs: envelope.generateAppProofs,
-    intent,
-    message,
-    fingerprint: fingerprintOf(body),
+    intent: card.intent,
+    message: card.message,
+    fingerprint: card.fingerprint,
     source,
     report,
     proof,

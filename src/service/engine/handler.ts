@@ -3,6 +3,7 @@ import type { PolicyContext } from '../../policy/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { CheckWebhookUrl } from '../network/index.ts'
+import type { BegunOnRamp, OnRamp } from '../on-ramp/index.ts'
 import type { MadeAddress } from '../proofs/index.ts'
 import type { Transaction } from '../store/index.ts'
 import type { Effect } from './effects.ts'
@@ -37,9 +38,12 @@ export interface ExecutionContext<Answers = unknown> extends HandlerContext<Answ
 export interface Outside {
   readonly checkWebhookUrl: CheckWebhookUrl
   readonly chains: Chains
+  readonly onRamp: OnRamp
   /** Exchanges a code at an OAuth 2.0 provider, and says whose it was. */
   readonly exchangeCode: (intent: Wire.Oauth2AuthenticateIntent, organizationId: string) => Promise<ExchangedCode>
 }
+
+export type { BegunOnRamp }
 
 /** What a provider has said of a code, as it is kept with the activity. */
 export interface ExchangedCode {

@@ -6,7 +6,15 @@
 export { listStanding } from './ballots.ts'
 export { CountedRefusal } from './counted-refusal.ts'
 export { createEngine, type Engine } from './engine.ts'
-export type { ExchangedCode, ExecutionContext, Handler, HandlerContext, NotExecuted, Outside } from './handler.ts'
+export type {
+  BegunOnRamp,
+  ExchangedCode,
+  ExecutionContext,
+  Handler,
+  HandlerContext,
+  NotExecuted,
+  Outside,
+} from './handler.ts'
 export { factorOfVote, isPending } from './mfa.ts'
 export { decodeOutcomes } from './outcomes.ts'
 export type { QueryContext, QueryHandler } from './query.ts'

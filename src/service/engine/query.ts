@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../encoding/index.ts'
 import type { Chains } from '../chains/index.ts'
+import type { OnRamp } from '../on-ramp/index.ts'
 import type { ActivityRecordRow, Transaction } from '../store/index.ts'
 import type { Prepared } from './prepared.ts'
 
@@ -15,6 +16,7 @@ export interface QueryContext {
   /** The identity that an OIDC token of the request names. */
   readonly identityOf: Prepared['identityOf']
   readonly chains: Chains
+  readonly onRamp: OnRamp
   /** Writes activities as the caller sees them, with votes and with what the caller may do about them. */
   readonly viewActivities: (activities: readonly ActivityRecordRow[]) => Promise<JsonObject[]>
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { newUuid, type RandomBytes } from '../../crypto/index.ts'
+import { compressP256, newUuid, type RandomBytes } from '../../crypto/index.ts'
 import { createPrivate, readPrivate, writePrivate } from '../../local/index.ts'
 import { type Logger, Secret } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
@@ -31,6 +31,8 @@ export interface Bootstrap {
   readonly notarizerPublicKey: string
   readonly tlsFetcherPublicKey: string
   readonly tlsFetcherEncryptionPublicKey: string
+  /** Compressed, as published clients take it. */
+  readonly onRampEncryptionPublicKey: string
   /** The addresses that pay for sponsored sends, by the namespace of the chain; it needs funds there. */
   readonly relayers: RelayerAddresses
   /** Where the authentication proxy listens; absent where this service runs none. */
@@ -124,6 +126,7 @@ export async function refreshBootstrap(
     notarizerPublicKey: keys.notarizer,
     tlsFetcherPublicKey: keys['tls-fetcher'],
     tlsFetcherEncryptionPublicKey: keys['tls-fetcher-encryption'],
+    onRampEncryptionPublicKey: compressP256(keys['on-ramp-encryption'])!,
     relayers,
     ...(authProxyUrl === undefined ? {} : { authProxyUrl }),
     authProxyConfigId,

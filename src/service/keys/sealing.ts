@@ -1,4 +1,5 @@
-import { type RandomBytes, seal, sealingKey, unseal } from '../../crypto/index.ts'
+import { hmacSha256, type RandomBytes, seal, sealingKey, unseal } from '../../crypto/index.ts'
+import { encodeHex } from '../../encoding/index.ts'
 import type { Secret } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
 
@@ -15,7 +16,12 @@ export interface Sealing {
   readonly seal: (plain: Uint8Array, place: SealedPlace) => Uint8Array
   /** Opens what was sealed; the caller's to wipe. */
   readonly unseal: (sealed: Uint8Array, place: SealedPlace) => Uint8Array
+  /** Gives another fingerprint for one of bytes that could be guessed: the same always, and of no use without the key. */
+  readonly keyedFingerprint: (fingerprint: string) => string
 }
+
+/** What the key of fingerprints is for, so that it is no key of anything else. */
+const FINGERPRINTS = 'fingerprints of requests that hold a card'
 
 /** Creates the seal of everything secret in the database, under the master key. */
 export function createSealing(masterKey: Secret<Uint8Array>, randomBytes: RandomBytes): Sealing {
@@ -35,6 +41,8 @@ export function createSealing(masterKey: Secret<Uint8Array>, randomBytes: Random
         throw notOpened(place, cause)
       }
     },
+    keyedFingerprint: (fingerprint) =>
+      `sha256:${encodeHex(hmacSha256(hmacSha256(masterKey.reveal(), FINGERPRINTS), fingerprint))}`,
   }
 }
 

@@ -13,13 +13,14 @@ export const SERVICE_KEYS = {
   notarizer: 'signs session tokens',
   'tls-fetcher': 'signs one-time-code verification tokens and bundles',
   'tls-fetcher-encryption': 'receives OAuth client secrets',
+  'on-ramp-encryption': 'receives secrets of on-ramp providers',
   'app-proofs': 'signs app proofs',
   'app-proofs-encryption': 'stands beside the key of app proofs, as their form wants it',
 } as const
 export type ServiceKeyName = keyof typeof SERVICE_KEYS
 
 /** Keys that older data folders lack. Any other that is missing is a damage, and is not made anew. */
-const LATER: readonly ServiceKeyName[] = ['app-proofs', 'app-proofs-encryption']
+const LATER: readonly ServiceKeyName[] = ['app-proofs', 'app-proofs-encryption', 'on-ramp-encryption']
 
 /** Makes and keeps every key of the table, or those that the folder of an older version lacks; the private halves sealed. */
 export async function createServiceKeys(

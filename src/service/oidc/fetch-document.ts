@@ -17,6 +17,8 @@ export interface DocumentRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Posted as a form. @default the document is got */
   readonly form?: Readonly<Record<string, string>>
+  /** Posted as JSON, where no form is. */
+  readonly json?: object
 }
 
 /** The server answered, but with no document. What it said is not repeated: it may be what it was told. */
@@ -76,10 +78,13 @@ function publicLookup(lookUp: LookUpName, isPublic: (address: string) => boolean
 
 function open(
   url: URL,
-  { headers = {}, form, timeoutMs }: DocumentRequest & { readonly timeoutMs: number },
+  { headers = {}, form, json, timeoutMs }: DocumentRequest & { readonly timeoutMs: number },
   options: { readonly lookup?: LookupFunction },
 ): Promise<IncomingMessage> {
-  const body = form && encodeUtf8(new URLSearchParams(form).toString())
+  const [text, type] = form
+    ? [new URLSearchParams(form).toString(), 'application/x-www-form-urlencoded']
+    : [json && JSON.stringify(json), 'application/json']
+  const body = text === undefined ? undefined : encodeUtf8(text)
   return new Promise((done, fail) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
       ...options,
@@ -89,7 +94,7 @@ function open(
       headers: {
         accept: 'application/json',
         ...headers,
-        ...(body && { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(body.length) }),
+        ...(body && { 'content-type': type, 'content-length': String(body.length) }),
       },
     })
     request.on('response', done).on('error', fail).end(body)

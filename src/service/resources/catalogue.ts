@@ -20,9 +20,13 @@ import { authenticatorHandlers } from './authenticators/handlers.ts'
 import { authenticatorQueries } from './authenticators/queries.ts'
 import { authenticatorList } from './authenticators/store.ts'
 import { assetQueries } from './balances/queries.ts'
+import { billingHandlers } from './billing/handlers.ts'
 import { emailAuthHandlers } from './email-auth/handlers.ts'
 import { answerEmpty, type EmptyList } from './empty-queries.ts'
 import { exportHandlers } from './exports/handlers.ts'
+import { fiatOnRampHandlers } from './fiat-on-ramp/handlers.ts'
+import { fiatOnRampQueries } from './fiat-on-ramp/queries.ts'
+import { fiatOnRampCredentialList } from './fiat-on-ramp/store.ts'
 import { gasUsageHandlers } from './gas-usage/handlers.ts'
 import { gasUsageQueries } from './gas-usage/queries.ts'
 import type { FamilyOf, HandlerRows } from './handler-table.ts'
@@ -118,6 +122,8 @@ const executed = {
   ...smartContractInterfaceHandlers,
   ...invitationHandlers,
   ...oauth2CredentialHandlers,
+  ...fiatOnRampHandlers,
+  ...billingHandlers,
   ...oauth2AuthenticateHandlers,
   ...oauthLoginHandlers,
   ...webhookEndpointHandlers,
@@ -140,27 +146,16 @@ type OtherType = Exclude<ActivityType, ExecutedType>
 
 const MARKETS = 'there is no market or yield provider behind this service'
 const ENCLAVES = 'there are no enclaves behind this service'
-const ONRAMP = 'there is no on-ramp provider behind this service'
 const VOTE = 'votes are counted by the engine'
-const ORIGINS = 'it is superseded, set the feature FEATURE_NAME_WEBAUTHN_ORIGINS instead'
 const TREE = 'this version has parent organizations alone, made by their operator'
 const INVITATIONS = 'this version mails no invitations, so nobody has one to accept, create the user instead'
-const BILLING = 'there is nothing to pay for'
 
 const notExecuted = {
   APPROVE_ACTIVITY: VOTE,
   REJECT_ACTIVITY: VOTE,
-  UPDATE_ALLOWED_ORIGINS: ORIGINS,
   CREATE_ORGANIZATION: TREE,
   DELETE_ORGANIZATION: TREE,
   ACCEPT_INVITATION: INVITATIONS,
-  SET_PAYMENT_METHOD: BILLING,
-  DELETE_PAYMENT_METHOD: BILLING,
-  ACTIVATE_BILLING_TIER: BILLING,
-  INIT_FIAT_ON_RAMP: ONRAMP,
-  CREATE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
-  UPDATE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
-  DELETE_FIAT_ON_RAMP_CREDENTIAL: ONRAMP,
   CREATE_SWAP_QUOTE: MARKETS,
   EXECUTE_SWAP: MARKETS,
   UPSERT_SWAP_CONFIG: MARKETS,
@@ -214,6 +209,8 @@ const grown: GrownLists = {
   CREATE_INVITATIONS: [invitationList],
   CREATE_OAUTH2_CREDENTIAL: [oauth2CredentialList],
   UPDATE_OAUTH2_CREDENTIAL: [oauth2CredentialList],
+  CREATE_FIAT_ON_RAMP_CREDENTIAL: [fiatOnRampCredentialList],
+  UPDATE_FIAT_ON_RAMP_CREDENTIAL: [fiatOnRampCredentialList],
   CREATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
   UPDATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
 }
@@ -252,6 +249,7 @@ const answered = {
   ...smartContractInterfaceQueries,
   ...messageQueries,
   ...oauth2CredentialQueries,
+  ...fiatOnRampQueries,
   ...authenticatorQueries,
   ...oauthProviderQueries,
   ...subOrganizationQueries,
@@ -269,7 +267,6 @@ const answered = {
  * the day one of these activities is carried out, its list must be read.
  */
 export const emptyLists = {
-  list_fiat_on_ramp_credentials: { member: 'fiatOnRampCredentials', madeBy: ['CREATE_FIAT_ON_RAMP_CREDENTIAL'] },
   list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
 } as const satisfies Partial<Record<QueryName, EmptyList>>
 
@@ -283,7 +280,6 @@ const notAnswered = {
   list_earn_enabled_vaults: MARKETS,
   list_earn_positions: MARKETS,
   list_earn_vaults: MARKETS,
-  get_onramp_transaction_status: ONRAMP,
   get_app_status: ENCLAVES,
   get_tvc_app: ENCLAVES,
   get_tvc_deployment: ENCLAVES,

@@ -1,11 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
+import { allowedOrigins } from './migrations/allowed-origins.ts'
 import { answers } from './migrations/answers.ts'
 import { appProofs } from './migrations/app-proofs.ts'
 import { authProxies } from './migrations/auth-proxies.ts'
+import { billing } from './migrations/billing.ts'
 import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
+import { fiatOnRamp } from './migrations/fiat-on-ramp.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { listsOfActivities } from './migrations/lists-of-activities.ts'
 import { mfaPolicies } from './migrations/mfa-policies.ts'
@@ -162,6 +165,9 @@ export const MIGRATIONS: readonly Migration[] = [
   mfaPolicies,
   tokensOfSignUps,
   secrets,
+  fiatOnRamp,
+  billing,
+  allowedOrigins,
 ]
 
 /**
@@ -203,6 +209,11 @@ const CONTENTS = [
   'webhook_endpoints',
   'invitations',
   'oauth2_credentials',
+  'fiat_on_ramp_credentials',
+  'on_ramp_transactions',
+  'payment_methods',
+  'billing_tiers',
+  'allowed_origins',
   'api_key_ip_allowlists',
   'ip_allowlists',
   'wallet_account_keys',

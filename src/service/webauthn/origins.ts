@@ -1,4 +1,5 @@
 import { listFeatures } from '../resources/organizations/features-store.ts'
+import { findAllowedOrigins } from '../resources/organizations/origins-store.ts'
 import { findOrganization } from '../resources/organizations/store.ts'
 import type { Transaction } from '../store/index.ts'
 
@@ -12,13 +13,16 @@ export async function readAllowedOrigins(
   tx: Transaction,
   organizationId: string,
 ): Promise<readonly string[] | undefined> {
-  const own = await readOrigin(tx, organizationId)
-  if (own !== undefined) return [own]
+  const own = await readOwn(tx, organizationId)
+  if (own !== undefined) return own
   const parentId = (await findOrganization(tx, organizationId))?.parent_id
-  const inherited = parentId == null ? undefined : await readOrigin(tx, parentId)
-  return inherited === undefined ? undefined : [inherited]
+  return parentId == null ? undefined : readOwn(tx, parentId)
 }
 
-async function readOrigin(tx: Transaction, organizationId: string): Promise<string | undefined> {
-  return (await listFeatures(tx, organizationId)).find(({ name }) => name === FEATURE)?.value
+/** Unstated: the list of `update_allowed_origins` and the feature beside each other. An origin of either is taken. */
+async function readOwn(tx: Transaction, organizationId: string): Promise<readonly string[] | undefined> {
+  const feature = (await listFeatures(tx, organizationId)).find(({ name }) => name === FEATURE)?.value
+  const listed = await findAllowedOrigins(tx, organizationId)
+  if (listed === undefined) return feature === undefined ? undefined : [feature]
+  return feature === undefined ? listed : [...listed, feature]
 }

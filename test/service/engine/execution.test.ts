@@ -85,6 +85,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
       checkWebhookUrl: async () => undefined,
       chains: createChains({}),
       exchangeCode: () => Promise.reject(new Error('not asked')),
+      onRamp: { begin: () => Promise.reject(new Error('not asked')), status: async () => '' },
     },
     oauth: { issueToken: () => '', linkingIssuer: '', vouches: () => false },
     rates: { ...createRates({}), countCaller },

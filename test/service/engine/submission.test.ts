@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../../../src/encoding/index.ts'
-import { fingerprintOf } from '../../../src/protocol/index.ts'
+import { activities, fingerprintOf } from '../../../src/protocol/index.ts'
+import { sampleOf } from '../handlers/sample.ts'
 import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
 
 const clock = createTestClock()
@@ -169,11 +170,11 @@ describe('submission', () => {
   })
 
   test('submission: an activity type that is not carried out is refused with code 12 and never accepted', async () => {
-    const parameters = { paymentMethodId: service.rootUserId }
+    const parameters = sampleOf(activities.ACTIVITY_TYPE_EXECUTE_SWAP.intent)
     const before = (await service.root.query('list_activities')).activities
-    await expect(service.root.submit('ACTIVITY_TYPE_DELETE_PAYMENT_METHOD', parameters)).rejects.toMatchObject({
+    await expect(service.root.submit('ACTIVITY_TYPE_EXECUTE_SWAP', parameters)).rejects.toMatchObject({
       status: 501,
-      body: { code: 12, message: expect.stringContaining('ACTIVITY_TYPE_DELETE_PAYMENT_METHOD') },
+      body: { code: 12, message: expect.stringContaining('ACTIVITY_TYPE_EXECUTE_SWAP') },
     })
     expect((await service.root.query('list_activities')).activities).toEqual(before)
   })

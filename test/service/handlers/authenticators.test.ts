@@ -151,6 +151,28 @@ describe('create_authenticators', () => {
     await complete(service.root, V2, elsewhere)
   })
 
+  test('update_allowed_origins: an origin of the list or of the feature is taken, another is refused, * takes the list away', async () => {
+    const { root } = service
+    const from = async (host: string) => {
+      const userId = await makeUser(root)
+      return root.submit(V2, { userId, authenticators: [createPasskey('ES256', host).register()] })
+    }
+    const feature = { name: 'FEATURE_NAME_WEBAUTHN_ORIGINS', value: 'https://feature.test' }
+    await complete(root, 'ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature)
+    const allowedOrigins = ['https://one.test', 'https://two.test']
+    expect(await complete(root, 'ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS', { allowedOrigins })).toEqual({})
+    for (const host of ['one.test', 'two.test', 'feature.test']) await from(host)
+    expect(await refusalOf(from('evil.test'))).toEqual(refused())
+    await complete(root, 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', { name: feature.name })
+    expect(await refusalOf(from('feature.test'))).toEqual(refused())
+    for (const bad of [['https://one.test/'], ['*', 'https://one.test'], ['https://one.test', 'https://one.test'], []])
+      expect((await refusalOf(root.submit('ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS', { allowedOrigins: bad })))[0]).toBe(
+        400,
+      )
+    await complete(root, 'ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS', { allowedOrigins: ['*'] })
+    await from('evil.test')
+  })
+
   test('create_authenticators: one credential is registered once', async () => {
     const passkey = createPasskey()
     await register(await makeUser(service.root), passkey)

@@ -2,10 +2,11 @@ import { apiError, apiErrorAt, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { FEATURE_NAMES, thresholdTooHigh } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
-import { requireUsers } from '../require.ts'
+import { requireDistinct, requireUsers } from '../require.ts'
 import { listUsers } from '../users/store.ts'
 import { checkWaysIn } from '../users/ways-in.ts'
 import { deleteFeatures, listFeatures, upsertFeature } from './features-store.ts'
+import { replaceAllowedOrigins } from './origins-store.ts'
 import { setQuorum } from './quorum-store.ts'
 import { renameOrganization } from './store.ts'
 import { toWireFeature } from './wire.ts'
@@ -41,7 +42,7 @@ const MAX_FEATURE_VALUE = 2048
 const FEATURE_VALUES: Partial<Record<Wire.FeatureName, { rule: string; holds: (value: string) => boolean }>> = {
   FEATURE_NAME_WEBAUTHN_ORIGINS: {
     rule: 'must be an origin such as `https://app.example.com`',
-    holds: (value) => URL.parse(value)?.origin === value,
+    holds: isOrigin,
   },
 }
 
@@ -84,9 +85,39 @@ const removeOrganizationFeature: TypedHandler<
   },
 }
 
+/** Unstated: how the list is taken away, which must not be empty. One entry `*` stands for any origin, as with the proxy. */
+const ANY_ORIGIN = '*'
+
+/** Unstated: how many origins there may be. */
+const MAX_ORIGINS = 100
+
+const updateAllowedOrigins: TypedHandler<Wire.UpdateAllowedOriginsIntent, Wire.UpdateAllowedOriginsResult> = {
+  async validate(_, { allowedOrigins }) {
+    if (allowedOrigins.length > MAX_ORIGINS)
+      throw apiError('invalidField', 'allowedOrigins', `must have at most ${MAX_ORIGINS} origins`)
+    if (allowedOrigins.length === 1 && allowedOrigins[0] === ANY_ORIGIN) return
+    requireDistinct('allowedOrigins', allowedOrigins)
+    if (!allowedOrigins.every(isOrigin))
+      throw apiError(
+        'invalidField',
+        'allowedOrigins',
+        'must be origins such as `https://app.example.com`, or `*` alone',
+      )
+  },
+  async execute({ tx, organizationId }, { allowedOrigins }) {
+    await replaceAllowedOrigins(tx, organizationId, allowedOrigins[0] === ANY_ORIGIN ? [] : allowedOrigins)
+    return {}
+  },
+}
+
+function isOrigin(text: string): boolean {
+  return URL.parse(text)?.origin === text
+}
+
 export const organizationHandlers = {
   ACTIVITY_TYPE_UPDATE_ROOT_QUORUM: updateRootQuorum,
   ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME: updateOrganizationName,
+  ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS: updateAllowedOrigins,
   ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE: setOrganizationFeature,
   ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE: removeOrganizationFeature,
 } satisfies HandlerRows

@@ -1,0 +1,148 @@
+/** What a parent pays with. A card's number and code must be found nowhere once the request is over. */
+import { hash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Logger } from '../../../src/telemetry/index.ts'
+import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
+import { addTenant, complete, invalidField, missing, NOBODY, refusalOf, type Tenant } from './steps.ts'
+
+const NUMBER = '4242424242424242'
+const CODE = '8765'
+const clock = createTestClock() // June 2025
+const logged: string[] = []
+const note = (...said: readonly unknown[]) => void logged.push(JSON.stringify(said))
+const logger = { debug: note, info: note, warn: note, error: note } as unknown as Logger
+let service: TestService
+let child: Tenant
+let clerk: TestUser
+beforeAll(async () => {
+  service = await startTestService({ clock, logger })
+  child = await addTenant(service, { parentId: service.organizationId })
+  clerk = await createTestUser(service, 'clerk')
+})
+afterAll(() => service.close())
+
+const holder = { cardHolderName: 'Alice', cardHolderEmail: 'alice@acme.test' }
+const card = (overrides: object = {}) => ({
+  number: NUMBER,
+  cvv: CODE,
+  expiryMonth: '06',
+  expiryYear: '2025',
+  ...holder,
+  ...overrides,
+})
+const remove = (paymentMethodId: string) =>
+  complete(service.root, 'ACTIVITY_TYPE_DELETE_PAYMENT_METHOD', { paymentMethodId })
+
+/** Everything that the service has kept or said: its files, its log, and every activity as it is answered. */
+async function everything(): Promise<string> {
+  const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
+  const texts = files.map((file) => readFileSync(join(file.parentPath, file.name), 'latin1'))
+  const { activities } = await service.root.query('list_activities', { paginationOptions: { limit: '100' } })
+  return [...texts, ...logged, JSON.stringify(activities)].join('\n')
+}
+
+describe('payment methods', () => {
+  test('payment methods: of a card the last four digits are kept, and neither number, code, hash nor signature', async () => {
+    const body = service.body('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card())
+    const activity = await service.root.send(body)
+    expect(activity.result.setPaymentMethodResult).toEqual({ lastFour: '4242', ...holder })
+    expect(activity.intent['setPaymentMethodIntent']).toEqual(card({ number: '************4242', cvv: '****' }))
+    expect(activity.votes[0]).toMatchObject({ signature: '' })
+    const plain = hash('sha256', body.text)
+    expect(activity.fingerprint).toMatch(/^sha256:[0-9a-f]{64}$/)
+    const { url, ...denied } = { url: '', ...service.body('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card()) }
+    expect((await refusalOf(clerk.client.send(denied)))[0]).toBe(403)
+    const invalidCode = card({ cvv: '12' })
+    expect(await refusalOf(service.root.submit('ACTIVITY_TYPE_SET_PAYMENT_METHOD', invalidCode))).toEqual(
+      invalidField('cvv', 'must have 3 or 4 digits'),
+    )
+    const found = await everything()
+    expect(found).toContain('************4242')
+    for (const secret of [NUMBER, CODE, plain, hash('sha256', denied.text)])
+      expect([secret, found.includes(secret)]).toEqual([secret, false])
+    // The same bytes again are the same activity, and the other ones are not.
+    expect((await service.root.send(body)).id).toBe(activity.id)
+    await remove(activity.id)
+  })
+
+  test('payment methods: one that waits for another approver is made without its number', async () => {
+    const quorum = { threshold: 2, userIds: [service.rootUserId, clerk.userId] }
+    await complete(service.root, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', quorum)
+    const waiting = await service.root.submit('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card())
+    expect(waiting.status).toBe('ACTIVITY_STATUS_CONSENSUS_NEEDED')
+    const done = await clerk.client.approve(waiting.fingerprint)
+    expect(done.result.setPaymentMethodResult).toMatchObject({ lastFour: '4242' })
+    const back = await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', {
+      threshold: 1,
+      userIds: [service.rootUserId],
+    })
+    await clerk.client.approve(back.fingerprint)
+    expect((await everything()).includes(NUMBER)).toBe(false)
+    await remove(waiting.id)
+  })
+
+  test('payment methods: one of a payment provider replaces the card, and is deleted by its id alone', async () => {
+    const { id } = await service.root.submit('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card())
+    const method = { paymentMethodId: 'pm_1', ...holder }
+    expect(await complete(service.root, 'ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2', method)).toEqual({
+      lastFour: '',
+      ...holder,
+    })
+    for (const other of [id, NOBODY])
+      expect(await refusalOf(remove(other))).toEqual(missing(`payment method not found: ${other}`))
+    expect(await remove('pm_1')).toEqual({ paymentMethodId: 'pm_1' })
+    expect(await refusalOf(remove('pm_1'))).toEqual(missing('payment method not found: pm_1'))
+  })
+
+  test.each<{ name: string; overrides: object; field: string; rule: string }>([
+    {
+      name: 'a wrong digit',
+      overrides: { number: '4242424242424241' },
+      field: 'number',
+      rule: 'must be the number of a card',
+    },
+    {
+      name: 'too few digits',
+      overrides: { number: '42424242' },
+      field: 'number',
+      rule: 'must be the number of a card',
+    },
+    {
+      name: 'a month that is none',
+      overrides: { expiryMonth: '13' },
+      field: 'expiryMonth',
+      rule: 'must be from 01 to 12',
+    },
+    {
+      name: 'a card that has expired',
+      overrides: { expiryMonth: '05' },
+      field: 'expiryYear',
+      rule: 'must be of a card that has not expired',
+    },
+  ])('payment methods: $name is refused', async ({ overrides, field, rule }) => {
+    const sent = service.root.submit('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card(overrides))
+    expect(await refusalOf(sent)).toEqual(invalidField(field, rule))
+  })
+
+  test('payment methods, billing tiers: they are for parents', async () => {
+    const tier = { productId: 'pro', orbPlanId: 'plan' }
+    expect(await complete(service.root, 'ACTIVITY_TYPE_ACTIVATE_BILLING_TIER', tier)).toEqual({ productId: 'pro' })
+    expect(await complete(service.root, 'ACTIVITY_TYPE_ACTIVATE_BILLING_TIER', { productId: 'free' })).toEqual({
+      productId: 'free',
+    })
+    const { organizationId } = child
+    const inside = [
+      child.client.submit('ACTIVITY_TYPE_ACTIVATE_BILLING_TIER', tier, { organizationId }),
+      child.client.submit('ACTIVITY_TYPE_SET_PAYMENT_METHOD', card(), { organizationId }),
+      child.client.submit(
+        'ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2',
+        { paymentMethodId: 'pm', ...holder },
+        { organizationId },
+      ),
+    ]
+    for (const sent of inside) expect((await refusalOf(sent)).slice(0, 2)).toEqual([403, 7])
+    expect((await refusalOf(clerk.client.submit('ACTIVITY_TYPE_ACTIVATE_BILLING_TIER', tier)))[0]).toBe(403)
+  })
+})
