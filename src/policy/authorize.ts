@@ -175,7 +175,9 @@ function decideByOutcomes(
 ): Decision {
   // A policy that errs takes no part: it neither allows nor denies, even when its effect is DENY (U-err-final).
   const decided = isUsedUp(budget) ? undefined : strongest(outcomes)
-  if (decided !== undefined) return { outcome: decided, basis: 'policy', policies: outcomes }
+  // An ALLOW that waits for others does not hold up who was invited: they have decided when they invited.
+  const waits = decided === 'OUTCOME_REQUIRES_CONSENSUS' && row?.family === INVITED
+  if (decided !== undefined && !waits) return { outcome: decided, basis: 'policy', policies: outcomes }
   if (!isUsedUp(budget) && isOwnCredentials(context, row))
     return { outcome: 'OUTCOME_ALLOW', basis: 'own-credentials', policies: outcomes }
   if (quorum === 'begun') return { outcome: 'OUTCOME_REQUIRES_CONSENSUS', basis: 'quorum-begun', policies: outcomes }
@@ -253,6 +255,8 @@ function quorumOf({ approvers, rootQuorum }: PolicyContext): Quorum {
   return given >= rootQuorum.threshold ? 'met' : given > 0 ? 'begun' : 'none'
 }
 
+const INVITED = 'ACCEPT_INVITATION'
+
 /** Logins by which a user gets nothing but a key, or a token, of its own that ends by itself. */
 const OWN_LOGINS: ReadonlySet<string | undefined> = new Set([
   'STAMP_LOGIN',
@@ -260,6 +264,8 @@ const OWN_LOGINS: ReadonlySet<string | undefined> = new Set([
   'CREATE_READ_WRITE_SESSION',
   // Of the user alone whose account it is, which its handler sees to.
   'RECOVER_USER',
+  // Of whom the key was mailed to alone, which its handler sees to.
+  INVITED,
 ])
 
 /** Create and delete of credentials, and logins, whose owner is the only voter (U-own-cred-scope). */

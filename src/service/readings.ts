@@ -47,6 +47,27 @@ export function secretNameTaken(name: string): ApiError {
   return new ApiError(GRPC.AlreadyExists, `secret with name ${name} already exists in this organization`)
 }
 
+/** Unstated: how many seconds the key of an invitation is good for (docs/protocol/organizations.md#invitations). */
+export const INVITATION_S = 7 * 86_400
+
+/** Unstated: the refusal to make an organization under an id that one has, or has had. */
+export function organizationTaken(organizationId: string): ApiError {
+  return new ApiError(GRPC.AlreadyExists, `organization with ID ${organizationId} already exists`)
+}
+
+/** Unstated: the refusal to delete a parent that others belong to. */
+export function organizationHasChildren(): ApiError {
+  return apiError('requestInvalid', 'the organization has sub-organizations, which must be deleted before it')
+}
+
+/** The organization of `bootstrap.json` is the operator's; it goes with the folder. */
+export function firstOrganizationStays(): ApiError {
+  return apiError(
+    'requestInvalid',
+    'the first organization of a service cannot be deleted, delete its data folder instead',
+  )
+}
+
 /** Unstated: the refusal to delete a parent as if it were a sub-organization. */
 export function notASubOrganization(organizationId: string): ApiError {
   return apiError('requestInvalid', `organization ${organizationId} is not a sub-organization`)

@@ -134,6 +134,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       queryHandlers,
       decoder: createDecoder(),
       keptDenialsADay: settings.keptDenialsADay,
+      enrolmentSecret: settings.enrolmentSecret,
     })
     const readiness = createReadiness({ database, dataDir, watermark: settings.diskWatermark, logger })
     const http = await createHttpServer({

@@ -66,6 +66,8 @@ export interface ServiceOptions {
   readonly providerUrls?: ProviderUrls
   /** Where on-ramp providers are instead of at their public places: stand-ins. @default none */
   readonly onRampUrls?: OnRampUrls
+  /** Who brings it makes parent organizations: at least 32 characters. @default nobody does */
+  readonly enrolmentSecret?: Secret | undefined
   /** Whether the owner of the data folder may move the service's time and ask for faults, on a socket of its own. @default false */
   readonly operator?: boolean
   /** The chains that transactions are sent to, by CAIP-2 id, and their nodes. @default none */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { readPrivate } from '../../local/index.ts'
 import {
   type ChainsSettings,
   createService,
@@ -11,6 +12,7 @@ import {
   type ProviderUrls,
   type Service,
 } from '../../service/index.ts'
+import { Secret } from '../../telemetry/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
@@ -45,6 +47,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     proxy: { port: readPort(options['proxyPort'], '--proxy-port'), ...readProxyOptions(input) },
     logLinesLost: log.sink.lost,
     diskWatermark: readWatermark(options['diskWatermark']),
+    enrolmentSecret: readEnrolmentSecret(options['enrolmentSecretFile']),
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
@@ -126,6 +129,19 @@ function readBaseUrl(text: unknown, name: string): string {
   if (isBare && /^https?:$/.test(url.protocol)) return url.href.replace(/\/$/, '')
   throw new QuorateError('cli/usage', `expected ${name} to have an http or https URL without user, query or fragment`, {
     next: `correct ${name}`,
+  })
+}
+
+/** What is shorter could be guessed by who may try for years. */
+const SHORTEST_SECRET = 32
+
+function readEnrolmentSecret(path: unknown): Secret | undefined {
+  if (path === undefined) return undefined
+  const text = readPrivate(String(path))?.trim()
+  if (text !== undefined && text.length >= SHORTEST_SECRET) return new Secret(text)
+  const fault = text === undefined ? 'is not there' : `has fewer than ${SHORTEST_SECRET} characters`
+  throw new QuorateError('cli/usage', `the file of --enrolment-secret-file ${fault}: \`${path}\``, {
+    next: `write a secret into it that nobody guesses: \`openssl rand -hex 32 > ${path}\`, readable by you alone`,
   })
 }
 

@@ -116,6 +116,10 @@ export const serviceCommands: readonly CommandRow[] = [
       { flags: '--proxy-port <port>', meaning: 'port of the authentication proxy on 127.0.0.1 (default: a free one)' },
       ...proxyOptions,
       ...messageOptions,
+      {
+        flags: '--enrolment-secret-file <file>',
+        meaning: 'a file with the secret that a new parent organization is made with (default: none can be made)',
+      },
       { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
     example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',

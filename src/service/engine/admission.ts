@@ -41,8 +41,12 @@ export async function admit(
   return caller
 }
 
-/** A key that was mailed to recover an account recovers it, and does nothing else (docs/protocol/one-time-passcodes.md#recovery). */
-function checkPurpose({ credential }: Caller, path: string): void {
+/**
+ * A key that was mailed to recover an account recovers it, and does nothing else (docs/protocol/one-time-passcodes.md#recovery); so
+ * it is with one that was mailed to accept an invitation (docs/protocol/organizations.md#invitations).
+ */
+function checkPurpose({ credential, acceptsAlone }: Caller, path: string): void {
+  if (acceptsAlone && path !== activities.ACTIVITY_TYPE_ACCEPT_INVITATION_V2.path) throw apiError('notAuthorized')
   if (
     credential.type === 'CREDENTIAL_TYPE_RECOVER_USER_KEY_P256' &&
     path !== activities.ACTIVITY_TYPE_RECOVER_USER.path

@@ -16,6 +16,8 @@ export interface Caller {
   readonly credential: CredentialFacts
   readonly signed: ProvedCredential['signed']
   readonly onTaken?: ProvedCredential['onTaken']
+  /** Whether its key is that of an invitation, which accepts that and does nothing else. */
+  readonly acceptsAlone?: true
   /** Whether its session lets it ask alone. */
   readonly readsOnly?: true
 }

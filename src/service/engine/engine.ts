@@ -18,12 +18,12 @@ import {
   type Spelling,
 } from '../../protocol/index.ts'
 import type { Headers } from '../../stamp/index.ts'
-import type { Logger } from '../../telemetry/index.ts'
+import type { Logger, Secret } from '../../telemetry/index.ts'
 import type { Sealing } from '../keys/index.ts'
 import type { MessageRules } from '../messages/index.ts'
 import type { OidcVerifier } from '../oidc/index.ts'
 import type { Rates } from '../rates.ts'
-import type { ActivityRecordRow, Database } from '../store/index.ts'
+import { type ActivityRecordRow, type Database, lockOrganization, type Transaction } from '../store/index.ts'
 import type { WorkPool } from '../work/index.ts'
 import { writeActivity } from './activity-wire.ts'
 import { admit } from './admission.ts'
@@ -32,6 +32,7 @@ import { createCases } from './cases.ts'
 import { readProof } from './credential.ts'
 import { KEPT_DENIALS_A_DAY } from './denials.ts'
 import { type Effects, runEffects } from './effects.ts'
+import { mayEnrol } from './enrolment.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { createHandlerTools, type OauthTools } from './handler-tools.ts'
 import { createJudge } from './judgement.ts'
@@ -39,7 +40,7 @@ import { createPolicySource } from './policy-cache.ts'
 import { prepareQuery, prepareSubmit } from './preparation.ts'
 import type { QueryHandler } from './query.ts'
 import { reachOf } from './readings.ts'
-import type { QueryRequest, SubmitRequest } from './request.ts'
+import type { PreparedSubmit, QueryRequest, SubmitRequest } from './request.ts'
 import { factsOfOutcome, type ReportFacts } from './request-facts.ts'
 import { submit } from './submission.ts'
 import type { EngineTools } from './tools.ts'
@@ -64,6 +65,8 @@ export interface EngineOptions {
   readonly logger: Logger
   readonly pool: WorkPool
   readonly messages: MessageRules
+  /** Who brings it makes parent organizations. @default nobody does */
+  readonly enrolmentSecret?: Secret | undefined
 }
 
 /** One request as it came: the bytes are those that were stamped. */
@@ -96,10 +99,12 @@ export function createEngine(options: EngineOptions): Engine {
         { database, oidc, outside, handler, admit: (tx) => admit(rates, tx, form, { now: clock(), isCounted: false }) },
         form,
       )
-      const request = { ...form, prepared }
+      const enrols = mayEnrol(form.row, raw.headers, options.enrolmentSecret)
       const attempt = (work: Work) =>
         database.write(async (tx) => {
           const now = clock()
+          const isFounded = enrols && (await foundOrganization(tools, tx, { ...form, prepared }, { now, work }))
+          const request = { ...form, prepared: isFounded ? { ...prepared, answers: { founded: true } } : prepared }
           const caller = await admit(rates, tx, request, { now, isCounted: isAdmitted || !work.isFirst })
           work.chargeTo({ treeId: caller.treeId, organizationId: caller.homeId })
           const submitted = await submit(tools, tx, {
@@ -116,7 +121,7 @@ export function createEngine(options: EngineOptions): Engine {
         }, form.organizationId)
       const { submitted, answer } = await withWork(options.pool, attempt)
       runEffects(options.effects, submitted.effects ?? [])
-      request.report(factsOfOutcome(submitted))
+      form.report(factsOfOutcome(submitted))
       if (submitted.denial) throw submitted.denial
       return answer!
     },
@@ -153,6 +158,20 @@ export function createEngine(options: EngineOptions): Engine {
       return typeof answer === 'function' ? answer() : answer
     },
   }
+}
+
+/** Makes the organization of a request, unless it is there; what comes after finds its caller in it. */
+async function foundOrganization(
+  { cases }: EngineTools,
+  tx: Transaction,
+  { row, intent, organizationId, prepared }: PreparedSubmit,
+  { now, work }: { readonly now: number; readonly work: Work },
+): Promise<boolean> {
+  if (await lockOrganization(tx, organizationId)) return false
+  const place = { organizationId, homeId: organizationId, submitterId: '' }
+  const { handler, context } = cases.open(row, intent, { tx, ...place, now, work, ...prepared })
+  await handler.found!(context, intent)
+  return true
 }
 
 /** Only what was asked in the other spelling is touched: names that people chose come back as they were sent. */

@@ -63,6 +63,11 @@ export interface Handler {
   // biome-ignore lint/suspicious/noConfusingVoidType: a handler that only refuses has no answers.
   readonly prepare?: (intent: JsonObject, outside: Outside, organizationId: string) => Promise<JsonObject | void>
   /**
+   * Makes the organization that the request names, before its caller is looked for in it; only for who may (`enrolment.ts`).
+   * The answers say so then: `{founded: true}`.
+   */
+  readonly found?: (context: HandlerContext, intent: JsonObject) => Promise<void>
+  /**
    * Checks everything that can be known before anyone has decided: unknown resources, limits, policy texts. It runs
    * before authorization at each submit and again before execution, so it must not write.
    */

@@ -11,6 +11,12 @@ export function rejectedTooLate({ id, status }: { readonly id: string; readonly 
   return new ApiError(GRPC.InvalidArgument, message, { code: 'REQUEST_INVALID' })
 }
 
+/** Unstated: how a new organization is asked for, and the refusal of whom nobody has let (docs/protocol/organizations.md#parent-organizations). */
+export function enrolmentRefused(): ApiError {
+  const message = 'request not authorized: X-Enrolment-Secret is not the enrolment secret of this service'
+  return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
+}
+
 /** Unstated: the refusal of an approval whose bytes an answer has no room for beside those of the other votes. */
 export function tooManyVoteBytes(activityId: string): ApiError {
   const most = `the votes on activity ${activityId} would have more than ${REQUEST_LIMITS.votesBytes} bytes`

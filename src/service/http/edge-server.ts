@@ -27,6 +27,7 @@ const ALLOWED_HEADERS = [
   'X-Session',
   'X-Auth-Proxy-Config-Id',
   'X-Captcha-Token',
+  'X-Enrolment-Secret',
 ]
 
 /** The answer of a browser's question before a request (fetch.spec.whatwg.org/#http-responses), beside what every answer has. */

@@ -69,6 +69,45 @@ export function writeBundleEmail(
   })
 }
 
+/** Writes the e-mail that invites somebody to become a user, with the key that they accept by. */
+export function writeInvitationEmail(
+  rules: MessageRules,
+  to: string,
+  {
+    organizationName,
+    organizationId,
+    invitationId,
+    userId,
+    key,
+    seconds,
+  }: {
+    readonly organizationName: string
+    readonly organizationId: string
+    readonly invitationId: string
+    readonly userId: string
+    /** Hex of the private half. */
+    readonly key: string
+    readonly seconds: number
+  },
+): Email {
+  const lines = { Organization: organizationId, Invitation: invitationId, User: userId, Key: key }
+  return writeEmail(
+    rules,
+    to,
+    { appName: organizationName },
+    {
+      values: {},
+      subject: (app) => `You are invited to ${app}`,
+      lead: (app) => `You are invited to ${app}. Accept with a passkey, by stamping accept_invitation with this key:`,
+      shown: Object.entries(lines)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('\n'),
+      link: undefined,
+      seconds,
+    },
+  )
+}
+
 interface Content {
   readonly values: TemplateValues
   readonly subject: (app: string) => string
@@ -118,7 +157,9 @@ function ownTexts(app: string, logoUrl: string | undefined, content: Content) {
     '<!doctype html><html><head><meta charset="utf-8"></head><body style="font-family:sans-serif">',
     logoUrl === undefined ? '' : `<p><img src="${escapeHtml(logoUrl)}" alt="${escapeHtml(app)}" height="48"></p>`,
     paragraph(escapeHtml(lead)),
-    shown === undefined ? '' : `<p style="font-size:24px;word-break:break-all"><code>${escapeHtml(shown)}</code></p>`,
+    shown === undefined
+      ? ''
+      : `<p style="font-size:24px;word-break:break-all;white-space:pre-wrap"><code>${escapeHtml(shown)}</code></p>`,
     link === undefined ? '' : `<p><a href="${escapeHtml(link)}">${escapeHtml(content.subject(app))}</a></p>`,
     paragraph(escapeHtml(tail)),
     '</body></html>',
@@ -135,6 +176,7 @@ function readLogoUrl(text: string | undefined): string | undefined {
 }
 
 function inWords(seconds: number): string {
+  if (seconds % 86_400 === 0 && seconds > 86_400) return `${seconds / 86_400} days`
   if (seconds % 3_600 === 0) return seconds === 3_600 ? 'an hour' : `${seconds / 3_600} hours`
   if (seconds % 60 === 0) return seconds === 60 ? 'a minute' : `${seconds / 60} minutes`
   return `${seconds} seconds`

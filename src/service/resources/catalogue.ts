@@ -51,6 +51,7 @@ import { initOtpHandlers } from './one-time-passcodes/init-otp.ts'
 import { otpAuthHandlers } from './one-time-passcodes/otp-auth.ts'
 import { otpLoginHandlers } from './one-time-passcodes/otp-login.ts'
 import { verifyOtpHandlers } from './one-time-passcodes/verify-otp.ts'
+import { parentHandlers } from './organizations/create.ts'
 import { featureList } from './organizations/features-store.ts'
 import { organizationHandlers } from './organizations/handlers.ts'
 import { organizationQueries } from './organizations/queries.ts'
@@ -110,6 +111,7 @@ const executed = {
   ...mfaPolicyHandlers,
   ...policyHandlers,
   ...organizationHandlers,
+  ...parentHandlers,
   ...walletHandlers,
   ...walletAccountHandlers,
   ...privateKeyHandlers,
@@ -147,15 +149,10 @@ type OtherType = Exclude<ActivityType, ExecutedType>
 const MARKETS = 'there is no market or yield provider behind this service'
 const ENCLAVES = 'there are no enclaves behind this service'
 const VOTE = 'votes are counted by the engine'
-const TREE = 'this version has parent organizations alone, made by their operator'
-const INVITATIONS = 'this version mails no invitations, so nobody has one to accept, create the user instead'
 
 const notExecuted = {
   APPROVE_ACTIVITY: VOTE,
   REJECT_ACTIVITY: VOTE,
-  CREATE_ORGANIZATION: TREE,
-  DELETE_ORGANIZATION: TREE,
-  ACCEPT_INVITATION: INVITATIONS,
   CREATE_SWAP_QUOTE: MARKETS,
   EXECUTE_SWAP: MARKETS,
   UPSERT_SWAP_CONFIG: MARKETS,

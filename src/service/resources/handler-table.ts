@@ -9,6 +9,7 @@ import type { ExecutionContext, HandlerContext, NotExecuted, Outside } from '../
 export interface TypedHandler<Intent, Result, Answers extends object = never> {
   // biome-ignore lint/suspicious/noConfusingVoidType: most only refuse, and have no answers.
   readonly prepare?: (intent: Intent, outside: Outside, organizationId: string) => Promise<Answers | void>
+  readonly found?: (context: HandlerContext<Answers>, intent: Intent) => Promise<void>
   readonly validate?: (context: HandlerContext<Answers>, intent: Intent) => Promise<void>
   readonly facts?: (context: HandlerContext<Answers>, intent: Intent) => Promise<Partial<PolicyContext>>
   readonly execute: (context: ExecutionContext<Answers>, intent: Intent) => Promise<Result>

@@ -10,6 +10,7 @@ import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { fiatOnRamp } from './migrations/fiat-on-ramp.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
+import { keysOfInvitations } from './migrations/keys-of-invitations.ts'
 import { listsOfActivities } from './migrations/lists-of-activities.ts'
 import { mfaPolicies } from './migrations/mfa-policies.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -168,6 +169,7 @@ export const MIGRATIONS: readonly Migration[] = [
   fiatOnRamp,
   billing,
   allowedOrigins,
+  keysOfInvitations,
 ]
 
 /**

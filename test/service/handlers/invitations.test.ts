@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClock, startTestService, type TestService } from '../harness.ts'
-import { complete, exhausted, invalid, invalidField, missing, NOBODY, type Refusal, refusalOf } from './steps.ts'
+import { messageOf } from '../one-time-passcodes/outbox.ts'
+import { createPasskey, type Passkey } from '../passkey.ts'
+import { complete, exhausted, fresh, invalid, invalidField, missing, NOBODY, type Refusal, refusalOf } from './steps.ts'
 
+const clock = createTestClock()
 let service: TestService
 let tagId: string
 beforeAll(async () => {
-  service = await startTestService({ clock: createTestClock() })
+  service = await startTestService({ clock })
   const tag = { userTagName: 'guests', userIds: [] }
   tagId = (await complete(service.root, 'ACTIVITY_TYPE_CREATE_USER_TAG', tag)).userTagId
 })
@@ -21,6 +24,19 @@ const invitation = (overrides: object = {}) => ({
 })
 const create = (...invitations: object[]) => complete(service.root, 'ACTIVITY_TYPE_CREATE_INVITATIONS', { invitations })
 const list = async () => (await service.root.query('get_organization')).organizationData.invitations
+/** Makes one, reads its mail, and gives what the receiver can do. */
+async function invite(overrides: object = {}) {
+  const { result, message } = await messageOf(service, () => create(invitation(overrides)))
+  const lineOf = (name: string) => new RegExp(`^${name}: (\\S+)$`, 'm').exec(message.text)?.[1] ?? ''
+  const [invitationId, userId, client] = [result.invitationIds[0]!, lineOf('User'), service.client(lineOf('Key'))]
+  expect(lineOf('Invitation')).toBe(invitationId)
+  const accept = (passkey: Passkey) => {
+    const parameters = { invitationId, userId, authenticator: passkey.register() }
+    const { path, text } = service.body('ACTIVITY_TYPE_ACCEPT_INVITATION_V2', parameters)
+    return client.raw(path, text)
+  }
+  return { invitationId, userId, client, accept, text: message.text }
+}
 const remove = (invitationId: string) => complete(service.root, 'ACTIVITY_TYPE_DELETE_INVITATION', { invitationId })
 
 describe('invitations', () => {
@@ -75,17 +91,82 @@ describe('invitations', () => {
     expect(await refusalOf(remove(NOBODY))).toEqual(missing(`invitation not found: ${NOBODY}`))
   })
 
-  test('invitations: nobody can accept one, and the refusal says why', async () => {
-    const { invitationIds } = await create(invitation())
-    const attestation = { credentialId: 'AA', clientDataJson: 'AA', attestationObject: 'AA', transports: [] }
-    const authenticator = { authenticatorName: 'a', challenge: 'AA', attestation }
-    const acceptance = { invitationId: invitationIds[0], userId: service.rootUserId, authenticator }
-    const [status, code, message] = await refusalOf(
-      service.root.submit('ACTIVITY_TYPE_ACCEPT_INVITATION_V2', acceptance),
+  test('invitations: the key that is mailed makes its receiver a user with a passkey, once', async () => {
+    const { accept, userId, invitationId, text } = await invite()
+    expect(text).toContain(`Organization: ${service.organizationId}`)
+    const passkey = createPasskey()
+    const done = await accept(passkey)
+    expect(done.body['activity']).toMatchObject({
+      status: 'ACTIVITY_STATUS_COMPLETED',
+      result: { acceptInvitationResult: { invitationId, userId } },
+      votes: [{ userId, user: { userName: 'gwen' } }],
+    })
+    const { user } = await service.root.query('get_user', { userId })
+    expect(user).toMatchObject({ userName: 'gwen', userEmail: 'gwen@acme.test', userTags: [tagId], apiKeys: [] })
+    expect(user.authenticators.map(({ credentialId }) => credentialId)).toEqual([passkey.credentialId])
+    expect(await list()).toMatchObject([{ invitationId, status: 'INVITATION_STATUS_ACCEPTED' }])
+    const again = await accept(createPasskey())
+    expect([again.status, again.body['turnkeyErrorCode']]).toEqual([401, 'PUBLIC_KEY_NOT_FOUND'])
+    expect(await remove(invitationId)).toEqual({ invitationId })
+    expect((await service.root.query('get_user', { userId })).user.userId).toBe(userId)
+  })
+
+  test('invitations: the key accepts its own invitation and does nothing else, and no other key accepts it', async () => {
+    const [one, other] = [await invite(), await invite()]
+    const notAuthorized: Refusal = [403, 7, 'request not authorized', 'REQUEST_NOT_AUTHORIZED']
+    expect(await refusalOf(one.client.query('whoami'))).toEqual(notAuthorized)
+    expect(await refusalOf(one.client.submit('ACTIVITY_TYPE_DELETE_INVITATION', one))).toEqual(notAuthorized)
+    const { invitationId, userId } = one
+    const acceptance = { invitationId, userId, authenticator: createPasskey().register() }
+    for (const client of [service.root, other.client])
+      expect(await refusalOf(client.submit('ACTIVITY_TYPE_ACCEPT_INVITATION_V2', acceptance))).toEqual(notAuthorized)
+    const asSomebody = { ...acceptance, userId: service.rootUserId }
+    expect(await refusalOf(one.client.submit('ACTIVITY_TYPE_ACCEPT_INVITATION_V2', asSomebody))).toEqual(
+      invalidField('userId', 'must be the one of the invitation'),
     )
-    expect([status, code]).toEqual([501, 12])
-    expect(message).toContain('this version mails no invitations')
-    await remove(invitationIds[0]!)
+    const unknown = { ...acceptance, invitationId: NOBODY }
+    expect(await refusalOf(one.client.submit('ACTIVITY_TYPE_ACCEPT_INVITATION_V2', unknown))).toEqual(
+      missing(`invitation not found: ${NOBODY}`),
+    )
+    for (const { invitationId: id } of [one, other]) await remove(id)
+    expect((await one.accept(createPasskey())).body['turnkeyErrorCode']).toBe('PUBLIC_KEY_NOT_FOUND')
+  })
+
+  test('invitations: policies need not allow the acceptance, and one that waits holds nobody up; a DENY does', async () => {
+    const policy = (overrides: object) =>
+      complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+        policyName: fresh('p'),
+        effect: 'EFFECT_ALLOW',
+        ...overrides,
+      })
+    const waiting = await policy({ consensus: 'approvers.count() > 1', condition: 'true' })
+    const first = await invite()
+    expect((await first.accept(createPasskey())).body['activity']).toMatchObject({
+      status: 'ACTIVITY_STATUS_COMPLETED',
+    })
+    const condition = "activity.type == 'ACTIVITY_TYPE_ACCEPT_INVITATION_V2'"
+    const consensus = `approvers.any(user, user.tags.contains('${tagId}'))`
+    const deny = await policy({ effect: 'EFFECT_DENY', consensus, condition })
+    const second = await invite()
+    expect((await second.accept(createPasskey())).status).toBe(403)
+    for (const { policyId } of [waiting, deny])
+      await complete(service.root, 'ACTIVITY_TYPE_DELETE_POLICY', { policyId })
+    // Refused, the key is as good as before.
+    expect((await second.accept(createPasskey())).status).toBe(200)
+    for (const { invitationId } of [first, second]) await remove(invitationId)
+  })
+
+  test('invitations: a tag that is gone by then is left out; a key ends after seven days', async () => {
+    const tag = { userTagName: fresh('tag'), userIds: [] }
+    const { userTagId } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_USER_TAG', tag)
+    const [one, late] = [await invite({ receiverUserTags: [tagId, userTagId] }), await invite()]
+    await complete(service.root, 'ACTIVITY_TYPE_DELETE_USER_TAGS', { userTagIds: [userTagId] })
+    clock.advance(7 * 86_400_000 - 1)
+    expect((await one.accept(createPasskey())).status).toBe(200)
+    expect((await service.root.query('get_user', { userId: one.userId })).user.userTags).toEqual([tagId])
+    clock.advance(1)
+    expect((await late.accept(createPasskey())).body['turnkeyErrorCode']).toBe('API_KEY_EXPIRED')
+    for (const { invitationId } of [one, late]) await remove(invitationId)
   })
 
   test('invitations: the hundred and first is refused', async () => {

@@ -1,9 +1,10 @@
 import { apiKeyFacts, expiresAt, isExpired } from '../../../authority/index.ts'
 import { apiError } from '../../../protocol/index.ts'
 import { type Stamp, verifyStampInPool } from '../../../stamp/index.ts'
+import { findInvitationByKey, type OpenInvitation } from '../../resources/invitations/store.ts'
 import { type ApiKeyRow, findApiKeyByPublicKey, findApiKeysBelow, StoreUnavailable } from '../../store/index.ts'
 import { type JobInput, JobNotDone, type WorkPool } from '../../work/index.ts'
-import type { CredentialSort } from './credential-sort.ts'
+import type { CredentialSort, ProvedCredential } from './credential-sort.ts'
 import { findInTree } from './find-in-tree.ts'
 
 /** API keys, and the keys of sessions: the stamp names its own key. */
@@ -21,7 +22,11 @@ export const apiKeySort: CredentialSort<'api-key'> = {
       below: (id) => findApiKeysBelow(tx, id, stamp.publicKey),
       conflict: () => apiError('publicKeyConflict'),
     })
-    if (!key) throw apiError('publicKeyNotFound', target.id, stamp.publicKey)
+    if (!key) {
+      const invitation = await findInvitationByKey(tx, target.id, stamp.publicKey)
+      if (!invitation) throw apiError('publicKeyNotFound', target.id, stamp.publicKey)
+      return proveInvited(invitation, stamp, now)
+    }
     if (isExpired({ expiresAt: expiresAt(key.created_at, key.expiration_seconds) }, now))
       throw apiError('expiredApiKey', key.public_key, key.organization_id)
     if (!fitsScheme(key, stamp)) throw apiError('apiKeyNotVerified')
@@ -33,6 +38,24 @@ export const apiKeySort: CredentialSort<'api-key'> = {
       signed: { public_key: stamp.publicKey, signature: stamp.signature, scheme: stamp.scheme },
     }
   },
+}
+
+/** The mailed key of an invitation speaks for the user that its receiver is about to become. */
+function proveInvited(
+  invitation: OpenInvitation,
+  { publicKey, signature, scheme }: Stamp,
+  now: number,
+): ProvedCredential {
+  const { id, organization_id: homeId, user_id: userId, expires_at } = invitation
+  if (now >= expires_at) throw apiError('expiredApiKey', publicKey, homeId)
+  if (scheme !== 'SIGNATURE_SCHEME_TK_API_P256') throw apiError('apiKeyNotVerified')
+  return {
+    userId,
+    homeId,
+    facts: apiKeyFacts({ id, userId, type: 'CREDENTIAL_TYPE_API_KEY_P256', publicKey }),
+    signed: { public_key: publicKey, signature, scheme },
+    acceptsAlone: true,
+  }
 }
 
 /** Bytes that are hashed by Keccak-256 at once, which the platform does not have: 1 MiB takes some twenty milliseconds. */

@@ -51,6 +51,8 @@ export interface ProvedCredential {
   readonly signed: Pick<VoteRow, 'public_key' | 'signature' | 'scheme'>
   /** What is written with a submit that is taken, and not with one that is denied: a counter, that a token was used. */
   readonly onTaken?: (tx: Transaction) => Promise<void>
+  /** Whether it is the key of an invitation, which accepts that and does nothing else. */
+  readonly acceptsAlone?: true
   /** Whether it may ask, and not submit. */
   readonly readsOnly?: true
 }

@@ -1,7 +1,7 @@
 import { toTimestamp, type Wire } from '../../../protocol/index.ts'
 import type { InvitationRow } from './store.ts'
 
-/** Writes an invitation as the API does: nobody can have accepted it, and a deleted one is gone. */
+/** Writes an invitation as the API does; a deleted one is gone. */
 export function toWireInvitation(row: InvitationRow): Wire.Invitation {
   return {
     invitationId: row.id,
@@ -9,7 +9,7 @@ export function toWireInvitation(row: InvitationRow): Wire.Invitation {
     receiverUserEmail: row.receiver_user_email,
     receiverUserTags: JSON.parse(row.receiver_user_tags) as string[],
     accessType: row.access_type as Wire.AccessType,
-    status: 'INVITATION_STATUS_CREATED',
+    status: row.status as Wire.InvitationStatus,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
     senderUserId: row.sender_user_id,

@@ -18,6 +18,12 @@ export async function findOrganization(tx: Transaction, organizationId: string):
     .executeTakeFirst()
 }
 
+/** Whether an organization has this id, or has had it. */
+export async function isOrganizationIdTaken(tx: Transaction, organizationId: string): Promise<boolean> {
+  const row = await tx.selectFrom('organizations').select('id').where('id', '=', organizationId).executeTakeFirst()
+  return row !== undefined
+}
+
 /** Reads who answers for an organization, one that was deleted too: its parent, or a parent itself. */
 export async function findBillingOrganization(tx: Transaction, organizationId: string): Promise<string> {
   const { parent_id } = await tx

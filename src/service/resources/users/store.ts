@@ -41,6 +41,12 @@ const update = prepare(
   ) => tx.updateTable('users').set(columns).where('organization_id', '=', organizationId).where('id', '=', userId),
 )
 
+/** Whether a user of any organization has this id. */
+export async function isUserIdTaken(tx: Transaction, userId: string): Promise<boolean> {
+  const row = await tx.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst()
+  return row !== undefined
+}
+
 /** Changes a user. */
 export async function updateUser(
   tx: Transaction,
