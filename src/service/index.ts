@@ -38,6 +38,7 @@ export {
 export { type AuthProxyProcessOptions, type Captcha, createAuthProxy } from './proxy/index.ts'
 export type { RatesSettings } from './rates.ts'
 export type { DiskWatermark } from './readiness.ts'
+export { listOperations, type OperationFacts } from './resources/index.ts'
 export { createService, type Service } from './service.ts'
 export type { ProxySettings, ServiceOptions } from './settings.ts'
 export { type DatabaseFacts, StoreUnavailable } from './store/index.ts'

@@ -2,6 +2,7 @@ import { renderCliReference } from './cli.ts'
 import { renderDefinitionReference } from './definitions.ts'
 import { renderErrorReference } from './errors.ts'
 import { lintRulePages } from './lint-rules.ts'
+import { renderOperations } from './operations.ts'
 import { renderPolicyLanguage } from './policy-language.ts'
 
 /** The reference pages under `docs/`, each with what renders it. */
@@ -10,5 +11,6 @@ export const pages: Readonly<Record<string, () => string>> = {
   'definitions.md': renderDefinitionReference,
   'errors.md': renderErrorReference,
   'policy-language.md': renderPolicyLanguage,
+  'protocol/operations.md': renderOperations,
   ...lintRulePages,
 }

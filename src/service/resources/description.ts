@@ -3,7 +3,6 @@ import type { NotExecuted } from '../engine/index.ts'
 import { handlers, queryHandlers } from './catalogue.ts'
 
 const NO_NODE = 'a chain for which no node is set'
-const CONTACT = 'verifying a contact by a `verificationToken`'
 const VOTE = 'votes on an activity of a type that this version does not carry out'
 
 /** What is carried out but for one case, by query and by family of activities. */
@@ -12,9 +11,6 @@ const inPart = {
   list_supported_assets: NO_NODE,
   list_eth_transaction_history: NO_NODE,
   list_sol_transaction_history: NO_NODE,
-  CREATE_SUB_ORGANIZATION: CONTACT,
-  UPDATE_USER_EMAIL: CONTACT,
-  UPDATE_USER_PHONE_NUMBER: CONTACT,
   APPROVE_ACTIVITY: VOTE,
   REJECT_ACTIVITY: VOTE,
 } as const satisfies Partial<Record<QueryName | (typeof activities)[keyof typeof activities]['family'], string>>
@@ -30,4 +26,52 @@ export function describeService(): JsonObject {
     return row && 'notExecuted' in row ? [[name, row.notExecuted] as const] : []
   })
   return openApiDocument(Object.fromEntries(reasons))
+}
+
+/** What this service does with one operation of the API. */
+export interface OperationFacts {
+  readonly name: string
+  readonly sort: 'activity' | 'query'
+  /** The types that are carried out, newest first, without their prefix; of a query its name. */
+  readonly done: readonly string[]
+  /** What is refused, by its reason. */
+  readonly refused: ReadonlyMap<string, readonly string[]>
+  /** What is carried out but for one case. */
+  readonly except?: string
+}
+
+/** Lists every operation of the API, by name, activities first. */
+export function listOperations(): readonly OperationFacts[] {
+  const byName = Map.groupBy(Object.values(activities), ({ operation }) => operation)
+  const submits = [...byName].map(([name, rows]): OperationFacts => {
+    const types = rows.map(({ type }) => type).reverse()
+    const votes = rows[0]!.resultKey === null
+    const of = (type: (typeof types)[number]) => type.replace('ACTIVITY_TYPE_', '')
+    const { yes = [], no = [] } = Object.groupBy(types, (type) => (votes || 'execute' in handlers[type] ? 'yes' : 'no'))
+    const refused = Map.groupBy(no, (type) => (handlers[type] as NotExecuted).notExecuted)
+    return {
+      name,
+      sort: 'activity',
+      done: yes.map(of),
+      refused: new Map([...refused].map(([reason, each]) => [reason, each.map(of)])),
+      ...exceptionOf(rows[0]!.family),
+    }
+  })
+  const asked = Object.entries(queryHandlers as Readonly<Record<string, object | NotExecuted>>).map(
+    ([name, row]): OperationFacts => {
+      const reason = 'notExecuted' in row ? row.notExecuted : undefined
+      return {
+        name,
+        sort: 'query',
+        done: reason === undefined ? [name] : [],
+        refused: new Map(reason === undefined ? [] : [[reason, [name]]]),
+        ...exceptionOf(name),
+      }
+    },
+  )
+  return [submits, asked].flatMap((each) => each.sort((a, b) => (a.name < b.name ? -1 : 1)))
+}
+
+function exceptionOf(name: string): Pick<OperationFacts, 'except'> {
+  return Object.hasOwn(inPart, name) ? { except: inPart[name as keyof typeof inPart] } : {}
 }

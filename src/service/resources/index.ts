@@ -4,4 +4,4 @@
  * do what is the engine's and the policies' business.
  */
 export { handlers, queryHandlers } from './catalogue.ts'
-export { describeService } from './description.ts'
+export { describeService, listOperations, type OperationFacts } from './description.ts'
