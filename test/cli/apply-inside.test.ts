@@ -16,7 +16,7 @@ import { type ServingProcess, startProcess } from '../service/process.ts'
 import { TEST_PAYLOAD_KEY } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { createReplayer } from '../workflows/recorded.ts'
-import { countActivities, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { ACME, countActivities, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 import { connectScene, type Scene, type SceneOptions, scene } from './scene.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -57,7 +57,6 @@ async function fleet(options: SceneOptions = {}): Promise<Fleet> {
   }
 }
 
-const PARENT = 'organization: acme\nid: ${env.ACME_ORGANIZATION_ID}\n'
 const customer = (tags: readonly string[], threshold = 1) => `rootQuorum: { threshold: ${threshold}, users: [ann, zoe] }
 tags: { ${tags.map((name) => `${name}: {}`).join(', ')} }
 users:
@@ -80,7 +79,7 @@ describe('apply inside', () => {
     const bob = await createTestUser(service, 'bob')
     keyFile(keys, 'customer-1', ann.privateKey)
     keyFile(keys, 'living', ann.privateKey)
-    writeFiles(defs, { 'acme.yaml': PARENT, 'living/c.yaml': one('living', ['vip']) })
+    writeFiles(defs, { 'acme.yaml': ACME, 'living/c.yaml': one('living', ['vip']) })
     const first = await run('apply', defs, '--yes')
     expect(first.exit, first.stdout + first.stderr).toBe(0)
     const userIds = [service.rootUserId, bob.userId]
@@ -142,7 +141,7 @@ describe('apply inside', () => {
     const names = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
     for (const name of names) keyFile(keys, name, ann.privateKey)
     writeFiles(defs, {
-      'acme.yaml': `${PARENT}tags: { ops: {} }\n`,
+      'acme.yaml': `${ACME}tags: { ops: {} }\n`,
       'customers/all.yaml': `each: { ${names.map((name) => `${name}: {}`).join(', ')} }\n`,
       'customers/each.yaml': customer(['vip', 'late']),
     })
@@ -194,7 +193,7 @@ describe('apply inside', () => {
     const names = ['c1', 'c2', 'c3']
     for (const name of names) keyFile(keys, name, ann.privateKey)
     writeFiles(defs, {
-      'acme.yaml': `${PARENT}tags: { ops: {} }\n`,
+      'acme.yaml': `${ACME}tags: { ops: {} }\n`,
       'customers/all.yaml': `each: { ${names.map((name) => `${name}: {}`).join(', ')} }\n`,
       'customers/each.yaml': customer(['vip', 'late']),
     })
@@ -233,7 +232,7 @@ describe('apply inside', () => {
   test('a rejection inside holds there, is told with its name, and --ask-again asks once more', async () => {
     const { service, defs, keys, env, idsOf, tagsIn, run } = await fleet()
     keyFile(keys, 'customer-1', ann.privateKey)
-    writeFiles(defs, { 'acme.yaml': PARENT, 'one/c.yaml': one('customer-1', ['vip'], 2) })
+    writeFiles(defs, { 'acme.yaml': ACME, 'one/c.yaml': one('customer-1', ['vip'], 2) })
     const asked = await run('apply', defs, '--yes')
     expect(asked.exit, asked.stdout + asked.stderr).toBe(3)
     expect(asked.stderr).toContain('Waiting for approval')
@@ -272,7 +271,7 @@ describe('apply inside', () => {
     const each = (...entries: readonly string[]) =>
       writeFiles(defs, { 'customers/all.yaml': `each: { ${entries.join(', ')} }\n` })
     writeFiles(defs, {
-      'acme.yaml': PARENT,
+      'acme.yaml': ACME,
       'solo/c.yaml': one('solo', ['vip']),
       'customers/each.yaml': customer(['vip']),
     })
@@ -293,7 +292,7 @@ describe('apply inside', () => {
 
     // The word: deleted here, handed back there.
     writeFiles(defs, {
-      'acme.yaml': `${PARENT}forget: [subOrganization.solo]\n`,
+      'acme.yaml': `${ACME}forget: [subOrganization.solo]\n`,
     })
     each('e1: {}', 'e2: { delete: true, withoutExport: true }', 'e3: { delete: true, withoutExport: true }')
     const done = await run('apply', defs, '--yes', '--allow', 'deletes=2')
@@ -303,7 +302,7 @@ describe('apply inside', () => {
     ])
     expect(lock()).not.toContain('subOrganization.solo')
     expect(lock()).not.toContain('subOrganization.e2')
-    writeFiles(defs, { 'acme.yaml': PARENT })
+    writeFiles(defs, { 'acme.yaml': ACME })
     each('e1: {}')
     const after = await run('plan', defs, '--detailed-exitcode')
     expect(after.exit, after.stdout + after.stderr).toBe(0)

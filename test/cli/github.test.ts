@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { builtMain } from '../built.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
-import { countActivities, environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { ACME, countActivities, environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -102,7 +102,7 @@ describe('plan --as', () => {
     const folder = testFolder()
     const env = environmentOf(service, folder, reader.client.privateKey)
     const defs = writeFiles(join(folder, 'defs'), {
-      'acme.yaml': 'organization: acme\nid: ${env.ACME_ORGANIZATION_ID}\ntags: { treasury: {} }\n',
+      'acme.yaml': `${ACME}tags: { treasury: {} }\n`,
     })
     const own = await quorate(['plan', defs], { env })
     expect(own.stdout).toContain('as reader')

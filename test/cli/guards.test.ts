@@ -1,9 +1,9 @@
 /** Every guard stops plan and apply as a process (exit 4) before anything is submitted, and its own bypass alone lets it pass. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { GUARDS, type GuardName, readPlan } from '../../src/plan/index.ts'
-import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
-import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
+import { GUARDS, type GuardName } from '../../src/plan/index.ts'
+import { allowAlone, createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
+import { ACME, countActivities, environmentOf, planJson, quorate, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -16,13 +16,7 @@ beforeAll(async () => {
   const userTagName = (n: number) => ({ userTagName: `t${n}`, userIds: [] })
   for (let n = 0; n < 4; n++) await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', userTagName(n))
   bob = await createTestUser(service, 'bob')
-  await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
-    policyName: 'bob-may',
-    effect: 'EFFECT_ALLOW',
-    consensus: `approvers.any(user, user.id == '${bob.userId}')`,
-    condition: 'true',
-    notes: '',
-  })
+  await allowAlone(service, bob, 'true')
   await createTestUser(service, 'carol')
   const { user } = await service.root.query('get_user', { userId: service.rootUserId })
   rootName = user.userName
@@ -33,7 +27,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const head = `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\n`
 const keyOf = (name: string, publicKey: string, more = '') =>
   `  ${JSON.stringify(name)}: { apiKeys: { k: { curve: P256, publicKey: ${publicKey}${more} } } }\n`
 const root = () => keyOf(rootName, service.root.publicKey)
@@ -98,12 +91,12 @@ describe('guards', () => {
     async ({ guard, definitions, lock, says, bypass }) => {
       const folder = testFolder()
       const env = environmentOf(service, folder, service.root.privateKey)
-      const defs = writeFiles(join(folder, 'defs'), { 'acme.yaml': head + definitions() })
+      const defs = writeFiles(join(folder, 'defs'), { 'acme.yaml': ACME + definitions() })
       if (lock) writeFiles(defs, { 'quorate.lock.yaml': lock() })
-      const refused = await quorate(['plan', defs, '--json'], { env })
+      const refused = await planJson(env, defs)
       expect(refused.exit).toBe(4)
       // Whatever else stops it is let pass: its own bypass must be what is still missing.
-      const all = readPlan(refused.stdout).guards
+      const all = refused.plan.guards
       const others = all.filter(({ name }) => name !== guard).flatMap((one) => one.bypass.split(' '))
       const applied = await quorate(['apply', defs, '--yes', ...others], { env })
       expect(applied.stdout).toContain(`refused: ${all.find(({ name }) => name === guard)!.message}`)
@@ -112,8 +105,8 @@ describe('guards', () => {
       expect(applied.stderr).toMatch(/error cli\/refused[\s\S]*submitted +nothing/)
       expect(applied.exit).toBe(4)
 
-      const passed = await quorate(['plan', defs, '--json', ...others, ...bypass], { env })
-      const found = readPlan(passed.stdout).guards.find(({ name }) => name === guard)
+      const passed = await planJson(env, defs, ...others, ...bypass)
+      const found = passed.plan.guards.find(({ name }) => name === guard)
       expect(found).toMatchObject({ allowed: true, bypass: bypass.join(' ') })
       expect(passed.exit).toBe(0)
       expect(await countActivities(service)).toBe(before)

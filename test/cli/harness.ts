@@ -1,10 +1,12 @@
 /** Runs the CLI as people do: as a process, with an environment of its own and a folder of its own. */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { builtMain, compileCache } from '../built.ts'
 import type { TestService } from '../service/harness.ts'
 
@@ -89,6 +91,20 @@ export async function serve(
   if (!(line instanceof Buffer)) throw new Error(`it did not start: ${said}`)
   const { pid, baseUrl, organizationId } = JSON.parse(String(line))
   return { pid, folder, baseUrl, organizationId, said: () => said, stop }
+}
+
+/** The beginning of definitions of an organization whose id the environment gives. */
+export const ACME = 'organization: acme\nid: ${env.ACME_ORGANIZATION_ID}\n'
+
+/** Plans a folder as a process, and reads the plan that it prints. */
+export async function planJson(
+  env: Readonly<Record<string, string>>,
+  folder: string,
+  ...more: readonly string[]
+): Promise<{ readonly exit: number | null; readonly plan: Plan }> {
+  const { exit, stdout, stderr } = await quorate(['plan', folder, '--json', ...more], { env })
+  if (!stdout.startsWith('{')) throw new Error(stderr)
+  return { exit, plan: readPlan(stdout) }
 }
 
 /** A private key in a file that only its owner may read. */

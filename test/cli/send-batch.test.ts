@@ -9,7 +9,7 @@ import { startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { temporalOf } from '../temporal.ts'
-import { countActivities, environmentOf, quorate, writeFiles } from './harness.ts'
+import { ACME, countActivities, environmentOf, quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
 const PAYROLL = '0x00000000000000000000000000000000000000b0'
@@ -31,7 +31,7 @@ async function payday() {
   const { accounts, walletId } = await makeWallet(service.root, ETHEREUM)
   await anvil.fund(accounts[0]!.address, 100)
   const { wallet } = await service.root.query('get_wallet', { walletId })
-  const definitions = `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\naddressBook: { payroll: "${PAYROLL}" }\n`
+  const definitions = `${ACME}addressBook: { payroll: "${PAYROLL}" }\n`
   writeFiles(folder, { 'defs/acme.yaml': definitions })
   const batch = (csv: string, more: readonly string[], withEnv: Readonly<Record<string, string>> = env) => {
     writeFiles(folder, { 'pay.csv': csv })

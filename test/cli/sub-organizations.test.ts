@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
-import { countActivities, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { ACME, countActivities, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 import { type Scene, scene } from './scene.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
@@ -31,7 +31,7 @@ async function fleetScene(options: Parameters<typeof scene>[0] = {}): Promise<Fl
   return { service, folder, defs, keys, env, json }
 }
 
-const PARENT = 'organization: acme\nid: ${env.ACME_ORGANIZATION_ID}\ntags: { ops: {} }\n'
+const PARENT = `${ACME}tags: { ops: {} }\n`
 
 const customer = (publicKey: string, more = '') => `rootQuorum: { threshold: 1, users: [ann] }
 tags: { vip: {} }

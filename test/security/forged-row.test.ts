@@ -10,8 +10,8 @@ import { readLock, writeLock } from '../../src/definitions/index.ts'
 import { signLock } from '../../src/operations/lock-signature.ts'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
-import { environmentOf, keyFile, quorate, testFolder, writeFiles } from '../cli/harness.ts'
-import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
+import { ACME, environmentOf, keyFile, planJson, quorate, testFolder, writeFiles } from '../cli/harness.ts'
+import { allowAlone, createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 
 let service: TestService
 let mallory: TestUser
@@ -21,13 +21,7 @@ let env: Readonly<Record<string, string>>
 beforeAll(async () => {
   service = await startTestService()
   mallory = await createTestUser(service, 'mallory')
-  await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
-    policyName: 'mallory-makes-users',
-    effect: 'EFFECT_ALLOW',
-    consensus: `approvers.any(user, user.id == '${mallory.userId}')`,
-    condition: "activity.resource == 'USER' && activity.action == 'CREATE'",
-    notes: '',
-  })
+  await allowAlone(service, mallory, "activity.resource == 'USER' && activity.action == 'CREATE'")
   const apiKeys = [{ apiKeyName: 'k', publicKey: generateP256KeyPair().publicKey, curveType: 'API_KEY_CURVE_P256' }]
   const users = [{ userName: 'carol', apiKeys, authenticators: [], oauthProviders: [], userTags: [] }]
   const made = await mallory.client.submit('ACTIVITY_TYPE_CREATE_USERS_V3', { users })
@@ -36,7 +30,7 @@ beforeAll(async () => {
   const cwd = testFolder((close) => void closers.push(close))
   env = environmentOf(service, cwd, service.root.privateKey)
   folder = writeFiles(join(cwd, 'defs'), {
-    'acme.yaml': `organization: acme\nid: \${env.ACME_ORGANIZATION_ID}\ntags: { ours: {} }\n`,
+    'acme.yaml': `${ACME}tags: { ours: {} }\n`,
   })
 })
 const closers: (() => Promise<void>)[] = []
@@ -46,11 +40,7 @@ afterAll(async () => {
 })
 
 const lockFile = () => join(folder, 'quorate.lock.yaml')
-const plan = async (...more: readonly string[]) => {
-  const { exit, stdout, stderr } = await quorate(['plan', folder, '--json', ...more], { env })
-  if (!stdout.startsWith('{')) throw new Error(stderr)
-  return { exit, plan: readPlan(stdout) }
-}
+const plan = (...more: readonly string[]) => planJson(env, folder, ...more)
 const adoption = ({ guards }: Plan) =>
   guards.filter(({ name }) => name === 'adoption').map(({ addresses }) => addresses)
 const FORGED = () => `  user.carol: ${carolId}\n`
@@ -100,8 +90,8 @@ describe('a forged row', () => {
     }
     // To mallory it is the same with what others made: no member of the quorum has signed it.
     const keyOfMallory = keyFile(join(folder, '..'), 'mallory', mallory.client.privateKey)
-    const { stdout } = await quorate(['plan', folder, '--json', '--key-file', keyOfMallory], { env })
-    expect(adoption(readPlan(stdout))).toEqual([['tag.ours']])
+    const { plan: other } = await plan('--key-file', keyOfMallory)
+    expect(adoption(other)).toEqual([['tag.ours']])
   })
 
   test('is vouched for once somebody has let it pass, and the file stays as it is from then on', async () => {

@@ -184,6 +184,20 @@ export async function createTestUser(
   return { userId, privateKey: key.privateKey, client: service.client(key.privateKey) }
 }
 
+/** Lets a user do alone, by a policy, whatever the condition is true for. Returns the policy's id. */
+export async function allowAlone(
+  service: TestService,
+  { userId }: Pick<TestUser, 'userId'>,
+  condition: string,
+): Promise<string> {
+  const consensus = `approvers.any(user, user.id == '${userId}')`
+  const policy = { policyName: `alone ${crypto.randomUUID()}`, effect: 'EFFECT_ALLOW', consensus, condition, notes: '' }
+  const activity = await service.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
+  const policyId = activity.result.createPolicyResult?.policyId
+  if (policyId === undefined) throw new Error(`expected a policy, got ${JSON.stringify(activity)}`)
+  return policyId
+}
+
 async function read(response: Response): Promise<Answer> {
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) as JsonObject }

@@ -3,7 +3,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressOf } from '../../../src/chain/index.ts'
 import type { ActivityType } from '../../../src/protocol/index.ts'
-import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
+import {
+  allowAlone,
+  createTestClock,
+  createTestUser,
+  startTestService,
+  type TestService,
+  type TestUser,
+} from '../harness.ts'
 import {
   complete,
   exhausted,
@@ -253,10 +260,7 @@ describe('private keys', () => {
   let bob: TestUser
   test('private keys: a policy by resource and action lets somebody make them and not delete them', async () => {
     bob = await createTestUser(service, 'bob')
-    const consensus = `approvers.any(user, user.id == '${bob.userId}')`
-    const condition = "activity.resource == 'PRIVATE_KEY' && activity.action == 'CREATE'"
-    const policy = { policyName: 'keys', effect: 'EFFECT_ALLOW', consensus, condition }
-    await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
+    await allowAlone(service, bob, "activity.resource == 'PRIVATE_KEY' && activity.action == 'CREATE'")
     const privateKeyId = await makePrivateKey(bob.client)
     const deletion = { privateKeyIds: [privateKeyId], deleteWithoutExport: true }
     const refusal = await refusalOf(bob.client.submit('ACTIVITY_TYPE_DELETE_PRIVATE_KEYS', deletion))

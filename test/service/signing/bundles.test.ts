@@ -24,7 +24,14 @@ import {
   refusalOf,
   taken,
 } from '../handlers/steps.ts'
-import { createTestClock, createTestUser, startTestService, type TestClient, type TestService } from '../harness.ts'
+import {
+  allowAlone,
+  createTestClock,
+  createTestUser,
+  startTestService,
+  type TestClient,
+  type TestService,
+} from '../harness.ts'
 import { accountsOf, ETHEREUM, makeWallet, SOLANA } from './keys.ts'
 
 const clock = createTestClock()
@@ -309,9 +316,7 @@ describe('export', () => {
     const { walletId, accounts } = await makeWallet(service.root, ETHEREUM)
     const { targetPublicKey } = newTarget()
     const condition = `wallet.id == '${walletId}' && activity.params.target_public_key == '${targetPublicKey}'`
-    const consensus = `approvers.any(user, user.id == '${userId}')`
-    const policy = { policyName: fresh('policy'), effect: 'EFFECT_ALLOW', consensus, condition, notes: '' }
-    await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
+    await allowAlone(service, { userId }, condition)
     await complete(client, 'ACTIVITY_TYPE_EXPORT_WALLET', { walletId, targetPublicKey })
     await complete(client, 'ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT', { address: accounts[0]!.address, targetPublicKey })
     const other = client.submit('ACTIVITY_TYPE_EXPORT_WALLET', {

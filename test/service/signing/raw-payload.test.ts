@@ -17,7 +17,7 @@ import { keccak256, sha256 } from '../../../src/crypto/index.ts'
 import { concatBytes, decodeHex, encodeBase64Url, encodeHex, encodeUtf8 } from '../../../src/encoding/index.ts'
 import type { Wire } from '../../../src/protocol/index.ts'
 import { complete, fresh, invalid, missing, newPrivateKey, refusalOf } from '../handlers/steps.ts'
-import { createTestUser, startTestService, type TestService } from '../harness.ts'
+import { allowAlone, createTestUser, startTestService, type TestService } from '../harness.ts'
 import { ETHEREUM, makeWallet, SOLANA } from './keys.ts'
 
 let service: TestService
@@ -301,11 +301,7 @@ describe('sign_raw_payloads', () => {
 })
 
 describe('sign_raw_payload: policies', () => {
-  const allow = async (userId: string, condition: string) => {
-    const policy = { effect: 'EFFECT_ALLOW', consensus: `approvers.any(user, user.id == '${userId}')`, condition }
-    const parameters = { policyName: fresh('policy'), notes: '', ...policy }
-    return (await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', parameters)).policyId
-  }
+  const allow = (userId: string, condition: string) => allowAlone(service, { userId }, condition)
 
   test.each([
     [

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeHex, encodeHex } from '../../../src/encoding/index.ts'
 import { readVectors } from '../../vectors/read-vectors.ts'
 import { complete, fresh, invalid, missing, newPrivateKey, type Refusal, refusalOf } from '../handlers/steps.ts'
-import { createTestUser, startTestService, type TestService } from '../harness.ts'
+import { allowAlone, createTestUser, startTestService, type TestService } from '../harness.ts'
 import { ETHEREUM, makeWallet, SOLANA } from './keys.ts'
 
 let service: TestService
@@ -179,9 +179,7 @@ describe('sign_transaction: policies', () => {
 
   const signerWith = async (condition: string) => {
     const { userId, client } = await createTestUser(service, fresh('signer'))
-    const consensus = `approvers.any(user, user.id == '${userId}')`
-    const policy = { policyName: fresh('policy'), effect: 'EFFECT_ALLOW', consensus, condition, notes: '' }
-    await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
+    await allowAlone(service, { userId }, condition)
     return (...given: Parameters<typeof parametersOf>) =>
       client.submit('ACTIVITY_TYPE_SIGN_TRANSACTION_V2', parametersOf(...given))
   }
