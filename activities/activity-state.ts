@@ -5,7 +5,7 @@ import type { ActivityState, Failure } from './model.ts'
 import { readVotes } from './votes.ts'
 import { toUnixMs } from './wire-time.ts'
 
-/** What each status means to a walk. A status that is not known yet is waited out (docs/protocol/requests.md#versions). */
+/** What each status means to the walk over batches. One that is not known is polled again (docs/protocol/requests.md#versions). */
 const states: Readonly<Record<string, ActivityState['state']>> = {
   ACTIVITY_STATUS_CREATED: 'submitting',
   ACTIVITY_STATUS_PENDING: 'submitting',

@@ -189,13 +189,13 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
     },
   }
 
-  /** Ends a run with the one that would begin what is inside after it. */
+  /** Ends a run, and the one that would begin the applies inside after it. */
   async function endBoth({ planDigest, run }: RunOfPlan): Promise<void> {
     await runs.end({ planDigest, run })
     await runs.end({ planDigest, run: insideTokenOf(run) })
   }
 
-  /** The body of the run before, where it asks for just this and the API may still take or know it. */
+  /** The body that the previous run made, if it is the same request and the API may still accept or already know it. */
   async function inherited({ records, asked }: BatchInRun): Promise<string | undefined> {
     const fingerprint = await records.inherited()
     if (fingerprint === undefined) return undefined
@@ -213,7 +213,7 @@ async function assertFresh(plan: Plan, { clientFor }: Pick<ActivityDependencies,
   checkFresh(plan, await readActual(client, { mentioned: kindsOf(plan), ...found }))
 }
 
-/** Whether an apply came to an end that is one: a cancelled one may be taken up again. */
+/** Whether an apply has ended for good; a cancelled one may be applied again. */
 function isSpent({ state }: ApplyProgress): boolean {
   return state === 'done' || state === 'failed' || state === 'rejected'
 }

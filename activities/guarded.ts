@@ -1,7 +1,7 @@
 import { guardsThatStop, type Plan } from '../src/plan/index.ts'
 import { ApplyError } from './error.ts'
 
-/** Throws `apply/guarded` for a plan that a guard stops: nobody has let that pass, even if its run was let in. */
+/** Throws `apply/guarded` for a plan that a guard stops and whose bypass nobody gave, even if its run was admitted. */
 export function assertUnguarded(plan: Plan): void {
   const stops = guardsThatStop(plan)
   if (stops.length === 0) return

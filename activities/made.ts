@@ -5,11 +5,11 @@ import type { Ids } from './model.ts'
 import type { PlanStore } from './plan-store.ts'
 import type { UnlockedRun } from './run-ledger.ts'
 
-/** What the runs of a plan store made that no lock is known to have. */
+/** Resources that runs made and that no lock file is known to name. */
 export interface MadeByRuns {
   /** By organization id. */
   readonly byOrganization: ReadonlyMap<string, readonly Made[]>
-  /** Keeps that the locks of these organizations have it. */
+  /** Records that the lock files of these organizations name them. */
   settle(organizationIds: Iterable<string>): Promise<void>
 }
 

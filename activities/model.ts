@@ -69,7 +69,7 @@ export interface ApplyProgress {
   /** ISO 8601. */
   readonly startedAt: string
   readonly batches: readonly BatchProgress[]
-  /** Why nothing could be done at all, or why it does not go on just now. */
+  /** Why nothing could be done, or what keeps it from going on just now. */
   readonly error?: Failure
 }
 
@@ -122,7 +122,7 @@ export interface InsideProgress {
   /** `waiting`: for people, here or in the organization's own apply. */
   readonly state: 'running' | 'waiting' | 'over' | 'cancelled' | 'failed'
   readonly organizations: readonly InsideStand[]
-  /** Why nothing could be begun at all, or why it does not go on just now. */
+  /** Why nothing could be begun, or what keeps it from going on just now. */
   readonly error?: Failure
 }
 

@@ -7,15 +7,15 @@ import type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchRow } fro
 import { type SendLedger, sendIdOf } from './send-ledger.ts'
 import { isSameSend, isSendOver, type SendOrder } from './send-model.ts'
 
-/** The batches that were begun from here, and how each of their rows stands by the ledger. */
+/** The send batches that were begun with this data folder, and the state of each row by the ledger of sends. */
 export interface SendBatchLedger {
-  /** Keeps a batch; one with the same rows takes the place of the one before. */
+  /** Stores a send batch, in the place of an earlier one with the same rows. */
   put(batch: SendBatch): Promise<void>
   /** Throws `apply/order-missing`. */
   get(batchId: string): Promise<SendBatch>
   /** Ids of all batches. */
   ids(): Promise<readonly string[]>
-  /** How each row stands, in the order of the file. */
+  /** The state of each row, in the order of the file. */
   survey(batch: SendBatch): Promise<readonly RowStand[]>
   /** Stops a batch: of its rows, none that has not been submitted will be. Harmless where it is stopped. */
   stop(batch: SendBatch, at: Date): Promise<void>
@@ -87,7 +87,7 @@ export function batchIdOf(organizationId: string, orders: readonly SendOrder[]):
   return encodeHex(sha256(canonicalJson([organizationId, rows])))
 }
 
-/** Begun, and nothing that came back is known. */
+/** A send that was begun, and of which no answer is known. */
 export function isUnsubmitted({ state, progress }: RowStand): boolean {
   return state === 'submitting' && progress?.activityId === undefined
 }

@@ -13,14 +13,14 @@ import type { Records } from './records.ts'
 import { fileNameOf } from './store-files.ts'
 
 export interface SendGates {
-  /** Asks for leave to send; false when these bytes are never sent. `isStopped` is asked once the gate is held. */
+  /** Takes the gate of a send: true if its bytes may go out, false if they never may. `isStopped` is called with the gate held. */
   open(fingerprint: string, isStopped: () => Promise<boolean>): Promise<OpenGate | false>
   /** Makes sure that the bytes are never sent, and returns true; false where they may have been sent. */
   shut(fingerprint: string): Promise<boolean>
 }
 
 export interface OpenGate {
-  /** For when the API has certainly not taken the request up. */
+  /** Gives the gate back; only where the API has certainly not accepted the request. */
   giveBack(): Promise<void>
 }
 

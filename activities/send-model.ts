@@ -14,7 +14,7 @@ export interface SendOrder {
   readonly from: string
   readonly to: string
   readonly amount: string
-  /** The reference of the send whose place it takes. */
+  /** The reference of the send that it replaces. */
   readonly replaces?: string
   /** ISO 8601. */
   readonly orderedAt: string

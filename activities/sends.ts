@@ -27,7 +27,7 @@ export interface SendActivities {
   prepareSend(input: SendStep & { readonly timestampMs: number }): Promise<{ readonly fingerprint: string }>
   /** Sends the stored bytes; a repetition is answered with the same activity. */
   submitSend(input: SendStep): Promise<SendActivityState>
-  /** Both in one for a send of a batch, and keeps where it stands: of hundreds, each step counts. */
+  /** For a send of a batch: makes the body, submits it and records the progress, in one step. */
   submitBatched(
     input: SendStep & { readonly reference: string; readonly timestampMs: number },
   ): Promise<{ readonly progress: SendProgress; readonly needsVote: boolean }>
@@ -37,7 +37,7 @@ export interface SendActivities {
   voteForSend(input: SendStep & { readonly timestampMs: number }): Promise<SendActivityState>
   /** Asks once where the transaction stands. */
   readTransaction(input: SendStep): Promise<TransactionState>
-  /** Keeps where the send stands, in the ledger. */
+  /** Records the progress of the send in the ledger. */
   recordSend(input: { readonly progress: SendProgress }): Promise<void>
 }
 
@@ -180,7 +180,7 @@ function notSubmitted({ reference }: SendOrder): ApplyError {
   )
 }
 
-/** Whether the API has certainly not taken a request up, and is asked again. What it has refused for good is over. */
+/** Whether a request is sent again: the API has certainly not accepted it, and has not refused it for good. */
 function isTriedAgain(error: unknown): boolean {
   return error instanceof ClientError && error.submitted === 'no' && error.retryable
 }
@@ -188,7 +188,7 @@ function isTriedAgain(error: unknown): boolean {
 /** The advice for a send whose activity failed or was rejected. */
 const SENT_ONCE = 'nothing is sent again by itself; correct the cause and send under a new reference'
 
-/** Asks for sends in an organization, and reduces what the API says of their activities. */
+/** Queries and submits sends in an organization, and reduces the API's activities to what a workflow needs. */
 export interface SendReader {
   readonly client: SubmitClient
   readonly describe: (activity: Wire.Activity) => SendActivityState

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../store/index.ts'
 
-/** Marks a wallet, an account or a private key as one that has left the service. */
+/** Marks a wallet, an account or a private key as exported. */
 export async function markExported(
   tx: Transaction,
   table: 'wallets' | 'wallet_accounts' | 'private_keys',

@@ -50,7 +50,7 @@ export async function replaceGasUsageConfig(tx: Transaction, config: GasUsageCon
   await tx.insertInto('gas_usage_configs').values(config).execute()
 }
 
-/** Notes what a send that was just accepted may cost. */
+/** Records the estimated cost of a send that was just accepted. */
 export async function insertGasUsage(tx: Transaction, usage: GasUsageRow): Promise<void> {
   await tx.insertInto('gas_usages').values(usage).execute()
 }
@@ -69,7 +69,7 @@ export async function findGasUsage(
     .executeTakeFirst()
 }
 
-/** Notes what a send costs, now that more is known of it. */
+/** Replaces the estimated cost of a send by a better one. */
 export async function updateGasUsage(
   tx: Transaction,
   { organization_id, send_id, micro_usd }: Pick<GasUsageRow, 'organization_id' | 'send_id' | 'micro_usd'>,

@@ -4,7 +4,7 @@ import type { QueryOf, QueryRows } from '../query-table.ts'
 import { findEmailEvent, listEmailEvents as listRows } from './store.ts'
 import { toWireEmailEvent } from './wire.ts'
 
-/** What came of the e-mails to one address, newest first. */
+/** Events of the e-mails to one address, newest first. */
 const listEmailEvents: QueryOf<'list_email_events'> = async (context, { email, eventType, paginationOptions }) => {
   const { tx, organizationId } = context
   const { limit, before, after } = readPagination(paginationOptions)

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import { prepare, type Transaction } from '../../store/index.ts'
 
-/** What is to be sent to a person, until it was. */
+/** An e-mail or text message that waits to be sent. */
 export interface MessageRow {
   id: string
   organization_id: string
@@ -12,7 +12,7 @@ export interface MessageRow {
   created_at: number
 }
 
-/** What came of an e-mail. */
+/** An event of an e-mail, such as that it was sent. */
 export interface EmailEventRow {
   position: number
   id: string
@@ -78,12 +78,12 @@ export async function postponeMessage(
   await tx.updateTable('messages').set({ attempts, next_attempt_at }).where('id', '=', id).execute()
 }
 
-/** Takes out what was sent or given up, with all that it said. */
+/** Deletes a message that was sent or given up, its content included. */
 export async function deleteMessage(tx: Transaction, id: string): Promise<void> {
   await tx.deleteFrom('messages').where('id', '=', id).execute()
 }
 
-/** Remembers what came of an e-mail, and forgets the oldest events beyond a number. */
+/** Stores an event of an e-mail, and deletes the oldest beyond a number. */
 export async function insertEmailEvent(tx: Transaction, row: Omit<EmailEventRow, 'position'>): Promise<void> {
   await tx.insertInto('email_events').values(row).execute()
   await tx

@@ -44,7 +44,7 @@ export async function listOauthProviders(
   return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }
 
-/** Says whether somebody in the organization is this one already. */
+/** Says whether a user of the organization is registered under this identity. */
 export async function isOauthIdentityTaken(
   tx: Transaction,
   organizationId: string,

@@ -8,7 +8,7 @@ import { isCode } from './code.ts'
 import { type PasscodeFlow, passcodePlace } from './new-passcode.ts'
 import { countFailedAttempt, endPasscodes, findPasscode, type OneTimePasscodeRow } from './store.ts'
 
-/** What is given back: the code, or the bundle that it was encrypted in. */
+/** What the client gives back: the code, or the bundle that it is encrypted in. */
 export type Given = { readonly code: string } | { readonly encryptedBundle: string }
 
 interface Opened {

@@ -14,7 +14,7 @@ import { deleteOldPasscodes, endPasscodes, insertPasscode, listPasscodes, type P
 /** How a code will be given back: in clear, encrypted to a key of the service, or for a credential bundle. */
 export type PasscodeFlow = 'PLAIN' | 'ENCRYPTED' | 'AUTH'
 
-/** What every activity that asks for a code says. */
+/** The fields that all activities that ask for a code share. */
 export type PasscodeIntent = Omit<Wire.InitOtpIntentV3, 'appName' | 'emailCustomization'> & {
   readonly appName?: string
   readonly emailCustomization?: Wire.EmailCustomizationParams

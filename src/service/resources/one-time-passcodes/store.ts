@@ -51,7 +51,7 @@ export async function findPasscode(
   return (await find(tx, { organizationId, id }))[0]
 }
 
-/** What codes may be looked for by: all to one contact, or all for one identifier. */
+/** By what codes are counted: the contact, or what the client calls its end user. */
 export type PasscodeOwner = { readonly contact: string } | { readonly user_identifier: string }
 
 /** Reads the codes that were asked for since a time, oldest first. */
@@ -95,7 +95,7 @@ export async function countFailedAttempt(
     .execute()
 }
 
-/** Ends codes: what they were made of is wiped, and that they were asked for still counts. */
+/** Ends codes: their hashes and keys are wiped; that they were asked for still counts towards the limits. */
 export async function endPasscodes(tx: Transaction, organizationId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx

@@ -21,7 +21,7 @@ declare module '../../store/schema.ts' {
 
 export const secretTable = createTable('secrets')
 
-/** What is told of a secret: everything but itself. */
+/** A secret without its text. */
 export type SecretFacts = Omit<SecretRow, 'sealed_secret'>
 
 const FACTS = ['id', 'organization_id', 'name', 'static_properties', 'created_at'] as const

@@ -1,7 +1,7 @@
 import type { Wire } from '../../../protocol/index.ts'
 import type { SecretFacts } from './store.ts'
 
-/** Writes what is told of a secret as the API does. */
+/** Writes the metadata of a secret as the API does. */
 export function toWireSecret(row: SecretFacts): Wire.SecretMetadata {
   return {
     secretId: row.id,

@@ -94,7 +94,7 @@ const createReadOnlySession: TypedHandler<object, Wire.CreateReadOnlySessionResu
   },
 }
 
-/** Who is logged in, as the older sessions say it. */
+/** The user who is logged in, in the form of the older session activities. */
 async function toWireSubject({ tx }: HandlerContext, user: UserRow) {
   const organization = await findOrganization(tx, user.organization_id)
   return {

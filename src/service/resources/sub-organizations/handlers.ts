@@ -108,7 +108,7 @@ type Params = Partial<Omit<Wire.CreateSubOrganizationIntentV8, 'rootUsers'>> & {
   readonly rootQuorumThreshold: number
 }
 
-/** A switch that a version does not have is one that nobody has turned. */
+/** Older versions lack some switches; those count as absent. */
 function toNewSubOrganization(intent: Params): NewSubOrganization {
   const { wallet, privateKeys = [], verificationToken: _, clientSignature: __, ...switches } = intent
   return {

@@ -107,7 +107,7 @@ async function readProof(context: HandlerContext, { contact: column, value, veri
   return claims
 }
 
-/** Uses the token of a change up, and keeps that the contact was proved. */
+/** Marks the verification token as used, and records that the contact was proved. */
 async function useProof(context: HandlerContext, userId: string, change: ContactChange): Promise<void> {
   const claims = await readProof(context, change)
   if (!claims) return

@@ -7,7 +7,7 @@ import { addAccounts, checkAccounts } from './new-accounts.ts'
 import { insertWallet, walletTable } from './store.ts'
 import { walletIdOf } from './wallet-id.ts'
 
-/** Throws the refusal of accounts that cannot be, and of a wallet more than there may be. */
+/** Throws the refusal of accounts that cannot be derived, and of one wallet too many. */
 export async function checkNewWallet(
   context: HandlerContext,
   accounts: readonly Wire.WalletAccountParams[],

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import type { WebhookEventType } from '../../../webhook/index.ts'
 import { prepare, type Transaction } from '../../store/index.ts'
 
-/** An event that an endpoint is still to be told of: written with the change that it reports. */
+/** A delivery that waits: an event and the endpoint that is to get it, written in the transaction of the change that it reports. */
 export interface WebhookDeliveryRow {
   event_id: string
   /** The owner of the endpoint. */
@@ -17,7 +17,7 @@ export interface WebhookDeliveryRow {
   created_at: number
 }
 
-/** An event that an endpoint was not told of, and never will be. */
+/** An event whose delivery to an endpoint was given up. */
 export interface WebhookFailureRow {
   /** In the order in which they were given up; the database gives it. */
   position: Generated<number>
@@ -112,12 +112,12 @@ export async function postponeWebhookDelivery(
     .execute()
 }
 
-/** Takes out what was delivered or given up. Says whether it was still there. */
+/** Deletes a delivery that succeeded or was given up. Says whether it was still there. */
 export async function deleteWebhookDelivery(tx: Transaction, eventId: string): Promise<boolean> {
   return (await remove(tx, { eventId })).length > 0
 }
 
-/** Drops whatever an endpoint is still to be told. */
+/** Deletes the deliveries that wait for an endpoint. */
 export async function deleteDeliveriesTo(tx: Transaction, organizationId: string, endpointId: string): Promise<void> {
   await tx
     .deleteFrom('webhook_deliveries')
@@ -126,7 +126,7 @@ export async function deleteDeliveriesTo(tx: Transaction, organizationId: string
     .execute()
 }
 
-/** Remembers an event that was given up, and forgets the oldest beyond a number. */
+/** Stores a delivery that was given up, and deletes the oldest beyond a number. */
 export async function insertWebhookFailure(tx: Transaction, row: Omit<WebhookFailureRow, 'position'>): Promise<void> {
   await tx.insertInto('webhook_failures').values(row).execute()
   await tx
