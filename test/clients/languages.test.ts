@@ -3,13 +3,15 @@
  * small program beside this file, which is told its task, does it, and prints what it saw. Where a toolchain or the
  * client itself cannot be had, its test is skipped and says why; what was built is kept in the user's cache folder.
  */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { listWrittenMessages } from '../../src/service/messages/index.ts'
 import {
   createTestUser,
   startTestService,
@@ -19,9 +21,10 @@ import {
 } from '../service/harness.ts'
 import { makePerson, nonceOf } from '../service/oauth/stage.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
+import { codeIn, encryptCode, loginBy } from '../service/one-time-passcodes/outbox.ts'
 import { cacheFolder } from './cache.ts'
 
-vi.setConfig({ testTimeout: 180_000 })
+vi.setConfig({ testTimeout: 400_000 })
 
 const run = promisify(execFile)
 
@@ -84,6 +87,40 @@ const languages: readonly Language[] = [
     waiting: (activityId) => `This activity (${activityId}) requires extra approvals`,
   },
 ]
+
+type Key = ReturnType<typeof generateP256KeyPair>
+type Ask = (request: Record<string, string>) => Promise<unknown>
+
+/** Runs a program that says JSON lines: what it asks for is answered, and the last is what it saw. */
+async function converse([command, ...args]: readonly string[], task: object, answer: Ask) {
+  const child = spawn(command!, args, { env: { TASK: JSON.stringify(task) }, stdio: ['pipe', 'pipe', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (text) => {
+    said += text
+  })
+  try {
+    for await (const line of createInterface(child.stdout)) {
+      const { ask, ...seen } = JSON.parse(line)
+      if (!ask) return seen
+      child.stdin.write(`${JSON.stringify(await answer(ask))}\n`)
+    }
+    throw new Error(`the program ended: ${said}`)
+  } finally {
+    child.kill()
+  }
+}
+
+/** What a program has done for it: a code read and encrypted, and a login signed with the key that the code was bound to. */
+function answerTo({ codeSession }: { readonly codeSession: Key }, contact: string): Ask {
+  const key = generateP256KeyPair()
+  return async ({ otpId, otpEncryptionTargetBundle: bundle, verificationToken: token }) => {
+    if (token !== undefined) return loginBy({ token, key }, codeSession.publicKey)
+    const written = () => listWrittenMessages(service.dataDir).find(({ message }) => message.to === contact)
+    await vi.waitUntil(written, { timeout: 10_000, interval: 10 })
+    const sent = { otpId: otpId!, bundle: bundle!, code: codeIn(written()!.message) }
+    return encryptCode(service, sent, sent.code, key.publicKey)
+  }
+}
 
 /** Makes a program ready: at once where it was built before from the same files. */
 async function prepare({ name, probe: [tool, ...args], build, long = false }: Language): Promise<Program> {
@@ -163,7 +200,11 @@ describe('published clients', () => {
       `${name} client: users, policies, wallets, approval, logins and errors${why}`,
       async () => {
         const home = await makePerson(service, [await issuer.token({ sub: name })])
-        const [session, oauthSession] = [generateP256KeyPair(), generateP256KeyPair()]
+        const contact = `${name.toLowerCase()}@example.test`
+        const coded = await makePerson(service, [], { userEmail: contact })
+        const [session, oauthSession, codeSession, nextSession, factorKey] = Array.from({ length: 5 }, () =>
+          generateP256KeyPair(),
+        ) as [Key, Key, Key, Key, Key]
         const oidcToken = await issuer.token({ sub: name, nonce: nonceOf(oauthSession.publicKey) })
         const task = {
           baseUrl: service.url,
@@ -177,10 +218,26 @@ describe('published clients', () => {
           newPublicKey: generateP256KeyPair().publicKey,
           policy: { policyName: `exact ${name}`, effect: 'EFFECT_ALLOW', notes: '', ...texts },
           wallet: { walletName: name, accounts: [account] },
+          coded,
+          code: { otpType: 'OTP_TYPE_EMAIL', contact, appName: 'Acme' },
+          codeSession,
+          nextSession,
+          factorKey,
+          factor: {
+            userId: coded.userId,
+            apiKeys: [{ apiKeyName: 'f', publicKey: factorKey.publicKey, curveType: 'API_KEY_CURVE_P256' }],
+          },
+          mfaPolicy: {
+            userId: coded.userId,
+            mfaPolicyName: 'tags take a key',
+            condition: "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'",
+            requiredAuthenticationMethods: ['SESSION', 'API_KEY'].map((type) => ({
+              any: [{ type: `AUTHENTICATION_TYPE_${type}` }],
+            })),
+            order: 0,
+          },
         }
-        const [command, ...args] = (program as { command: readonly string[] }).command
-        const { stdout } = await run(command!, args, { env: { TASK: JSON.stringify(task) } })
-        const seen = JSON.parse(stdout)
+        const seen = await converse((program as { command: readonly string[] }).command, task, answerTo(task, contact))
         const { wallets } = await service.root.query('list_wallets')
         const { walletId } = wallets.find(({ walletName }) => walletName === name)!
         const { accounts } = await service.root.query('list_wallet_accounts', { walletId })
@@ -194,7 +251,16 @@ describe('published clients', () => {
           addresses: accounts.map(({ address }) => address),
           waiting: expected.waiting(activities[0]!.id),
           stranger: expect.stringMatching(expected.stranger),
-          ...(expected.logsIn === false ? {} : { session: 'root', oauthSession: home.organizationId }),
+          ...(expected.logsIn !== false && {
+            session: 'root',
+            oauthSession: home.organizationId,
+            coded: {
+              signed: expect.stringMatching(/^[0-9a-f]{64}$/),
+              approved: 'ACTIVITY_STATUS_COMPLETED',
+              refreshed: coded.userId,
+              loggedOut: expect.stringMatching(expected.stranger),
+            },
+          }),
         })
         expect(seen.notFound.replaceAll(service.organizationId, 'ID')).toBe(expected.notFound)
       },

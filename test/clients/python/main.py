@@ -10,9 +10,15 @@ from turnkey_sdk_types import *
 task = json.loads(os.environ["TASK"])
 
 
-def client(key):
+def client(key, organization_id=task["organizationId"]):
     config = ApiKeyStamperConfig(api_public_key=key["publicKey"], api_private_key=key["privateKey"])
-    return TurnkeyClient(task["baseUrl"], ApiKeyStamper(config), task["organizationId"])
+    return TurnkeyClient(task["baseUrl"], ApiKeyStamper(config), organization_id)
+
+
+def ask(request):
+    """Has the test do what the published client does not: encrypt a code, and sign with a key."""
+    print(json.dumps({"ask": request}), flush=True)
+    return json.loads(input())
 
 
 def error_of(call):
@@ -45,6 +51,35 @@ body = OauthLoginBody(
 )
 root.oauth_login(body)
 
+# Somebody with an address gets a code, and a session by it, which signs, is refreshed and ends.
+home, user_id = task["coded"]["organizationId"], task["coded"]["userId"]
+sent = root.init_otp(InitOtpBody(**task["code"]))
+sealed = ask({"otpId": sent.otpId, "otpEncryptionTargetBundle": sent.otpEncryptionTargetBundle})
+token = root.verify_otp(VerifyOtpBody(otpId=sent.otpId, encryptedOtpBundle=sealed)).verificationToken
+root.otp_login(OtpLoginBody(organizationId=home, **ask({"verificationToken": token})))
+coded = client(task["codeSession"], home)
+address = coded.create_wallet(CreateWalletBody(**task["wallet"])).addresses[0]
+how = {"encoding": "PAYLOAD_ENCODING_TEXT_UTF8", "hashFunction": "HASH_FUNCTION_KECCAK256"}
+signed = coded.sign_raw_payload(SignRawPayloadBody(signWith=address, payload="hello", **how))
+
+# Its tags take an API key besides.
+coded.create_api_keys(CreateApiKeysBody(**task["factor"]))
+coded.create_mfa_policy(CreateMfaPolicyBody(**task["mfaPolicy"]))
+try:
+    coded.create_user_tag(CreateUserTagBody(userTagName="mine", userIds=[]))
+except TurnkeyActivityAuthenticatorsNeededError as error:
+    fingerprint = coded.get_activity(GetActivityBody(activityId=error.activity_id)).activity.fingerprint
+factor = client(task["factorKey"], home)
+approved = factor.approve_activity(ApproveActivityBody(fingerprint=fingerprint)).activity.status
+
+next_key = task["nextSession"]["publicKey"]
+coded.stamp_login(StampLoginBody(publicKey=next_key))
+coded = client(task["nextSession"], home)
+refreshed = coded.get_whoami().userId
+keys = coded.get_api_keys(GetApiKeysBody(userId=user_id)).apiKeys
+key_ids = [key.apiKeyId for key in keys if key.credential.publicKey == next_key]
+coded.delete_api_keys(DeleteApiKeysBody(userId=user_id, apiKeyIds=key_ids))
+
 print(
     json.dumps(
         {
@@ -55,6 +90,12 @@ print(
             "waiting": waiting,
             "session": client(task["session"]).get_whoami().username,
             "oauthSession": client(task["oauthSession"]).get_whoami().organizationId,
+            "coded": {
+                "signed": signed.r,
+                "approved": approved,
+                "refreshed": refreshed,
+                "loggedOut": error_of(coded.get_whoami),
+            },
             "notFound": error_of(lambda: root.get_user(GetUserBody(userId=task["organizationId"]))),
             "stranger": error_of(lambda: client(task["stranger"]).get_whoami()),
         }
