@@ -5,6 +5,7 @@ import { createApiKeyStamper } from '../stamp/index.ts'
 import { proveContact } from './by-code.ts'
 import { createLoginProxy } from './login-proxy.ts'
 import { createSessionKey, type SessionKey } from './proof.ts'
+import { explainFault } from './proxy-advice.ts'
 import { type LoginPlace, stampLogin } from './stamped-login.ts'
 
 /** What one step of the walk found. */
@@ -12,6 +13,8 @@ export interface ProxyFinding {
   readonly step: string
   readonly state: 'good' | 'bad' | 'not tried'
   readonly found: string
+  /** What to do about it. */
+  readonly next?: string | undefined
 }
 
 /** A walk through an authentication proxy, as a client would go. */
@@ -36,8 +39,8 @@ export interface ProxyWalk extends Omit<LoginPlace, 'organizationId'> {
  */
 export async function checkProxy(walk: ProxyWalk): Promise<readonly ProxyFinding[]> {
   const findings: ProxyFinding[] = []
-  const note = (step: string, state: ProxyFinding['state'], found: string) => {
-    findings.push({ step, state, found })
+  const note = (step: string, state: ProxyFinding['state'], found: string, next?: string) => {
+    findings.push({ step, state, found, ...(next === undefined ? {} : { next }) })
     walk.tell(findings.at(-1)!)
   }
   const attempt = async <Value>(
@@ -49,8 +52,9 @@ export async function checkProxy(walk: ProxyWalk): Promise<readonly ProxyFinding
       note(step, 'good', found)
       return value
     } catch (error) {
-      if (!(error instanceof QuorateError)) throw error
-      note(step, 'bad', error.message)
+      const { found, next, captcha } = explainFault(error, walk.url)
+      // That it asks is no fault of it; who is in by another way needs none.
+      note(step, captcha ? 'not tried' : 'bad', found, next)
       return undefined
     }
   }
@@ -61,14 +65,27 @@ export async function checkProxy(walk: ProxyWalk): Promise<readonly ProxyFinding
     await ask('/v1/wallet_kit_client_params', {})
     return [organizationId, `organization ${organizationId}, ways in: ${enabledProviders.join(', ') || 'none'}`]
   })
-  await attempt('refusals', () => checkRefusals(walk))
-  if (walk.origin === undefined) note('browsers', 'not tried', 'no --origin was given')
-  else await attempt('browsers', () => checkBrowser(walk, walk.origin!))
-  if (parentId === undefined) note('sign-up', 'not tried', 'the configuration is not known')
-  else if (!walk.signUp) note('sign-up', 'not tried', 'it makes a sub-organization, and deletes it: give --yes')
-  else await checkSignUp(walk, parentId, attempt)
-  if (walk.contact === undefined) note('code', 'not tried', 'no --email was given')
-  else await attempt('code', () => checkCode(walk, walk.contact!))
+  // Whatever is wrong there would be said again by every step.
+  const unknown = parentId === undefined ? 'the configuration is not known' : undefined
+  const steps = {
+    refusals: [unknown, () => attempt('refusals', () => checkRefusals(walk))],
+    browsers: [
+      unknown ?? (walk.origin === undefined ? 'no --origin was given' : undefined),
+      () => attempt('browsers', () => checkBrowser(walk, walk.origin!)),
+    ],
+    'sign-up': [
+      unknown ?? (walk.signUp ? undefined : 'it makes a sub-organization, and deletes it: give --yes'),
+      () => checkSignUp(walk, parentId!, attempt),
+    ],
+    code: [
+      unknown ?? (walk.contact === undefined ? 'no --email was given' : undefined),
+      () => attempt('code', () => checkCode(walk, walk.contact!)),
+    ],
+  } as const
+  for (const [step, [why, work]] of Object.entries(steps)) {
+    if (why === undefined) await work()
+    else note(step, 'not tried', why)
+  }
   return findings
 }
 
@@ -124,11 +141,12 @@ async function deleteHome({ baseUrl, now }: ProxyWalk, organizationId: string, k
 /** Without a configuration, and with one that is not there. */
 async function checkRefusals({ url, randomBytes }: ProxyWalk) {
   const post = (headers: Record<string, string>) => send(url, { method: 'POST', headers, body: '{}' })
+  const next = 'something before the proxy answers for it, or adds the header: let it pass requests on as they come'
   const without = await post({})
   if (without.status !== 400)
-    throw wrong(`a request without a configuration id was answered ${without.status}, not 400`)
+    throw wrong(`a request without a configuration id was answered ${without.status}, not 400`, next)
   const unknown = await post({ 'x-auth-proxy-config-id': newUuid(randomBytes) })
-  if (unknown.status !== 404) throw wrong(`an unknown configuration id was answered ${unknown.status}, not 404`)
+  if (unknown.status !== 404) throw wrong(`an unknown configuration id was answered ${unknown.status}, not 404`, next)
   return [undefined, 'a request without a configuration, or with an unknown one, is refused'] as const
 }
 
@@ -143,12 +161,18 @@ async function checkBrowser({ url, configId }: ProxyWalk, origin: string) {
       'access-control-request-headers': `content-type,${name}`,
     },
   })
+  const passOn = 'have what stands before the proxy pass OPTIONS and the headers of CORS on, and add none itself'
+  if (!preflight.ok) throw wrong(`the preflight of a page is answered ${preflight.status}, not 2xx`, passOn)
   const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase() ?? ''
-  if (!allowed.includes(name) && allowed !== '*') throw wrong(`the preflight does not allow the header ${name}`)
+  if (!allowed.includes(name) && allowed !== '*') {
+    throw wrong(`the preflight of a page does not allow the header ${name}`, passOn)
+  }
   const answer = await send(url, { method: 'POST', headers: { origin, [name]: configId }, body: '{}' })
   const shared = answer.headers.get('access-control-allow-origin')
-  if (answer.status !== 200 || (shared !== origin && shared !== '*'))
-    throw wrong(`a page of ${origin} may not ask: ${answer.status}; list it in \`origins\``)
+  if (answer.status === 403)
+    throw wrong(`a page of ${origin} may not ask`, 'list it in `origins` of `authProxy:`, exactly as browsers send it')
+  if (shared !== origin && shared !== '*')
+    throw wrong(`a page of ${origin} cannot read the answer: it is for ${shared ?? 'no page'}`, passOn)
   return [undefined, `a page of ${origin} may ask`] as const
 }
 
@@ -163,7 +187,10 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     const at = `${url.replace(/\/+$/, '')}/v1/wallet_kit_config`
     return await fetch(at, { ...init, redirect: 'error', signal: AbortSignal.timeout(30_000) })
   } catch (cause) {
-    throw new QuorateError('session/refused', `no answer came from ${url}`, { cause })
+    throw new QuorateError('session/refused', `no answer came from ${url} any more`, {
+      next: 'it has answered before: look into the log of the proxy',
+      cause,
+    })
   }
 }
 
@@ -171,6 +198,6 @@ function unlike(endpoint: string): QuorateError {
   return wrong(`\`${endpoint}\` answered something else than a proxy does`)
 }
 
-function wrong(message: string): QuorateError {
-  return new QuorateError('session/refused', message)
+function wrong(message: string, next?: string): QuorateError {
+  return new QuorateError('session/refused', message, next === undefined ? {} : { next })
 }

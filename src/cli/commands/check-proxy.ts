@@ -19,6 +19,11 @@ export async function checkProxy(input: CommandInput): Promise<ExitCode> {
       next: '`bootstrap.json` in the folder of the service has both: name it with --service-keys',
     })
   }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new QuorateError('cli/usage', `\`${url}\` is no URL of a proxy`, {
+      next: `give it with its scheme, without a path: https://auth.example.com`,
+    })
+  }
   const contact = text('email')
   const findings = await walk({
     url,
@@ -40,7 +45,8 @@ export async function checkProxy(input: CommandInput): Promise<ExitCode> {
   return findings.some(({ state }) => state === 'bad') ? EXIT.error : EXIT.done
 }
 
-function render({ step, state, found }: ProxyFinding, style: Io['style']): string {
+function render({ step, state, found, next }: ProxyFinding, style: Io['style']): string {
   const mark = { good: style.good('✓'), bad: style.error('✗'), 'not tried': style.dim('–') }[state]
-  return line`${mark} ${step.padEnd(13)}  ${found}\n`
+  const advice = next === undefined ? '' : line`${' '.repeat(17)}${next}\n`
+  return line`${mark} ${step.padEnd(13)}  ${found}\n` + advice
 }
