@@ -25,7 +25,9 @@ function kept({ dataDir }: TestService) {
       sum(
         "select coalesce(sum(length(message)), 0) as sum from votes where activity_id in (select id from activities where fingerprint like '% %')",
       ),
-    evaluations: sum('select count(*) as sum from policy_evaluations'),
+    evaluations: sum(
+      'select (select count(*) from policy_evaluations) + (select count(*) from votes where evaluation_id is not null) as sum',
+    ),
     counted: sum('select coalesce(sum(not_kept), 0) as sum from denials'),
   }
   database.close()

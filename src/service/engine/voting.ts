@@ -125,8 +125,7 @@ async function approve(
     const { organization_id: organizationId } = activity
     const denied = { organizationId, userId: ballot.userId, now, mostADay: tools.keptDenialsADay }
     const isKept = await admitDenial(tx, denied)
-    if (isKept)
-      await recordEvaluation(tools, tx, activity, { voteId: newUuid(tools.randomBytes), decidedAt: now, decision })
+    if (isKept) await recordDenied(tools, tx, activity, { behind: votes, decidedAt: now, decision })
     return { activity, denial, denialIs: isKept ? 'kept' : 'counted' }
   }
   const { window_opened_at: openedAt } = activity
@@ -204,7 +203,8 @@ export async function recordVote(
 ): Promise<VoteRow> {
   const { message = request.message, isSecret = hasSecret(request.intent) } = vote
   const id = newUuid(tools.randomBytes)
-  const row = await insertVote(tx, {
+  const decision = vote.decision && (vote.steps?.isPending ? pendingDecision(vote.decision) : vote.decision)
+  return insertVote(tx, {
     id,
     organization_id: activity.organization_id,
     activity_id: activity.id,
@@ -214,30 +214,43 @@ export async function recordVote(
     selection: vote.selection,
     message: isSecret ? sealText(tools.seal, message, messagePlace(id)) : message,
     ...caller.signed,
-    position: (vote.behind.at(-1)?.position ?? 0) + 1,
+    position: positionOfLast(vote.behind) + 1,
     mfa_policy_id: vote.steps?.policyId ?? null,
     mfa_pending: vote.steps?.isPending ? 1 : 0,
+    evaluation_id: newUuid(tools.randomBytes),
+    ...(await evaluationOf(tx, activity, decision)),
     created_at: vote.castAt,
   })
-  const decision = vote.decision && (vote.steps?.isPending ? pendingDecision(vote.decision) : vote.decision)
-  await recordEvaluation(tools, tx, activity, { voteId: row.id, decidedAt: vote.castAt, decision })
-  return row
+}
+
+/** The position of the last of an activity's votes. */
+function positionOfLast(votes: readonly VoteRow[]): number {
+  return votes.at(-1)?.position ?? 0
 }
 
 /**
  * Unstated: what `get_policy_evaluations`, which tells of each vote (docs/protocol/activities.md#evaluations), says of
  * a denied one. It is told under the id that the vote was given, which is that of none of the activity's votes.
  */
-async function recordEvaluation(
+async function recordDenied(
   tools: EngineTools,
   tx: Transaction,
   activity: ActivityRecordRow,
-  {
-    voteId,
-    decidedAt,
-    decision,
-  }: { readonly voteId: string; readonly decidedAt: number; readonly decision: Judgement | undefined },
+  denied: { readonly behind: readonly VoteRow[]; readonly decidedAt: number; readonly decision: Judgement },
 ): Promise<void> {
+  await insertPolicyEvaluation(tx, {
+    id: newUuid(tools.randomBytes),
+    organization_id: activity.organization_id,
+    activity_id: activity.id,
+    vote_id: newUuid(tools.randomBytes),
+    ...(await evaluationOf(tx, activity, denied.decision)),
+    behind_vote: positionOfLast(denied.behind),
+    created_at: denied.decidedAt,
+  })
+}
+
+/** What the policies made of a vote, as it is kept, and once for each version of them which policies these are. */
+async function evaluationOf(tx: Transaction, activity: ActivityRecordRow, decision: Judgement | undefined) {
   const { policies = [], policyVersion: version } = decision ?? {}
   const isAsked = version !== undefined && policies.length > 0
   // What a parent does inside is judged by the parent's policies, which may be kept of the parent alone.
@@ -249,15 +262,7 @@ async function recordEvaluation(
       policy_ids: policyIds,
     })
   }
-  await insertPolicyEvaluation(tx, {
-    id: newUuid(tools.randomBytes),
-    organization_id: activity.organization_id,
-    activity_id: activity.id,
-    vote_id: voteId,
-    policy_version: isAsked ? version.id : null,
-    outcomes: encodeOutcomes(policies),
-    created_at: decidedAt,
-  })
+  return { policy_version: isAsked ? version.id : null, outcomes: encodeOutcomes(policies) }
 }
 
 /** The ballot of the caller's approval. */

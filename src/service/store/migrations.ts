@@ -8,6 +8,7 @@ import { authProxies } from './migrations/auth-proxies.ts'
 import { billing } from './migrations/billing.ts'
 import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
+import { evaluationsOfVotes } from './migrations/evaluations-of-votes.ts'
 import { fiatOnRamp } from './migrations/fiat-on-ramp.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { keysOfInvitations } from './migrations/keys-of-invitations.ts'
@@ -170,6 +171,7 @@ export const MIGRATIONS: readonly Migration[] = [
   billing,
   allowedOrigins,
   keysOfInvitations,
+  evaluationsOfVotes,
 ]
 
 /**

@@ -130,9 +130,16 @@ export interface VoteRow {
   /** The MFA policy of its user that applied to it, and whether it waits for further factors. */
   mfa_policy_id: string | null
   mfa_pending: number
+  /** The id of what the policies made of it; null of a vote that has a row of `policy_evaluations`, as all once had. */
+  evaluation_id: string | null
+  /** Of the policies that were asked; null when none was. */
+  policy_version: string | null
+  /** One letter for each policy of that version. */
+  outcomes: string | null
   created_at: number
 }
 
+/** What policies made of a vote that was denied. */
 export interface PolicyEvaluationRow {
   /** In the order in which they were made; the database gives it. */
   position: Generated<number>
@@ -145,6 +152,8 @@ export interface PolicyEvaluationRow {
   policy_version: string | null
   /** One letter for each policy of that version. */
   outcomes: string
+  /** The position of the last vote of that time; null of what was written before votes had evaluations of their own. */
+  behind_vote: number | null
   created_at: number
 }
 

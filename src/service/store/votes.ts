@@ -1,4 +1,3 @@
-import type { Selectable } from 'kysely'
 import { prepare } from './prepared.ts'
 import type { PolicyEvaluationRow, PolicySetRow, VoteRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
@@ -45,7 +44,7 @@ export async function insertPolicySet(tx: Transaction, set: PolicySetRow): Promi
     .execute()
 }
 
-/** Records what the policies made of a vote. */
+/** Records what the policies made of a vote that was denied. */
 export async function insertPolicyEvaluation(
   tx: Transaction,
   evaluation: Omit<PolicyEvaluationRow, 'position'>,
@@ -54,7 +53,9 @@ export async function insertPolicyEvaluation(
 }
 
 /** What policies made of a vote, with which policies these were. */
-export type KeptEvaluation = Selectable<PolicyEvaluationRow> & { readonly policy_ids: string | null }
+export type KeptEvaluation = Omit<PolicyEvaluationRow, 'position' | 'behind_vote'> & {
+  readonly policy_ids: string | null
+}
 
 /** Bytes of an outcome in an answer, with the policy's id, and of what stands around those of a vote. */
 const OUTCOME_BYTES = 96
@@ -70,32 +71,55 @@ export async function listPolicyEvaluations(
   activityId: string,
   { mostBytes }: { readonly mostBytes: number },
 ): Promise<KeptEvaluation[]> {
-  const ofActivity = tx
-    .selectFrom('policy_evaluations')
-    .where('policy_evaluations.organization_id', '=', organizationId)
-    .where('policy_evaluations.activity_id', '=', activityId)
   const most = Math.ceil(mostBytes / EVALUATION_BYTES)
-  const sizes = await ofActivity
-    .select(['position', (eb) => eb.fn<number>('length', ['outcomes']).as('policies')])
-    .orderBy('position', 'desc')
+  const ofVotes = await tx
+    .selectFrom('votes')
+    .select(['evaluation_id', 'id as vote_id', 'policy_version', 'outcomes', 'created_at', 'position as behind_vote'])
+    .where('organization_id', '=', organizationId)
+    .where('activity_id', '=', activityId)
+    .where('evaluation_id', 'is not', null)
+    .orderBy('votes.position', 'desc')
     .limit(most)
     .execute()
-  let bytes = 0
-  const fitting = sizes.filter(({ policies }, at) => {
-    bytes += EVALUATION_BYTES + policies * OUTCOME_BYTES
-    return at === 0 || bytes <= mostBytes
-  })
-  const first = fitting.at(-1)
-  if (!first) return []
-  return ofActivity
-    .leftJoin('policy_sets', (join) =>
-      join
-        .onRef('policy_sets.organization_id', '=', 'policy_evaluations.organization_id')
-        .onRef('policy_sets.version', '=', 'policy_evaluations.policy_version'),
-    )
-    .selectAll('policy_evaluations')
-    .select('policy_sets.policy_ids')
-    .where('policy_evaluations.position', '>=', first.position)
-    .orderBy('policy_evaluations.position')
+  const ofOthers = await tx
+    .selectFrom('policy_evaluations')
+    .select(['id', 'vote_id', 'policy_version', 'outcomes', 'created_at', 'behind_vote'])
+    .where('organization_id', '=', organizationId)
+    .where('activity_id', '=', activityId)
+    .orderBy('policy_evaluations.position', 'desc')
+    .limit(most)
     .execute()
+  const inVotes = ofVotes.map(({ evaluation_id: id, outcomes, ...row }) => ({ id: id!, outcomes: outcomes!, ...row }))
+  // The newest first. What is behind a vote came after it, and what is behind none before all votes that have one of their own.
+  const newestFirst = [...ofOthers, ...inVotes].sort((a, b) => (b.behind_vote ?? 0) - (a.behind_vote ?? 0))
+  let bytes = 0
+  const end = newestFirst.findIndex(({ outcomes }, at) => {
+    bytes += EVALUATION_BYTES + outcomes.length * OUTCOME_BYTES
+    return at > 0 && bytes > mostBytes
+  })
+  const fitting = (end < 0 ? newestFirst : newestFirst.slice(0, end)).reverse()
+  const sets = await listPolicySets(tx, organizationId, [...new Set(fitting.map((row) => row.policy_version))])
+  return fitting.map(({ behind_vote: _, ...row }) => ({
+    ...row,
+    organization_id: organizationId,
+    activity_id: activityId,
+    policy_ids: sets.get(row.policy_version) ?? null,
+  }))
+}
+
+/** Reads the ids of the policies of these versions of them, as JSON. */
+async function listPolicySets(
+  tx: Transaction,
+  organizationId: string,
+  versions: readonly (string | null)[],
+): Promise<Map<string | null, string>> {
+  const known = versions.filter((version) => version !== null)
+  if (known.length === 0) return new Map()
+  const rows = await tx
+    .selectFrom('policy_sets')
+    .select(['version', 'policy_ids'])
+    .where('organization_id', '=', organizationId)
+    .where('version', 'in', known)
+    .execute()
+  return new Map(rows.map((row) => [row.version, row.policy_ids]))
 }

@@ -22,6 +22,7 @@ import {
   insertInOrder,
   insertPolicyEvaluation,
   insertSetting,
+  insertVote,
   listPolicyEvaluations,
   lockOrganization,
   readPolicyVersion,
@@ -88,7 +89,13 @@ export function storeContract(name: string, open: () => Promise<Database>): void
 
     test('evaluations: those of the last votes that an answer has room for, in their order, and at least one', () =>
       withStore(async (database, [o]) => {
-        const of = { organization_id: o, activity_id: randomUUID(), policy_version: null, created_at: 5 }
+        const of = {
+          organization_id: o,
+          activity_id: randomUUID(),
+          policy_version: null,
+          behind_vote: 0,
+          created_at: 5,
+        }
         const outcomes = ['a'.repeat(1_000), 'a'.repeat(10), 'a'.repeat(10), 'a'.repeat(10)]
         await database.write(async (tx) => {
           await insertActivity(tx, {
@@ -116,6 +123,50 @@ export function storeContract(name: string, open: () => Promise<Database>): void
         expect(await listed(50_000)).toEqual(['1', '2', '3'])
         expect(await listed(3_000)).toEqual(['2', '3'])
         expect(await listed(1)).toEqual(['3'])
+      }))
+
+    test('evaluations: those of votes and of denied ones are in the order in which they came, before and since votes have theirs', () =>
+      withStore(async (database, [o]) => {
+        const activity_id = randomUUID()
+        const of = { organization_id: o, activity_id, policy_version: null, created_at: 5 }
+        const vote = (position: number, evaluation_id: string | null) => ({
+          ...{
+            ...of,
+            id: `v${position}`,
+            user_id: 'u',
+            credential_id: 'c',
+            credential: '{}',
+            selection: 's',
+            message: 'm',
+          },
+          ...{ public_key: 'k', signature: 'g', scheme: 's', position, mfa_policy_id: null, mfa_pending: 0 },
+          ...{ evaluation_id, outcomes: evaluation_id && 'A' },
+        })
+        const denied = (id: string, behind_vote: number | null) => ({
+          ...of,
+          id,
+          vote_id: id,
+          outcomes: 'D',
+          behind_vote,
+        })
+        await database.write(async (tx) => {
+          await insertActivity(tx, {
+            ...{ id: activity_id, organization_id: o, type: 't', status: 's', fingerprint: 'f', intent: '{}' },
+            ...{ answers: null, result: null, failure: null, timestamp_ms: '5', generate_app_proofs: 0 },
+            ...{ window_opened_at: 5, ...MADE },
+          })
+          await insertVote(tx, vote(1, null))
+          await insertPolicyEvaluation(tx, denied('a', null))
+          await insertPolicyEvaluation(tx, denied('b', null))
+          await insertPolicyEvaluation(tx, denied('c', 1))
+          await insertVote(tx, vote(2, 'd'))
+          await insertPolicyEvaluation(tx, denied('e', 2))
+          await insertPolicyEvaluation(tx, denied('f', 2))
+          await insertVote(tx, vote(3, 'g'))
+        })
+        const rows = await database.read((tx) => listPolicyEvaluations(tx, o, activity_id, { mostBytes: 1_000_000 }))
+        expect(rows.map(({ id }) => id).join('')).toBe('abcdefg')
+        expect(rows.map(({ vote_id: voteId }) => voteId).join(' ')).toBe('a b c v2 e f v3')
       }))
 
     test('order: a change leaves a row where it is in its list', () =>
