@@ -1,4 +1,4 @@
-import type { Transaction } from '../../store/index.ts'
+import { prepare, remember, type Transaction } from '../../store/index.ts'
 
 /** The authentication proxy of a parent (docs/protocol/auth-proxy.md). */
 export interface AuthProxyRow {
@@ -23,9 +23,13 @@ declare module '../../store/schema.ts' {
   }
 }
 
+const ofOrganization = remember((tx, of: { organizationId: string }) =>
+  tx.selectFrom('auth_proxies').selectAll().where('organization_id', '=', of.organizationId),
+)
+
 /** Reads the authentication proxy of an organization. */
 export async function findAuthProxy(tx: Transaction, organizationId: string): Promise<AuthProxyRow | undefined> {
-  return tx.selectFrom('auth_proxies').selectAll().where('organization_id', '=', organizationId).executeTakeFirst()
+  return (await ofOrganization(tx, { organizationId }))[0]
 }
 
 /** An authentication proxy as a request names it. */
@@ -35,9 +39,8 @@ export interface NamedAuthProxy extends AuthProxyRow {
   readonly has_key: number
 }
 
-/** Reads the authentication proxy with this configuration id. */
-export async function findAuthProxyByConfigId(tx: Transaction, configId: string): Promise<NamedAuthProxy | undefined> {
-  return tx
+const byConfigId = prepare((tx, of: { configId: string }) =>
+  tx
     .selectFrom('auth_proxies')
     .innerJoin('organizations', 'organizations.id', 'auth_proxies.organization_id')
     .selectAll('auth_proxies')
@@ -52,8 +55,12 @@ export async function findAuthProxyByConfigId(tx: Transaction, configId: string)
         .$castTo<number>()
         .as('has_key'),
     ])
-    .where('config_id', '=', configId)
-    .executeTakeFirst()
+    .where('config_id', '=', of.configId),
+)
+
+/** Reads the authentication proxy with this configuration id. */
+export async function findAuthProxyByConfigId(tx: Transaction, configId: string): Promise<NamedAuthProxy | undefined> {
+  return (await byConfigId(tx, { configId }))[0]
 }
 
 /** Whether this key (lower-case hex) is that of the organization's authentication proxy. */
