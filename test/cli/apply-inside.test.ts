@@ -200,6 +200,7 @@ describe('apply inside', () => {
     const child = begin('apply', defs, '--yes')
     const exit = once(child, 'exit')
     child.stdout!.resume()
+    const isOver = () => child.exitCode !== null
     const made = () => {
       using database = new DatabaseSync(join(service.dataDir, 'quorate.db'), { readOnly: true })
       return Number(database.prepare('select count(*) as made from activities').get()!['made'])
@@ -208,8 +209,10 @@ describe('apply inside', () => {
     for (const activities of [1, 5, 8]) {
       await until(
         async () => made(),
-        (count) => count >= activities,
+        (count) => count >= activities || isOver(),
       )
+      // One that has ended was not killed in the middle.
+      expect([activities, isOver()]).toEqual([activities, false])
       await served.process!.end('SIGKILL')
       served.process = await startProcess(service.dataDir, { port })
     }
