@@ -2,6 +2,7 @@
  * The one place where the plan names kinds: those that decide who may act. Everything else here is generic over the
  * catalogue; guards and the order of a quorum's change cannot be, because they are about authority itself.
  */
+import { AUTH_PROXY_NAMES } from '../protocol/index.ts'
 import { type Actual, type KindName, kinds, type Resource, type Value } from '../resources/index.ts'
 
 export const QUORUM = { kind: 'rootQuorum', members: 'users', threshold: 'threshold' } as const
@@ -52,4 +53,23 @@ export function isActor(resource: Resource, actor: Actual['actor']): boolean {
   if (resource.kind === MEMBER_KIND) return resource.id === actor.userId
   if (!isCredential(resource)) return false
   return String(resource.fields[kinds[resource.kind].credential!.field]).toLowerCase() === actor.publicKey.toLowerCase()
+}
+
+/** The user that the proxy acts as: told with the proxy where that was read, otherwise known by the names that enabling gives. */
+export function authProxyUser({ resources }: Pick<Actual, 'resources'>): string | undefined {
+  const told = resources.find(({ kind }) => kind === 'authProxy')?.known?.userId
+  if (told !== undefined) return told
+  const users = resources.filter(({ kind, name }) => kind === 'user' && name === AUTH_PROXY_NAMES.user)
+  const hasKey = (id: string | undefined) =>
+    resources.some((one) => one.kind === 'apiKey' && one.parentId === id && one.name === AUTH_PROXY_NAMES.key)
+  return users.find(({ id }) => hasKey(id))?.id
+}
+
+/** Whether this is the policy that allows the proxy's user what it does. */
+export function isAuthProxyPolicy({ kind, name, fields }: Resource, userId: string): boolean {
+  const { effect, consensus } = fields
+  const isNamed = name === AUTH_PROXY_NAMES.policy || name === `${AUTH_PROXY_NAMES.policy} ${userId}`
+  return (
+    kind === 'policy' && isNamed && String(effect).toUpperCase().endsWith('ALLOW') && String(consensus).includes(userId)
+  )
 }

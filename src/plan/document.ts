@@ -225,6 +225,7 @@ export const GUARDS = [
   'credential-in-use',
   'adoption',
   'exclusive-credentials',
+  'auth-proxy',
 ] as const
 export type GuardName = (typeof GUARDS)[number]
 

@@ -10,7 +10,16 @@ import {
   type Value,
 } from '../resources/index.ts'
 import type { Allowed } from './allow.ts'
-import { isActor, isCredential, MEMBER_KIND, QUORUM, type QuorumState, quorumOf } from './authority.ts'
+import {
+  authProxyUser,
+  isActor,
+  isAuthProxyPolicy,
+  isCredential,
+  MEMBER_KIND,
+  QUORUM,
+  type QuorumState,
+  quorumOf,
+} from './authority.ts'
 import type { Difference } from './diff.ts'
 import { GUARDS, type Guard, type GuardName } from './document.ts'
 import type { Identified } from './identify.ts'
@@ -44,6 +53,7 @@ const findings: Readonly<Record<GuardName, (input: GuardInput) => readonly Findi
   'credential-in-use': credentialInUse,
   adoption: adoptions,
   'exclusive-credentials': exclusiveCredentials,
+  'auth-proxy': ofAuthProxy,
 }
 
 /** Reasons to stop before anything is submitted, each with its own bypass, which is recorded when it was given. */
@@ -179,6 +189,42 @@ function exclusiveCredentials(input: GuardInput): readonly Finding[] {
   if (strays.length === 0) return []
   const message = `${list(strays.map(({ address }) => address))} ${strays.length === 1 ? 'lets' : 'let'} quorum members in and ${strays.length === 1 ? 'is' : 'are'} not in the definitions`
   return [{ message, addresses: strays.map(({ address }) => address) }]
+}
+
+/** What the service keeps for the authentication proxy: its user, what that user has, and its policy. */
+function ofAuthProxy(input: GuardInput): readonly Finding[] {
+  const { differences, actual, identified } = input
+  const userId = authProxyUser(actual)
+  if (userId === undefined) return []
+  const parentOf = ({ input: { desired, actual: live } }: Difference) =>
+    live?.parentId ?? (desired?.parent && identified.ids[desired.parent])
+  const isKept = (one: Difference) =>
+    (one.input.actual?.id ?? '') === userId ||
+    parentOf(one) === userId ||
+    (one.input.actual !== undefined && isAuthProxyPolicy(one.input.actual, userId))
+  const touched = differences.filter((one) => ['create', 'update', 'delete'].includes(one.action) && isKept(one))
+  const kept = touched.map(({ address }) => address)
+  const change = quorumChange(input)
+  const before = change && quorumOf(change.input.actual, memberKey).members.includes(userId)
+  const joins = change !== undefined && !before && quorumAfter(input).members.includes(userId)
+  return [
+    ...(kept.length === 0
+      ? []
+      : [
+          {
+            message: `${list(kept)} ${kept.length === 1 ? 'is' : 'are'} what the service keeps for the authentication proxy: nobody could rely on logging in through it`,
+            addresses: kept,
+          },
+        ]),
+    ...(joins
+      ? [
+          {
+            message: 'the user of the authentication proxy would join the root quorum, by a key that answers everybody',
+            addresses: [change.address],
+          },
+        ]
+      : []),
+  ]
 }
 
 function quorumChange({ differences }: GuardInput): Difference | undefined {

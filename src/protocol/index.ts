@@ -3,6 +3,7 @@
  * types and their checks, statuses, failures. Not transport, not stamps, no I/O. Everything is derived from `data/`
  * by `generate.ts`. Workflows import `status.ts` by its path; nothing here is read from disk at run time.
  */
+
 export {
   ApiError,
   apiError,
@@ -10,6 +11,7 @@ export {
   type DenialEvaluation,
   permissionDenied,
 } from './api-error.ts'
+export { AUTH_PROXY_NAMES } from './auth-proxy-names.ts'
 export {
   activities,
   activityActions,

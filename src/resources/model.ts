@@ -75,13 +75,15 @@ export interface Resource {
   readonly id?: string
   /** Actual only: the live id of its parent. */
   readonly parentId?: string
-  /** Actual only, of a credential or a wallet account: what the API tells of it that no definition holds. */
+  /** Actual only, of a credential, a wallet account or the authentication proxy: what the API tells of it that no definition holds. */
   readonly known?: {
     /** Milliseconds since the epoch. */
     readonly expiresAt?: number
     readonly publicKey?: string
     /** Of a wallet account. */
     readonly address?: string
+    /** The user that the proxy acts as. */
+    readonly userId?: string
   }
   /** Desired only: `delete: true` was written; the live thing is to be deleted. */
   readonly tombstone?: boolean

@@ -268,9 +268,6 @@ export function authProxyOfParentsAlone(): ApiError {
   return new ApiError(GRPC.PermissionDenied, message, { code: 'REQUEST_NOT_AUTHORIZED' })
 }
 
-/** Unstated: the names of what enabling an authentication proxy makes (docs/protocol/auth-proxy.md#administration). */
-export const AUTH_PROXY_NAMES = { user: 'Auth Proxy', key: 'Auth Proxy key', policy: 'Auth Proxy' } as const
-
 /** Unstated: how many session profiles an organization may have: as many as policies. They cannot be deleted. */
 export const MAX_SESSION_PROFILES = 100
 

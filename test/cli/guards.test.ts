@@ -18,6 +18,7 @@ beforeAll(async () => {
   bob = await createTestUser(service, 'bob')
   await allowAlone(service, bob, 'true')
   await createTestUser(service, 'carol')
+  await service.root.submit('ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {})
   const { user } = await service.root.query('get_user', { userId: service.rootUserId })
   rootName = user.userName
   const userIds = [service.rootUserId, bob.userId]
@@ -82,6 +83,11 @@ const cases: Readonly<Record<GuardName, Case>> = {
     definitions: () => 'users: { bob: {} }\n',
     says: 'lets quorum members in and is not in the definitions',
     bypass: ['--allow', 'exclusive-credentials'],
+  },
+  'auth-proxy': {
+    definitions: () => 'policies: { Auth Proxy: { delete: true } }\n',
+    says: 'is what the service keeps for the authentication proxy',
+    bypass: ['--allow', 'auth-proxy'],
   },
 }
 

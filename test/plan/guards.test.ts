@@ -32,6 +32,23 @@ const TRIO = [
   ...person('carol'),
 ]
 
+const PROXY_USER = formatAddress('user', 'Auth Proxy')
+const PROXY_POLICY = formatAddress('policy', 'Auth Proxy')
+const PROXY_KEY = (name: string) => formatAddress('apiKey', 'Auth Proxy', name)
+/** As enabling makes it, and a policy of somebody's that is about its user. */
+const PROXY = [
+  live(PROXY_USER),
+  live(PROXY_KEY('Auth Proxy key'), key('sealed')),
+  live(PROXY_POLICY, {
+    effect: 'allow',
+    consensus: `approvers.any(user, user.id == '${idFor(PROXY_USER)}')`,
+  }),
+  live('policy.no-codes', {
+    effect: 'deny',
+    consensus: `approvers.any(user, user.id == '${idFor(PROXY_USER)}')`,
+  }),
+]
+
 describe('guards', () => {
   const cases: readonly { name: string; given: Given; expected: readonly string[] }[] = [
     {
@@ -185,6 +202,29 @@ describe('guards', () => {
       given: { desired: declaredAlice, actual: [...bootstrap(), live('apiKey.alice.spare', key('spare'))] },
       expected: [
         'exclusive-credentials: `apiKey.alice.spare` lets quorum members in and is not in the definitions [--allow exclusive-credentials]',
+      ],
+    },
+    {
+      name: 'what the service keeps for the authentication proxy is not changed, nor is it given power',
+      given: {
+        desired: [
+          ...keep(9),
+          declare(PROXY_USER, { tags: [ref('tag.t0')] }),
+          declare(PROXY_KEY('mine'), key('mine')),
+          ...declaredAlice,
+          declare('rootQuorum', { threshold: 1, users: [ref('user.alice'), ref(PROXY_USER)] }),
+          declare('policy.no-codes', { effect: 'deny' }),
+        ],
+        actual: [...bootstrap(), ...tags(9), ...PROXY],
+        manageAll: ['policy'],
+        allow: ['delete', 'deletes=1'],
+      },
+      expected: [
+        `delete allowed: deleting \`${PROXY_POLICY}\` needs leave [--allow-delete]`,
+        'deletes allowed: deleting 1 of 2 policies is 50 %, over 30 % [--allow deletes=1]',
+        `exclusive-credentials: \`${PROXY_KEY('Auth Proxy key')}\` lets quorum members in and is not in the definitions [--allow exclusive-credentials]`,
+        `auth-proxy: \`${PROXY_KEY('mine')}\`, \`${PROXY_POLICY}\` and \`${PROXY_USER}\` are what the service keeps for the authentication proxy: nobody could rely on logging in through it [--allow auth-proxy]`,
+        'auth-proxy: the user of the authentication proxy would join the root quorum, by a key that answers everybody [--allow auth-proxy]',
       ],
     },
     {

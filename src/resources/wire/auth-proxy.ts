@@ -34,6 +34,7 @@ const SETTINGS: readonly (readonly [field: string, member: string, standard: Val
  */
 export function fromWire(activities: readonly WireRecord[]): Resource | undefined {
   let id: string | undefined
+  let userId: string | undefined
   let isSwitched = false
   const members: Record<string, unknown> = {}
   for (const activity of activities) {
@@ -47,13 +48,16 @@ export function fromWire(activities: readonly WireRecord[]): Resource | undefine
       isSwitched = true
       const result = takeRecord(activity['result'], '`result` of an activity')['enableAuthProxyResult']
       // Its own, not that of its user, who may stand in definitions too: no two addresses share an id.
-      if (result !== undefined && result !== null) id = takeText(activity, 'id', 'activity')
+      if (result === undefined || result === null) continue
+      id = takeText(activity, 'id', 'activity')
+      userId = takeText(takeRecord(result, 'the result of an activity'), 'userId', 'result')
     }
   }
   if (id === undefined) return undefined
   const kind = 'authProxy'
   const read = SETTINGS.map(([field, member, standard]) => [field, fromMember(field, members[member]) ?? standard])
-  return { address: formatAddress(kind), kind, name: kind, id, fields: Object.fromEntries(read) }
+  const known = userId === undefined ? {} : { known: { userId } }
+  return { address: formatAddress(kind), kind, name: kind, id, ...known, fields: Object.fromEntries(read) }
 }
 
 /** The parameters of `update_auth_proxy_config`: every setting that is known, so that the newest activity tells of all. */

@@ -4,10 +4,10 @@
  */
 
 import { decodeHex } from '../../../encoding/index.ts'
-import type { Wire } from '../../../protocol/index.ts'
+import { AUTH_PROXY_NAMES, type Wire } from '../../../protocol/index.ts'
 import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
 import { authProxyKeyPlace, createKeyPair } from '../../keys/index.ts'
-import { AUTH_PROXY_NAMES, authProxyOfParentsAlone } from '../../readings.ts'
+import { authProxyOfParentsAlone } from '../../readings.ts'
 import { listApiKeys } from '../api-keys/store.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { checkLimit } from '../limits.ts'
