@@ -39,6 +39,8 @@ export interface LoginStage {
 
 /** Far more than a message waits for a service that has just started. */
 const MOST_WAITING_MS = 20_000
+/** Sessions outlive a soak, however slow the machine. */
+const SETTINGS = { allowedAuthMethods: ['email', 'oauth'], sessionExpirationSeconds: '86400' }
 const MAIN = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
 export async function openLoginStage(): Promise<LoginStage> {
@@ -49,10 +51,7 @@ export async function openLoginStage(): Promise<LoginStage> {
   const port = Number(new URL(service.url).port)
   const client = readClient(dataDir)
   const configure = async (type: 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY' | 'ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG') =>
-    client.send(
-      service.url,
-      client.body(type, type.includes('UPDATE') ? { allowedAuthMethods: ['email', 'oauth'] } : {}),
-    )
+    client.send(service.url, client.body(type, type.includes('UPDATE') ? SETTINGS : {}))
   await configure('ACTIVITY_TYPE_ENABLE_AUTH_PROXY')
   const updated = await configure('ACTIVITY_TYPE_UPDATE_AUTH_PROXY_CONFIG')
   const configId = updated!.result.updateAuthProxyConfigResult!.configId!

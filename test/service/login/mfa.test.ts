@@ -1,18 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
-import type { Wire } from '../../../src/protocol/index.ts'
 import { complete, refusalOf } from '../handlers/steps.ts'
-import { createTestClock, createTestUser, type TestClient } from '../harness.ts'
-import { createPasskey } from '../passkey.ts'
+import { createTestClock, type TestClient } from '../harness.ts'
+import { makeMfaUser, methodOf, type Steps } from './mfa-user.ts'
 import { activityOf, type LoginStage, startLoginStage } from './stage.ts'
 
 const clock = createTestClock(Date.now())
 const NEEDED = 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'
 const COMPLETED = 'ACTIVITY_STATUS_COMPLETED'
 const WAITING = 'ACTIVITY_STATUS_CONSENSUS_NEEDED'
-const [API_KEY, PASSKEY, SESSION, EMAIL] = ['API_KEY', 'PASSKEY', 'SESSION', 'EMAIL_OTP'].map(
-  (type) => ({ type: `AUTHENTICATION_TYPE_${type}` }) as Wire.AuthenticationMethod,
-) as [Wire.AuthenticationMethod, Wire.AuthenticationMethod, Wire.AuthenticationMethod, Wire.AuthenticationMethod]
+const [API_KEY, PASSKEY, SESSION, EMAIL] = [
+  methodOf('API_KEY'),
+  methodOf('PASSKEY'),
+  methodOf('SESSION'),
+  methodOf('EMAIL_OTP'),
+]
 
 let stage: LoginStage
 beforeAll(async () => {
@@ -21,31 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-let users = 0
-/** A user with a key and a passkey who may make tags, with these steps. */
-async function makeUser(steps: readonly (readonly Wire.AuthenticationMethod[])[], condition = 'true') {
-  const name = `user-${users++}`
-  const { userId, client } = await createTestUser(stage.service, name)
-  const { root } = stage.service
-  const passkey = createPasskey()
-  await complete(root, 'ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2', { userId, authenticators: [passkey.register()] })
-  const consensus = `approvers.any(user, user.id == '${userId}')`
-  const policy = { policyName: name, effect: 'EFFECT_ALLOW', consensus, condition: "activity.resource == 'USER'" }
-  const { policyId } = await complete(root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', policy)
-  const add = (order: number, methods: typeof steps, when: string) =>
-    complete(root, 'ACTIVITY_TYPE_CREATE_MFA_POLICY', {
-      userId,
-      mfaPolicyName: `${name}-${order}`,
-      condition: when,
-      requiredAuthenticationMethods: methods.map((any) => ({ any })),
-      order,
-    })
-  if (steps.length > 0) await add(5, steps, condition)
-  const byPasskey = stage.by((text) => ({ 'x-stamp-webauthn': passkey.stamp(text) }))
-  const approveByPasskey = async (fingerprint: string) =>
-    activityOf(await byPasskey.submit('ACTIVITY_TYPE_APPROVE_ACTIVITY', { fingerprint }))
-  return { userId, client, policyId, add, approveByPasskey }
-}
+const makeUser = (steps: Steps, condition?: string) => makeMfaUser(stage, steps, condition)
 
 let tags = 0
 const makeTag = (client: TestClient) =>
