@@ -25,7 +25,7 @@ export {
   type SmtpSettings,
   type WrittenMessage,
 } from './messages/index.ts'
-export { PROVIDER_NAMES, type ProviderName, type ProviderUrls } from './oauth/index.ts'
+export { type IssuerSettings, PROVIDER_NAMES, type ProviderUrls } from './oauth/index.ts'
 export { ON_RAMP_NAMES, type OnRampUrls } from './on-ramp/index.ts'
 export {
   askOperator,

@@ -25,7 +25,7 @@ import { createSealing } from './keys/index.ts'
 import { createMessenger, createTransports, readMessageRules } from './messages/index.ts'
 import { listenForMetrics, type Metrics } from './metrics/index.ts'
 import { createWebhookUrlRules } from './network/index.ts'
-import { createOauth2Exchange, createTokenIssuer, issuerOf, vouchingIssuers } from './oauth/index.ts'
+import { createOauth2Exchange, createTokenIssuer, createVouching, issuerOf } from './oauth/index.ts'
 import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
 import { createOnRamp } from './on-ramp/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
@@ -105,7 +105,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     ]
     const fetchDocument = createDocumentFetch({ privateOrigins, resolveHost })
     const issuer = await createTokenIssuer(tools, { url: settings.issuerUrl, rotate: settings.rotateIssuerKey })
-    const vouches = vouchingIssuers(providerUrls, settings.privateIssuers)
+    const vouches = createVouching(settings)
     const oidc = createOidcVerifier({ fetchDocument, clock, logger, own: issuer })
     const exchangeCode = createOauth2Exchange({ ...tools, fetchDocument, providerUrls })
     const onRamp = createOnRamp({ ...tools, fetchDocument, urls: onRampUrls })

@@ -4,7 +4,7 @@ import type { ChainsSettings } from './chains/index.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
 import type { MessagesSettings } from './messages/index.ts'
 import { createResolveHost, type ResolveHost } from './network/index.ts'
-import type { ProviderUrls } from './oauth/index.ts'
+import type { IssuerSettings } from './oauth/index.ts'
 import type { OnRampUrls } from './on-ramp/index.ts'
 import type { Captcha } from './proxy/index.ts'
 import type { RatesSettings } from './rates.ts'
@@ -21,7 +21,7 @@ export interface ProxySettings {
   readonly codesPerAddress?: number | undefined
 }
 
-export interface ServiceOptions {
+export interface ServiceOptions extends IssuerSettings {
   /** Made when it does not exist; this process alone may use it while the service runs. */
   readonly dataDir: string
   /** @default '127.0.0.1' */
@@ -53,17 +53,10 @@ export interface ServiceOptions {
   readonly organizationName?: string
   /** @default 'root' */
   readonly keyName?: string
-  /**
-   * Origins of OIDC issuers that may speak plain http and stand on a private address, such as `http://localhost:8080`.
-   * @default none: an issuer is asked by https at public addresses alone
-   */
-  readonly privateIssuers?: readonly string[]
   /** Where the OpenID Connect issuer that the service is can be found by others. @default the first address it had */
   readonly issuerUrl?: string | undefined
   /** Makes another key that the service's own OIDC tokens are signed with: published at once, used a day later. @default false */
   readonly rotateIssuerKey?: boolean
-  /** Where providers are instead of at their public places: stand-ins, and what is self-hosted. @default none */
-  readonly providerUrls?: ProviderUrls
   /** Where on-ramp providers are instead of at their public places: stand-ins. @default none */
   readonly onRampUrls?: OnRampUrls
   /** Who brings it makes parent organizations: at least 32 characters. @default nobody does */
@@ -109,6 +102,7 @@ export function readSettings(options: ServiceOptions) {
     organizationName: options.organizationName ?? 'quorate',
     keyName: options.keyName ?? 'root',
     privateIssuers: options.privateIssuers ?? [],
+    vouchingIssuers: options.vouchingIssuers ?? [],
     rotateIssuerKey: options.rotateIssuerKey ?? false,
     providerUrls: options.providerUrls ?? {},
     onRampUrls: options.onRampUrls ?? {},

@@ -1,13 +1,12 @@
 import { compressP256, hpkeSeal, type RandomBytes, uncompressP256, verifyP256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { decodeHex, encodeHex, encodeUtf8 } from '../encoding/index.ts'
-import type { Session } from './kept.ts'
 import type { LoginProxy } from './login-proxy.ts'
 import { createSessionKey, isSigned, notGenuine, type PinnedKeys, type SessionKey } from './proof.ts'
-import { createAttestedStamper, type LoginPlace, stampLogin } from './stamped-login.ts'
+import { createAttestedStamper, type LoginPlace, type Proof } from './stamped-login.ts'
 
-/** A login by a code that is sent to a contact. */
-export interface CodeLogin extends LoginPlace {
+/** A contact that is to be proved by a code that is sent there. */
+export interface CodeProof extends Pick<LoginPlace, 'keys'> {
   readonly proxy: LoginProxy
   readonly otpType: 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS'
   readonly contact: string
@@ -20,13 +19,13 @@ export interface CodeLogin extends LoginPlace {
 const TRIES = 3
 
 /**
- * Logs a person in by a code: the login is stamped with the token that the service gives for the code and with the key of the
- * session, to which the token is bound. Throws `session/…`, or what the proxy or the API refuses with.
+ * Has a person prove a contact: requests are stamped with the token that the service gives for the code, and with the key that
+ * the token is bound to. Throws `session/…`, or what the proxy refuses with.
  */
-export async function logInByCode(login: CodeLogin): Promise<Session> {
-  const key = createSessionKey(login.randomBytes)
-  const verificationToken = await proveContact(login, key)
-  return stampLogin(login, { key, stamper: createAttestedStamper(key, verificationToken, 'VERIFICATION_TOKEN') })
+export async function proveByCode(asked: CodeProof): Promise<Proof> {
+  const key = createSessionKey(asked.randomBytes)
+  const verificationToken = await proveContact(asked, key)
+  return { key, stamper: createAttestedStamper(key, verificationToken, 'VERIFICATION_TOKEN') }
 }
 
 /**
@@ -34,7 +33,7 @@ export async function logInByCode(login: CodeLogin): Promise<Session> {
  * the verification token about both. Throws `session/…`, or what the proxy refuses with.
  */
 export async function proveContact(
-  { proxy, keys, otpType, contact, randomBytes, askCode }: Omit<CodeLogin, 'organizationId'>,
+  { proxy, keys, otpType, contact, randomBytes, askCode }: CodeProof,
   { publicKey }: SessionKey,
 ): Promise<string> {
   const { otpId, otpEncryptionTargetBundle } = await proxy.initOtp({ otpType, contact })
@@ -54,7 +53,7 @@ export async function proveContact(
 }
 
 /** Asks for the code until it is right, as often as it may be wrong. */
-async function verify(askCode: CodeLogin['askCode'], tryCode: (code: string) => Promise<string>): Promise<string> {
+async function verify(askCode: CodeProof['askCode'], tryCode: (code: string) => Promise<string>): Promise<string> {
   let again: string | undefined
   for (let tries = 1; ; tries++) {
     const code = (await askCode(again))?.trim()

@@ -1,37 +1,71 @@
 import { createHash } from 'node:crypto'
+import type { Configuration } from 'openid-client'
 import { QuorateError } from '../diagnostics/index.ts'
 import type { Secret } from '../telemetry/index.ts'
-import type { Session } from './kept.ts'
 import { BROWSER_WAIT_MS, inTime, listenForBrowser } from './loopback.ts'
 import type { BrowserOptions } from './passkey-page.ts'
 import { createSessionKey } from './proof.ts'
-import { createAttestedStamper, type LoginPlace, stampLogin } from './stamped-login.ts'
+import { createAttestedStamper, type Proof } from './stamped-login.ts'
 
-/** A login at an OpenID provider, in the browser. */
-export interface OidcLogin extends LoginPlace, BrowserOptions {
+/** What somebody is to prove at an OpenID provider. */
+export interface OidcProof extends BrowserOptions {
   readonly issuer: string
   readonly clientId: string
   /** For providers that give installed programs a secret, which is none. */
   readonly clientSecret?: Secret | undefined
+  /**
+   * Shows a page and the code that the person types there, on whatever device has a browser (RFC 8628). @default a browser of
+   * this machine comes back to a page of this process
+   */
+  readonly showCode?: ((page: string, code: string) => void) | undefined
+}
+
+/** A provider as it has described itself. */
+interface Provider {
+  readonly oidc: typeof import('openid-client')
+  readonly configuration: Configuration
 }
 
 /**
- * Logs a person in at an OpenID provider that is registered with their user: authorization code with PKCE, back to a page of
- * this process (RFC 8252 §7.3). The token of the provider is bound to the key of the session by its nonce, and good for
- * nothing else. Throws `session/…`, or what the API refuses with.
+ * Has a person prove themselves at an OpenID provider: requests are stamped with its token and with the key that the token is
+ * bound to by its nonce, and is good for nothing else. Throws `session/…`.
  */
-export async function logInByOidc(login: OidcLogin): Promise<Session> {
-  const key = createSessionKey(login.randomBytes)
+export async function proveByOidc(asked: OidcProof): Promise<Proof> {
+  const key = createSessionKey(asked.randomBytes)
   const nonce = createHash('sha256').update(key.publicKey, 'ascii').digest('hex')
-  const oidcToken = await askProvider(login, nonce)
-  return stampLogin(login, { key, stamper: createAttestedStamper(key, oidcToken, 'OIDC') })
+  const oidcToken = await askProvider(asked, nonce)
+  return { key, stamper: createAttestedStamper(key, oidcToken, 'OIDC') }
 }
 
-async function askProvider(
-  { issuer, clientId, clientSecret, show, waitMs }: OidcLogin,
+async function askProvider(asked: OidcProof, nonce: string): Promise<string> {
+  const { issuer, clientId, clientSecret, showCode } = asked
+  const oidc = await import('openid-client')
+  try {
+    const server = new URL(issuer)
+    const execute = isLoopback(server) ? [oidc.allowInsecureRequests] : []
+    const authentication = clientSecret ? oidc.ClientSecretPost(clientSecret.reveal()) : oidc.None()
+    const configuration = await oidc.discovery(server, clientId, undefined, authentication, { execute })
+    const provider = { oidc, configuration }
+    return showCode ? await askElsewhere(provider, showCode, nonce) : await askHere(provider, asked, nonce)
+  } catch (error) {
+    if (error instanceof QuorateError) throw error
+    const said = error instanceof Error ? error.message : String(error)
+    throw new QuorateError('session/refused', `the provider \`${issuer}\` did not log in: ${said}`, {
+      facts: { issuer, clientId },
+      next: showCode
+        ? 'check the issuer and the client id, and that the client may log in on another device'
+        : 'check the issuer and the client id, and that the client may come back to http://127.0.0.1 at any port',
+      cause: error,
+    })
+  }
+}
+
+/** Authorization code with PKCE, back to a page of this process (RFC 8252 §7.3). */
+async function askHere(
+  { oidc, configuration }: Provider,
+  { show, waitMs }: BrowserOptions,
   nonce: string,
 ): Promise<string> {
-  const oidc = await import('openid-client')
   const arrived = Promise.withResolvers<URL>()
   const page = await listenForBrowser('127.0.0.1', ({ method, url }) => {
     if (url.pathname !== '/callback' || method !== 'GET') return undefined
@@ -39,14 +73,10 @@ async function askProvider(
     return { status: 200, body: 'Done. Return to the terminal; this page can be closed.', type: 'text/plain' }
   })
   try {
-    const server = new URL(issuer)
-    const execute = isLoopback(server) ? [oidc.allowInsecureRequests] : []
-    const authentication = clientSecret ? oidc.ClientSecretPost(clientSecret.reveal()) : oidc.None()
-    const provider = await oidc.discovery(server, clientId, undefined, authentication, { execute })
     const [pkceCodeVerifier, expectedState] = [oidc.randomPKCECodeVerifier(), oidc.randomState()]
-    const asked = oidc.buildAuthorizationUrl(provider, {
+    const asked = oidc.buildAuthorizationUrl(configuration, {
       redirect_uri: `${page.origin}/callback`,
-      scope: 'openid email',
+      scope: SCOPE,
       code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
       code_challenge_method: 'S256',
       state: expectedState,
@@ -54,24 +84,45 @@ async function askProvider(
     })
     show(asked.href)
     const back = await inTime(arrived.promise, waitMs ?? BROWSER_WAIT_MS)
-    const tokens = await oidc.authorizationCodeGrant(provider, back, {
+    const tokens = await oidc.authorizationCodeGrant(configuration, back, {
       pkceCodeVerifier,
       expectedState,
       expectedNonce: nonce,
       idTokenExpected: true,
     })
     return tokens.id_token!
-  } catch (error) {
-    if (error instanceof QuorateError) throw error
-    const said = error instanceof Error ? error.message : String(error)
-    throw new QuorateError('session/refused', `the provider \`${issuer}\` did not log in: ${said}`, {
-      facts: { issuer, clientId },
-      next: 'check the issuer and the client id, and that the client may come back to http://127.0.0.1 at any port',
-      cause: error,
-    })
   } finally {
     page.close()
   }
+}
+
+/**
+ * A code that the person types into a page of the provider, wherever they have a browser (RFC 8628). That specification has no
+ * nonce: a provider that does not take one here makes tokens that are good for any key, which the API refuses.
+ */
+async function askElsewhere(
+  { oidc, configuration }: Provider,
+  showCode: NonNullable<OidcProof['showCode']>,
+  nonce: string,
+): Promise<string> {
+  const { issuer, device_authorization_endpoint: endpoint } = configuration.serverMetadata()
+  if (endpoint === undefined) throw noDevice(`the provider \`${issuer}\` offers no login on another device`)
+  const asked = await oidc.initiateDeviceAuthorization(configuration, { scope: SCOPE, nonce })
+  showCode(asked.verification_uri, asked.user_code)
+  const tokens = await oidc.pollDeviceAuthorizationGrant(configuration, asked)
+  // Some providers have another name for it (docs/protocol/oauth.md).
+  const claims: Readonly<Record<string, unknown>> = tokens.claims() ?? {}
+  if (tokens.id_token === undefined || (claims['nonce'] ?? claims['tknonce']) !== nonce)
+    throw noDevice(`the provider \`${issuer}\` did not bind its token to the key of this machine`)
+  return tokens.id_token
+}
+
+const SCOPE = 'openid email'
+
+function noDevice(message: string): QuorateError {
+  return new QuorateError('session/refused', message, {
+    next: 'log in without `--device`, where there is a browser; nothing was kept',
+  })
 }
 
 /** A provider on this machine need not have a certificate. */

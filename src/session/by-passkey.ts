@@ -1,29 +1,33 @@
 import { sha256 } from '../crypto/index.ts'
 import { encodeBase64Url, encodeHex, encodeUtf8 } from '../encoding/index.ts'
-import type { Session } from './kept.ts'
 import { askPasskey, type BrowserOptions, member } from './passkey-page.ts'
 import { createSessionKey } from './proof.ts'
-import { type LoginPlace, stampLogin } from './stamped-login.ts'
+import type { LoginPlace, Proof } from './stamped-login.ts'
 
 /** The relying party of passkeys that are made and used on this machine: they belong to pages at `localhost`. */
 const RP_ID = 'localhost'
 
-/** A login by a passkey of the user in the browser. */
-export type PasskeyLogin = LoginPlace & BrowserOptions
+/** What a passkey is asked for, as its page says it. */
+export interface PasskeyPurpose {
+  readonly title: string
+  /** What the request does: `makes a session`. */
+  readonly does: string
+}
 
-/** Logs a person in by `stamp_login`, stamped by their passkey. Throws `session/…`, or what the API refuses with. */
-export async function logInByPasskey(login: PasskeyLogin): Promise<Session> {
-  const { baseUrl, organizationId } = login
-  const key = createSessionKey(login.randomBytes)
+/** Has a passkey of the user stamp in the browser; the page opens for each stamp. The stamper throws `session/…`. */
+export function proveByPasskey(
+  asked: Pick<LoginPlace, 'baseUrl' | 'organizationId'> & BrowserOptions & { readonly purpose: PasskeyPurpose },
+): Proof {
+  const { baseUrl, organizationId, purpose } = asked
   const stamper = {
     publicKey: 'passkey',
     async stamp(body: Uint8Array) {
       const answer = await askPasskey(
         {
-          title: 'Log in to quorate',
+          title: purpose.title,
           about: [
             `Organization ${organizationId} at ${baseUrl}.`,
-            'Your passkey signs one request, which makes a session.',
+            `Your passkey signs one request, which ${purpose.does}.`,
           ],
           button: 'Use your passkey',
           method: 'get',
@@ -34,14 +38,14 @@ export async function logInByPasskey(login: PasskeyLogin): Promise<Session> {
             userVerification: 'preferred',
           },
         },
-        login,
+        asked,
       )
       const names = ['credentialId', 'clientDataJson', 'authenticatorData', 'signature']
       const stamp = Object.fromEntries(names.map((name) => [name, member(answer, name)]))
       return { name: 'X-Stamp-Webauthn' as const, value: JSON.stringify(stamp) }
     },
   }
-  return stampLogin(login, { key, stamper })
+  return { key: createSessionKey(asked.randomBytes), stamper }
 }
 
 /** A passkey that was made: what definitions say of it, under the name of an authenticator of the user. */

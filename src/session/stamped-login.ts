@@ -16,13 +16,19 @@ export interface LoginPlace {
   readonly now: () => number
 }
 
+/** What proves who somebody is: it stamps requests, beside the key that a session of theirs would have. */
+export interface Proof {
+  readonly key: SessionKey
+  readonly stamper: Stamper
+}
+
 /**
  * Logs in by `stamp_login`: what stamps the request says who somebody is, and the session is that of the key. Throws
  * `session/…`, or what the API refuses with.
  */
 export async function stampLogin(
   { baseUrl, organizationId, keys, now }: LoginPlace,
-  { key, stamper }: { readonly key: SessionKey; readonly stamper: Stamper },
+  { key, stamper }: Proof,
 ): Promise<Session> {
   const body = JSON.stringify({
     type: 'ACTIVITY_TYPE_STAMP_LOGIN',

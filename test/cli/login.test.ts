@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { browserPath, openBrowser, openPageWithPasskeys } from '../browser.ts'
 import { builtMain, compileCache } from '../built.ts'
 import { complete } from '../service/handlers/steps.ts'
@@ -226,6 +227,72 @@ describe('an OpenID provider', () => {
     expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'session/refused' } })
     const { stdout } = await quorate(['whoami', '--json'], { env: env() })
     expect(JSON.parse(stdout)).toMatchObject({ username: 'frank' })
+  })
+
+  test('logs in by a code that is typed in on another device, where the provider offers that', async () => {
+    const log = async (subject: string) => {
+      const logging = start([
+        'login',
+        '--oidc',
+        provider.url,
+        '--client-id',
+        'program',
+        '--device',
+        '--json',
+        ...known(),
+      ])
+      const page = await logging.says(/(http:\/\/127.0.0.1:\d+\/\S+)/)
+      await provider.enterCode(page, await logging.says(/type this code there:\s+(\S+)\n/), subject)
+      return logging.ended
+    }
+    const logged = await log('frank')
+    expect(logged).toMatchObject({ exit: 0 })
+    expect(JSON.parse(logged.stdout)).toMatchObject({ userName: 'frank', organizationId: service.organizationId })
+    const unbound = await log('mallory')
+    expect([unbound.exit, unbound.stderr]).toEqual([1, expect.stringContaining('did not bind its token to the key')])
+    const refused = await quorate(['login', '--device', '--email', 'frank@example.com'], { env: env() })
+    expect(refused.stderr).toContain('expected --device with --oidc')
+  })
+})
+
+describe('votes by another factor', () => {
+  test('what waits for its submitter to log in at a provider is approved by that, in one command', async () => {
+    const { privateKey, publicKey } = generateP256KeyPair()
+    const oidcToken = await provider.logIn({ subject: 'greta', nonce: '00'.repeat(32), client: 'wallet-rs256' })
+    const oauthProviders = [
+      { providerName: 'acme', oidcToken },
+      { providerName: 'acme here', oidcClaims: { iss: provider.url, sub: 'greta', aud: 'program' } },
+    ]
+    const apiKeys = [{ apiKeyName: 'k', publicKey, curveType: 'API_KEY_CURVE_P256' }]
+    const users = [user('greta', { apiKeys, oauthProviders })]
+    const { userIds } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_USERS_V4', { users })
+    const userId = userIds[0]!
+    const client = service.client(privateKey)
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: 'greta',
+      effect: 'EFFECT_ALLOW',
+      consensus: `approvers.any(user, user.id == '${userId}')`,
+      condition: "activity.resource == 'USER'",
+    })
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_MFA_POLICY', {
+      userId,
+      mfaPolicyName: 'both',
+      condition: 'true',
+      requiredAuthenticationMethods: ['API_KEY', 'OAUTH'].map((type) => ({
+        any: [{ type: `AUTHENTICATION_TYPE_${type}` }],
+      })),
+      order: 1,
+    })
+    const tag = await client.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'g', userIds: [] })
+    expect(tag.status).toBe('ACTIVITY_STATUS_AUTHENTICATORS_NEEDED')
+    const file = join(folder, 'greta.key')
+    writeFileSync(file, JSON.stringify({ privateKey }), { mode: 0o600 })
+    const by = ['--oidc', provider.url, '--client-id', 'program']
+    const voting = start(['approve', tag.id, '--yes', '--key-file', file, ...by, ...known()])
+    const url = await voting.says(/(http:\/\/127.0.0.1:\d+\/auth\S+)/)
+    await voting.says(/needs +another factor of greta \(oauth\): greta approves it once more, by that/)
+    expect((await fetch(await provider.browse(url, 'greta'))).status).toBe(200)
+    expect(await voting.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^Approved .*: now COMPLETED/) })
   })
 })
 

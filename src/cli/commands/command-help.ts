@@ -170,7 +170,8 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   approve: {
     description:
-      'Shows what the activity itself asks for, not what anybody says about it, and then votes. Your key decides who votes; a vote lapses after 24 hours.',
+      'Shows what the activity itself asks for, not what anybody says about it, and then votes. Your key decides who votes; a vote lapses after 24 hours. Where an MFA policy of yours asks for another factor, approve once more by that: `--passkey`, `--email`, `--phone` or `--oidc`.',
+    examples: [['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing']],
     seeAlso: ['activities', 'reject', 'policy explain'],
   },
   reject: {
@@ -250,6 +251,7 @@ export const pages: Readonly<Record<string, Page>> = {
       ['quorate login --new-passkey laptop', 'once: prints what definitions say of the passkey'],
       ['quorate login', 'by the passkey'],
       ['quorate login --oidc https://accounts.google.com --client-id 1234.apps.example', 'at a provider'],
+      ['quorate login --oidc https://id.acme.test --client-id cli --device', 'where this machine has no browser'],
     ],
     seeAlso: ['logout', 'whoami', 'approve', 'doctor'],
   },

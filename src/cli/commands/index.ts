@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/index.ts'
 import { type CommandRow, type OptionRow, valueOptions } from '../command.ts'
+import { proofOptions } from '../proof-options.ts'
 import { formatting, policyCommands } from './policy/index.ts'
 import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'
@@ -17,6 +18,10 @@ const guards: readonly OptionRow[] = [
 const askAgain: OptionRow = {
   flags: '--ask-again',
   meaning: 'ask once more, as a new activity, for what somebody rejected',
+}
+const votePasskey: OptionRow = {
+  flags: '--passkey',
+  meaning: 'vote by a passkey in the browser, made with `quorate login --new-passkey` (default: the key in use)',
 }
 const jsonInto: OptionRow = { flags: '--json-into <file>', meaning: 'write the data as JSON into a file as well' }
 const markdown: OptionRow = {
@@ -183,7 +188,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'vote for a waiting activity with the key in use, after showing what it does',
     args: '<activity>',
     argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
-    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }],
+    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }, votePasskey, ...proofOptions],
     example: 'quorate approve 7f3a-19c2 --key-file .quorate/keys/bob.json',
     load: async () => (await import('./vote.ts')).approve,
   },
@@ -192,7 +197,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'vote against a waiting activity with the key in use; it ends for good',
     args: '<activity>',
     argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
-    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }],
+    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }, votePasskey, ...proofOptions],
     example: 'quorate reject 7f3a-19c2 --key-file .quorate/keys/bob.json',
     load: async () => (await import('./vote.ts')).reject,
   },
@@ -208,21 +213,10 @@ export const commands: readonly CommandRow[] = [
     summary: 'log a person in, and work with their session until it expires: no key in a file is needed',
     options: [
       { flags: '--passkey', meaning: 'by a passkey in the browser, made with --new-passkey (default)' },
-      { flags: '--email <address>', meaning: 'by a code that is sent by mail' },
-      { flags: '--phone <number>', meaning: 'by a code that is sent by SMS' },
-      { flags: '--oidc <issuer>', meaning: 'at an OpenID provider that is registered with the user' },
-      { flags: '--client-id <id>', meaning: 'the client at the provider' },
-      { flags: '--client-secret-file <file>', meaning: 'for a provider that gives installed programs a secret' },
+      ...proofOptions,
       {
         flags: '--new-passkey <name>',
         meaning: 'make a passkey in the browser, and print what definitions say of it; submits nothing',
-      },
-      { flags: '--proxy-url <url>', meaning: 'the authentication proxy (default: the embedded service’s)' },
-      { flags: '--proxy-config-id <uuid>', meaning: 'its configuration (default: the embedded service’s)' },
-      {
-        flags: '--service-keys <file>',
-        meaning:
-          'JSON with the public keys of the service, as its bootstrap.json has them, to check answers with (default: the embedded service’s; otherwise the connection alone vouches)',
       },
     ],
     example: 'quorate login --email alice@example.com',

@@ -2,6 +2,7 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { createAuthProxy } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
+import { listOf, readIssuerOptions } from '../issuer-options.ts'
 import { readLimits } from '../limits.ts'
 import { createLog } from '../logger.ts'
 import { readPort } from '../ports.ts'
@@ -27,7 +28,8 @@ export async function proxy(input: CommandInput): Promise<ExitCode> {
     port: readPort(options['port'], '--port'),
     logger: log.logger,
     limits: readLimits(options),
-    trustedProxies: Array.isArray(options['trustedProxy']) ? options['trustedProxy'].map(String) : [],
+    trustedProxies: listOf(options['trustedProxy']),
+    ...readIssuerOptions(input),
     ...readProxyOptions(input),
   })
   try {

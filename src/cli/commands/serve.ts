@@ -2,20 +2,12 @@ import { join } from 'node:path'
 import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readPrivate } from '../../local/index.ts'
-import {
-  type ChainsSettings,
-  createService,
-  type DiskWatermark,
-  ON_RAMP_NAMES,
-  type OnRampUrls,
-  PROVIDER_NAMES,
-  type ProviderUrls,
-  type Service,
-} from '../../service/index.ts'
+import { type ChainsSettings, createService, type DiskWatermark, type Service } from '../../service/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJsonLine } from '../io.ts'
+import { listOf, readBaseUrl, readIssuerOptions } from '../issuer-options.ts'
 import { readLimits } from '../limits.ts'
 import { createLog } from '../logger.ts'
 import { readMessageOptions } from '../message-options.ts'
@@ -52,10 +44,9 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
     rotateWebhookKey: options['rotateWebhookKey'] === true,
-    privateIssuers: listOf(options['privateIssuer']),
+    ...readIssuerOptions(input),
     issuerUrl: options['issuerUrl'] === undefined ? undefined : readBaseUrl(options['issuerUrl'], '--issuer-url'),
     rotateIssuerKey: options['rotateIssuerKey'] === true,
-    ...readProviders(listOf(options['provider'])),
     logger: log.logger,
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
@@ -96,40 +87,6 @@ function announce(
     }
   }
   if (service.operator) io.say(renderInForce(service.operator()))
-}
-
-/** Every use of an option that may be repeated. */
-function listOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : []
-}
-
-/** `--provider discord=http://127.0.0.1:9000`, one for each. */
-function readProviders(texts: readonly string[]): { providerUrls: ProviderUrls; onRampUrls: OnRampUrls } {
-  const known = new Set<string>([...PROVIDER_NAMES, ...ON_RAMP_NAMES])
-  const read = texts.map((text) => {
-    const [name = '', url] = text.split(/=(.*)/s)
-    if (!known.has(name)) {
-      throw new QuorateError('cli/usage', `expected --provider to name ${[...known].join(', ')}, got \`${name}\``, {
-        next: 'write it as --provider discord=https://discord.acme.test',
-      })
-    }
-    return [name, readBaseUrl(url, '--provider')] as const
-  })
-  const isOnRamp = ([name]: readonly [string, string]) => (ON_RAMP_NAMES as readonly string[]).includes(name)
-  return {
-    providerUrls: Object.fromEntries(read.filter((one) => !isOnRamp(one))),
-    onRampUrls: Object.fromEntries(read.filter(isOnRamp)),
-  }
-}
-
-/** A URL that paths are put behind: without a slash at its end. */
-function readBaseUrl(text: unknown, name: string): string {
-  const url = URL.parse(String(text))
-  const isBare = url && !url.username && !url.password && !url.search && !url.hash
-  if (isBare && /^https?:$/.test(url.protocol)) return url.href.replace(/\/$/, '')
-  throw new QuorateError('cli/usage', `expected ${name} to have an http or https URL without user, query or fragment`, {
-    next: `correct ${name}`,
-  })
 }
 
 /** What is shorter could be guessed by who may try for years. */

@@ -1,4 +1,5 @@
 import type { CommandRow, OptionRow } from '../command.ts'
+import { issuerOptions } from '../issuer-options.ts'
 import { messageOptions } from '../message-options.ts'
 import { proxyOptions } from '../proxy-options.ts'
 
@@ -94,11 +95,7 @@ export const serviceCommands: readonly CommandRow[] = [
         flags: '--rotate-webhook-key',
         meaning: 'make the next key that webhooks are signed with: published at once, used from a day later on',
       },
-      {
-        flags: '--private-issuer <origin>',
-        meaning: 'an OIDC issuer on plain http or a private address, for development; may be repeated',
-        repeatable: true,
-      },
+      ...issuerOptions,
       {
         flags: '--issuer-url <url>',
         meaning: 'where others find the OIDC issuer that the service is (default: the first address that it had)',
@@ -106,12 +103,6 @@ export const serviceCommands: readonly CommandRow[] = [
       {
         flags: '--rotate-issuer-key',
         meaning: 'make the next key that its OIDC tokens are signed with: published at once, used from a day later on',
-      },
-      {
-        flags: '--provider <name=url>',
-        meaning:
-          'where google, apple, facebook, x, discord, moonpay or coinbase is instead of its public place: a stand-in or self-hosted; may be repeated',
-        repeatable: true,
       },
       { flags: '--proxy-port <port>', meaning: 'port of the authentication proxy on 127.0.0.1 (default: a free one)' },
       ...proxyOptions,
@@ -128,7 +119,7 @@ export const serviceCommands: readonly CommandRow[] = [
   {
     name: 'proxy',
     summary: 'run the authentication proxy as a process of its own, beside a service on this machine',
-    options: [...serverOptions, ...proxyOptions, ...strangerOptions, trustedProxy],
+    options: [...serverOptions, ...issuerOptions, ...proxyOptions, ...strangerOptions, trustedProxy],
     example: 'quorate proxy --port 8081 --base-url http://127.0.0.1:8080',
     load: async () => (await import('./proxy.ts')).proxy,
   },

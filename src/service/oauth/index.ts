@@ -4,4 +4,11 @@
  */
 export { createOauth2Exchange } from './authenticate.ts'
 export { createTokenIssuer, type TokenIssuer } from './issuer.ts'
-export { issuerOf, PROVIDER_NAMES, type ProviderName, type ProviderUrls, vouchingIssuers } from './providers.ts'
+export {
+  createVouching,
+  type IssuerSettings,
+  issuerOf,
+  PROVIDER_NAMES,
+  type ProviderName,
+  type ProviderUrls,
+} from './providers.ts'

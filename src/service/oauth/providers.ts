@@ -79,16 +79,36 @@ export function issuerOf(name: 'google' | 'apple' | 'facebook', urls: ProviderUr
 /** Facebook's tokens name another issuer where an app logs in with limited tracking. */
 const LIMITED_FACEBOOK = 'https://limited.facebook.com'
 
+/** What an operator says of issuers. */
+export interface IssuerSettings {
+  /** Where providers are instead of at their public places. @default none */
+  readonly providerUrls?: ProviderUrls
+  /**
+   * Origins of issuers that may speak plain http and stand on a private address, such as `http://localhost:8080`; they are
+   * believed about e-mail addresses. @default none: an issuer is asked by https at public addresses alone
+   */
+  readonly privateIssuers?: readonly string[]
+  /**
+   * Issuers that are believed about e-mail addresses, exactly as their tokens name them: on one host there may be issuers of
+   * many. @default none
+   */
+  readonly vouchingIssuers?: readonly string[]
+}
+
 /**
  * Whether an issuer is believed about e-mail addresses: the providers of the table, and what the operator has named. Any other
  * may say of any address that it is somebody's (docs/protocol/oauth.md#addresses-that-a-token-proves).
- * @param operators origins of issuers that the operator has named
  */
-export function vouchingIssuers(urls: ProviderUrls, operators: readonly string[] = []): (issuer: string) => boolean {
+export function createVouching({
+  providerUrls: urls = {},
+  privateIssuers = [],
+  vouchingIssuers = [],
+}: IssuerSettings): (issuer: string) => boolean {
   const known = new Set([
     ...(['google', 'apple', 'facebook'] as const).map((name) => issuerOf(name, urls)),
     LIMITED_FACEBOOK,
+    ...vouchingIssuers,
   ])
-  const named = new Set(operators.map((url) => new URL(url).origin))
+  const named = new Set(privateIssuers.map((url) => new URL(url).origin))
   return (issuer) => known.has(issuer) || (URL.canParse(issuer) && named.has(new URL(issuer).origin))
 }

@@ -7,13 +7,14 @@ import { ServiceError } from '../error.ts'
 import { checkDataFolder, checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, readMasterKey } from '../folder/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, listen } from '../http/index.ts'
 import { createSealing } from '../keys/index.ts'
-import type { ProviderUrls } from '../oauth/index.ts'
+import { createVouching, type IssuerSettings } from '../oauth/index.ts'
 import { createReader } from '../store/index.ts'
 import type { Captcha } from './captcha.ts'
 import { createAuthProxyServer } from './server.ts'
 import { connectUpstream } from './upstream.ts'
 
-export interface AuthProxyProcessOptions {
+/** What it is told of issuers is what the service is told too. */
+export interface AuthProxyProcessOptions extends IssuerSettings {
   /** The service's; nothing is written there. */
   readonly dataDir: string
   /** Of the service. */
@@ -28,8 +29,6 @@ export interface AuthProxyProcessOptions {
   readonly trustedProxies?: readonly string[]
   readonly limits?: Partial<EdgeLimits>
   readonly captcha?: Captcha | undefined
-  /** Where providers are instead of at their public places; what the service is told too. */
-  readonly providerUrls?: ProviderUrls
   /** Requests a second of one source address. @default 20 */
   readonly rate?: number | undefined
   /** Codes that one source address may ask for in three minutes. @default 3 */
@@ -56,6 +55,7 @@ export async function createAuthProxy(
     randomBytes,
     clock: Date.now,
     trustedProxies: options.trustedProxies ?? [],
+    vouches: createVouching(options),
     read: createReader(join(dataDir, DATABASE_FILE)),
     unseal: createSealing(masterKey, randomBytes).unseal,
     upstream: connectUpstream(baseUrl),

@@ -14,7 +14,7 @@ import {
 import { createEdgeServer, type EdgeServerOptions, type HttpServer, sendJson } from '../http/index.ts'
 import type { Sealing } from '../keys/index.ts'
 import { sourceOf } from '../network/index.ts'
-import { issuerOf, type ProviderUrls, vouchingIssuers } from '../oauth/index.ts'
+import { issuerOf, type ProviderUrls } from '../oauth/index.ts'
 import { createRate, refuseTooMany } from '../rates.ts'
 import { AUTH_PROXY_CODES, authProxyRefusals } from '../readings.ts'
 import { findAuthProxyByConfigId, type NamedAuthProxy } from '../resources/auth-proxy/store.ts'
@@ -41,8 +41,8 @@ export interface AuthProxyOptions extends EdgeServerOptions {
   readonly captcha?: Captcha | undefined
   /** Where providers are instead of at their public places. */
   readonly providerUrls?: ProviderUrls
-  /** Whether an issuer is believed about e-mail addresses. @default those of the providers */
-  readonly vouches?: (issuer: string) => boolean
+  /** Whether an issuer is believed about e-mail addresses. */
+  readonly vouches: (issuer: string) => boolean
   /** Requests a second of one source address. @default 20 */
   readonly rate?: number | undefined
   /** Codes that one source address may ask for in three minutes. @default 3 */
@@ -53,11 +53,10 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Creates the server; it does not listen yet. */
 export async function createAuthProxyServer(options: AuthProxyOptions): Promise<HttpServer> {
-  const { read, logger, clock, captcha } = options
+  const { read, logger, clock, captcha, vouches } = options
   const { server, allowOrigin, connections, inFlight, close } = createEdgeServer(options)
   const decoder = createDecoder()
   const linkingIssuer = issuerOf('google', options.providerUrls ?? {})
-  const vouches = options.vouches ?? vouchingIssuers(options.providerUrls ?? {})
   const forward = createForwarding(options)
   const rate = createRate(options.rate ?? PROXY_RATE)
   const codesOfContact = createWindow(AUTH_PROXY_CODES)

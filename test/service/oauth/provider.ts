@@ -10,6 +10,8 @@ export interface TestProvider {
   logIn(login: { readonly subject: string; readonly nonce: string; readonly client?: TestClientId }): Promise<string>
   /** Logs somebody in from where a client's browser begins; gives where the browser is sent back to, and does not go there. */
   browse(from: string, subject: string): Promise<URL>
+  /** Logs somebody in on another device, by the code that a program shows (RFC 8628). */
+  enterCode(page: string, code: string, subject: string): Promise<void>
   /** Goes on with other keys, and without those before. */
   rotate(): void
   close(): Promise<void>
@@ -35,6 +37,7 @@ export async function startProvider(): Promise<TestProvider> {
     rotate,
     logIn: (login) => logIn(url, login),
     browse: (from, subject) => browse(from, { subject, until: 'http://127.0.0.1:' }),
+    enterCode: async (page, code, subject) => void (await browse(page, { subject, until: 'nowhere', code })),
     close: () =>
       new Promise((done) => {
         server.close(() => done())
@@ -60,12 +63,20 @@ function createProvider(url: string): Provider {
         client_id: 'program',
         application_type: 'native' as const,
         redirect_uris: ['http://127.0.0.1/callback'],
+        grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
       },
     ],
     jwks: { keys: [privateKey('ES256'), privateKey('RS256')] },
     cookies: { keys: ['test'] },
     pkce: { required: () => true },
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    features: { deviceFlow: { enabled: true } },
+    claims: { openid: ['sub', 'tknonce'] },
+    // RFC 8628 has no nonce: this provider takes one all the same, of everybody but mallory.
+    findAccount: (_, id, token) => {
+      const { nonce } = ((token as { params?: { nonce?: string } } | undefined)?.params ?? {}) as { nonce?: string }
+      const bound = nonce === undefined || id === 'mallory' ? {} : { tknonce: nonce }
+      return { accountId: id, claims: () => ({ sub: id, ...bound }) }
+    },
   })
   // What is on its pages and said of development is nobody's to read here.
   provider.on('server_error', () => {})
@@ -84,7 +95,7 @@ function privateKey(algorithm: 'ES256' | 'RS256'): JWK {
 /** What a browser does: follows redirects, keeps cookies, fills in the pages of the provider; until it is sent back. */
 async function browse(
   from: string,
-  { subject, until }: { readonly subject: string; readonly until: string },
+  { subject, until, code }: { readonly subject: string; readonly until: string; readonly code?: string },
 ): Promise<URL> {
   const provider = new URL(from).origin
   const cookies = new Map<string, string>()
@@ -108,6 +119,10 @@ async function browse(
     if (at instanceof URL) {
       page = at.href
       at = await go(at.href)
+    } else if (code !== undefined && at.includes('Sign-in Success')) return new URL(page)
+    else if (code !== undefined && at.includes('name="xsrf"')) {
+      const [, xsrf = ''] = /name="xsrf" value="([^"]*)"/.exec(at)!
+      at = await go(page, { xsrf, user_code: code, ...(at.includes('name="confirm"') ? { confirm: 'yes' } : {}) })
     } else if (at.includes('value="login"')) at = await go(page, { prompt: 'login', login: subject, password: 'x' })
     else if (at.includes('value="consent"')) at = await go(page, { prompt: 'consent' })
     else throw new Error(`expected a page of the provider, got ${at.slice(0, 200)}`)
