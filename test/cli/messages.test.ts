@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
+import { builtMain, compileCache } from '../built.ts'
 import { startTestService } from '../service/harness.ts'
 import { requestCode } from '../service/one-time-passcodes/outbox.ts'
 import { quorate, testFolder } from './harness.ts'
@@ -38,4 +42,22 @@ test('messages: what a service has put into its outbox is shown to its owner, an
     found: expect.stringContaining('e-mails go to smtps://mail.example, text messages to the outbox in '),
   })
   expect(await finding({ QUORATE_SMTP_PASSWORD: 'canary' })).toMatchObject({ state: 'bad' })
+})
+
+test('messages --follow: each that comes is shown once, until Ctrl-C', async () => {
+  const service = await startTestService()
+  onTestFinished(() => service.close())
+  const first = await requestCode(service, { contact: 'ann@example.com' })
+  const args = [builtMain(), 'messages', '--follow', '--json', '--folder', service.dataDir]
+  const env = { PATH: process.env['PATH'], HOME: service.dataDir, ...compileCache() }
+  const following = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  const lines = createInterface({ input: following.stdout })[Symbol.asyncIterator]()
+  const next = async () => JSON.parse((await lines.next()).value as string) as { message: { to: string; text: string } }
+  expect((await next()).message.text).toContain(first.code)
+  const second = await requestCode(service, { contact: 'bob@example.com' })
+  const seen = (await next()).message
+  expect([seen.to, seen.text.includes(second.code)]).toEqual(['bob@example.com', true])
+  following.kill('SIGINT')
+  expect(await lines.next()).toMatchObject({ done: true })
+  expect(following.exitCode ?? (await once(following, 'exit'))[0]).toBe(0)
 })
