@@ -180,6 +180,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   ],
   folder: ['error', 'store', 'resources/table', 'keys', 'sends'],
   http: ['engine', 'store', 'network', 'oauth', 'operator', 'outbox', 'rates', 'readiness'],
+  metrics: ['http', 'store'],
   // A client of the API: it reads its own settings and key, and all else it submits and asks for.
   proxy: [
     'error',
@@ -195,8 +196,9 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'rates',
     'http',
     'folder',
+    // Of the proxy that is a process of its own.
+    'metrics',
   ],
-  metrics: ['http', 'store'],
   // What may be set, with the defaults of the rooms that it is of.
   settings: ['on-ramp', 'chains', 'http', 'messages', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
   // Where the service is put together, and its door.
@@ -227,6 +229,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'service-folder': ['command'],
   'message-options': ['command'],
   'proxy-options': ['command'],
+  'issuer-options': ['command'],
   // The processes and servers that a command works with: the API, Temporal, the background process.
   background: [
     'command',
@@ -240,6 +243,8 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
     'main-path',
     'organization-worker',
   ],
+  'proof-options': ['command', 'background', 'screen'],
+  'auth-proxy-state': ['command', 'background', 'service-folder'],
   views: ['command', 'io', 'screen', 'files'],
   policies: ['command', 'values', 'views'],
   planning: ['command', 'values', 'views', 'files'],

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
-import { createDecoder, type JsonObject } from '../protocol/index.ts'
+import { createDecoder, type JsonObject, proxyEndpoints } from '../protocol/index.ts'
 import { createChains } from './chains/index.ts'
 import { createEngine } from './engine/index.ts'
 import {
@@ -23,7 +23,7 @@ import {
 import { apiPaths, createHttpServer, listen } from './http/index.ts'
 import { createSealing } from './keys/index.ts'
 import { createMessenger, createTransports, readMessageRules } from './messages/index.ts'
-import { listenForMetrics, type Metrics } from './metrics/index.ts'
+import { listenForMetrics, openMetrics } from './metrics/index.ts'
 import { createWebhookUrlRules } from './network/index.ts'
 import { createOauth2Exchange, createTokenIssuer, createVouching, issuerOf } from './oauth/index.ts'
 import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
@@ -83,7 +83,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     const clock = operator?.clock ?? settings.clock
     const first = checkDataFolder(dataDir, givenKey) === 'new'
     if (first) beginFirstStart(dataDir)
-    const metrics = await openMetrics(settings)
+    const metrics = await openMetrics(settings.metricsPort)
     if (metrics) closers.push(() => metrics.close())
     const database = openDatabase(createDatabaseFile(dataDir), { now: clock(), onRound: metrics?.onRound })
     closers.push(() => database.close())
@@ -171,6 +171,7 @@ async function openFolder(settings: Settings): Promise<Service> {
         trustedProxies: settings.trustedProxies,
         limits: settings.limits,
         onRequestEnd: metrics?.onRequest,
+        faults: operator?.faults,
       }))
     // What comes after them in closing has a share of the time too.
     closers.push(async () => void (await Promise.all([http, proxy].map((edge) => edge?.close(drainMs * 0.8)))))
@@ -178,11 +179,8 @@ async function openFolder(settings: Settings): Promise<Service> {
       const socket = await listenForOperator(dataDir, operator)
       closers.push(() => socket.close())
     }
+    metrics?.readServers({ api: http, ...(proxy ? { 'auth-proxy': proxy } : {}) })
     metrics?.read({
-      connections: http.connections.count,
-      connectionsRefused: http.connections.refused,
-      requestsHeld: http.inFlight.count,
-      bytesHeld: http.inFlight.heldBytes,
       writesWaiting: database.waiting,
       jobs: () => ({ waiting: pool.waiting(), running: pool.running(), done: pool.done() }),
       deliveries: outbox.outcomes,
@@ -212,11 +210,6 @@ async function openFolder(settings: Settings): Promise<Service> {
   }
 }
 
-/** The metrics library is loaded only where metrics are wanted. */
-async function openMetrics({ metricsPort }: Settings): Promise<Metrics | undefined> {
-  return metricsPort === undefined ? undefined : (await import('./metrics/metrics.ts')).createMetrics()
-}
-
 /** Waits for work, but no longer than so many ms: unfinished work then goes on without a waiter. */
 async function isLate(work: Promise<void> | void, ms: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
@@ -230,7 +223,12 @@ async function isLate(work: Promise<void> | void, ms: number): Promise<boolean> 
 
 function openOperator({ dataDir, operator, clock, logger }: Settings): Operator | undefined {
   const file = join(dataDir, OPERATOR_FILE)
-  if (operator) return createOperator({ clock, file, paths: apiPaths() })
+  if (operator)
+    return createOperator({
+      clock,
+      file,
+      paths: [...apiPaths(), ...Object.values(proxyEndpoints).map(({ path }) => path)],
+    })
   warnOfKept(file, logger)
   return undefined
 }

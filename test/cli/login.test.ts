@@ -1,6 +1,6 @@
 /** A person logs in, works with their session, and logs out: the CLI as a process, a real browser, the service over a socket. */
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -335,6 +335,18 @@ describe('proxy check', () => {
       'sign-up: not tried',
       'code: not tried',
     ])
+    const data = join(folder, 'data-of-doctor')
+    mkdirSync(data, { mode: 0o700 })
+    symlinkSync(service.dataDir, join(data, 'service'))
+    const keys = { QUORATE_DATA_DIR: data, QUORATE_API_KEY: service.root.privateKey }
+    const looked = await quorate(['doctor', '--json'], { env: { ...env(), ...keys } })
+    const { findings } = JSON.parse(looked.stdout) as { findings: { check: string; state: string; found: string }[] }
+    const { proxyUrl, configId } = service
+    expect(findings.find(({ check }) => check === 'auth proxy')).toEqual({
+      check: 'auth proxy',
+      state: 'good',
+      found: `${proxyUrl} answers for configuration ${configId}, ways in: email; pages of https://other.example.com may ask`,
+    })
     const nobody = await quorate(['proxy', 'check', 'http://127.0.0.1:9', ...known()], { env: env() })
     expect(nobody).toMatchObject({ exit: 1 })
     expect(nobody.stdout).toContain('✗ configuration')

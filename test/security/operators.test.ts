@@ -286,7 +286,7 @@ describe('operators: metrics', () => {
     expect(number('quorate_log_lines_lost_total')).toBe(7)
     expect(number('quorate_store_round_writes_sum')).toBeGreaterThanOrEqual(5)
     expect(number('quorate_store_round_seconds_count')).toBe(number('quorate_store_round_writes_count'))
-    expect(number('quorate_connections')).toBeGreaterThan(0)
+    expect(number('quorate_connections{server="api"}')).toBeGreaterThan(0)
     for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'process_start_time_seconds']) {
       expect(number(name)).toBeGreaterThan(0)
     }
@@ -330,10 +330,12 @@ describe('operators: metrics', () => {
       for (const { socket } of held) socket.destroy()
     })
     const url = service.service.metricsUrl!
-    await expect.poll(async () => (await readMetrics(url)).number('quorate_connections_refused_total')).toBe(5)
-    expect((await readMetrics(url)).number('quorate_connections')).toBe(3)
+    await expect
+      .poll(async () => (await readMetrics(url)).number('quorate_connections_refused_total{server="api"}'))
+      .toBe(5)
+    expect((await readMetrics(url)).number('quorate_connections{server="api"}')).toBe(3)
     for (const { socket } of held) socket.destroy()
-    await expect.poll(async () => (await readMetrics(url)).number('quorate_connections')).toBe(0)
+    await expect.poll(async () => (await readMetrics(url)).number('quorate_connections{server="api"}')).toBe(0)
     const accounts = Array.from({ length: 60 }, (_, i) => ({
       curve: 'CURVE_SECP256K1',
       pathFormat: 'PATH_FORMAT_BIP32',

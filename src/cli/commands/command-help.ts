@@ -170,7 +170,7 @@ export const pages: Readonly<Record<string, Page>> = {
   },
   approve: {
     description:
-      'Shows what the activity itself asks for, not what anybody says about it, and then votes. Your key decides who votes; a vote lapses after 24 hours. Where an MFA policy of yours asks for another factor, approve once more by that: `--passkey`, `--email`, `--phone` or `--oidc`.',
+      'Shows what the activity itself asks for, not what anybody says about it, and then votes. Your key decides who votes; a vote lapses after 24 hours. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`.',
     examples: [['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing']],
     seeAlso: ['activities', 'reject', 'policy explain'],
   },

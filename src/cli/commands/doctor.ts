@@ -5,6 +5,7 @@ import { readWebhooksGivenUp } from '../../service/index.ts'
 import { openSessions } from '../../session/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
+import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { bootstrapKey, keyInUse } from '../background/connect.ts'
 import { findBackground } from '../background/control.ts'
 import { temporalDeath } from '../background/embedded-temporal.ts'
@@ -23,6 +24,7 @@ interface Finding {
   readonly next?: string
 }
 
+/** What failed longer ago is no warning. */
 const GIVEN_UP_MATTERS_MS = 7 * 24 * 3_600_000
 
 /** Looks at what quorate needs, changes nothing, starts nothing, and says what to mend. */
@@ -38,6 +40,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkRelayers,
     checkWebhooks,
     checkMessages,
+    checkAuthProxy,
   ]) {
     const finding = await check(input)
     findings.push(finding)
@@ -180,6 +183,33 @@ async function checkMessages(input: CommandInput): Promise<Finding> {
     if (!sandbox) return { check, state: 'good', found }
     const next = 'unset QUORATE_OTP_SANDBOX where real people log in'
     return { check, state: 'warning', found: `${found}; the codes of the sandbox are known to everybody`, next }
+  } catch (error) {
+    return bad(check, error)
+  }
+}
+
+async function checkAuthProxy(input: CommandInput): Promise<Finding> {
+  const check = 'auth proxy'
+  try {
+    const proxy = await readAuthProxyState(input)
+    if (!proxy) return { check, state: 'not used', found: 'no service on this machine has told of one' }
+    const { url, configId, state, why, methods = [], origins, lastFailure } = proxy
+    if (state === 'off')
+      return {
+        check,
+        state: 'not used',
+        found: `${url} answers; the organization of configuration ${configId} has it off`,
+      }
+    if (state === 'unreachable') {
+      const next = 'start the service, which runs one by itself, with `quorate up` or `quorate serve`'
+      return { check, state: 'bad', found: why ?? `${url} does not answer`, next }
+    }
+    const where = origins === undefined ? 'which pages may ask was not read' : originsText(origins)
+    const found = `${url} answers for configuration ${configId}, ways in: ${methods.join(', ') || 'none'}; ${where}`
+    if (!lastFailure) return { check, state: 'good', found }
+    const failed = `${found}; last failure at ${lastFailure.at}: ${lastFailure.type}, ${lastFailure.message}`
+    if (Date.now() - Date.parse(lastFailure.at) > GIVEN_UP_MATTERS_MS) return { check, state: 'good', found: failed }
+    return { check, state: 'warning', found: failed, next: 'see why with `quorate activities`' }
   } catch (error) {
     return bad(check, error)
   }

@@ -26,6 +26,7 @@ export async function proxy(input: CommandInput): Promise<ExitCode> {
     dataDir: serviceFolder(input),
     baseUrl: baseUrl.replace(/\/$/, ''),
     port: readPort(options['port'], '--port'),
+    metricsPort: readPort(options['metricsPort'], '--metrics-port'),
     logger: log.logger,
     limits: readLimits(options),
     trustedProxies: listOf(options['trustedProxy']),
@@ -33,7 +34,9 @@ export async function proxy(input: CommandInput): Promise<ExitCode> {
     ...readProxyOptions(input),
   })
   try {
-    if (json) writeJsonLine(io, { ready: true, pid: process.pid, authProxyUrl: running.url, baseUrl })
+    const { metricsUrl } = running
+    const metrics = metricsUrl === undefined ? {} : { metricsUrl }
+    if (json) writeJsonLine(io, { ready: true, pid: process.pid, authProxyUrl: running.url, baseUrl, ...metrics })
     else io.say(line`The authentication proxy answers at ${running.url} and submits to ${baseUrl}. Ctrl-C stops it.\n`)
     await stopped.promise
   } finally {

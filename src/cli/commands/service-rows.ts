@@ -27,6 +27,10 @@ const strangerOptions: readonly OptionRow[] = [
     meaning: 'how long a shutdown takes at most, whatever connections do (default: 10000)',
   },
 ]
+const metricsPort: OptionRow = {
+  flags: '--metrics-port <port>',
+  meaning: 'serve metrics for Prometheus at this port of 127.0.0.1, 0 for a free one (default: none are taken)',
+}
 const trustedProxy: OptionRow = {
   flags: '--trusted-proxy <address>',
   meaning: 'a proxy in front, or a block of them, whose `X-Forwarded-For` counts; may be repeated',
@@ -81,10 +85,7 @@ export const serviceCommands: readonly CommandRow[] = [
         meaning:
           'free space of the disk of the service’s folder below which submits are refused, as 503 (default: 67108864)',
       },
-      {
-        flags: '--metrics-port <port>',
-        meaning: 'serve metrics for Prometheus at this port of 127.0.0.1, 0 for a free one (default: none are taken)',
-      },
+      metricsPort,
       trustedProxy,
       {
         flags: '--allow-webhook-host <host>',
@@ -119,7 +120,7 @@ export const serviceCommands: readonly CommandRow[] = [
   {
     name: 'proxy',
     summary: 'run the authentication proxy as a process of its own, beside a service on this machine',
-    options: [...serverOptions, ...issuerOptions, ...proxyOptions, ...strangerOptions, trustedProxy],
+    options: [...serverOptions, ...issuerOptions, ...proxyOptions, ...strangerOptions, metricsPort, trustedProxy],
     example: 'quorate proxy --port 8081 --base-url http://127.0.0.1:8080',
     load: async () => (await import('./proxy.ts')).proxy,
   },

@@ -19,6 +19,7 @@ import {
   type RunningInside,
   runningInside,
 } from '../../operations/index.ts'
+import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
 import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
@@ -30,14 +31,18 @@ import { createProgressView, renderResult } from '../views/progress.ts'
 export async function status(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const place = await findPlace(input)
+  const proxy = options['follow'] || options['cancel'] ? undefined : await readAuthProxyState(input)
+  // One that is off is nobody's concern.
+  const authProxy = proxy && proxy.state !== 'off' ? { authProxy: proxy } : {}
   return withApplies(input, place, async (applies) => {
     const { organizationId } = applies
     const handle = await findApply(applies)
     const inside = await runningInside(applies)
     const beginning = await beginningInside(applies)
     if (!handle && inside.length === 0 && beginning.length === 0) {
-      if (json) writeJson(io, { organizationId, apply: null })
-      else io.out(line`Nothing has been applied to organization ${organizationId} from here.\n`)
+      if (json) writeJson(io, { organizationId, apply: null, ...authProxy })
+      else
+        io.out(line`Nothing has been applied to organization ${organizationId} from here.\n` + renderProxy(authProxy))
       return EXIT.done
     }
     // One that somebody ended at Temporal answers for ever what was true then.
@@ -62,11 +67,12 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       ...asData([...others, ...followed.flatMap(runOf)]),
       ...(pending.length > 0 ? { pendingSubOrganizations: pending } : {}),
     }
-    if (json) writeJson(io, { organizationId, apply: progress ?? null, ...(end ? { end } : {}), ...data })
+    if (json) writeJson(io, { organizationId, apply: progress ?? null, ...(end ? { end } : {}), ...data, ...authProxy })
     else {
       if (progress) io.out(renderStatus(progress, io))
       if (end) io.out(renderEnd(end, options['cancel'] === true))
       for (const one of others) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
+      io.out(renderProxy(authProxy))
       if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
     }
     if (end && options['follow']) return EXIT.error
@@ -74,6 +80,16 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       ? exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
       : EXIT.done
   })
+}
+
+/** Nothing of one that is off. */
+function renderProxy({ authProxy }: { readonly authProxy?: AuthProxyState }): string {
+  if (!authProxy) return ''
+  const { url, configId, state, why = '', origins, lastFailure } = authProxy
+  if (state === 'unreachable') return line`The authentication proxy ${url} does not answer: ${why}\n`
+  const where = origins === undefined ? '' : `; ${originsText(origins)}`
+  const failed = lastFailure ? `; last failure at ${lastFailure.at}: ${lastFailure.message}` : ''
+  return line`The authentication proxy ${url} answers for configuration ${configId}${where}${failed}.\n`
 }
 
 /** The sub-organizations whose applies are still to be begun. */

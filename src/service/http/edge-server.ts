@@ -6,8 +6,10 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { ApiError } from '../../protocol/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
+import type { Faults } from '../operator/index.ts'
 import { sendJson, toApiError } from './answer.ts'
 import { addEdge, type Edge } from './edge.ts'
+import { addFaults } from './faults.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
 import { createRequestLines, type RequestEnd, type RequestLines } from './request-lines.ts'
 
@@ -50,6 +52,8 @@ export interface EdgeServerOptions {
   readonly limits?: Partial<EdgeLimits> | undefined
   /** Told of every request that is over. */
   readonly onRequestEnd?: ((end: RequestEnd) => void) | undefined
+  /** Faults that an operator asked for. */
+  readonly faults?: Faults | undefined
 }
 
 /** The HTTP server and how it ends. */
@@ -65,12 +69,9 @@ export interface EdgeServer extends HttpServer {
   allowOrigin(request: FastifyRequest, reply: FastifyReply, origin: string | undefined): void
 }
 
-/** Creates a server without routes. `prepare` runs before it takes any request. */
-export function createEdgeServer(
-  options: EdgeServerOptions,
-  prepare: (server: FastifyInstance) => void = () => {},
-): EdgeServer {
-  const { logger, randomBytes, clock } = options
+/** Creates a server without routes. */
+export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
+  const { logger, randomBytes, clock, faults } = options
   const limits = { ...EDGE_LIMITS, ...options.limits }
   const origins = new WeakMap<FastifyRequest, { readonly origin: string | undefined }>()
 
@@ -136,7 +137,7 @@ export function createEdgeServer(
     reply.header('date', dateOf(clock()))
     done()
   })
-  prepare(server)
+  if (faults) addFaults(server, { faults, pathOf, logger })
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   server.setNotFoundHandler((request, reply) => answerError(edge.refuseRoute(request, reply), request, reply))
   // Such a request is answered as it comes, whatever is asked for; it needs a route all the same.

@@ -2,13 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { activities, type JsonObject, queries, respellText } from '../../protocol/index.ts'
 import type { Engine } from '../engine/index.ts'
 import type { TokenIssuer } from '../oauth/index.ts'
-import type { Faults } from '../operator/index.ts'
 import { KEYS_ARE_KEPT_S } from '../outbox/index.ts'
 import type { Rate } from '../rates.ts'
 import type { Readiness } from '../readiness.ts'
 import { sendJson, sendJsonText } from './answer.ts'
 import { createEdgeServer, type EdgeServerOptions, type HttpServer, pathOf } from './edge-server.ts'
-import { addFaults } from './faults.ts'
 import { addSourceRate } from './rates.ts'
 import type { RequestLines } from './request-lines.ts'
 
@@ -17,8 +15,6 @@ const CACHE_OF_KEYS = `public, max-age=${KEYS_ARE_KEPT_S}, s-maxage=${KEYS_ARE_K
 
 export interface HttpOptions extends EdgeServerOptions {
   readonly engine: Engine
-  /** Faults that an operator asked for. */
-  readonly faults?: Faults | undefined
   /** Describes what is served, in OpenAPI's form; called once. */
   readonly describe: () => JsonObject
   /** The keys that webhooks are signed with, as receivers fetch them. */
@@ -32,10 +28,8 @@ export interface HttpOptions extends EdgeServerOptions {
 
 /** Creates the HTTP server of the public API; the catalogue gives its routes. It does not listen yet. */
 export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
-  const { engine, faults, logger, sourceRate, readiness } = options
-  const { server, lines, connections, inFlight, close } = createEdgeServer(options, (server) => {
-    if (faults) addFaults(server, { faults, pathOf, logger })
-  })
+  const { engine, sourceRate, readiness } = options
+  const { server, lines, connections, inFlight, close } = createEdgeServer(options)
   // After CORS: a browser that comes too often must be able to read that.
   if (sourceRate) addSourceRate(server, sourceRate)
 

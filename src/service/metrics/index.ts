@@ -3,3 +3,4 @@
  */
 export { listenForMetrics } from './listener.ts'
 export type { Metrics } from './metrics.ts'
+export { openMetrics } from './open.ts'

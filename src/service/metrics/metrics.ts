@@ -9,10 +9,6 @@ import type { Round } from '../store/index.ts'
 
 /** Counters of other parts, read when metrics are asked for. */
 export interface Counted {
-  readonly connections: () => number
-  readonly connectionsRefused: () => number
-  readonly requestsHeld: () => number
-  readonly bytesHeld: () => number
   readonly writesWaiting: () => number
   readonly jobs: () => { readonly waiting: number; readonly running: number; readonly done: number }
   /** By outcome. */
@@ -22,9 +18,17 @@ export interface Counted {
   readonly logLinesLost: () => number
 }
 
+/** What a server counts. */
+export interface ServerCounts {
+  readonly connections: { count(): number; refused(): number }
+  readonly inFlight: { count(): number; heldBytes(): number }
+}
+
 export interface Metrics {
   readonly onRequest: (end: RequestEnd) => void
   readonly onRound: (round: Round) => void
+  /** Begins to read what servers count, by their names. */
+  readServers(servers: Readonly<Record<string, ServerCounts>>): void
   /** Begins to read what is counted elsewhere. */
   read(counted: Counted): void
   /** Everything, in the text format of Prometheus. */
@@ -129,17 +133,34 @@ export function createMetrics(): Metrics {
       roundSeconds.observe(ms / 1e3)
       if (failed) roundFailures.inc()
     },
-    read(counted) {
-      read(Gauge, 'quorate_store_writes_waiting', 'Writes that wait for a round', counted.writesWaiting)
-      read(Gauge, 'quorate_connections', 'Connections that are open', counted.connections)
-      read(
-        Counter,
+    readServers(servers) {
+      const of = (
+        name: string,
+        help: string,
+        count: (one: ServerCounts) => number,
+        kind: typeof Counter | typeof Gauge = Gauge,
+      ) =>
+        read(
+          kind,
+          name,
+          `${help}, by server`,
+          () => Object.fromEntries(Object.entries(servers).map(([server, one]) => [server, count(one)])),
+          'server',
+        )
+      of('quorate_connections', 'Connections that are open', ({ connections }) => connections.count())
+      of(
         'quorate_connections_refused_total',
         'Connections that were refused as one too many',
-        counted.connectionsRefused,
+        ({ connections }) => connections.refused(),
+        Counter,
       )
-      read(Gauge, 'quorate_requests_in_flight', 'Requests whose answer has not been taken', counted.requestsHeld)
-      read(Gauge, 'quorate_in_flight_bytes', 'Bytes of requests and answers that are held', counted.bytesHeld)
+      of('quorate_requests_in_flight', 'Requests whose answer has not been taken', ({ inFlight }) => inFlight.count())
+      of('quorate_in_flight_bytes', 'Bytes of requests and answers that are held', ({ inFlight }) =>
+        inFlight.heldBytes(),
+      )
+    },
+    read(counted) {
+      read(Gauge, 'quorate_store_writes_waiting', 'Writes that wait for a round', counted.writesWaiting)
       read(Counter, 'quorate_rate_refusals_total', 'Requests that were refused, by rate', counted.rateRefusals, 'rate')
       read(
         Gauge,

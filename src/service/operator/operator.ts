@@ -40,7 +40,7 @@ type Kept = Pick<OperatorState, 'aheadMs' | 'faults'>
 /**
  * Creates the operator's control; what was in force when the service last ran is in force again.
  * @param file keeps what is in force; there is none while nothing is
- * @param paths of the API, so that a fault which can never come is refused
+ * @param paths of the API and of the authentication proxy, so that a fault which can never come is refused
  */
 export function createOperator(options: {
   readonly clock: () => number
@@ -135,8 +135,8 @@ function checkFault(fault: NewFault, paths: readonly string[]): NewFault {
     throw invalid('only a refusal says when to try again', 'give a status')
   if (!paths.some((one) => matches(path, one))) {
     throw invalid(
-      `no path of the API is \`${path}\``,
-      'give one such as /public/v1/submit/create_users, or /public/v1/submit/*',
+      `no path of the API or of the authentication proxy is \`${path}\``,
+      'give one such as /public/v1/submit/create_users, /public/v1/submit/*, or /v1/otp_init_v2 of the proxy',
     )
   }
   return fault

@@ -7,6 +7,7 @@ import { ServiceError } from '../error.ts'
 import { checkDataFolder, checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, readMasterKey } from '../folder/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, listen } from '../http/index.ts'
 import { createSealing } from '../keys/index.ts'
+import { listenForMetrics, openMetrics } from '../metrics/index.ts'
 import { createVouching, type IssuerSettings } from '../oauth/index.ts'
 import { createReader } from '../store/index.ts'
 import type { Captcha } from './captcha.ts'
@@ -33,12 +34,14 @@ export interface AuthProxyProcessOptions extends IssuerSettings {
   readonly rate?: number | undefined
   /** Codes that one source address may ask for in three minutes. @default 3 */
   readonly codesPerAddress?: number | undefined
+  /** The port on 127.0.0.1 that metrics are served at, 0 for any free one. @default none: they are not taken */
+  readonly metricsPort?: number | undefined
 }
 
 /** Starts a proxy. Throws `service/nothing-served`, and what is wrong with the data folder or the port. */
 export async function createAuthProxy(
   options: AuthProxyProcessOptions,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
+): Promise<{ readonly url: string; readonly metricsUrl?: string; close(): Promise<void> }> {
   const { dataDir, baseUrl, limits, host = '127.0.0.1', port = 0, logger = silentLogger } = options
   const givenKey = options.masterKey && checkMasterKey(options.masterKey)
   if (checkDataFolder(dataDir, givenKey) === 'new') {
@@ -49,22 +52,30 @@ export async function createAuthProxy(
   }
   const randomBytes = createPooledRandomBytes()
   const masterKey = givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE))
-  const { server, close } = await createAuthProxyServer({
+  const metrics = await openMetrics(options.metricsPort)
+  const served = await createAuthProxyServer({
     ...options,
     logger,
     randomBytes,
     clock: Date.now,
     trustedProxies: options.trustedProxies ?? [],
     vouches: createVouching(options),
+    onRequestEnd: metrics?.onRequest,
     read: createReader(join(dataDir, DATABASE_FILE)),
     unseal: createSealing(masterKey, randomBytes).unseal,
     upstream: connectUpstream(baseUrl),
   })
+  const closers = [() => served.close(limits?.drainMs ?? EDGE_LIMITS.drainMs), () => metrics?.close()]
+  const close = async () => void (await Promise.all(closers.map((one) => one())))
   try {
-    const url = await listen(server, { host, port })
+    metrics?.readServers({ 'auth-proxy': served })
+    const listener = metrics && (await listenForMetrics(metrics, options.metricsPort!))
+    if (listener) closers.push(() => listener.close())
+    const url = await listen(served.server, { host, port })
     logger.info('serving', { url, dataDir, baseUrl })
-    return { url, close: () => close(limits?.drainMs ?? EDGE_LIMITS.drainMs) }
+    return { url, ...(listener ? { metricsUrl: listener.url } : {}), close }
   } catch (error) {
+    await close()
     throw explainSystemError(error, { doing: `the authentication proxy of \`${dataDir}\` did not start` })
   }
 }

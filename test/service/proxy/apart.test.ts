@@ -90,6 +90,15 @@ describe('proxy apart', () => {
     expect([await found(), await works()]).toEqual([undefined, 401])
   })
 
+  test('proxy apart: its connections and requests are counted', async () => {
+    const counted = await createAuthProxy({ dataDir: service.dataDir, baseUrl: service.url, metricsPort: 0 })
+    expect((await post('wallet_kit_config', {}, counted.url)).status).toBe(200)
+    const text = await (await fetch(counted.metricsUrl!)).text()
+    expect(text).toMatch(/^quorate_connections\{server="auth-proxy"\} [1-9]/m)
+    expect(text).toContain('quorate_requests_total{route="v1/wallet_kit_config",status="200",reason=""} 1')
+    await counted.close()
+  })
+
   test('proxy apart: a service that is away is unavailable, and it can start again beside its proxy', async () => {
     await service.service.close()
     expect(await post('signup_v2', newSignUp())).toMatchObject({ status: 503, body: { code: 14 } })

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { proxyEndpoints } from '../../../src/protocol/index.ts'
+import { askOperator } from '../../../src/service/index.ts'
 import { complete } from '../handlers/steps.ts'
 import { newSignUp, type ProxyStage, said, startProxyStage } from './stage.ts'
 
 let stage: ProxyStage
 beforeAll(async () => {
-  stage = await startProxyStage({ proxy: { rate: 5 } })
+  stage = await startProxyStage({ proxy: { rate: 5 }, operator: true, metricsPort: 0 })
 })
 afterAll(() => stage.close())
 
@@ -45,6 +46,18 @@ describe('proxy: which configuration', () => {
     await complete(stage.root, 'ACTIVITY_TYPE_DELETE_USERS', { userIds: [userId] })
     expect(said(await config())).toEqual([403, 7, 'auth proxy is disabled'])
     await complete(stage.root, 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {})
+  })
+})
+
+describe('proxy: its operator', () => {
+  test('proxy: its operator: faults reach its port, and its connections are counted by themselves', async () => {
+    const fault = { path: '/v1/wallet_kit_*', times: 1, status: 503 } as const
+    await askOperator(stage.dataDir, { kind: 'add-fault', fault })
+    expect((await config()).status).toBe(503)
+    expect((await config()).status).toBe(200)
+    const text = await (await fetch(stage.service.metricsUrl!)).text()
+    for (const server of ['api', 'auth-proxy'])
+      expect(text).toMatch(new RegExp(`^quorate_connections\\{server="${server}"\\} [1-9]`, 'm'))
   })
 })
 
