@@ -45,11 +45,13 @@ export async function viewActivities(
   const missing: NotPrepared[] = []
   for (const activity of activities) {
     const own = votes.filter((vote) => vote.activity_id === activity.id)
-    const rights = await readRights(tools, tx, activity, own, request).catch((thrown: unknown) => {
-      if (!(thrown instanceof NotPrepared)) throw thrown
-      missing.push(thrown)
-      return { canApprove: false, canReject: false }
-    })
+    const rights = mayBeVotedOn(activity, request.caller)
+      ? await readRights(tools, tx, activity, own, request).catch((thrown: unknown) => {
+          if (!(thrown instanceof NotPrepared)) throw thrown
+          missing.push(thrown)
+          return NO_RIGHTS
+        })
+      : NO_RIGHTS
     const isSubmitter = own[0]?.user_id === request.caller.userId && request.caller.homeId === organizationId
     const intent = openText(tools.unseal, activity.intent, intentPlace(activity.id))
     const shown = { ...openResult(tools.unseal, activity, isSubmitter), intent }
@@ -93,6 +95,13 @@ function goneUser(userId: string): JsonObject {
   }
 }
 
+const NO_RIGHTS = { canApprove: false, canReject: false }
+
+/** Nobody votes on what does not wait, in another organization, or by a session that only reads. */
+function mayBeVotedOn({ status, organization_id: organizationId }: ActivityRecordRow, caller: Caller): boolean {
+  return isWaiting(status) && !caller.readsOnly && caller.homeId === organizationId
+}
+
 /**
  * Whether the caller could approve or reject at this moment. Unstated: said honestly while the activity waits, and
  * `false` otherwise (docs/protocol/activities.md#the-answer).
@@ -104,19 +113,17 @@ async function readRights(
   votes: readonly VoteRow[],
   { caller, now, work }: { readonly caller: Caller; readonly now: number; readonly work: Work },
 ): Promise<{ canApprove: boolean; canReject: boolean }> {
-  const nothing = { canApprove: false, canReject: false }
-  if (caller.readsOnly || !isWaiting(activity.status) || caller.homeId !== activity.organization_id) return nothing
   const item = cases.reopen(tx, activity, votes[0]!.user_id, { now, work })
-  if (!item) return nothing
+  if (!item) return NO_RIGHTS
   const ballots = await countBallots(tx, activity, votes, now)
   const voter = { userId: caller.userId, credential: caller.credential }
   try {
     const hasBegun = votes.some((vote) => vote.user_id === caller.userId && isPending(vote))
     const judged = withHeldSubmitter(activity, votes, ballots)
-    if (!hasBegun && !(await judge.mayVote(item, judged, voter))) return nothing
+    if (!hasBegun && !(await judge.mayVote(item, judged, voter))) return NO_RIGHTS
   } catch (error) {
     // What the activity is about may be gone by now; then a vote would be refused.
-    if (error instanceof ApiError) return nothing
+    if (error instanceof ApiError) return NO_RIGHTS
     throw error
   }
   return { canApprove: !ballots.some(({ userId }) => userId === caller.userId), canReject: true }
