@@ -32,6 +32,8 @@ import { type OrganizationState, thingsOf } from './state.ts'
 
 /** Whether a part reads what only a request can define. A condition that asks for anything else that is not there errs, and never holds. */
 const ofAnyRequest = ({ chains }: Reads) => [...chains.keys()].some((chain) => chain.startsWith('activity.params'))
+/** Definitions say nothing of secrets. */
+const ofSecret = (reads: Reads) => ofAnyRequest(reads) || reads.roots.has('secret')
 const SIGNED = ['eth', 'solana', 'tron', 'bitcoin', 'tempo', 'wallet_account', 'params']
 const ofSigning = (reads: Reads) => ofAnyRequest(reads) || SIGNED.some((root) => reads.roots.has(root))
 /** Whether a condition reads parts of a wallet that the lists behind a plan do not tell. */
@@ -42,6 +44,7 @@ const POWERS = [
   { power: 'sign transactions', type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2', perWallet: true, open: ofSigning },
   { power: 'sign raw payloads', type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', perWallet: true, open: ofSigning },
   { power: 'export', type: 'ACTIVITY_TYPE_EXPORT_WALLET', perWallet: true, open: ofAnyRequest },
+  { power: 'export secrets', type: 'ACTIVITY_TYPE_EXPORT_SECRETS', perWallet: false, open: ofSecret },
   { power: 'add policies', type: 'ACTIVITY_TYPE_CREATE_POLICIES', perWallet: false, open: ofAnyRequest },
   { power: 'change policies', type: 'ACTIVITY_TYPE_UPDATE_POLICY_V2', perWallet: false, open: ofAnyRequest },
   { power: 'delete policies', type: 'ACTIVITY_TYPE_DELETE_POLICIES', perWallet: false, open: ofAnyRequest },

@@ -191,7 +191,7 @@ function unchanged(
     const others = rows.some(({ wallet }) => wallet !== undefined) ? 'any other wallet' : 'any wallet'
     return wallets ? [{ sign: ' ', text: `no change for ${others}` }] : []
   }
-  const asked = `${wallets ? 'sign with a wallet, export one, or ' : ''}change policies or the root quorum`
+  const asked = `${wallets ? 'sign with a wallet, export one, ' : ''}export secrets, or change policies or the root quorum`
   return [{ sign: ' ', text: `no change found in who can ${asked}; other powers are not compared` }]
 }
 

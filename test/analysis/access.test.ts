@@ -75,8 +75,8 @@ describe('access', () => {
       name: 'no change is said',
       given: { desired: [declare('tag.new')] },
       expected: [
-        '    no change found in who can sign with a wallet, export one, or change policies or the root',
-        '    quorum; other powers are not compared',
+        '    no change found in who can sign with a wallet, export one, export secrets, or change policies or',
+        '    the root quorum; other powers are not compared',
       ],
     },
     {
@@ -127,8 +127,8 @@ describe('access', () => {
       expected: [
         '  ~ sign transactions, sign raw payloads and export of wallet.cold and wallet.hot: any 2 of alice,',
         '    bob, carol → alice and bob and carol',
-        '  ~ add policies, change policies, delete policies and change the root quorum: any 2 of alice, bob,',
-        '    carol → alice and bob and carol',
+        '  ~ export secrets, add policies, change policies, delete policies and change the root quorum: any 2',
+        '    of alice, bob, carol → alice and bob and carol',
         '    no change for any other wallet',
       ],
     },
@@ -242,7 +242,8 @@ describe('access', () => {
     const unread = { ...actualOf(office.filter(({ kind }) => kind !== 'wallet')), unread: ['wallet' as const] }
     expect(power({ desired: [declare('tag.new')], actual: unread })).toEqual([
       '  ? wallets were not read: who can sign with one or export one is not compared',
-      '    no change found in who can change policies or the root quorum; other powers are not compared',
+      '    no change found in who can export secrets, or change policies or the root quorum; other powers',
+      '    are not compared',
     ])
   })
 
@@ -268,6 +269,7 @@ describe('access', () => {
     'sign transactions': 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
     'sign raw payloads': 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
     export: 'ACTIVITY_TYPE_EXPORT_WALLET',
+    'export secrets': 'ACTIVITY_TYPE_EXPORT_SECRETS',
     'add policies': 'ACTIVITY_TYPE_CREATE_POLICIES',
     'change the root quorum': 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',
   } as const
@@ -297,7 +299,7 @@ describe('access', () => {
         const now = 0n
         const found = accessChanges({ things: [] }, { things }, { now, namesById: new Map() })
         for (const [name, type] of Object.entries(TYPES)) {
-          const perWallet = /sign|export/.test(name)
+          const perWallet = /sign|export$/.test(name)
           for (const wallet of perWallet ? ['cold', 'hot'] : [undefined]) {
             const row = found.find((one) => one.power === name && one.wallet === (wallet && `wallet.${wallet}`))
             expect(row?.after.under).toBeUndefined()

@@ -54,7 +54,8 @@ describe('render', () => {
       Power
         ~ sign transactions and sign raw payloads of wallet.stray: alice → alice and bob
         ~ export of wallet.stray: alice → any 1 of alice, bob
-        ~ add policies, change policies, delete policies and change the root quorum: alice → alice and bob
+        ~ export secrets, add policies, change policies, delete policies and change the root quorum: alice
+          → alice and bob
           no change for any other wallet
 
       1 live thing is not in the definitions and left alone (\`quorate unmanaged\` lists them)
@@ -176,10 +177,10 @@ describe('render', () => {
 
       - \`~\` sign transactions and sign raw payloads of wallet.stray: alice → alice and bob
       - \`~\` export of wallet.stray: alice → any 1 of alice, bob
-      - \`~\` add policies, change policies, delete policies and change the root quorum: alice → alice and bob
+      - \`~\` export secrets, add policies, change policies, delete policies and change the root quorum: alice → alice and bob
       - no change for any other wallet
 
-      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`6553e1edeb03\` of 2026-01-02T03:04:05.000Z
+      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`c36334b1566e\` of 2026-01-02T03:04:05.000Z
       "
     `)
   })
