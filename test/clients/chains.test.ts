@@ -6,6 +6,7 @@ import { startTestService, type TestService } from '../service/harness.ts'
 import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA, untilEnded } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { recordOperations } from './operations.ts'
 
 let anvil: Anvil
 let service: TestService
@@ -47,3 +48,5 @@ describe('server SDK and chains', () => {
     expect(await sdk.getGasUsage({})).toEqual({ windowDurationMinutes: 1440, windowLimitUsd: '100', usageUsd: '0' })
   })
 })
+
+recordOperations('chains')

@@ -4,6 +4,7 @@ import { createActivityPoller, TurnkeyActivityError, TurnkeyClient, TurnkeyReque
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createTestUser, startTestService, type TestClient, type TestService } from '../service/harness.ts'
+import { recordOperations } from './operations.ts'
 
 let service: TestService
 let client: TurnkeyClient
@@ -207,3 +208,5 @@ describe('http client', () => {
     expect((await second.createUserTag(body)).activity.status).toBe('ACTIVITY_STATUS_COMPLETED')
   })
 })
+
+recordOperations('http')

@@ -23,6 +23,7 @@ import { makePerson, nonceOf } from '../service/oauth/stage.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
 import { codeIn, encryptCode, loginBy } from '../service/one-time-passcodes/outbox.ts'
 import { cacheFolder } from './cache.ts'
+import { recordOperations } from './operations.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
 
@@ -267,3 +268,5 @@ describe('published clients', () => {
     )
   }
 })
+
+recordOperations('languages', { skip: prepared.every(({ program }) => 'missing' in program) })

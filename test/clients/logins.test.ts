@@ -12,6 +12,7 @@ import { carryWallet, iframeStamper } from './flows/iframe-stamper.ts'
 import { sdkBrowser } from './flows/sdk-browser.ts'
 import { sdkServer } from './flows/sdk-server.ts'
 import { type Cell, FLOWS, type FlowStage, type Flows, startFlowStage } from './flows/stage.ts'
+import { recordOperations } from './operations.ts'
 
 let stage: FlowStage
 beforeAll(async () => {
@@ -72,3 +73,5 @@ describe('logins by published clients', () => {
     expect(table).toBe(lines.join('\n'))
   })
 })
+
+recordOperations('logins', { skip: noFrame !== undefined })

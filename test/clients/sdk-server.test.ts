@@ -3,6 +3,7 @@ import { Turnkey, type TurnkeyApiClient, TurnkeyRequestError } from '@turnkey/sd
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createTestUser, startTestService, type TestClient, type TestService } from '../service/harness.ts'
+import { recordOperations } from './operations.ts'
 
 let service: TestService
 let sdk: TurnkeyApiClient
@@ -101,3 +102,5 @@ describe('server SDK', () => {
     expect((error as Error).message).toBe(`Turnkey error 5: wallet not found: ${service.organizationId} (Details: [])`)
   })
 })
+
+recordOperations('sdk-server')

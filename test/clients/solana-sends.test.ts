@@ -6,6 +6,7 @@ import { startTestService, type TestService } from '../service/harness.ts'
 import { receiver } from '../service/sends/solana-drafts.ts'
 import { startSolanaNode, type TestSolanaNode } from '../service/sends/solana-node.ts'
 import { makeWallet, SOLANA } from '../service/signing/keys.ts'
+import { recordOperations } from './operations.ts'
 
 let node: TestSolanaNode
 let service: TestService
@@ -42,3 +43,5 @@ test('server SDK: a transaction of version 0 is sent, and its status asked for u
   const { solana } = await sdk.pollTransactionStatus({ sendTransactionStatusId, pollingIntervalMs: 20 })
   expect([node.balance(to.toBase58()), [...node.landed.keys()]]).toEqual([2_000_000n, [solana!.signature]])
 })
+
+recordOperations('solana-sends')

@@ -14,6 +14,7 @@ import { TurnkeySigner } from '@turnkey/solana'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { makeWallet, SOLANA } from '../service/signing/keys.ts'
+import { recordOperations } from './operations.ts'
 
 let service: TestService
 let signer: TurnkeySigner
@@ -67,3 +68,5 @@ describe('web3.js', () => {
     expect(ed25519.verify(signature, message, from.toBytes())).toBe(true)
   })
 })
+
+recordOperations('solana-signer')

@@ -18,6 +18,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { complete, fresh } from '../service/handlers/steps.ts'
 import { createTestUser, startTestService, type TestClient, type TestService } from '../service/harness.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { recordOperations } from './operations.ts'
 
 type AccountOptions = Parameters<typeof createAccount>[0]
 
@@ -124,3 +125,5 @@ test('viem: a request that waits for others is the error that its users know', a
     activityStatus: 'ACTIVITY_STATUS_CONSENSUS_NEEDED',
   })
 })
+
+recordOperations('viem-account')
