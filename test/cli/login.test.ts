@@ -144,6 +144,30 @@ describe.skipIf(!browserPath)('a passkey in the browser', () => {
     expect(JSON.parse(who.stdout)).toMatchObject({ username: 'alice', publicKey: session.publicKey })
     for (const { stdout, stderr } of [made, logged, who]) expect(stdout + stderr).not.toContain(privateKey)
 
+    // What the session alone may not do, the passkey approves.
+    const { userId } = session
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      policyName: 'alice',
+      effect: 'EFFECT_ALLOW',
+      consensus: `approvers.any(user, user.id == '${userId}')`,
+      condition: "activity.resource == 'USER'",
+    })
+    await complete(service.root, 'ACTIVITY_TYPE_CREATE_MFA_POLICY', {
+      userId,
+      mfaPolicyName: 'both',
+      condition: "activity.resource == 'USER'",
+      requiredAuthenticationMethods: [{ any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }] }],
+      order: 1,
+    })
+    const asked = await service.client(privateKey).submit('ACTIVITY_TYPE_CREATE_USER_TAG', {
+      userTagName: 'a',
+      userIds: [],
+    })
+    expect(asked.status).toBe('ACTIVITY_STATUS_AUTHENTICATORS_NEEDED')
+    const voting = start(['approve', asked.id, '--yes', '--passkey'])
+    await press(await voting.says(/http:\/\/localhost:\S+/))
+    expect(await voting.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^Approved .*: now COMPLETED/) })
+
     expect(await quorate(['logout'], { env: env() })).toMatchObject({ exit: 0, stderr: '' })
     const after = await quorate(['whoami'], { env: env() })
     expect(after).toMatchObject({ exit: 1 })
