@@ -63,6 +63,18 @@ async function fill(client: TestClient, organizationId: string, word: string): P
     userId,
     authenticators: [createPasskey().register()],
   })
+  const { mfaPolicyId } = await make('ACTIVITY_TYPE_CREATE_MFA_POLICY', {
+    userId,
+    mfaPolicyName: word,
+    condition: 'false',
+    requiredAuthenticationMethods: [{ any: [{ type: 'AUTHENTICATION_TYPE_PASSKEY' }] }],
+    order: 0,
+  })
+  const { sessionProfileId } = await make('ACTIVITY_TYPE_CREATE_SESSION_PROFILE', {
+    sessionProfileName: word,
+    scope: 'true',
+  })
+  const { session } = await make('ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION', {})
   const { activities: made } = await client.query('list_activities', { organizationId })
   return {
     userId,
@@ -82,6 +94,9 @@ async function fill(client: TestClient, organizationId: string, word: string): P
     invitationId: invitationIds[0]!,
     oauth2CredentialId,
     authenticatorId: authenticatorIds[0]!,
+    mfaPolicyId,
+    sessionProfileId,
+    session,
     activityId: made[0]!.id,
     fingerprint: made[0]!.fingerprint,
     organizationId,
