@@ -2,7 +2,7 @@ import { loadedKeys } from './secret.ts'
 
 /** Whether a text holds a private key that this process has loaded: in hex, or anywhere in base64, PEM and base64url included. */
 export function holdsLoadedKey(text: string): boolean {
-  const keys = [...loadedKeys()].map((hex) => Buffer.from(hex, 'hex'))
+  const keys = loadedKeys()
   if (keys.length === 0) return false
   const lower = text.toLowerCase()
   if (keys.some((key) => lower.includes(key.toString('hex')))) return true
