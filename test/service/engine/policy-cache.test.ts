@@ -109,6 +109,19 @@ describe('policies of an organization', () => {
     expect(left[0]).toBeGreaterThan(0)
     expect(left[0]).toBeLessThan(1_000_000)
     expect(pool.steps.taken() - taken).toBeGreaterThan(5)
+
+    // Of what is never the same twice a decision is made all the same.
+    let nonce = 0
+    const restless = await withWork(pool, (work) =>
+      database.read((tx) => {
+        const context = { tx, organizationId: ORGANIZATION, homeId: ORGANIZATION, now: NOW, work }
+        const row = activities.ACTIVITY_TYPE_CREATE_USER_TAG
+        const handler = { facts: () => ({ wallet: { id: String(nonce++) } }) }
+        return judge.decide({ row, intent: {}, handler, context } as never, [])
+      }),
+    )
+    expect(restless.outcome).toBe('OUTCOME_ALLOW')
+    expect(nonce).toBeGreaterThan(2)
   })
 
   test('policies of an organization: a transaction that changed one and was undone leaves nothing of it', async () => {
