@@ -3,7 +3,7 @@
  * organization the power to change its rules. The evaluator is asked about sets of people; what a policy's condition
  * wants to know of a request that does not exist yet is left open, and the power is then one *under condition*.
  *
- * A condition is taken apart at its outermost `&&`. A part that is false makes it false, parts that are true go, and
+ * A condition is taken apart at its outermost `&&` (`rules.ts`). A part that is false makes it false, parts that are true go, and
  * the rest is *open*. An open ALLOW allows under its condition. An open DENY is taken to apply to powers without a
  * condition, and not to apply to powers under one, which names it.
  */
@@ -13,45 +13,18 @@ import {
   authorize,
   type Coalitions,
   type CompiledPolicy,
-  compilePolicy,
-  type Expression,
   mayVote,
   type PolicyContext,
   type PolicyText,
-  parse,
-  type Reads,
-  readsOf,
   type Voter,
   whoCan,
   writeOut,
 } from '../policy/index.ts'
 import { nameValue, organizationOf, type Resource } from '../resources/index.ts'
-import { createPolicyCompiler, type PolicyCompiler, policyText } from './policies.ts'
+import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
+import { createRules, POWERS, type Power, type Rules, remember } from './rules.ts'
 import { sameCoalitions } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
-
-/** Whether a part reads what only a request can define. A condition that asks for anything else that is not there errs, and never holds. */
-const ofAnyRequest = ({ chains }: Reads) => [...chains.keys()].some((chain) => chain.startsWith('activity.params'))
-/** Definitions say nothing of secrets. */
-const ofSecret = (reads: Reads) => ofAnyRequest(reads) || reads.roots.has('secret')
-const SIGNED = ['eth', 'solana', 'tron', 'bitcoin', 'tempo', 'wallet_account', 'params']
-const ofSigning = (reads: Reads) => ofAnyRequest(reads) || SIGNED.some((root) => reads.roots.has(root))
-/** Whether a condition reads parts of a wallet that the lists behind a plan do not tell. */
-const ofWallet = ({ chains }: Reads) => ['wallet', 'wallet.imported', 'wallet.exported'].some((one) => chains.has(one))
-
-/** The powers, in the order in which they are shown; each is asked as the activity that uses it. */
-const POWERS = [
-  { power: 'sign transactions', type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2', perWallet: true, open: ofSigning },
-  { power: 'sign raw payloads', type: 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', perWallet: true, open: ofSigning },
-  { power: 'export', type: 'ACTIVITY_TYPE_EXPORT_WALLET', perWallet: true, open: ofAnyRequest },
-  { power: 'export secrets', type: 'ACTIVITY_TYPE_EXPORT_SECRETS', perWallet: false, open: ofSecret },
-  { power: 'add policies', type: 'ACTIVITY_TYPE_CREATE_POLICIES', perWallet: false, open: ofAnyRequest },
-  { power: 'change policies', type: 'ACTIVITY_TYPE_UPDATE_POLICY_V2', perWallet: false, open: ofAnyRequest },
-  { power: 'delete policies', type: 'ACTIVITY_TYPE_DELETE_POLICIES', perWallet: false, open: ofAnyRequest },
-  { power: 'change the root quorum', type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', perWallet: false, open: ofAnyRequest },
-] as const
-
-type Power = (typeof POWERS)[number]
 
 const TOO_MANY = 'there are too many sets of people to try them all'
 
@@ -141,79 +114,10 @@ function countsIn(
   })
 }
 
-/** A policy whose condition has been taken apart. */
-interface Row {
-  readonly policy: PolicyText
-  readonly parts: readonly Part[]
-}
-
-interface Part {
-  readonly text: string
-  readonly reads: Reads
-  readonly aboutWallet: boolean
-  /** When it is `wallet.id == '…'` and nothing else, as most are: then there is nothing to evaluate. */
-  readonly walletId?: string
-}
-
-type Verdict = 'true' | 'false' | 'open'
-
 /** A policy reduced to one power: the open part of its condition; '' when the condition holds. */
 interface Applying {
   readonly policy: PolicyText
   readonly open: string
-}
-
-/** A row as far as a power goes, whatever the wallet. */
-interface Narrowed {
-  readonly row: Row
-  readonly open: readonly string[]
-}
-
-/** Facts about policies that no state changes: computed once for all states that hold them. */
-interface Rules {
-  readonly rowOf: (policy: Resource) => Row
-  /** Undefined when it cannot apply. */
-  readonly narrow: (row: Row, power: Power) => Narrowed | undefined
-  readonly verdictOf: (part: Part, power: Power, context: PolicyContext) => Verdict
-  /** The policy without its condition. */
-  readonly consensusOf: (policy: PolicyText) => CompiledPolicy
-}
-
-function createRules(now: bigint, compile: PolicyCompiler): Rules {
-  // A condition's part holds a request when it holds: an ALLOW without consensus.
-  const compiledOf = remember((condition: string) =>
-    compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }),
-  )
-  const verdictOf = (part: Part, power: Power, context: PolicyContext) =>
-    judge(part, { power, context, compiled: () => compiledOf(part.text) })
-  const narrowBy = remember((power: Power) => {
-    const context: PolicyContext = { now, activity: { type: power.type, params: {} }, approvers: [] }
-    return remember((row: Row): Narrowed | undefined => {
-      const parts = row.parts.filter(({ aboutWallet }) => !aboutWallet)
-      const verdicts = parts.map((part) => ({ part, verdict: verdictOf(part, power, context) }))
-      if (verdicts.some(({ verdict }) => verdict === 'false')) return undefined
-      return { row, open: verdicts.flatMap(({ part, verdict }) => (verdict === 'open' ? [part.text] : [])) }
-    })
-  })
-  return {
-    rowOf: remember((policy) => takeApart(compile(policyText(policy)))),
-    verdictOf,
-    narrow: (row, power) => narrowBy(power)(row),
-    consensusOf: remember((policy) => ({
-      ...compile(policy),
-      policy: { ...policy, condition: undefined },
-      condition: undefined,
-    })),
-  }
-}
-
-/** The function, which does its work once for each argument. */
-function remember<Argument, Result>(work: (argument: Argument) => Result): (argument: Argument) => Result {
-  const known = new Map<Argument, Result>()
-  return (argument) => {
-    if (!known.has(argument)) known.set(argument, work(argument))
-    return known.get(argument)!
-  }
 }
 
 /** A power over a wallet, or over the organization, with the policies that apply to it. */
@@ -283,51 +187,6 @@ function createAccess(
     return found
   }
   return { people, organization, ask, answer }
-}
-
-function takeApart({ policy, condition: compiled }: CompiledPolicy): Row {
-  const { condition } = policy
-  if (condition === undefined || condition === null) return { policy, parts: [] }
-  const tree = compiled?.tree ?? parse(condition).tree
-  const trees = tree?.kind === 'logic' && tree.operator === '&&' ? tree.operands : tree ? [tree] : []
-  const parts = trees.map((one): Part => {
-    const reads = readsOf(one)
-    const text = condition.slice(one.start, one.end)
-    return {
-      // The brackets around an operand are no part of it.
-      text: trees.length > 1 && one.kind === 'logic' ? `(${text})` : text,
-      reads,
-      aboutWallet: reads.roots.has('wallet'),
-      ...walletIdIn(one),
-    }
-  })
-  // What cannot be read errs whatever is asked.
-  return { policy, parts: tree ? parts : [{ text: condition, reads: readsOf(), aboutWallet: false }] }
-}
-
-function walletIdIn(tree: Expression): Pick<Part, 'walletId'> {
-  if (tree.kind !== 'compare' || tree.operator !== '==' || tree.right.kind !== 'string') return {}
-  const { left, right } = tree
-  const isId = left.kind === 'member' && left.name.text === 'id' && left.target.kind === 'name'
-  return isId && left.target.name === 'wallet' ? { walletId: right.value } : {}
-}
-
-function judge(
-  { reads, walletId }: Part,
-  {
-    power: { open },
-    context,
-    compiled,
-  }: { readonly power: Power; readonly context: PolicyContext; readonly compiled: () => CompiledPolicy },
-): Verdict {
-  const { wallet } = context
-  if (walletId !== undefined && wallet) return wallet['id'] === walletId ? 'true' : 'false'
-  // Who approves is what is being asked.
-  if (reads.roots.has('approvers') || reads.roots.has('credentials')) return 'open'
-  const { rootQuorum: _rootQuorum, ...plain } = context
-  const outcome = authorize([compiled()], plain).policies[0]?.outcome
-  if (outcome === 'OUTCOME_ALLOW') return 'true'
-  return outcome === 'OUTCOME_ERROR' && (open(reads) || (wallet !== undefined && ofWallet(reads))) ? 'open' : 'false'
 }
 
 interface Asked {
