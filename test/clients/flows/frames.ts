@@ -1,8 +1,7 @@
 /**
  * The published pages that `@turnkey/iframe-stamper` shows in an iframe, as anybody may serve them: github.com/tkhq/frames, static
- * files of one commit. They are fetched once into the user's cache folder, in CI; elsewhere, tests of them run where they are there.
+ * files of one commit. They are in no registry: their tests run where somebody has put them into the user's cache folder.
  */
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { extname, join, normalize } from 'node:path'
 import { cacheFolder } from '../cache.ts'
@@ -14,19 +13,9 @@ const COMMIT = '95c5c3beda3fb3b252a443ca9777b46cfe3249be'
 const folder = join(cacheFolder(), `frames-${COMMIT.slice(0, 8)}`)
 
 /** Why there are no frames; undefined where there are. */
-export const noFrames: string | undefined = findFrames()
-
-function findFrames(): string | undefined {
-  if (existsSync(join(folder, 'auth/index.html'))) return undefined
-  if (!process.env['CI']) return 'not fetched yet; CI=1 fetches them'
-  try {
-    execFileSync('git', ['clone', '--quiet', 'https://github.com/tkhq/frames', folder], { stdio: 'pipe' })
-    execFileSync('git', ['-C', folder, 'checkout', '--quiet', COMMIT], { stdio: 'pipe' })
-    return undefined
-  } catch {
-    return 'they cannot be fetched'
-  }
-}
+export const noFrames: string | undefined = existsSync(join(folder, 'auth/index.html'))
+  ? undefined
+  : `github.com/tkhq/frames at ${COMMIT} is not in ${folder}`
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
