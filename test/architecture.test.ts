@@ -117,8 +117,8 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
  */
 const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   readings: [],
-  loop: [],
   store: [],
+  loop: ['store'],
   codes: ['store'],
   error: ['codes'],
   readiness: ['store'],
@@ -200,7 +200,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'metrics',
   ],
   // What may be set, with the defaults of the rooms that it is of.
-  settings: ['on-ramp', 'chains', 'http', 'messages', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
+  settings: ['store', 'on-ramp', 'chains', 'http', 'messages', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
   // Where the service is put together, and its door.
   service: anything,
   index: anything,
@@ -228,6 +228,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   command: ['io'],
   'service-folder': ['command'],
   'message-options': ['command'],
+  'database-options': ['command'],
   'proxy-options': ['command'],
   'issuer-options': ['command'],
   // The processes and servers that a command works with: the API, Temporal, the background process.
@@ -238,6 +239,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
     'logger',
     'service-folder',
     'message-options',
+    'database-options',
     'proxy-options',
     'version',
     'main-path',

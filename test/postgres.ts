@@ -7,6 +7,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { type Database, openDatabase, openPostgres } from '../src/service/store/index.ts'
 import { Secret } from '../src/telemetry/index.ts'
 
 /** Where Debian puts its versions, and what one's own folder is named by. */
@@ -22,11 +23,71 @@ export function findPostgres(): string | undefined {
   return folders.find((folder) => folder !== undefined && existsSync(join(folder, 'initdb')))
 }
 
+/** Says that services of tests keep their rows in PostgreSQL: `QUORATE_TEST_STORE=postgres`. */
+export const isOnPostgres = process.env['QUORATE_TEST_STORE'] === 'postgres'
+
+/** The folder of the server that all files of a run share, which its setup starts. */
+const SHARED = 'QUORATE_TEST_POSTGRES'
+
+const byFolder = new Map<string, { readonly url: Secret }>()
+
+/** The database of a data folder, where services of tests are on PostgreSQL. */
+export async function databaseOf(
+  dataDir: string,
+): Promise<{ readonly url: Secret; readonly connections: number } | undefined> {
+  if (!isOnPostgres) return undefined
+  const known = byFolder.get(dataDir) ?? { url: await createDatabase(process.env[SHARED]!) }
+  byFolder.set(dataDir, known)
+  return { ...known, connections: 4 }
+}
+
+/** Opens the store of a service's folder beside the service, whatever database it is. */
+export async function openStoreOf(dataDir: string, options: { readonly now: number }): Promise<Database> {
+  const settings = await databaseOf(dataDir)
+  return settings ? openPostgres(settings, options) : openDatabase(join(dataDir, 'quorate.db'), options)
+}
+
+/** Drops it, if there is one. */
+export async function dropDatabaseOf(dataDir: string): Promise<void> {
+  const known = byFolder.get(dataDir)
+  if (!known || !byFolder.delete(dataDir)) return
+  const name = URL.parse(known.url.reveal())!.pathname.slice(1)
+  await withServer(process.env[SHARED]!, (client) => client.query(`drop database ${name} with (force)`))
+}
+
+/** Starts the server of a whole run, if that is on PostgreSQL. */
+export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+  if (!isOnPostgres) return undefined
+  const server = await startPostgres()
+  process.env[SHARED] = server.folder
+  return () => server.close()
+}
+
+function urlOf(folder: string, name: string): Secret {
+  return new Secret(`postgresql://quorate@${encodeURIComponent(folder)}/${name}`)
+}
+
+async function withServer<T>(folder: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: urlOf(folder, 'postgres').reveal() })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function createDatabase(folder: string): Promise<Secret> {
+  const name = `q${process.pid}_${++made}`
+  await withServer(folder, (client) => client.query(`create database ${name}`))
+  return urlOf(folder, name)
+}
+
 /** A server that runs. */
 export interface TestPostgres {
   readonly folder: string
-  /** Makes an empty database, or a copy of another one, and says where it is. */
-  create(template?: string): Promise<Secret>
+  /** Makes an empty database, and says where it is. */
+  create(): Promise<Secret>
   url(name: string): Secret
   /** Stops it at once, as a machine that fails does, and starts it again after a while. */
   crash(pauseMs?: number): Promise<void>
@@ -70,7 +131,7 @@ export async function startPostgres({
   }
   const fast = isDurable ? {} : { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
   const flags = Object.entries({ ...settings, ...fast }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const url = (name: string) => new Secret(`postgresql://quorate@${encodeURIComponent(folder)}/${name}`)
+  const url = (name: string) => urlOf(folder, name)
 
   async function start(): Promise<ChildProcess> {
     const child = spawn(join(bin!, 'postgres'), ['-D', data, ...flags], { ...own, cwd: folder, stdio: 'ignore' })
@@ -98,14 +159,7 @@ export async function startPostgres({
   return {
     folder,
     url,
-    async create(template) {
-      const name = `q${process.pid}_${++made}`
-      const client = new pg.Client({ connectionString: url('postgres').reveal() })
-      await client.connect()
-      await client.query(`create database ${name}${template === undefined ? '' : ` template ${template}`}`)
-      await client.end()
-      return url(name)
-    },
+    create: () => createDatabase(folder),
     async crash(pauseMs = 0) {
       // SIGQUIT is an immediate shutdown: nothing is written down any more (postgresql.org/docs/15/server-shutdown.html).
       await stop(child, 'SIGQUIT')

@@ -6,7 +6,7 @@ const { quick, alone } = selectTests()
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    globalSetup: ['test/temporal.ts'],
+    globalSetup: ['test/temporal.ts', 'test/postgres.ts'],
     setupFiles: ['test/seed.ts', 'test/measured.ts'],
     pool: 'forks',
     maxWorkers: 2,

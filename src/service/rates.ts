@@ -42,9 +42,13 @@ const SENDS: ReadonlySet<string> = new Set([
   queries.get_wallet_address_balances.path,
 ])
 
-/** Creates the rates that are set. @default clock one that nobody can set: an operator who moves the service's time moves no rate */
-export function createRates(settings: RatesSettings, clock: () => number = () => performance.now()): Rates {
-  const rateOf = (limit: number | undefined) => (limit === undefined ? undefined : createRate(limit, clock))
+/**
+ * Creates the rates that are set. Each of several processes takes its share: whatever comes is spread over them.
+ * @default clock one that nobody can set: an operator who moves the service's time moves no rate
+ * @default processes this one alone serves the organizations
+ */
+export function createRates(settings: RatesSettings, clock?: () => number, processes?: () => number): Rates {
+  const rateOf = (limit: number | undefined) => (limit === undefined ? undefined : createRate(limit, clock, processes))
   const [source, subOrganization, sends] = [settings.source, settings.subOrganization, settings.sends].map(rateOf)
   return {
     source,
@@ -71,7 +75,11 @@ export function refuseTooMany(left: number | undefined): void {
 const FULL_AFTER_MS = 1_000
 
 /** Token buckets, one a key: each holds a second's worth and fills evenly. */
-export function createRate(limit: number, clock: () => number = () => performance.now()): Rate {
+export function createRate(
+  limit: number,
+  clock: () => number = () => performance.now(),
+  processes: () => number = () => 1,
+): Rate {
   // In the order of their last use: those that are full again are the first.
   const buckets = new Map<string, { readonly tokens: number; readonly at: number }>()
   let refused = 0
@@ -80,8 +88,11 @@ export function createRate(limit: number, clock: () => number = () => performanc
     refused: () => refused,
     take(key) {
       const now = clock()
-      const { tokens: before, at } = buckets.get(key) ?? { tokens: limit, at: now }
-      const tokens = Math.min(limit, before + ((now - at) * limit) / FULL_AFTER_MS)
+      const share = limit / processes()
+      // A bucket that never held one whole token would let nobody pass.
+      const full = Math.max(1, share)
+      const { tokens: before, at } = buckets.get(key) ?? { tokens: full, at: now }
+      const tokens = Math.min(full, before + ((now - at) * share) / FULL_AFTER_MS)
       buckets.delete(key)
       for (const [other, bucket] of buckets) {
         if (now - bucket.at < FULL_AFTER_MS) break

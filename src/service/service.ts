@@ -1,14 +1,18 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { newUuid } from '../crypto/index.ts'
 import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
 import { createDecoder, type JsonObject, proxyEndpoints } from '../protocol/index.ts'
+import type { Secret } from '../telemetry/index.ts'
 import { createChains } from './chains/index.ts'
 import { createEngine } from './engine/index.ts'
 import {
   type Bootstrap,
   beginFirstStart,
+  beginOrJoin,
   checkDataFolder,
   checkMasterKey,
+  checkSharedFolder,
   createFirstOrganization,
   DATABASE_FILE,
   endFirstStart,
@@ -36,7 +40,7 @@ import { createReadiness } from './readiness.ts'
 import { describeService, handlers, queryHandlers } from './resources/index.ts'
 import { createSender } from './sends/index.ts'
 import { readSettings, type ServiceOptions, type Settings } from './settings.ts'
-import { openDatabase } from './store/index.ts'
+import { createLeases, openDatabase, openPostgres } from './store/index.ts'
 import { createWorkPool } from './work/index.ts'
 
 /** A service that answers. */
@@ -69,7 +73,8 @@ async function openFolder(settings: Settings): Promise<Service> {
   ensurePrivateFolder(dataDir)
   const givenKey = settings.masterKey && checkMasterKey(settings.masterKey)
   // Before the lock, whose file nothing of a folder that is refused should get; where it is there, somebody may be at work.
-  if (!existsSync(join(dataDir, 'lock.db'))) checkDataFolder(dataDir, givenKey)
+  if (settings.database) checkSharedFolder(dataDir)
+  else if (!existsSync(join(dataDir, 'lock.db'))) checkDataFolder(dataDir, givenKey)
   const lock = await lockFolder(dataDir)
   const closers: (() => Promise<void> | void)[] = [() => lock.release()]
   const closeAll = async () => {
@@ -81,18 +86,35 @@ async function openFolder(settings: Settings): Promise<Service> {
   try {
     const operator = openOperator(settings)
     const clock = operator?.clock ?? settings.clock
-    const first = checkDataFolder(dataDir, givenKey) === 'new'
+    const first = !settings.database && checkDataFolder(dataDir, givenKey) === 'new'
     if (first) beginFirstStart(dataDir)
     const metrics = await openMetrics(settings.metricsPort)
     if (metrics) closers.push(() => metrics.close())
-    const database = openDatabase(createDatabaseFile(dataDir), { now: clock(), onRound: metrics?.onRound })
+    const opening = { now: clock(), onRound: metrics?.onRound }
+    const database = settings.database
+      ? await openPostgres(settings.database, opening)
+      : openDatabase(createDatabaseFile(dataDir), opening)
     closers.push(() => database.close())
-    const empty = await isEmpty(database)
-    lock.assertHeld()
-    const masterKey = givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE), first ? randomBytes : undefined)
-    const tools = { database, sealing: createSealing(masterKey, randomBytes), clock, randomBytes, logger }
-    if (empty) await createFirstOrganization(dataDir, tools, settings)
-    endFirstStart(dataDir)
+    const createTools = (masterKey: Secret<Uint8Array>) => ({
+      ...{ database, sealing: createSealing(masterKey, randomBytes), clock, randomBytes, logger },
+    })
+    const begin = async () => {
+      const empty = await isEmpty(database)
+      lock.assertHeld()
+      const made = createTools(
+        givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE), first ? randomBytes : undefined),
+      )
+      if (empty) await createFirstOrganization(dataDir, made, settings)
+      endFirstStart(dataDir)
+      return made
+    }
+    const installation = { database, givenKey, names: settings, createTools, createKey: randomBytes }
+    const tools = await database.alone(() => (settings.database ? beginOrJoin(dataDir, installation) : begin()))
+    const leases = await createLeases(database, ['deliveries', 'messages', 'sends'], {
+      id: newUuid(randomBytes),
+      onFault: (error) => logger.error('what this process does for all may go to another', { reason: String(error) }),
+    })
+    closers.push(() => leases.close())
     const chains = createChains(settings.chains)
     const { resolveHost, allowedWebhookHosts: allowedHosts } = settings
     const webhookUrls = createWebhookUrlRules({ resolveHost, allowedHosts })
@@ -110,15 +132,20 @@ async function openFolder(settings: Settings): Promise<Service> {
     const exchangeCode = createOauth2Exchange({ ...tools, fetchDocument, providerUrls })
     const onRamp = createOnRamp({ ...tools, fetchDocument, urls: onRampUrls })
     const webhookKeys = await prepareWebhookKeys(tools, { rotate: settings.rotateWebhookKey })
-    const outbox = createOutbox({ ...tools, keys: webhookKeys, findPlace: webhookUrls.findPlace })
+    const outbox = createOutbox({
+      ...tools,
+      lease: leases.of.deliveries,
+      keys: webhookKeys,
+      findPlace: webhookUrls.findPlace,
+    })
     closers.push(() => outbox.close())
-    const sender = createSender({ ...tools, outbox }, chains.all)
+    const sender = createSender({ ...tools, lease: leases.of.sends, outbox }, chains.all)
     closers.push(() => sender.close())
     const messages = readMessageRules(settings.messages)
     const transports = createTransports(settings.messages, { dataDir, resolveHost })
-    const messenger = createMessenger({ ...tools, transports })
+    const messenger = createMessenger({ ...tools, lease: leases.of.messages, transports })
     closers.push(() => messenger.close())
-    const rates = createRates(settings.rates)
+    const rates = createRates(settings.rates, undefined, leases.processes)
     const pool = createWorkPool()
     closers.push(() => pool.close())
     const engine = createEngine({

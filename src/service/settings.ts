@@ -9,6 +9,7 @@ import type { OnRampUrls } from './on-ramp/index.ts'
 import type { Captcha } from './proxy/index.ts'
 import type { RatesSettings } from './rates.ts'
 import { DISK_WATERMARK, type DiskWatermark } from './readiness.ts'
+import type { PostgresSettings } from './store/index.ts'
 
 /** An authentication proxy of this process. */
 export interface ProxySettings {
@@ -24,6 +25,11 @@ export interface ProxySettings {
 export interface ServiceOptions extends IssuerSettings {
   /** Made when it does not exist; this process alone may use it while the service runs. */
   readonly dataDir: string
+  /**
+   * The database that the rows stand in, which other processes may serve too (docs/postgresql.md). @default a file of SQLite in
+   * the data folder
+   */
+  readonly database?: PostgresSettings | undefined
   /** @default '127.0.0.1' */
   readonly host?: string
   /** @default 0, any free port */

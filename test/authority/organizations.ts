@@ -1,5 +1,4 @@
 /** Organizations of every sort of user, put into a service's own database while it is down, and who speaks for them. */
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { generateP256KeyPair, sha256 } from '../../src/crypto/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../../src/encoding/index.ts'
@@ -11,7 +10,8 @@ import { insertOrganization } from '../../src/service/resources/organizations/st
 import { insertPolicy } from '../../src/service/resources/policies/store.ts'
 import { insertTag } from '../../src/service/resources/tags/store.ts'
 import { insertUser } from '../../src/service/resources/users/store.ts'
-import { openDatabase } from '../../src/service/store/database.ts'
+import type { Database } from '../../src/service/store/index.ts'
+import { openStoreOf } from '../postgres.ts'
 import type { TestClient, TestService } from '../service/harness.ts'
 import { createPasskey } from '../service/passkey.ts'
 
@@ -96,7 +96,7 @@ export async function addOrganizations(
   now: number,
 ): Promise<readonly Made[]> {
   await service.service.close()
-  const database = openDatabase(join(service.dataDir, 'quorate.db'), { now })
+  const database = await openStoreOf(service.dataDir, { now })
   const made: Made[] = []
   for (const shape of all) made.push(await insert(database, service, shape, now))
   await database.close()
@@ -104,12 +104,7 @@ export async function addOrganizations(
   return made
 }
 
-async function insert(
-  database: ReturnType<typeof openDatabase>,
-  service: TestService,
-  shape: Shape,
-  now: number,
-): Promise<Made> {
+async function insert(database: Database, service: TestService, shape: Shape, now: number): Promise<Made> {
   const [organizationId, tag] = [crypto.randomUUID(), crypto.randomUUID()]
   const dated = { organization_id: organizationId, created_at: now, updated_at: now }
   const userIds = Object.fromEntries(PEOPLE.map((name) => [name, crypto.randomUUID()])) as Record<Name, string>

@@ -15,6 +15,7 @@ import {
 import { createService, type Service, type ServiceOptions } from '../../src/service/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { databaseOf, dropDatabaseOf } from '../postgres.ts'
 
 /** What came back over the socket. */
 export interface Answer {
@@ -101,7 +102,8 @@ export function createTestClock(start = 1_750_000_000_000): TestClock {
 export async function startTestService(options: Partial<ServiceOptions> = {}): Promise<TestService> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'quorate-service-'))
   const clock = options.clock ?? Date.now
-  const start = () => createService({ ...options, dataDir, port: 0 })
+  const database = options.database ?? (await databaseOf(dataDir))
+  const start = () => createService({ ...options, dataDir, ...(database && { database }), port: 0 })
   let service = await start()
   let bodies = 0
   const { organizationId, rootUserId } = service.bootstrap
@@ -159,6 +161,7 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
     async close() {
       await service.close()
       rmSync(dataDir, { recursive: true, force: true })
+      await dropDatabaseOf(dataDir)
     },
   }
 }

@@ -6,6 +6,7 @@ import { type Logger, Secret } from '../../telemetry/index.ts'
 import { connectTemporal, loadPayloadSeal, routeTemporalLogs } from '../../worker/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
+import { readDatabase } from '../database-options.ts'
 import { readMessageOptions } from '../message-options.ts'
 import { createOrganizationWorker } from '../organization-worker.ts'
 import { readProxyOptions } from '../proxy-options.ts'
@@ -94,6 +95,7 @@ async function startService(start: BackgroundStart, { environment, closers, logg
     dataDir: join(start.dataDir, 'service'),
     logger,
     operator: listensToOperator(environment),
+    database: readDatabase({ options: {}, environment }),
     chains: readChains({}, environment),
     messages: await readMessageOptions({ options: {}, environment }),
     proxy: readProxyOptions({ options: {}, environment }),

@@ -2,10 +2,17 @@ import { join } from 'node:path'
 import { namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readPrivate } from '../../local/index.ts'
-import { type ChainsSettings, createService, type DiskWatermark, type Service } from '../../service/index.ts'
+import {
+  type ChainsSettings,
+  createService,
+  type DiskWatermark,
+  type Service,
+  type ServiceOptions,
+} from '../../service/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
+import { readDatabase, renderDatabase } from '../database-options.ts'
 import { writeJsonLine } from '../io.ts'
 import { listOf, readBaseUrl, readIssuerOptions } from '../issuer-options.ts'
 import { readLimits } from '../limits.ts'
@@ -26,9 +33,11 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   const dataDir = serviceFolder(input)
   const chains = readChains(options, input.environment)
   const messages = await readMessageOptions(input)
+  const database = readDatabase(input)
   const log = createLog(options['logFile'] === undefined ? undefined : String(options['logFile']))
   const service = await createService({
     dataDir,
+    database,
     port: readPort(options['port'], '--port') ?? 0,
     chains,
     rates: readRates(options['rate'], options['rateProfile']),
@@ -52,7 +61,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
   })
   try {
-    announce(service, { io, json, dataDir, chains })
+    announce(service, { io, json, dataDir, chains, database })
     await stopped.promise
   } finally {
     await service.close()
@@ -66,16 +75,26 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
 /** Says that the service answers, and where; with `--json` one line of it, without the private key. */
 function announce(
   service: Service,
-  { io, json, dataDir, chains }: Pick<CommandInput, 'io' | 'json'> & { dataDir: string; chains: ChainsSettings },
+  {
+    io,
+    json,
+    dataDir,
+    chains,
+    database,
+  }: Pick<CommandInput, 'io' | 'json'> & Pick<ServiceOptions, 'database'> & { dataDir: string; chains: ChainsSettings },
 ): void {
   const metrics = service.metricsUrl === undefined ? {} : { metricsUrl: service.metricsUrl }
   const { apiPrivateKey: _, ...ready } = service.bootstrap
   if (json) writeJsonLine(io, { ready: true, pid: process.pid, folder: dataDir, ...ready, ...metrics })
   else {
+    const file = join(dataDir, 'bootstrap.json')
     io.say(
       line`The service answers at ${service.url}, organization ${ready.organizationId}.\n` +
-        line`Its root key is in ${join(dataDir, 'bootstrap.json')}, readable by you alone. Ctrl-C stops it.\n`,
+        (service.bootstrap.apiPrivateKey
+          ? line`Its root key is in ${file}, readable by you alone. Ctrl-C stops it.\n`
+          : line`Its addresses are in ${file}; the root key is kept elsewhere. Ctrl-C stops it.\n`),
     )
+    if (database) io.say(line`Its rows are in PostgreSQL: ${renderDatabase(database)}.\n`)
     if (ready.authProxyUrl) {
       io.say(line`Its authentication proxy is at ${ready.authProxyUrl}, configuration ${ready.authProxyConfigId}.\n`)
     }

@@ -1,4 +1,5 @@
 import type { CommandRow, OptionRow } from '../command.ts'
+import { databaseOptions } from '../database-options.ts'
 import { issuerOptions } from '../issuer-options.ts'
 import { messageOptions } from '../message-options.ts'
 import { proxyOptions } from '../proxy-options.ts'
@@ -112,6 +113,7 @@ export const serviceCommands: readonly CommandRow[] = [
         flags: '--enrolment-secret-file <file>',
         meaning: 'a file with the secret that a new parent organization is made with (default: none can be made)',
       },
+      ...databaseOptions,
       { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
     example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',

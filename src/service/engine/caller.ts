@@ -1,6 +1,6 @@
 import type { CredentialFacts } from '../../policy/index.ts'
 import { apiError } from '../../protocol/index.ts'
-import { lockOrganization, type OrganizationPlace, type Transaction } from '../store/index.ts'
+import { lockAlso, lockOrganization, type OrganizationPlace, type Transaction } from '../store/index.ts'
 import { type Proof, proveCredential } from './credential.ts'
 import type { ProvedCredential } from './credentials/credential-sort.ts'
 
@@ -40,11 +40,14 @@ export async function resolveCaller(
 ): Promise<Caller> {
   const target = await lockOrganization(tx, targetId)
   if (!target) throw apiError('organizationNotFound')
-  const proved = await proveCredential(tx, proof, target, options.now)
-  const { facts: credential, ...rest } = proved
-  const { homeId, readsOnly } = rest
+  let proved = await proveCredential(tx, proof, target, options.now)
+  const { homeId, readsOnly } = proved
   if (readsOnly && options.reach !== 'query') throw apiError('readOnlySession')
   const organizationId = placeOf(homeId, target, options.reach)
+  // Where the lock had to be waited for, the credential may be gone since it was found.
+  if (organizationId !== target.id && (await lockAlso(tx, organizationId)))
+    proved = await proveCredential(tx, proof, target, options.now)
+  const { facts: credential, ...rest } = proved
   const treeId = target.parentId ?? target.id
   return { ...rest, organizationId, treeId, credential }
 }

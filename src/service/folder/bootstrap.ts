@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { compressP256, newUuid, type RandomBytes } from '../../crypto/index.ts'
 import { createPrivate, readPrivate, writePrivate } from '../../local/index.ts'
@@ -10,6 +11,7 @@ import {
   type Database,
   insertFirstOrganization,
   insertSetting,
+  lockInstallation,
   readSetting,
   SETTING_OF_FIRST_ORGANIZATION,
   type Transaction,
@@ -100,6 +102,12 @@ export async function createFirstOrganization(
   })
 }
 
+/** Writes the `bootstrap.json` of a process that joins an installation: it never had the root's private key. */
+export async function joinInstallation(dataDir: string, database: Database): Promise<void> {
+  const path = join(dataDir, BOOTSTRAP_FILE)
+  if (!existsSync(path)) createPrivate(path, toText(await database.read(readFacts)))
+}
+
 /**
  * Reads what the installation is and brings `bootstrap.json` up to the address it listens on now; the private key in it stays
  * as it was read. Throws `service/data-folder-damaged`, `service/seal-broken`.
@@ -139,6 +147,7 @@ export async function refreshBootstrap(
 /** Gives the first organization an authentication proxy that is off, so that its id is known before anybody enables it. */
 async function prepareAuthProxy({ database, randomBytes, clock }: BootstrapTools): Promise<string> {
   return database.write(async (tx) => {
+    await lockInstallation(tx)
     const organizationId = (await readSetting(tx, SETTINGS.organizationId))!
     const there = await findAuthProxy(tx, organizationId)
     if (there) return there.config_id

@@ -17,7 +17,7 @@ import { BOOTSTRAP_FILE, readBootstrapFile, SETTINGS } from './bootstrap.ts'
 import { DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, readMasterKey } from './files.ts'
 
 /** Stands there while the first organization is made. */
-const FIRST_START_FILE = 'first-start'
+export const FIRST_START_FILE = 'first-start'
 
 /** What is never opened but by SQLite, or holds no key. */
 const OTHER_FILES = [

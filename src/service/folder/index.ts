@@ -5,4 +5,5 @@ export { type Bootstrap, createFirstOrganization, isEmpty, refreshBootstrap } fr
 export { beginFirstStart, checkDataFolder, endFirstStart } from './data-folder.ts'
 export { checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY, readMasterKey } from './files.ts'
 export { type FolderLock, lockFolder } from './lock.ts'
+export { beginOrJoin, checkSharedFolder } from './shared-folder.ts'
 export { readFolder, readSnapshot, readWebhooksGivenUp, restoreSnapshot, saveSnapshot } from './snapshot.ts'

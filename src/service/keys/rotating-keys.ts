@@ -9,6 +9,7 @@ import {
   deleteServiceKey,
   insertServiceKey,
   listServiceKeys,
+  lockInstallation,
   type ServiceKeyRow,
 } from '../store/index.ts'
 import type { Sealing } from './sealing.ts'
@@ -45,6 +46,7 @@ export async function prepareRotatingKeys(
   const { prefix, rotate } = options
   const keptMs = options.keptS * 1_000
   const keys = await database.write(async (tx) => {
+    await lockInstallation(tx)
     const now = clock()
     const found = (await listServiceKeys(tx)).filter(({ name }) => name.startsWith(prefix))
     const listed = listedAt(found, now, keptMs)

@@ -1,6 +1,12 @@
 import { p256PublicKey, type RandomBytes, uncompressP256 } from '../../crypto/index.ts'
 import { decodeHex, encodeHex } from '../../encoding/index.ts'
-import { insertServiceKey, listServiceKeys, type ServiceKeyRow, type Transaction } from '../store/index.ts'
+import {
+  insertServiceKey,
+  listServiceKeys,
+  lockInstallation,
+  type ServiceKeyRow,
+  type Transaction,
+} from '../store/index.ts'
 import type { Sealing } from './sealing.ts'
 
 /**
@@ -27,6 +33,7 @@ export async function createServiceKeys(
   tx: Transaction,
   { sealing, randomBytes, now }: { readonly sealing: Sealing; readonly randomBytes: RandomBytes; readonly now: number },
 ): Promise<void> {
+  await lockInstallation(tx)
   const there = (await listServiceKeys(tx)).map(({ name }) => name)
   const wanted = there.includes('signer') ? LATER : Object.keys(SERVICE_KEYS)
   for (const name of wanted.filter((each) => !there.includes(each))) {

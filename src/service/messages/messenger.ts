@@ -16,7 +16,7 @@ import {
   type MessageRow,
   postponeMessage,
 } from '../resources/messages/store.ts'
-import type { Database } from '../store/index.ts'
+import type { Lease } from '../store/index.ts'
 import type { Email, Message, Outgoing, Sent, Sms, Transport } from './message.ts'
 import { openMessage } from './record.ts'
 
@@ -45,18 +45,20 @@ const JITTER = 0.2
 
 /** Starts sending. */
 export function createMessenger(tools: {
-  readonly database: Database
+  /** Messages are one process's at a time. */
+  readonly lease: Lease
   readonly sealing: Sealing
   readonly transports: Transports
   readonly clock: () => number
   readonly randomBytes: RandomBytes
   readonly logger: Logger
 }): Messenger {
-  const { database, sealing, transports, clock, randomBytes, logger } = tools
+  const { lease, sealing, transports, clock, randomBytes, logger } = tools
+  const { database } = lease
   const busy = new Set<string>()
   const running = new Set<Promise<void>>()
   const closing = new AbortController()
-  const loop = startLoop(() => turn().catch(waitAfterFault))
+  const loop = startLoop(() => turn().catch(waitAfterFault), lease)
 
   /** Begins what is due, and says when to look again. */
   async function turn(): Promise<number> {

@@ -7,7 +7,7 @@ import { decodeHex, encodeBase64Url, encodeHex } from '../../encoding/index.ts'
 import { apiError, type JsonObject } from '../../protocol/index.ts'
 import { createKeyPair, prepareRotatingKeys } from '../keys/index.ts'
 import { OWN_TOKEN_S } from '../readings.ts'
-import { readSetting, writeSetting } from '../store/index.ts'
+import { lockInstallation, readSetting, writeSetting } from '../store/index.ts'
 import { writeJwt } from '../verification/index.ts'
 
 /** How long the keys may be kept by those who verify: said with them, and waited for. */
@@ -62,6 +62,7 @@ export async function createTokenIssuer(
     url: () => issuer,
     async open(url) {
       issuer ??= await tools.database.write(async (tx) => {
+        await lockInstallation(tx)
         const kept = await readSetting(tx, SETTING)
         if (kept === undefined) await writeSetting(tx, SETTING, url)
         return kept ?? url

@@ -15,7 +15,7 @@ import {
   listDueDeliveries,
   postponeWebhookDelivery,
 } from '../resources/webhook-endpoints/deliveries-store.ts'
-import type { Database, Transaction } from '../store/index.ts'
+import type { Lease, Transaction } from '../store/index.ts'
 import { type AttemptTools, attemptDelivery, type Verdict } from './attempt.ts'
 import { type ProducedEvent, recordEvent } from './events.ts'
 import { pauseAfter } from './schedule.ts'
@@ -36,7 +36,8 @@ export interface Outbox {
 }
 
 export interface OutboxTools extends AttemptTools {
-  readonly database: Database
+  /** Deliveries are one process's at a time. */
+  readonly lease: Lease
   readonly randomBytes: RandomBytes
   readonly logger: Logger
 }
@@ -70,12 +71,13 @@ const NOTHING: ReadonlySet<string> = new Set()
 
 /** Starts delivering. */
 export function createOutbox(tools: OutboxTools): Outbox {
-  const { database, clock, randomBytes, logger } = tools
+  const { lease, clock, randomBytes, logger } = tools
+  const { database } = lease
   const lanes = new Map<string, Set<string>>()
   const running = new Set<Promise<void>>()
   const closing = new AbortController()
   const outcomes = { delivered: 0, 'to be tried again': 0, 'given up': 0 }
-  const loop = startLoop(() => turn().catch(waitAfterFault))
+  const loop = startLoop(() => turn().catch(waitAfterFault), lease)
 
   /** Begins what is due, and says when to look again. */
   async function turn(): Promise<number> {

@@ -7,7 +7,7 @@ import type { Sealing } from '../keys/index.ts'
 import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
 import type { Outbox } from '../outbox/index.ts'
 import { type SendAttemptRow, type SendRow, updateSend } from '../resources/sends/store.ts'
-import { type Database, StoreUnavailable, type Transaction } from '../store/index.ts'
+import { type Database, lockOrganization, StoreUnavailable, type Transaction } from '../store/index.ts'
 
 export interface SendTools {
   readonly database: Database
@@ -54,6 +54,7 @@ export async function changeSend(
 ): Promise<void> {
   const after = { ...row, ...columns, updated_at: clock() }
   await database.write(async (tx) => {
+    await lockOrganization(tx, row.organization_id)
     await also?.(tx)
     const { updated_at } = after
     const isChanged = await updateSend(tx, row, { ...columns, updated_at })

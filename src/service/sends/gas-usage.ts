@@ -20,7 +20,7 @@ import {
 import { listFeatures } from '../resources/organizations/features-store.ts'
 import { findOrganization } from '../resources/organizations/store.ts'
 import type { SendRow } from '../resources/sends/store.ts'
-import type { Transaction } from '../store/index.ts'
+import { lockOrganization, type Transaction } from '../store/index.ts'
 
 /** The cost of an organization's sponsored sends in the window, and its limit. */
 export interface GasUsage {
@@ -150,7 +150,10 @@ function noPriceOf({ caip2 }: Chain): string {
 /** The config that pays for an organization's sends: its parent's, or a parent's own. */
 async function findConfig({ tx, organizationId }: Omit<Asking, 'now'>): Promise<GasUsageConfigRow | undefined> {
   const organization = await findOrganization(tx, organizationId)
-  return findGasUsageConfig(tx, organization?.parent_id ?? organizationId)
+  const payingId = organization?.parent_id ?? organizationId
+  // What others spend of its limits meanwhile is seen.
+  await lockOrganization(tx, payingId)
+  return findGasUsageConfig(tx, payingId)
 }
 
 interface Limit {

@@ -6,7 +6,7 @@ import { type AddressFormat, addressOf, type Curve, createPrivateKey, type Signi
 import type { RandomBytes } from '../../crypto/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import { type Sealing, serviceKeyPlace } from '../keys/index.ts'
-import { type Database, insertServiceKey, listServiceKeys, type Transaction } from '../store/index.ts'
+import { type Database, insertServiceKey, listServiceKeys, lockInstallation, type Transaction } from '../store/index.ts'
 
 const RELAYERS = {
   eip155: { curve: 'CURVE_SECP256K1', addressFormat: 'ADDRESS_FORMAT_ETHEREUM' },
@@ -29,6 +29,7 @@ export async function prepareRelayers(tools: {
   readonly clock: () => number
 }): Promise<RelayerAddresses> {
   return tools.database.write(async (tx) => {
+    await lockInstallation(tx)
     const there = new Set((await listServiceKeys(tx)).map(({ name }) => name))
     for (const namespace of NAMESPACES.filter((each) => !there.has(nameOf(each)))) {
       const { privateKey, publicKey } = createPrivateKey(RELAYERS[namespace].curve, tools.randomBytes)

@@ -9,6 +9,7 @@ import type { Chain } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
 import { NodeUnreachable } from '../nodes/index.ts'
 import { listAttempts, listOpenSends, type SendRow } from '../resources/sends/store.ts'
+import type { Lease } from '../store/index.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
 import { apart, type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
 import { createSolanaFamily } from './solana-family.ts'
@@ -26,16 +27,22 @@ const FAMILIES: Readonly<Record<Namespace, CreateChainFamily>> = {
   solana: createSolanaFamily,
 }
 
-/** Starts carrying out sends on these chains. */
-export function createSender(tools: SendTools, chains: readonly Chain[]): Sender {
+/** Starts carrying out sends on these chains, while this process has the lease of that. */
+export function createSender(
+  { lease, ...rest }: Omit<SendTools, 'database'> & { readonly lease: Lease },
+  chains: readonly Chain[],
+): Sender {
+  const tools: SendTools = { ...rest, database: lease.database }
   const loops = chains.map((chain) => {
     const createFamily = FAMILIES[namespaceOf(chain.caip2)!]
     const turn = createTurn(tools, chain, createFamily(tools, chain))
-    return startLoop(() =>
-      turn().then(
-        () => chain.pollMs,
-        () => chain.pollMs,
-      ),
+    return startLoop(
+      () =>
+        turn().then(
+          () => chain.pollMs,
+          () => chain.pollMs,
+        ),
+      { run: lease.run, lookAgainMs: chain.pollMs },
     )
   })
   return {

@@ -48,6 +48,13 @@ export async function lockOrganization(
   return row && { id: row.id, parentId: row.parent_id ?? undefined }
 }
 
+/** Takes the row of one more organization. Says whether that could mean to wait: not where nobody else writes. */
+export async function lockAlso(tx: Transaction, organizationId: string): Promise<boolean> {
+  if (!(tx.getExecutor().adapter instanceof LockingAdapter)) return false
+  await lockOrganization(tx, organizationId)
+  return true
+}
+
 /** Reads the API key with this public key (lower-case hex) in one organization. */
 export async function findApiKeyByPublicKey(
   tx: Transaction,

@@ -27,6 +27,8 @@ export interface Database {
   write<T>(work: (tx: Transaction) => Promise<T>, organizationId?: string): Promise<T>
   /** Runs `work` on one consistent, read-only view of what has been committed. */
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Runs what one process alone may do at a time, such as its start. The work asks the store as usual. */
+  alone<T>(work: () => Promise<T>): Promise<T>
   /** The last round that ended, by `performance.now()`: a fault of the machine undoes the whole of one. */
   lastRound(): { readonly at: number; readonly failed: boolean } | undefined
   /** Writes that wait for a round. */
@@ -102,6 +104,7 @@ export function openDatabase(
       if (closed) throw new StoreUnavailable('it is closing')
       return reader.transaction().execute(work)
     },
+    alone: (work) => work(),
     lastRound: () => last,
     waiting: () => waiting.length,
     async close(): Promise<void> {

@@ -57,6 +57,7 @@ const CONFLICTS: Readonly<Record<string, string>> = {
   '40001': 'others write the same rows',
   '40P01': 'others hold what it waits for',
   '23505': 'another one wrote the same row',
+  '23503': 'another one deleted what it refers to',
 }
 
 /** SQLSTATE codes and classes that speak of the server and not of the statement (postgresql.org/docs/15/errcodes-appendix.html). */

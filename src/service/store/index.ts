@@ -18,6 +18,7 @@ export {
   findApiKeyByPublicKey,
   findApiKeysBelow,
   listStandingCredentials,
+  lockAlso,
   lockOrganization,
   type OrganizationPlace,
 } from './credentials.ts'
@@ -35,6 +36,8 @@ export {
   SETTING_OF_FIRST_ORGANIZATION,
   writeSetting,
 } from './installation.ts'
+export { lockInstallation } from './installation-lock.ts'
+export { createLeases, type Lease, type Leases } from './leases.ts'
 export { tablesOfOrganization } from './migrations.ts'
 export { peekDatabase } from './peek.ts'
 export { openPostgres } from './postgres.ts'

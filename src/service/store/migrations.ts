@@ -24,6 +24,7 @@ import { secrets } from './migrations/secrets.ts'
 import { sends } from './migrations/sends.ts'
 import { sendsByHash } from './migrations/sends-by-hash.ts'
 import { sessions } from './migrations/sessions.ts'
+import { sharedDatabases } from './migrations/shared-databases.ts'
 import { signing } from './migrations/signing.ts'
 import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
@@ -172,6 +173,7 @@ export const MIGRATIONS: readonly Migration[] = [
   allowedOrigins,
   keysOfInvitations,
   evaluationsOfVotes,
+  sharedDatabases,
 ]
 
 /**

@@ -18,6 +18,9 @@ const PAUSE_MS = { first: 4, longest: 200 }
 /** How long a migration waits for those of other processes, and may take. */
 const MIGRATION_MS = 10 * 60_000
 
+/** Names the lock of a process that starts: any number that nobody else uses. */
+const START_LOCK = 7_163_094_422
+
 /** Whatever a server does by itself: what was acknowledged is on its disk. */
 const DURABLY = 'set synchronous_commit = on'
 
@@ -86,7 +89,7 @@ export async function openPostgres(
         return
       }
       end(error instanceof StoreUnavailable)
-      for (const item of round) item.fail(error)
+      for (const item of round) item.fail(causeOf(error))
     }
   }
 
@@ -110,6 +113,19 @@ export async function openPostgres(
       const view = reader.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
       return track(view.execute(work))
     },
+    async alone(work) {
+      const begun = await withClient(
+        settings,
+        async (client) => {
+          await client.query('select pg_advisory_lock($1)', [START_LOCK])
+          return { outcome: await Promise.allSettled([work()]) }
+        },
+        { statementMs: MIGRATION_MS },
+      )
+      const [outcome] = begun.outcome
+      if (outcome.status === 'rejected') throw outcome.reason
+      return outcome.value
+    },
     lastRound: () => last,
     waiting: () => [...lanes.values()].reduce((sum, { length }) => sum + length, pools.write.waiting()),
     async close(): Promise<void> {
@@ -118,6 +134,12 @@ export async function openPostgres(
       await Promise.all([reader.destroy(), writer.destroy()])
     },
   }
+}
+
+/** What is so however often it is done is no conflict. */
+function causeOf(error: unknown): unknown {
+  const cause = error instanceof StoreConflict ? error.cause : undefined
+  return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('23') ? cause : error
 }
 
 async function runIn(tx: Transaction, round: readonly Waiting[]): Promise<readonly (() => void)[]> {

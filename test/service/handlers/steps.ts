@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import type { ActivityResults, ActivityType, JsonObject } from '../../../src/protocol/index.ts'
 import { activities } from '../../../src/protocol/index.ts'
@@ -6,7 +5,8 @@ import { insertApiKey } from '../../../src/service/resources/api-keys/store.ts'
 import { setQuorum } from '../../../src/service/resources/organizations/quorum-store.ts'
 import { insertOrganization } from '../../../src/service/resources/organizations/store.ts'
 import { insertUser } from '../../../src/service/resources/users/store.ts'
-import { type Database, openDatabase } from '../../../src/service/store/index.ts'
+import type { Database } from '../../../src/service/store/index.ts'
+import { openStoreOf } from '../../postgres.ts'
 import { Refused, type TestClient, type TestService } from '../harness.ts'
 
 /** A UUID that nothing has. */
@@ -105,7 +105,7 @@ export async function addTenants(
   { parentId = null }: { readonly parentId?: string | null } = {},
 ): Promise<readonly Tenant[]> {
   await service.service.close()
-  const database = openDatabase(join(service.dataDir, 'quorate.db'), { now: 0 })
+  const database = await openStoreOf(service.dataDir, { now: 0 })
   const made = Array.from({ length: count }, () => insertTenant(database, service, parentId))
   const tenants = await Promise.all(made)
   await database.close()

@@ -1,12 +1,11 @@
 /** A service, with what a test of logins makes beside it: verification tokens as the service issues them, and attested stamps. */
-import { join } from 'node:path'
 import { createP256Signer, type generateP256KeyPair, newUuid, randomBytes } from '../../../src/crypto/index.ts'
 import { encodeBase64Url, encodeUtf8 } from '../../../src/encoding/index.ts'
 import { type ActivityType, activities, type JsonObject, type QueryName, queries } from '../../../src/protocol/index.ts'
 import { createSealing } from '../../../src/service/keys/index.ts'
-import { openDatabase } from '../../../src/service/store/index.ts'
 import { issueVerificationToken } from '../../../src/service/verification/index.ts'
 import { Secret } from '../../../src/telemetry/index.ts'
+import { openStoreOf } from '../../postgres.ts'
 import { type Answer, type SubmitOverrides, startTestService, type TestClock, type TestService } from '../harness.ts'
 
 export type Key = ReturnType<typeof generateP256KeyPair>
@@ -52,7 +51,7 @@ export async function startLoginStage(
     attested: (token, key, scheme = 'VERIFICATION_TOKEN') =>
       by((text) => ({ 'x-stamp-attested': attestedStamp(text, token, key, scheme) })),
     async token(contact, publicKey, { organizationId = service.organizationId, type = 'OTP_TYPE_EMAIL' } = {}) {
-      const database = openDatabase(join(service.dataDir, 'quorate.db'), { now: options.clock() })
+      const database = await openStoreOf(service.dataDir, { now: options.clock() })
       try {
         return await database.read((tx) =>
           issueVerificationToken(

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { prepare, type Transaction } from '../../store/index.ts'
+import { type InOrder, insertInOrder, prepare, type Transaction } from '../../store/index.ts'
 
 /** A code that was sent, or was: it is kept as long as it counts against the limits. */
 export interface OneTimePasscodeRow {
@@ -25,7 +24,7 @@ export interface OneTimePasscodeRow {
 
 declare module '../../store/schema.ts' {
   interface Schema {
-    one_time_passcodes: OneTimePasscodeRow
+    one_time_passcodes: InOrder<OneTimePasscodeRow>
   }
 }
 
@@ -37,9 +36,9 @@ const find = prepare((tx, of: { organizationId: string; id: string }) =>
     .where('id', '=', of.id),
 )
 
-/** Adds a code. */
+/** Adds a code behind those of its organization. */
 export async function insertPasscode(tx: Transaction, row: OneTimePasscodeRow): Promise<void> {
-  await tx.insertInto('one_time_passcodes').values(row).execute()
+  await insertInOrder(tx, 'one_time_passcodes', [row])
 }
 
 /** Reads a code by its id. */
@@ -72,7 +71,7 @@ export async function listPasscodes(
       .where('created_at', '>', since)
       .orderBy('created_at')
       // As they came: several may be asked for in one millisecond.
-      .orderBy(sql`rowid`)
+      .orderBy('position')
       .execute()
   )
 }

@@ -1,0 +1,150 @@
+/** Several services on one database of PostgreSQL: what one has answered holds in the others. */
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createService } from '../../../src/service/index.ts'
+import { insertWebhookDelivery } from '../../../src/service/resources/webhook-endpoints/deliveries-store.ts'
+import { openPostgres } from '../../../src/service/store/index.ts'
+import type { Secret } from '../../../src/telemetry/index.ts'
+import { findPostgres, startPostgres, type TestPostgres } from '../../postgres.ts'
+import { createTestUser, startTestService, type TestService } from '../harness.ts'
+import { SEND_STATUS, startReceiver, subscribe } from '../outbox/receiver.ts'
+
+let server: TestPostgres
+let url: Secret
+let one: TestService
+let two: TestService
+const folders: string[] = []
+
+function folderOf(masterKeyOf?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'quorate-processes-'))
+  folders.push(folder)
+  if (masterKeyOf !== undefined) copyFileSync(join(masterKeyOf, 'master.key'), join(folder, 'master.key'))
+  return folder
+}
+
+const settings = () => ({ database: { url, connections: 4 }, allowedWebhookHosts: ['127.0.0.1'] })
+
+describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () => {
+  beforeAll(async () => {
+    server = await startPostgres()
+    url = await server.create()
+    one = await startTestService(settings())
+    two = await joining(one)
+  })
+  afterAll(async () => {
+    await Promise.all([one?.close(), two?.close()])
+    await server.close()
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** Another process of the same installation, whose root key is that of the first. */
+  async function joining(first: TestService): Promise<TestService> {
+    const dataDir = folderOf(first.dataDir)
+    const joined = await createService({ ...settings(), dataDir, port: 0 })
+    const text = readFileSync(join(dataDir, 'bootstrap.json'), 'utf8')
+    expect(text).not.toContain('apiPrivateKey')
+    await joined.close()
+    copyFileSync(join(first.dataDir, 'bootstrap.json'), join(dataDir, 'bootstrap.json'))
+    return startTestService({ ...settings(), dataDir })
+  }
+
+  test('what one has answered is there in the other at once: users, policies, votes', async () => {
+    const user = await createTestUser(one, 'ann')
+    const there = two.client(user.client.privateKey)
+    const tag = { userTagName: 'x', userIds: [] }
+    await expect(there.submit('ACTIVITY_TYPE_CREATE_USER_TAG', tag)).rejects.toMatchObject({ status: 403 })
+    await one.root.submit('ACTIVITY_TYPE_CREATE_POLICY_V3', {
+      ...{ policyName: 'tags', effect: 'EFFECT_ALLOW', notes: '' },
+      ...{
+        consensus: `approvers.any(user, user.id == '${user.userId}')`,
+        condition: "activity.type == 'ACTIVITY_TYPE_CREATE_USER_TAG'",
+      },
+    })
+    expect((await there.submit('ACTIVITY_TYPE_CREATE_USER_TAG', tag)).status).toBe('ACTIVITY_STATUS_COMPLETED')
+    await two.root.submit('ACTIVITY_TYPE_DELETE_USERS', { userIds: [user.userId] })
+    await expect(user.client.query('whoami')).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('one body that is sent to both at once is one activity', async () => {
+    const bodies = Array.from({ length: 12 }, (_, n) =>
+      one.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `at once ${n}`, userIds: [] }),
+    )
+    const sent = await Promise.all(bodies.flatMap((body) => [one, two, one, two].map(({ root }) => root.send(body))))
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(bodies.length)
+    const { userTags } = await two.root.query('list_user_tags')
+    expect(userTags.filter(({ tagName }) => tagName.startsWith('at once'))).toHaveLength(bodies.length)
+  })
+
+  test('each event is delivered by one of them, and by the other once that is gone', async () => {
+    const receiver = await startReceiver()
+    const store = await openPostgres({ url, connections: 1 }, { now: 1 })
+    try {
+      const endpointId = await subscribe(one.root, receiver.url)
+      let told = 0
+      const tell = (count: number) =>
+        store.write(async (tx) => {
+          for (let n = 0; n < count; n++) {
+            await insertWebhookDelivery(tx, {
+              ...{ event_id: `event ${told++}`, organization_id: one.organizationId, endpoint_id: endpointId },
+              ...{ event_type: SEND_STATUS, body: '{}', attempts: 0, next_attempt_at: 1, created_at: Date.now() },
+            })
+          }
+        })
+      const ids = () => receiver.received.map(({ headers }) => headers['x-turnkey-event-id'])
+      await tell(10)
+      await receiver.until(10)
+      // Whoever has the lease gives it up as it closes; both have had a while to deliver what the other delivers.
+      await one.service.close()
+      await tell(10)
+      await receiver.until(20)
+      await one.restart()
+      await two.service.close()
+      await tell(10)
+      await receiver.until(30)
+      await two.restart()
+      expect(new Set(ids()).size).toBe(30)
+      expect(receiver.received).toHaveLength(30)
+    } finally {
+      await store.close()
+      await receiver.close()
+    }
+  })
+
+  test('a folder without the master key, with another one, or with a database of its own is refused by name', async () => {
+    const start = (dataDir: string) => createService({ ...settings(), dataDir, port: 0 })
+    await expect(start(folderOf())).rejects.toThrow('master.key` is missing')
+    const other = await startTestService({ dataDir: folderOf(), database: { url: await server.create() } })
+    await expect(start(folderOf(other.dataDir))).rejects.toMatchObject({ code: 'service/seal-broken' })
+    // A folder of another installation begins none in an empty database, whose key would take the place of its own.
+    await other.service.close()
+    const elsewhere = { url: await server.create() }
+    await expect(createService({ dataDir: other.dataDir, database: elsewhere, port: 0 })).rejects.toThrow('is empty')
+    expect(readFileSync(join(other.dataDir, 'bootstrap.json'), 'utf8')).toContain('apiPrivateKey')
+    const own = await startTestService()
+    await own.service.close()
+    await expect(start(own.dataDir)).rejects.toThrow('DATABASE_URL')
+    await own.close()
+  })
+
+  test('two that start at once on an empty database are one installation', async () => {
+    const database = { url: await server.create() }
+    const first = folderOf(one.dataDir)
+    const second = folderOf(one.dataDir)
+    const started = await Promise.all([first, second].map((dataDir) => createService({ dataDir, database, port: 0 })))
+    expect(new Set(started.map(({ bootstrap }) => bootstrap.organizationId)).size).toBe(1)
+    expect(started.filter(({ bootstrap }) => bootstrap.apiPrivateKey)).toHaveLength(1)
+    await Promise.all(started.map((each) => each.close()))
+  })
+
+  test('a database server that is gone is answered with 503, and requests are taken once it is back', async () => {
+    const body = two.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'through', userIds: [] })
+    const crashed = server.crash(500)
+    await expect.poll(async () => (await two.root.raw(body.path, body.text)).status).toBe(503)
+    await crashed
+    await expect.poll(async () => (await two.root.raw(body.path, body.text)).status).toBe(200)
+    const { userTags } = await one.root.query('list_user_tags')
+    expect(userTags.filter(({ tagName }) => tagName === 'through')).toHaveLength(1)
+  })
+})
