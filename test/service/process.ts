@@ -26,6 +26,8 @@ export interface ServingProcess {
 export interface ServingSettings
   extends Pick<ServiceOptions, 'chains' | 'allowedWebhookHosts' | 'port' | 'privateIssuers'> {
   readonly tampering?: Tampering
+  /** The PostgreSQL that the rows are in. @default a file of the folder */
+  readonly databaseUrl?: string
   /** @default the system's */
   readonly clock?: FastClock
 }

@@ -4,15 +4,21 @@
  */
 import { renderError } from '../../src/diagnostics/index.ts'
 import { createService } from '../../src/service/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
 import { clockOf, type ServingSettings } from './process.ts'
 import { tamper } from './tamper.ts'
 
 const [dataDir, settings = '{}'] = process.argv.slice(2)
 try {
-  const { tampering, clock, ...options } = JSON.parse(settings) as ServingSettings
+  const { tampering, clock, databaseUrl, ...options } = JSON.parse(settings) as ServingSettings
   if (tampering) tamper(tampering)
   const time = clock ? clockOf(clock) : (now: number) => now
-  const service = await createService({ dataDir: dataDir!, ...options, clock: () => time(Date.now()) })
+  const service = await createService({
+    dataDir: dataDir!,
+    ...(databaseUrl === undefined ? {} : { database: { url: new Secret(databaseUrl), connections: 4 } }),
+    ...options,
+    clock: () => time(Date.now()),
+  })
   process.stdout.write(`${JSON.stringify({ url: service.url, pid: process.pid })}\n`)
   process.on('SIGTERM', () => void service.close().then(() => process.exit(0)))
 } catch (error) {

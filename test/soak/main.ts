@@ -16,6 +16,7 @@ import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
 import { killLogins } from '../reliability/login-kills.ts'
 import { loseAnswers } from '../reliability/lost-answers.ts'
+import { killOnPostgres } from '../reliability/postgres-kills.ts'
 import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
 import { killWhileTelling } from '../reliability/webhook-kills.ts'
@@ -59,6 +60,12 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'services killed while they are submitted to',
     count: 100,
     run: async (kills) => demand(await killService({ kills }), { kills, lost: 0, twice: 0, half: 0, integrity: 'ok' }),
+  },
+  postgres: {
+    what: 'services on one PostgreSQL, and its server, killed while they are submitted to',
+    count: 60,
+    run: async (kills) =>
+      demand(await killOnPostgres({ kills }), { lost: 0, twice: 0, half: 0, sentWrong: 0, untold: 0 }),
   },
   logins: {
     what: 'services and proxies killed in every step of a login',
