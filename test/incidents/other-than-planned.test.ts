@@ -14,7 +14,7 @@ import { acme } from '../plan/organization.ts'
 import { planInput } from '../plan/planning.ts'
 import { startTestService } from '../service/harness.ts'
 import { temporalOf } from '../temporal.ts'
-import { createStage, states } from '../workflows/harness.ts'
+import { openStages, type Stage, states } from '../workflows/harness.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -110,7 +110,8 @@ describe('other than planned: edits', () => {
   })
 
   test('in the plan store while it is applied stop it before the next submit', async () => {
-    const stage = await createStage({
+    const stages = await openStages()
+    const stage: Stage = await stages.create({
       activities: (usual) => ({
         submitRequest: async (input) => {
           const state = await usual.submitRequest(input)
@@ -128,5 +129,6 @@ describe('other than planned: edits', () => {
     expect(result.batches[1]!.error).toMatchObject({ code: 'apply/plan-edited' })
     expect(stage.api.activities.map(({ parameters }) => parameters.userTagName)).toEqual(['a'])
     await stage.close()
+    await stages.close()
   })
 })

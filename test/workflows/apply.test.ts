@@ -1,14 +1,20 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Activities } from '../../activities/index.ts'
-import { createStage, type Stage, states } from './harness.ts'
+import { openStages, type Stage, type Stages, states } from './harness.ts'
+
+let all: Stages
+beforeAll(async () => {
+  all = await openStages()
+})
+afterAll(() => all.close())
 
 const stages: Stage[] = []
 afterEach(async () => {
   for (const stage of stages.splice(0)) await stage.close()
 })
 
-async function stageWith(options: Parameters<typeof createStage>[0] = {}): Promise<Stage> {
-  const stage = await createStage(options)
+async function stageWith(options: Parameters<Stages['create']>[0] = {}): Promise<Stage> {
+  const stage = await all.create(options)
   stages.push(stage)
   return stage
 }

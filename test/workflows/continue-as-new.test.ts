@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findTemporal, startTemporalServer, type TemporalServer } from '../../src/worker/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
-import { createStage, states } from './harness.ts'
+import { openStages, states } from './harness.ts'
 import { openSendStage } from './send-stage.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-long-'))
@@ -23,7 +23,8 @@ afterAll(async () => {
 })
 
 test('continue-as-new: a long wait goes on in new runs, and nothing is submitted twice', async () => {
-  const stage = await createStage({ temporal: server })
+  const stages = await openStages(server)
+  const stage = await stages.create()
   stage.api.decide = (_, { userTagName }) => (userTagName === 'c' ? 'completes' : 'waits')
   const run = await stage.startApply([{ name: 'a' }, { name: 'b' }, { name: 'c', uses: ['a'] }])
   const first = await run.until(({ state }) => state === 'waiting')
@@ -45,6 +46,7 @@ test('continue-as-new: a long wait goes on in new runs, and nothing is submitted
   expect(result.startedAt).toBe(first.startedAt)
   expect([...stage.api.countByIntent().values()]).toEqual([1, 1, 1])
   await stage.close()
+  await stages.close()
 })
 
 test('continue-as-new: a batch and its sends go on in new runs, and each is sent once', {

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { activityInfo } from '@temporalio/activity'
 import type { WorkflowHandle } from '@temporalio/client'
-import type { WorkflowBundle } from '@temporalio/worker'
 import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
 import { connectTemporal, createWorker, type TemporalSettings } from '../../src/worker/index.ts'
@@ -20,13 +21,14 @@ import { makeTagPlan, type TagBatch } from './tag-plan.ts'
 
 type Apply = typeof apply
 
+/** Each question makes the workflow's worker run it anew. */
+const ASKED_EVERY_MS = 25
+
 export interface Stage {
   readonly organizationId: string
   readonly api: SmallApi
   readonly store: PlanStore
   readonly storeFolder: string
-  readonly taskQueue: string
-  readonly bundle: WorkflowBundle
   startApply(tags: readonly TagBatch[]): Promise<Run>
   close(): Promise<void>
 }
@@ -41,86 +43,113 @@ export interface Run {
   history(): Promise<History>
 }
 
-/** Sets up an organization of its own on the run's Temporal server, with a worker unless `worker` is false. */
-export async function createStage(
-  options: {
-    readonly worker?: boolean
-    readonly activities?: (usual: Activities) => Partial<Activities>
-    readonly clock?: () => number
-    /** @default the run's own Temporal server */
-    readonly temporal?: TemporalSettings
-  } = {},
-): Promise<Stage> {
-  const organizationId = randomUUID()
-  const api = await startSmallApi(organizationId)
-  const folder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
-  const storeFolder = join(folder, 'plans')
-  const store = createPlanStore(storeFolder)
-  const taskQueue = `test-${organizationId}`
-  const temporal = await connectTemporal(options.temporal ?? (await testTemporal()), testSeal)
+interface StageOptions {
+  readonly activities?: (usual: Activities) => Partial<Activities>
+  readonly clock?: () => number
+}
+
+/** Stages with one worker and one replayer for all of them, whose threads are what costs. */
+export interface Stages {
+  /** Sets up an organization of its own. */
+  create(options?: StageOptions): Promise<Stage>
+  close(): Promise<void>
+}
+
+/** Opens stages on the run's own Temporal server, or on another. */
+export async function openStages(server?: TemporalSettings): Promise<Stages> {
+  const temporal = await connectTemporal(server ?? (await testTemporal()), testSeal)
   const bundle = await testBundle()
-  const usual = smallActivities(store, {
-    baseUrl: api.baseUrl,
-    organizationId,
-    ...(options.clock ? { clock: options.clock } : {}),
-  })
-  const activities = { ...usual, ...options.activities?.(usual) }
-  // Without a cache every workflow task is a replay: what is not deterministic shows at once.
-  const worker =
-    options.worker === false
-      ? undefined
-      : await createWorker({
-          connection: await temporal.openForWorker(),
-          seal: testSeal,
-          taskQueue,
-          activities,
-          workflowBundle: bundle,
-          maxCachedWorkflows: 0,
-        })
-  const running = worker?.run()
   const replayer = createReplayer(bundle)
+  const taskQueue = `test-${randomUUID()}`
+  const stages = new Map<string, Activities>()
+  let stopWorker: (() => Promise<void>) | undefined
+
+  /** Each activity is done by the stage whose workflow asks for it. */
+  const shared = (names: readonly string[]) =>
+    Object.fromEntries(
+      names.map((name) => [
+        name,
+        (input: never) => {
+          const stage = stages.get(activityInfo().workflowExecution!.workflowId)
+          return (stage![name as keyof Activities] as (input: never) => Promise<unknown>)(input)
+        },
+      ]),
+    ) as unknown as Activities
+
+  const startWorker = async (activities: Activities) => {
+    // Without a cache every workflow task is a replay: what is not deterministic shows at once.
+    const worker = await createWorker({
+      connection: await temporal.openForWorker(),
+      seal: testSeal,
+      taskQueue,
+      activities,
+      workflowBundle: bundle,
+      maxCachedWorkflows: 0,
+    })
+    const running = worker.run()
+    return async () => {
+      worker.shutdown()
+      await running
+    }
+  }
 
   return {
-    organizationId,
-    api,
-    store,
-    storeFolder,
-    taskQueue,
-    bundle,
-    async startApply(tags) {
-      const plan = makeTagPlan(organizationId, api.baseUrl, tags)
-      await store.putPlan(plan)
-      const handle = await temporal.client.workflow.start<Apply>('apply', {
-        workflowId: `apply/${organizationId}`,
-        taskQueue,
-        args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest) }],
-        workflowTaskTimeout: '2s',
+    async create(options = {}) {
+      const organizationId = randomUUID()
+      const workflowId = `apply/${organizationId}`
+      const api = await startSmallApi(organizationId)
+      const folder = mkdtempSync(join(tmpdir(), 'quorate-store-'))
+      const storeFolder = join(folder, 'plans')
+      const store = createPlanStore(storeFolder)
+      const usual = smallActivities(store, {
+        baseUrl: api.baseUrl,
+        organizationId,
+        ...(options.clock ? { clock: options.clock } : {}),
       })
-      const history = () => handle.fetchHistory()
+      stages.set(workflowId, { ...usual, ...options.activities?.(usual) })
+      stopWorker ??= await startWorker(shared(Object.keys(usual)))
       return {
-        plan,
-        handle,
-        history,
-        async until(wanted) {
-          for (;;) {
-            const progress = await handle.query<ApplyProgress>('progress')
-            if (wanted(progress)) return progress
+        organizationId,
+        api,
+        store,
+        storeFolder,
+        async startApply(tags) {
+          const plan = makeTagPlan(organizationId, api.baseUrl, tags)
+          await store.putPlan(plan)
+          const handle = await temporal.client.workflow.start<Apply>('apply', {
+            workflowId,
+            taskQueue,
+            args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest) }],
+            workflowTaskTimeout: '2s',
+          })
+          return {
+            plan,
+            handle,
+            history: () => handle.fetchHistory(),
+            async until(wanted) {
+              for (;;) {
+                const progress = await handle.query<ApplyProgress>('progress')
+                if (wanted(progress)) return progress
+                await delay(ASKED_EVERY_MS)
+              }
+            },
+            async ended(record) {
+              const result = await handle.result()
+              await replayer.replayOf(handle, record)
+              return result
+            },
           }
         },
-        async ended(record) {
-          const result = await handle.result()
-          await replayer.replayOf(handle, record)
-          return result
+        async close() {
+          await api.close()
+          rmSync(folder, { recursive: true, force: true })
         },
       }
     },
     async close() {
-      worker?.shutdown()
-      await running
+      await stopWorker?.()
       await replayer.close()
       await temporal.close()
-      await api.close()
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
