@@ -178,25 +178,31 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /**
  * Brings the database to the newest schema. Each step and its own mark are one transaction, so a process killed
- * between any two statements finds either all of a step or nothing of it. After an error the database must be closed, which
- * undoes what was not committed.
+ * between any two statements finds either all of a step or nothing of it. A new database, which has nothing to lose, takes all
+ * steps in one, and so waits for the disk once. After an error the database must be closed, which undoes what was not committed.
  * @param last the last step to take. @default the newest
  */
 export function migrate(database: DatabaseSync, now: number, last?: string): void {
   database.exec('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
-  for (const migration of MIGRATIONS) {
-    if (database.prepare('select 1 from migrations where name = ?').get(migration.name)) continue
+  const isTaken = database.prepare('select 1 from migrations where name = ?')
+  const upTo = last === undefined ? MIGRATIONS.length : MIGRATIONS.findIndex(({ name }) => name === last) + 1
+  const steps = MIGRATIONS.slice(0, upTo).filter(({ name }) => !isTaken.get(name))
+  for (const together of steps.length === MIGRATIONS.length ? [steps] : steps.map((step) => [step])) {
     // A table that is made anew is dropped once, and what refers to it must not go with it (sqlite.org/lang_altertable.html#otheralter).
-    if (migration.rebuilds) database.exec('pragma foreign_keys = off')
+    const rebuilds = together.some((step) => step.rebuilds)
+    if (rebuilds) database.exec('pragma foreign_keys = off')
     database.exec('begin immediate')
-    for (const statement of migration.statements) database.exec(statement)
-    database.prepare('insert into migrations (name, applied_at) values (?, ?)').run(migration.name, now)
-    if (migration.rebuilds && database.prepare('pragma foreign_key_check').get()) {
-      throw new Error(`migration ${migration.name} leaves a row that refers to nothing`)
-    }
+    for (const step of together) take(database, step, now)
     database.exec('commit')
-    if (migration.rebuilds) database.exec('pragma foreign_keys = on')
-    if (migration.name === last) return
+    if (rebuilds) database.exec('pragma foreign_keys = on')
+  }
+}
+
+function take(database: DatabaseSync, { name, rebuilds, statements }: Migration, now: number): void {
+  for (const statement of statements) database.exec(statement)
+  database.prepare('insert into migrations (name, applied_at) values (?, ?)').run(name, now)
+  if (rebuilds && database.prepare('pragma foreign_key_check').get()) {
+    throw new Error(`migration ${name} leaves a row that refers to nothing`)
   }
 }
 
