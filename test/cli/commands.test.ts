@@ -9,7 +9,7 @@ import { ONE_PASS } from '../../src/cli/one-pass.ts'
 import { EXIT } from '../../src/diagnostics/index.ts'
 import { builtMain } from '../built.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
-import { environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { createOneProcess, environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -22,16 +22,15 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 describe('help', () => {
-  test('lists every command, and each has a page with an example', async () => {
+  test('lists every command; the page of one has its example', async () => {
     const { stdout, exit } = await quorate(['--help'])
     expect(exit).toBe(0)
-    const pages = await Promise.all(visible.map(({ name }) => quorate([...name.split(' '), '--help'])))
-    for (const [index, { name, example }] of visible.entries()) {
-      expect(stdout).toContain(name.split(' ')[0])
-      expect(pages[index]!.exit).toBe(0)
-      expect(pages[index]!.stdout).toContain('--json')
-      expect(pages[index]!.stdout).toContain(`$ ${example}`)
-    }
+    for (const { name } of visible) expect(stdout).toContain(name.split(' ')[0])
+    // What every page says is tried by `help.test.ts`, without a process for each.
+    const page = await quorate(['sends', 'replace', '--help'])
+    expect(page.exit).toBe(0)
+    expect(page.stdout).toContain('--json')
+    expect(page.stdout).toContain(`$ ${visible.find(({ name }) => name === 'sends replace')!.example}`)
   })
 
   test('a command that does not exist is refused with the nearest one', async () => {
@@ -106,11 +105,23 @@ describe('output', () => {
 /** Commands whose stdout is another program's, or which stay until they are stopped: both have tests of their own. */
 const NOT_DATA = ['policy lsp', 'serve']
 
+/** Most of such a command is waiting, until it gives up. */
+const AT_ONCE = 2
+
 describe('where nothing answers and nothing is', () => {
-  test.for(visible.filter(({ name }) => !NOT_DATA.includes(name)))(
+  const asked = visible.filter(({ name }) => !NOT_DATA.includes(name))
+  let processes: readonly ReturnType<typeof createOneProcess>[]
+  beforeAll(() => {
+    processes = Array.from({ length: AT_ONCE }, createOneProcess)
+  })
+  afterAll(() => {
+    for (const one of processes) one.close()
+  })
+
+  test.concurrent.for(asked.map(({ name, example }, index) => ({ name, example, index })))(
     '`$name --json` still says data on stdout, talk on stderr, and ends with a code that is written down',
-    async ({ example }) => {
-      const folder = testFolder()
+    async ({ example, index }, { expect, onTestFinished }) => {
+      const folder = testFolder(onTestFinished)
       const env = {
         QUORATE_BASE_URL: 'http://127.0.0.1:1',
         QUORATE_ORGANIZATION_ID: service.organizationId,
@@ -118,7 +129,8 @@ describe('where nothing answers and nothing is', () => {
         TEMPORAL_ADDRESS: '127.0.0.1:1',
       }
       const words = example.split(' ').slice(1)
-      const ran = await quorate([...words.map((word) => word.replaceAll("'", '')), '--json'], { env, cwd: folder })
+      const args = [...words.map((word) => word.replaceAll("'", '')), '--json']
+      const ran = await processes[index % AT_ONCE]!.quorate(args, { env, cwd: folder })
       const data = JSON.parse(ran.stdout)
       expect(Object.values(EXIT)).toContain(ran.exit)
       expect(ran.stderr).not.toContain('internal/unexpected')

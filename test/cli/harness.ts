@@ -1,6 +1,6 @@
 /** Runs the CLI as people do: as a process, with an environment of its own and a folder of its own. */
 
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { builtMain, compileCache } from '../built.ts'
 import type { TestService } from '../service/harness.ts'
+import type { Line } from './one-process.ts'
 
 export interface Ran {
   readonly exit: number | null
@@ -55,6 +56,35 @@ export function quorate(
     child.once('error', reject)
     child.once('close', (exit) => resolve({ exit, stdout, stderr }))
   })
+}
+
+/**
+ * Runs command lines one after the other in one process, which has loaded everything once: for what all commands have in common.
+ * None may end its process by itself, or tell another by its environment which key is in use.
+ */
+export function createOneProcess() {
+  const child = fork(join(import.meta.dirname, 'one-process.ts'), {
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], CI: 'true', ...compileCache() },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    quorate(args: readonly string[], { env, cwd }: Omit<Line, 'args'>): Promise<Ran> {
+      const ran = last.then(async () => {
+        const answered = Promise.race([once(child, 'message'), once(child, 'exit')])
+        child.send({ args, env, cwd })
+        const [answer] = await answered
+        if (typeof answer !== 'object') throw new Error(`\`quorate ${args.join(' ')}\` ended its process: ${answer}`)
+        return answer as Ran
+      })
+      last = ran.catch(() => {})
+      return ran
+    },
+    close() {
+      child.kill('SIGKILL')
+    },
+  }
 }
 
 /** `quorate serve` as a process, which is ended after the test. */

@@ -28,7 +28,7 @@ describe('help', () => {
     expect(Object.keys(pages).toSorted()).toEqual(shown.map(({ name }) => name).toSorted())
   })
 
-  test.each(shown)('$name: says all of it', ({ name, options = [], args }) => {
+  test.each(shown)('$name: says all of it', ({ name, options = [], args, example }) => {
     const { text, invocation } = read([...name.split(' '), '--help'])
     expect(invocation).toBe(0)
     const headings = [...text.matchAll(/^(Usage(?=: )|[A-Z][\w, ]*(?=:$))/gm)].map(([heading]) => heading)
@@ -44,6 +44,8 @@ describe('help', () => {
     ])
     const flat = text.replaceAll(/\s+/g, ' ')
     expect(flat).toContain(pages[name]!.description)
+    expect(text).toContain(`$ ${example}`)
+    expect(text).toContain('--json')
     for (const { flags, meaning } of options) expect(flat).toContain(`${flags} ${meaning}`)
     for (const { flag, environment } of Object.values(settingRows)) {
       expect(flat).toContain(`${flag} `)
