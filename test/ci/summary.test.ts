@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 
 const { summarize } = await import(new URL('../../.ci/summary.mjs', import.meta.url).href)
 
@@ -42,4 +46,24 @@ test.each([
 test('summary: what failed is told with its reason', () => {
   const report = { ...counts, numFailedTests: 1, testResults: [file('failed', ['failed'])] }
   expect(summarize(report, 1, 0)).toContain('FAILED a.test.ts > test 0\nbecause')
+})
+
+const REPORT = `echo '{"numPassedTests":5,"testResults":[]}' >"$report"`
+
+test.each([
+  ['all is well', `step test; ${REPORT}`, 0, '5 passed, 0 failed, 0 skipped'],
+  ['it cannot be installed', 'step install; false; echo never', 1, '0 passed, 1 failed, 0 skipped'],
+  ['a check fails', `step check; false || fail check; ${REPORT}`, 1, '5 passed, 1 failed, 0 skipped'],
+  ['the tests fail', `step test; ${REPORT}; (exit 1) || tested=$?; true`, 1, '5 passed, 1 failed, 0 skipped'],
+])('run: the last line and the exit code where %s', (_, body, exit, wanted) => {
+  const folder = mkdtempSync(join(tmpdir(), 'quorate-ci-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const own = join(import.meta.dirname, '../../.ci')
+  const [head] = readFileSync(join(own, 'run'), 'utf8').split("\nstep 'install'\n")
+  mkdirSync(join(folder, '.ci'))
+  cpSync(join(own, 'summary.mjs'), join(folder, '.ci/summary.mjs'))
+  writeFileSync(join(folder, '.ci/run'), `${head}\n${body}\n`)
+  const { status, stdout } = spawnSync('bash', [join(folder, '.ci/run')], { encoding: 'utf8' })
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe(wanted)
+  expect(status).toBe(exit)
 })
