@@ -16,7 +16,7 @@ export function encodeSolanaMessage(message: SolanaMessage): Bytes {
   )
   return concatBytes(
     header,
-    list(keys.map(decodeBase58)),
+    list(keys.map((text) => decodeBase58(text))),
     decodeBase58(blockhash),
     list(
       instructions.map(({ program, accounts, data }) =>
