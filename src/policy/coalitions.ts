@@ -120,13 +120,7 @@ function writeSize(
   size: number,
 ): SetsOfPeople {
   const used = classes.filter((_, index) => found.some((counts) => counts[index]! > 0)).flat()
-  const sets: (readonly string[])[] = []
-  for (const counts of found) {
-    for (const set of product(counts.map((count, index) => [...subsets(classes[index]!, count, MOST_SETS)]))) {
-      if (sets.length < MOST_SETS) sets.push([...set].sort())
-    }
-  }
-  sets.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  const sets = [...firstSets(classes, found, size)]
   const ways = found.reduce(
     (sum, counts) => sum + counts.reduce((n, count, index) => n * binomial(classes[index]!.length, count), 1),
     0,
@@ -135,24 +129,38 @@ function writeSize(
   return ways > sets.length ? { sets, more: ways - sets.length } : { sets }
 }
 
-function* subsets(names: readonly string[], size: number, most: number): Generator<readonly string[]> {
-  if (size === 0) yield []
-  let left = most
-  for (let first = 0; size > 0 && first + size <= names.length && left > 0; first++) {
-    for (const rest of subsets(names.slice(first + 1), size - 1, left)) {
-      yield [names[first]!, ...rest]
-      if (--left === 0) return
+/**
+ * The first `MOST_SETS` sets in the order of their names, whatever the order of the classes. A name is taken only where some
+ * of the counts can still be reached with the names after it, so that no step is in vain.
+ */
+function* firstSets(
+  classes: readonly (readonly string[])[],
+  found: readonly (readonly number[])[],
+  size: number,
+): Generator<readonly string[]> {
+  const people = classes
+    .flatMap((names, of) => names.map((name) => ({ name, of })))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  let left = MOST_SETS
+  function* extend(set: readonly string[], taken: readonly number[], from: number): Generator<readonly string[]> {
+    if (set.length === size) {
+      left--
+      yield set
+      return
+    }
+    const after = classes.map(() => 0)
+    for (const { of } of people.slice(from)) after[of]!++
+    for (let at = from; at < people.length && left > 0; at++) {
+      const { name, of } = people[at]!
+      after[of]!--
+      const counts = taken.with(of, taken[of]! + 1)
+      const canEnd = found.some((some) =>
+        some.every((count, index) => counts[index]! <= count && count <= counts[index]! + after[index]!),
+      )
+      if (canEnd) yield* extend([...set, name], counts, at + 1)
     }
   }
-}
-
-function* product(lists: readonly (readonly (readonly string[])[])[]): Generator<readonly string[]> {
-  const [first, ...rest] = lists
-  if (!first) {
-    yield []
-    return
-  }
-  for (const set of first) for (const others of product(rest)) yield [...set, ...others]
+  yield* extend([], new Array<number>(classes.length).fill(0), 0)
 }
 
 function binomial(n: number, k: number): number {

@@ -68,6 +68,19 @@ describe('smallest sets', () => {
         const all = subsetsOf([...used]).filter(({ length }) => length === least).length === expected.length
         expect(found?.any !== undefined).toBe(expected.length > 0 && all)
       }),
+      // More than are listed, of two kinds: those that are listed are the first of all, not all of the first kind.
+      {
+        examples: [
+          [
+            [
+              [1, 2, 1],
+              [1, 1, 2],
+              [2, 0, 2],
+            ],
+            [3, 3, 2],
+          ],
+        ],
+      },
     )
   })
 })
