@@ -149,6 +149,7 @@ test('policy: the room exports what is listed here', () => {
     [
       "activityParams",
       "authorize",
+      "authorizeInSteps",
       "check",
       "checkExpression",
       "checkText",
@@ -167,6 +168,7 @@ test('policy: the room exports what is listed here', () => {
       "formatExpression",
       "hoverAt",
       "indexPolicies",
+      "isUsedUp",
       "languageTables",
       "lint",
       "lintCodes",

@@ -6,6 +6,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
     [
       "ACTIVITY_STATUSES",
       "APPROVAL_WINDOW_MS",
+      "AUTH_PROXY_NAMES",
       "ApiError",
       "GRPC",
       "LIVENESS",
@@ -35,6 +36,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
       "permissionDenied",
       "proxyEndpoints",
       "queries",
+      "readJson",
       "readPagination",
       "refusals",
       "resourceLimits",
