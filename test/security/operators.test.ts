@@ -257,7 +257,7 @@ async function readMetrics(url: string) {
 
 describe('operators: metrics', () => {
   test('operators: metrics count what was done and refused, and name no organization, user or path', async () => {
-    const service = await start({ metricsPort: 0, rates: { sends: 1, source: 50 }, logLinesLost: () => 7 })
+    const service = await start({ metricsPort: 0, rates: { sends: 1, source: 20 }, logLinesLost: () => 7 })
     const url = service.service.metricsUrl!
     const mallory = await createTestUser(service, 'mallory')
     const { path, text: body } = service.body('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'hers', userIds: [] })
@@ -266,7 +266,7 @@ describe('operators: metrics', () => {
     await fetch(`${service.url}/planted-path`)
     const codes = await Promise.all(
       Array.from(
-        { length: 60 },
+        { length: 150 },
         async () => (await fetch(`${service.url}${WHOAMI}`, { method: 'POST', body: '{}' })).status,
       ),
     )
