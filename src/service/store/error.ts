@@ -14,6 +14,7 @@ export const STORE_CODES = {
 const NEXT = {
   file: 'free space on the disk of the service’s folder, or check its health, and send the request again',
   server: 'check the database server and the way to it, and send the request again',
+  foreign: 'name a database in DATABASE_URL that is empty or this service’s own; nothing was changed in this one',
 } as const
 
 /** The database itself failed, not the request: nothing of the request was kept, and it may be sent again. */

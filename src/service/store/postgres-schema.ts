@@ -5,6 +5,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 import type { ClientBase } from 'pg'
+import { StoreUnavailable } from './error.ts'
 import { MIGRATIONS, migrate } from './migrations.ts'
 
 /** The last migration that PostgreSQL has as a part of its first step. */
@@ -48,13 +49,14 @@ export async function planPostgres(client: ClientBase): Promise<readonly Step[]>
 
 /**
  * Brings the database to the newest schema, in one transaction: a process that is killed leaves nothing of it. Processes that
- * start together wait for each other.
+ * start together wait for each other. Throws `StoreUnavailable` where the database is another application's.
  */
 export async function migratePostgres(client: ClientBase, now: number): Promise<readonly Step[]> {
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     const steps = await planPostgres(client)
+    if (steps.length > 0) await refuseForeign(client)
     await client.query('create table if not exists migrations (name text primary key, applied_at bigint not null)')
     for (const { marks, statements } of steps) {
       for (const statement of statements) await client.query(statement)
@@ -68,6 +70,18 @@ export async function migratePostgres(client: ClientBase, now: number): Promise<
     await client.query('rollback').catch(() => {})
     throw error
   }
+}
+
+/** Refuses a database that has tables and was never this service's: ours would be made among those of another application. */
+async function refuseForeign(client: ClientBase): Promise<void> {
+  if ((await readApplied(client)).has(LAST_OF_FIRST_STEP)) return
+  const { rows } = await client.query(
+    `select relname from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+    order by relname limit 3`,
+  )
+  if (rows.length === 0) return
+  const some = rows.map(({ relname }) => `\`${relname}\``).join(', ')
+  throw new StoreUnavailable(`it holds tables that are not this service’s: ${some}`, undefined, 'foreign')
 }
 
 async function readApplied(client: ClientBase): Promise<ReadonlySet<string>> {

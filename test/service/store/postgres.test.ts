@@ -195,6 +195,24 @@ describe.skipIf(findPostgres() === undefined)('PostgreSQL', () => {
     await expect(database.write((tx) => insertSetting(tx, 'd', 'x'))).rejects.toThrow(StoreUnavailable)
   })
 
+  test('faults: the database of another application is refused, and nothing in it is changed', async () => {
+    const url = await server.create()
+    const client = new pg.Client({ connectionString: url.reveal() })
+    await client.connect()
+    try {
+      await client.query('create table orders (id bigint); create table migrations (name text)')
+      const tables = async () =>
+        (await client.query('select relname from pg_class where relnamespace = current_schema()::regnamespace')).rows
+      const before = await tables()
+      const failure = await open(url).catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(StoreUnavailable)
+      expect(String(failure)).toContain('tables that are not this service’s: `migrations`, `orders`')
+      expect(await tables()).toEqual(before)
+    } finally {
+      await client.end()
+    }
+  })
+
   test('faults: whatever keeps it from being opened is told without its password', async () => {
     const secret = server.url('nowhere')
     const failure = await open(secret).catch((error: unknown) => error)
