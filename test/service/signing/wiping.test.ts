@@ -22,8 +22,9 @@ type Watched = readonly [what: string, bytes: Uint8Array]
 const watched = vi.hoisted((): Watched[] => [])
 
 vi.mock(import('../../../src/crypto/seal.ts'), async (original) => {
-  const { seal, unseal } = await original()
+  const { seal, unseal, ...rest } = await original()
   return {
+    ...rest,
     seal(key, plain, aad, random) {
       watched.push([`sealed for ${aad}`, plain])
       return seal(key, plain, aad, random)
