@@ -127,7 +127,7 @@ function turned(digit: string): string {
 
 /** Texts of other kinds: they have a grammar of their own, or are taken as they are; no id is looked up by them. */
 const REFERS_TO_NOTHING =
-  /condition|consensus|^scope$|^time$|notes|name$|label|^unsignedTransaction$|^targetPublicKey$/i
+  /condition|consensus|^scope$|^time$|notes|name$|label|^number$|^cvv$|^unsignedTransaction$|^targetPublicKey$/i
 
 type Path = readonly (string | number)[]
 
