@@ -131,7 +131,7 @@ test('operator: what cannot be is refused with the reason and changes nothing', 
     [{ kind: 'move-clock', ms: -1 }, 'expected to move the clock forward, to a time before the year 10000'],
     [
       add({ path: '/public/v1/submit/create_nothing', drop: true }),
-      'no path of the API is `/public/v1/submit/create_nothing`',
+      'no path of the API or of the authentication proxy is `/public/v1/submit/create_nothing`',
     ],
     [add({}), 'the fault does nothing'],
     [add({ status: 418 }), 'expected the status to be one of 429, 500, 503, got `418`'],

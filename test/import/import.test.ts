@@ -152,7 +152,13 @@ describe('import', () => {
     ]
     const actual = liveOrganization({ ...acme, policies, tags: ['treasury', 'bad\u0007name'] })
     const { files, imported } = await run(actual)
-    expect(imported.leftOut.map(({ address }) => address).sort()).toEqual(['policy.broken', 'tag["bad\\u0007name"]'])
+    // A user with a tag whose name cannot be written cannot be written either.
+    expect(imported.leftOut.map(({ address }) => address).sort()).toEqual([
+      'apiKey.null.k',
+      'policy.broken',
+      'tag["bad\\u0007name"]',
+      'user.null',
+    ])
     expect(await changesOf(actual, files, imported.lock)).toEqual([])
   })
 
