@@ -1,8 +1,8 @@
 /** Where the service's rows are, when it is not a file of its folder: what `serve` and `up` read. */
 import { QuorateError } from '../diagnostics/index.ts'
-import { POSTGRES_DEFAULTS, type PostgresSettings } from '../service/index.ts'
+import type { PostgresSettings } from '../service/index.ts'
 import { Secret } from '../telemetry/index.ts'
-import type { CommandInput, OptionRow } from './command.ts'
+import type { CommandInput } from './command.ts'
 
 /** Names the database, with its password: never a flag, which others on the machine could read. */
 const VARIABLE = 'DATABASE_URL'
@@ -11,17 +11,6 @@ const NUMBERS = {
   databaseConnections: { flag: '--database-connections', variable: 'QUORATE_DATABASE_CONNECTIONS', most: 1_000 },
   databaseTimeout: { flag: '--database-timeout', variable: 'QUORATE_DATABASE_TIMEOUT', most: 600 },
 } as const
-
-export const databaseOptions: readonly OptionRow[] = [
-  {
-    flags: `${NUMBERS.databaseConnections.flag} <count>`,
-    meaning: `connections to the PostgreSQL of ${VARIABLE}, for writes and as many for reads (default: ${POSTGRES_DEFAULTS.connections}) [${NUMBERS.databaseConnections.variable}]`,
-  },
-  {
-    flags: `${NUMBERS.databaseTimeout.flag} <seconds>`,
-    meaning: `how long one statement there may take (default: ${POSTGRES_DEFAULTS.statementMs / 1000}) [${NUMBERS.databaseTimeout.variable}]`,
-  },
-]
 
 /** Reads them; a flag wins over its variable. Undefined without `DATABASE_URL`. Throws `cli/usage`, without the URL. */
 export function readDatabase(input: Pick<CommandInput, 'options' | 'environment'>): PostgresSettings | undefined {

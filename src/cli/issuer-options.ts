@@ -1,27 +1,7 @@
 /** The options about OIDC issuers, which `serve` and `proxy` share. */
 import { QuorateError } from '../diagnostics/index.ts'
 import { type IssuerSettings, ON_RAMP_NAMES, type OnRampUrls, PROVIDER_NAMES } from '../service/index.ts'
-import type { CommandInput, OptionRow } from './command.ts'
-
-export const issuerOptions: readonly OptionRow[] = [
-  {
-    flags: '--private-issuer <origin>',
-    meaning: 'an OIDC issuer on plain http or a private address, for development; may be repeated',
-    repeatable: true,
-  },
-  {
-    flags: '--vouching-issuer <url>',
-    meaning:
-      'an OIDC issuer, exactly as its tokens name it, that is believed about e-mail addresses as Google, Apple and Facebook are; may be repeated',
-    repeatable: true,
-  },
-  {
-    flags: '--provider <name=url>',
-    meaning:
-      'where google, apple, facebook, x, discord, moonpay or coinbase is instead of its public place: a stand-in or self-hosted; may be repeated',
-    repeatable: true,
-  },
-]
+import type { CommandInput } from './command.ts'
 
 interface OnRamps {
   readonly onRampUrls: OnRampUrls

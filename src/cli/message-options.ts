@@ -5,61 +5,9 @@ import { QuorateError } from '../diagnostics/index.ts'
 import type { MessagesSettings, SmsSettings, SmtpSettings } from '../service/index.ts'
 import type { KeyReference } from '../stamp/index.ts'
 import { Secret } from '../telemetry/index.ts'
-import type { CommandInput, OptionRow } from './command.ts'
+import type { CommandInput } from './command.ts'
 
 type Input = Pick<CommandInput, 'options' | 'environment'>
-
-const row = (flags: string, meaning: string, variable: string, more: Partial<OptionRow> = {}): OptionRow => ({
-  flags,
-  meaning: `${meaning} [${variable}]`,
-  ...more,
-})
-
-export const messageOptions: readonly OptionRow[] = [
-  row(
-    '--smtp-url <url>',
-    'mail server, `smtps://user@host` or `smtp://user@host`, which is encrypted by STARTTLS (default: an outbox in the folder)',
-    'QUORATE_SMTP_URL',
-  ),
-  row(
-    '--smtp-password-file <file>',
-    'file with its password, readable by you alone; or QUORATE_SMTP_PASSWORD',
-    'QUORATE_SMTP_PASSWORD_FILE',
-  ),
-  row('--smtp-password-command <command>', 'command that prints its password', 'QUORATE_SMTP_PASSWORD_COMMAND'),
-  row(
-    '--smtp-ca <file>',
-    'certificates in PEM that it is trusted by (default: those of the system)',
-    'QUORATE_SMTP_CA',
-  ),
-  row('--mail-from <mailbox>', 'who e-mails come from, `Acme <codes@acme.example>`', 'QUORATE_MAIL_FROM'),
-  row(
-    '--mail-domain <domain>',
-    'another domain that requests may name as sender; may be repeated',
-    'QUORATE_MAIL_DOMAINS',
-    { repeatable: true },
-  ),
-  row('--mail-templates <folder>', 'texts of e-mails, in a folder for each template id', 'QUORATE_MAIL_TEMPLATES'),
-  row('--sms-url <url>', 'SMS gateway in Twilio’s form (default: an outbox in the folder)', 'QUORATE_SMS_URL'),
-  row('--sms-user <user>', 'its user, at Twilio the account’s id', 'QUORATE_SMS_USER'),
-  row(
-    '--sms-password-file <file>',
-    'file with its password, readable by you alone; or QUORATE_SMS_PASSWORD',
-    'QUORATE_SMS_PASSWORD_FILE',
-  ),
-  row('--sms-password-command <command>', 'command that prints its password', 'QUORATE_SMS_PASSWORD_COMMAND'),
-  row(
-    '--sms-from <number>',
-    'number that text messages come from, or the id of a messaging service',
-    'QUORATE_SMS_FROM',
-  ),
-  row('--sms-private', 'let the gateway be on a private address or plain http', 'QUORATE_SMS_PRIVATE=1'),
-  row(
-    '--otp-sandbox',
-    'for tests: six digits for user@example.com and +19999999999 are 000000, and nothing is sent',
-    'QUORATE_OTP_SANDBOX=1',
-  ),
-]
 
 /** Reads them; a flag wins over its variable. Throws `cli/usage`, and what reading a secret throws. */
 export async function readMessageOptions(input: Input): Promise<MessagesSettings> {

@@ -13,32 +13,13 @@ import {
 import { loadKeyText } from '../stamp/index.ts'
 import type { Api } from './background/connect.ts'
 import { type KnownService, readKnownService } from './background/known-service.ts'
-import type { CommandInput, OptionRow } from './command.ts'
+import type { CommandInput } from './command.ts'
 import { line } from './screen.ts'
 
 /** Each by the option that asks for it. */
 const WAYS = ['passkey', 'email', 'phone', 'oidc'] as const
 
 export type Way = (typeof WAYS)[number]
-
-export const proofOptions: readonly OptionRow[] = [
-  { flags: '--email <address>', meaning: 'by a code that is sent by mail' },
-  { flags: '--phone <number>', meaning: 'by a code that is sent by SMS' },
-  { flags: '--oidc <issuer>', meaning: 'at an OpenID provider that is registered with the user' },
-  { flags: '--client-id <id>', meaning: 'the client at the provider' },
-  { flags: '--client-secret-file <file>', meaning: 'for a provider that gives installed programs a secret' },
-  {
-    flags: '--device',
-    meaning: 'at a provider that offers it: by a code that is typed into its page on any other device',
-  },
-  { flags: '--proxy-url <url>', meaning: 'the authentication proxy (default: the embedded service’s)' },
-  { flags: '--proxy-config-id <uuid>', meaning: 'its configuration (default: the embedded service’s)' },
-  {
-    flags: '--service-keys <file>',
-    meaning:
-      'JSON with the public keys of the service, as its bootstrap.json has them, to check answers with (default: the embedded service’s; otherwise the connection alone vouches)',
-  },
-]
 
 /** The way that the options ask for. Throws `cli/usage` for more than one. */
 export function readWay({ options }: Pick<CommandInput, 'options'>): Way | undefined {

@@ -2,23 +2,7 @@
 import { QuorateError } from '../diagnostics/index.ts'
 import type { ProxySettings } from '../service/index.ts'
 import { Secret } from '../telemetry/index.ts'
-import type { CommandInput, OptionRow } from './command.ts'
-
-export const proxyOptions: readonly OptionRow[] = [
-  {
-    flags: '--captcha-site-key <key>',
-    meaning: 'what browsers show a captcha with; its secret is QUORATE_CAPTCHA_SECRET (default: none)',
-  },
-  { flags: '--captcha-url <url>', meaning: 'where captchas are verified, in Turnstile’s form (default: Turnstile)' },
-  {
-    flags: '--proxy-rate <count>',
-    meaning: 'requests a second that the authentication proxy takes of one address (default: 20)',
-  },
-  {
-    flags: '--codes-per-address <count>',
-    meaning: 'one-time codes that one address may ask the authentication proxy for in three minutes (default: 3)',
-  },
-]
+import type { CommandInput } from './command.ts'
 
 /** Reads them, but for the port. Throws `cli/usage`. */
 export function readProxyOptions({

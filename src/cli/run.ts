@@ -7,7 +7,6 @@ import { createIo, type Io, writeJson } from './io.ts'
 import { readCommandLine } from './program.ts'
 import { line, workflowCommands } from './screen.ts'
 import { version } from './version.ts'
-import { annotates, toGithubError } from './views/github.ts'
 
 /** Runs one command line and gives the process its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -45,7 +44,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (thrown) {
     const error = explainSystemError(thrown)
     // What is on stdout is one document: after a plan, why it is refused is talk.
-    report(error, { io, json: json && !hasData, environment })
+    await report(error, { io, json: json && !hasData, environment })
     process.exitCode = error instanceof QuorateError ? error.exit : EXIT.error
   }
 }
@@ -57,7 +56,11 @@ function usageJson(said: string): object {
   return { error: toErrorJson(error) }
 }
 
-function report(error: unknown, { io, json, environment }: Pick<CommandInput, 'io' | 'json' | 'environment'>): void {
+async function report(
+  error: unknown,
+  { io, json, environment }: Pick<CommandInput, 'io' | 'json' | 'environment'>,
+): Promise<void> {
+  const { annotates, toGithubError } = await import('./views/github.ts')
   if (annotates(environment)) io.say(workflowCommands(toGithubError(error)))
   if (json) writeJson(io, { error: toErrorJson(error) })
   io.say(renderError(error, { error: io.style.error }))

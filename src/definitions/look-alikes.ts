@@ -1,14 +1,12 @@
+import { type Diagnostic, diagnostic, toSpanJson } from '../diagnostics/index.ts'
 import {
   addressDifference,
   addressesIn,
-  type Diagnostic,
-  diagnostic,
   difference,
   findLookAlikes,
   indexAddressLookAlikes,
   type ScopedName,
-  toSpanJson,
-} from '../diagnostics/index.ts'
+} from '../look-alikes/index.ts'
 import { kinds, scopedNames } from '../resources/index.ts'
 import { OWN_WALLET } from './address-book.ts'
 import type { Draft } from './build.ts'

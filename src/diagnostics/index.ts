@@ -7,8 +7,6 @@ export { type CodeRow, type Codes, EXIT, type ExitCode } from './codes.ts'
 export { type Diagnostic, diagnostic, hasErrors, type Related, type Severity, sortDiagnostics } from './diagnostic.ts'
 export { QuorateError, type QuorateErrorOptions, toErrorJson } from './error.ts'
 export { findKeyMaterial, keyPlaces, placeInWords, withoutKeyMaterial, withoutKeys } from './key-material.ts'
-export { difference, findLookAlikes, indexLookAlikes, type ScopedName } from './look-alike.ts'
-export { addressDifference, addressesIn, indexAddressLookAlikes } from './look-alike-address.ts'
 export { markdownCode, markdownText } from './markdown.ts'
 export {
   codePoint,

@@ -1,4 +1,4 @@
-import { difference, findLookAlikes } from '../diagnostics/index.ts'
+import { difference, findLookAlikes } from '../look-alikes/index.ts'
 import { type Address, kinds, type Resource, scopedNames } from '../resources/index.ts'
 import type { Pair } from './diff.ts'
 import type { LookAlikeNames, Plan } from './document.ts'

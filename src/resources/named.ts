@@ -1,4 +1,4 @@
-import type { ScopedName } from '../diagnostics/index.ts'
+import type { ScopedName } from '../look-alikes/index.ts'
 import { parentOf } from './address.ts'
 import { kinds } from './catalogue.ts'
 import type { Resource } from './model.ts'

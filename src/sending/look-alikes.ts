@@ -1,6 +1,6 @@
 import type { SendOrder } from '../../activities/index.ts'
 import { OWN_WALLET } from '../definitions/index.ts'
-import { addressDifference, difference, indexAddressLookAlikes, indexLookAlikes } from '../diagnostics/index.ts'
+import { addressDifference, difference, indexAddressLookAlikes, indexLookAlikes } from '../look-alikes/index.ts'
 import { type Directory, knownAddresses } from './order.ts'
 
 /** Says of an order which of its parties may be taken for another: a receiver for a wallet, or one name for its twin. */

@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lookAlikesOf, namesIn } from '../../src/cli/views/look-alikes.ts'
-import { renderConfusables } from '../../src/diagnostics/generate.ts'
-import { CONFUSABLES } from '../../src/diagnostics/generated/confusables.gen.ts'
-import { difference, findLookAlikes, printable } from '../../src/diagnostics/index.ts'
+import { printable } from '../../src/diagnostics/index.ts'
+import { renderConfusables } from '../../src/look-alikes/generate.ts'
+import { CONFUSABLES } from '../../src/look-alikes/generated/confusables.gen.ts'
+import { difference, findLookAlikes } from '../../src/look-alikes/index.ts'
 import { KINDS, kinds } from '../../src/resources/index.ts'
 import { createPartyCheck } from '../../src/sending/look-alikes.ts'
 import { makeOrder } from '../../src/sending/order.ts'
@@ -96,7 +97,7 @@ describe('look-alikes: which names are', () => {
   test('the committed table is what its generator makes of the same data', () => {
     const hex = (text: string) => [...text].map((c) => c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0'))
     const lines = PAIRS.map(([source, prototype]) => `${hex(source)} ;\t${hex(prototype).join(' ')} ;\tMA\t# x`)
-    const file = new URL('../../src/diagnostics/generated/confusables.gen.ts', import.meta.url)
+    const file = new URL('../../src/look-alikes/generated/confusables.gen.ts', import.meta.url)
     expect(renderConfusables(['# Version: 18.0.0', ...lines].join('\n'))).toBe(readFileSync(file, 'utf8'))
   })
 })

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.ts'
 import { type CommandRow, type OptionRow, valueOptions } from '../command.ts'
-import { proofOptions } from '../proof-options.ts'
+import { proofOptions } from './option-rows.ts'
 import { formatting, policyCommands } from './policy/index.ts'
 import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'

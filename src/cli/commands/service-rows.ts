@@ -1,8 +1,5 @@
 import type { CommandRow, OptionRow } from '../command.ts'
-import { databaseOptions } from '../database-options.ts'
-import { issuerOptions } from '../issuer-options.ts'
-import { messageOptions } from '../message-options.ts'
-import { proxyOptions } from '../proxy-options.ts'
+import { databaseOptions, issuerOptions, messageOptions, proxyOptions } from './option-rows.ts'
 
 const serviceFolder: OptionRow = {
   flags: '--folder <folder>',

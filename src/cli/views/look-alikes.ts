@@ -4,7 +4,7 @@ import {
   difference,
   indexAddressLookAlikes,
   indexLookAlikes,
-} from '../../diagnostics/index.ts'
+} from '../../look-alikes/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import {
   type Actual,

@@ -3,8 +3,9 @@
  * Two names look alike when their skeletons are equal (UTS #39, section 4: decomposed, without what is not seen, each character
  * in place of which another is read put for it), also when their blanks or the case of their letters differ.
  */
+
+import { codePoint } from '../diagnostics/index.ts'
 import { CONFUSABLES } from './generated/confusables.gen.ts'
-import { codePoint } from './printable.ts'
 
 /** A name in its scope: names of two scopes are not compared, since nobody takes a policy for a tag. */
 export interface ScopedName<Of> {
