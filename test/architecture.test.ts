@@ -158,7 +158,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   bundles: ['engine', 'store', 'resources/table', 'keys'],
   login: ['engine', 'store', 'resources/table', 'keys', 'readings'],
   oauth: ['readings', 'store', 'resources/table', 'keys', 'oidc', 'verification', 'engine', 'login'],
-  outbox: ['store', 'resources/table', 'keys', 'network', 'loop'],
+  outbox: ['engine', 'store', 'resources/table', 'keys', 'network', 'loop'],
   sends: ['signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
   history: ['sends', 'chains', 'nodes', 'store', 'resources/table'],
   resources: [

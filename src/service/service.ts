@@ -137,6 +137,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       lease: leases.of.deliveries,
       keys: webhookKeys,
       findPlace: webhookUrls.findPlace,
+      appliesFilters: settings.webhookFilters,
     })
     closers.push(() => outbox.close())
     const sender = createSender({ ...tools, lease: leases.of.sends, outbox }, chains.all)
@@ -152,7 +153,8 @@ async function openFolder(settings: Settings): Promise<Service> {
       ...tools,
       outside: { checkWebhookUrl: webhookUrls.check, chains, exchangeCode, onRamp },
       oauth: { issueToken: issuer.issue, linkingIssuer: issuerOf('google', providerUrls), vouches },
-      effects: { wakeSender: sender.wake, wakeMessenger: messenger.wake },
+      effects: { wakeSender: sender.wake, wakeMessenger: messenger.wake, wakeOutbox: outbox.wake },
+      tellActivity: (tx, changed) => outbox.record(tx, 'ACTIVITY_UPDATES', changed),
       messages,
       pool,
       rates,

@@ -49,6 +49,8 @@ export interface ServiceOptions extends IssuerSettings {
    * development. @default none
    */
   readonly allowedWebhookHosts?: readonly string[]
+  /** Whether webhook subscriptions choose by their filters (docs/protocol/webhooks.md#filters). @default false */
+  readonly webhookFilters?: boolean
   /** Makes another key that webhooks are signed with: published at once, used a day later. @default false */
   readonly rotateWebhookKey?: boolean
   /** Finds the addresses of a host name. @default the machine's resolver */
@@ -102,6 +104,7 @@ export function readSettings(options: ServiceOptions) {
     logger: options.logger ?? silentLogger,
     trustedProxies: options.trustedProxies ?? [],
     allowedWebhookHosts: options.allowedWebhookHosts ?? [],
+    webhookFilters: options.webhookFilters ?? false,
     rotateWebhookKey: options.rotateWebhookKey ?? false,
     resolveHost: options.resolveHost ?? createResolveHost(),
     rootUserName: options.rootUserName ?? 'root',

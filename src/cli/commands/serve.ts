@@ -52,6 +52,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     operator: listensToOperator(input.environment) || options['operator'] === true,
     trustedProxies: listOf(options['trustedProxy']),
     allowedWebhookHosts: listOf(options['allowWebhookHost']),
+    webhookFilters: options['webhookFilters'] === true,
     rotateWebhookKey: options['rotateWebhookKey'] === true,
     ...readIssuerOptions(input),
     issuerUrl: options['issuerUrl'] === undefined ? undefined : readBaseUrl(options['issuerUrl'], '--issuer-url'),

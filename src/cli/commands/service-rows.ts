@@ -91,6 +91,10 @@ export const serviceCommands: readonly CommandRow[] = [
         repeatable: true,
       },
       {
+        flags: '--webhook-filters',
+        meaning: 'apply the filters of webhook subscriptions (default: they are kept and not applied)',
+      },
+      {
         flags: '--rotate-webhook-key',
         meaning: 'make the next key that webhooks are signed with: published at once, used from a day later on',
       },

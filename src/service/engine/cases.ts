@@ -1,10 +1,11 @@
 import { type ActivityRow, type ActivityType, apiError, findActivity, type JsonObject } from '../../protocol/index.ts'
+import { openText } from '../keys/index.ts'
 import type { ActivityRecordRow, Transaction } from '../store/index.ts'
 import type { Handler, HandlerContext, NotExecuted } from './handler.ts'
 import type { HandlerTools } from './handler-tools.ts'
 import type { Case } from './judgement.ts'
 import { preparedOf } from './prepared.ts'
-import { intentPlace, openText } from './sealed-requests.ts'
+import { intentPlace } from './sealed-requests.ts'
 import type { Work } from './work.ts'
 
 /** Puts together what policies judge and handlers carry out. */

@@ -4,6 +4,8 @@ export interface Effects {
   readonly wakeSender: () => void
   /** Sends the messages that have been written. */
   readonly wakeMessenger: () => void
+  /** Delivers the webhooks that have been written. */
+  readonly wakeOutbox: () => void
 }
 
 /** An effect by its name. */

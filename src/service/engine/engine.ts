@@ -43,6 +43,7 @@ import { reachOf } from './readings.ts'
 import type { PreparedSubmit, QueryRequest, SubmitRequest } from './request.ts'
 import { factsOfOutcome, type ReportFacts } from './request-facts.ts'
 import { submit } from './submission.ts'
+import { changedActivity, type TellActivity } from './telling.ts'
 import type { EngineTools } from './tools.ts'
 import { viewActivities } from './view.ts'
 import { type Work, withWork } from './work.ts'
@@ -57,6 +58,7 @@ export interface EngineOptions {
   readonly oauth: OauthTools
   readonly outside: Outside
   readonly effects: Effects
+  readonly tellActivity: TellActivity
   readonly rates: Rates
   /** Denied requests of one user that are kept of one day. @default 100 */
   readonly keptDenialsADay?: number | undefined
@@ -113,14 +115,21 @@ export function createEngine(options: EngineOptions): Engine {
             now,
             work,
           })
-          const { activity, votes, denial } = submitted
-          if (denial) return { submitted }
+          const { activity, votes, denial, isNews } = submitted
+          const parentId = caller.treeId
+          const isTold =
+            isNews === true &&
+            (await options.tellActivity(
+              tx,
+              changedActivity(tools, tx, { activity: activity!, votes }, { parentId, now, work }),
+            ))
+          if (denial) return { submitted, isTold }
           const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
           const answer = `{"activity":${writeActivity(view!, { nestedCopy: true })}}`
-          return { submitted, answer: spell(answer, request.spelling) }
+          return { submitted, isTold, answer: spell(answer, request.spelling) }
         }, form.organizationId)
-      const { submitted, answer } = await withWork(options.pool, attempt)
-      runEffects(options.effects, submitted.effects ?? [])
+      const { submitted, isTold, answer } = await withWork(options.pool, attempt)
+      runEffects(options.effects, [...(submitted.effects ?? []), ...(isTold ? (['wakeOutbox'] as const) : [])])
       form.report(factsOfOutcome(submitted))
       if (submitted.denial) throw submitted.denial
       return answer!

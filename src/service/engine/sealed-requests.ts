@@ -3,15 +3,11 @@
  * sealed, and shown as they were sent (docs/protocol/activities.md#secret-requests). A reader of the database or of a snapshot
  * finds nothing to log in with.
  */
-import { decodeBase64, decodeUtf8, encodeBase64, encodeUtf8 } from '../../encoding/index.ts'
 import type { Json } from '../../protocol/index.ts'
-import type { SealedPlace, Sealing } from '../keys/index.ts'
+import type { SealedPlace } from '../keys/index.ts'
 
 /** Members of intents by which somebody could log in, or could finish what somebody else has begun. */
 const SECRETS: ReadonlySet<string> = new Set(['oidcToken', 'verificationToken', 'otpCode', 'authCode', 'codeVerifier'])
-
-/** What a sealed text begins with; no JSON does. */
-const MARK = 'sealed:'
 
 /** Whether an intent has a secret somewhere. */
 export function hasSecret(value: Json): boolean {
@@ -29,14 +25,4 @@ export function intentPlace(activityId: string): SealedPlace {
 /** The place of the bytes that a vote was stamped with. */
 export function messagePlace(voteId: string): SealedPlace {
   return { table: 'votes', id: voteId, column: 'message' }
-}
-
-/** Seals a text for its place. */
-export function sealText(seal: Sealing['seal'], text: string, place: SealedPlace): string {
-  return `${MARK}${encodeBase64(seal(encodeUtf8(text), place))}`
-}
-
-/** Gives the text, whether it was sealed or not. */
-export function openText(unseal: Sealing['unseal'], text: string, place: SealedPlace): string {
-  return text.startsWith(MARK) ? decodeUtf8(unseal(decodeBase64(text.slice(MARK.length)), place)) : text
 }

@@ -4,6 +4,7 @@
  */
 import { newTimeOrderedUuid } from '../../crypto/index.ts'
 import { type ApiError, apiError } from '../../protocol/index.ts'
+import { sealText } from '../keys/index.ts'
 import {
   type ActivityRecordRow,
   type ActivityUpdate,
@@ -21,7 +22,7 @@ import { denialOf } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { stepsOfVote } from './mfa.ts'
 import { checkScope } from './scope.ts'
-import { hasSecret, intentPlace, sealText } from './sealed-requests.ts'
+import { hasSecret, intentPlace } from './sealed-requests.ts'
 import type { EngineTools } from './tools.ts'
 import {
   AUTHENTICATORS_NEEDED,
@@ -42,6 +43,8 @@ export interface Submitted {
   readonly denial?: ApiError | undefined
   /** Whether the denial is kept, to be read later, or only counted. */
   readonly denialIs?: 'kept' | 'counted'
+  /** Whether the activity is new or has changed, of which its followers are told. */
+  readonly isNews?: boolean
   /** What is to follow the commit. */
   readonly effects?: ReadonlySet<Effect>
 }
@@ -141,6 +144,7 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     denial,
     activity,
     votes: [vote],
+    isNews: denial === undefined,
     ...(denial && { denialIs: 'kept' as const }),
     ...(executed && { effects: executed.effects }),
   }

@@ -1,5 +1,5 @@
 import { ApiError, isWaiting, type JsonObject, toTimestamp } from '../../protocol/index.ts'
-import type { Sealing } from '../keys/index.ts'
+import { openText, type Sealing } from '../keys/index.ts'
 import { listAppProofs } from '../proofs/index.ts'
 import { toWireUser } from '../resources/users/wire.ts'
 import { type ActivityRecordRow, listVotes, type Transaction, type VoteRow } from '../store/index.ts'
@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts'
 import type { Cases } from './cases.ts'
 import type { Judge } from './judgement.ts'
 import { isPending } from './mfa.ts'
-import { intentPlace, messagePlace, openText } from './sealed-requests.ts'
+import { intentPlace, messagePlace } from './sealed-requests.ts'
 import { openResult } from './sealed-results.ts'
 import { NotPrepared, type Work } from './work.ts'
 
@@ -20,13 +20,13 @@ export interface ViewTools {
   readonly unseal: Sealing['unseal']
 }
 
-/** Gathers what the answer says about activities of one organization, for one caller. */
+/** Gathers what is said about activities of one organization, for one caller; or for nobody, who may not vote on them. */
 export async function viewActivities(
   tools: ViewTools,
   tx: Transaction,
   activities: readonly ActivityRecordRow[],
   request: {
-    readonly caller: Caller
+    readonly caller: Caller | undefined
     readonly now: number
     readonly work: Work
     /** All votes of the activities, where they are known. @default read */
@@ -43,16 +43,18 @@ export async function viewActivities(
   const views: ActivityView[] = []
   // What is missing is prepared for all of them at once: everything is done again only once then.
   const missing: NotPrepared[] = []
+  const { caller } = request
   for (const activity of activities) {
     const own = votes.filter((vote) => vote.activity_id === activity.id)
-    const rights = mayBeVotedOn(activity, request.caller)
-      ? await readRights(tools, tx, activity, own, request).catch((thrown: unknown) => {
-          if (!(thrown instanceof NotPrepared)) throw thrown
-          missing.push(thrown)
-          return NO_RIGHTS
-        })
-      : NO_RIGHTS
-    const isSubmitter = own[0]?.user_id === request.caller.userId && request.caller.homeId === organizationId
+    const rights =
+      caller && mayBeVotedOn(activity, caller)
+        ? await readRights(tools, tx, activity, own, { ...request, caller }).catch((thrown: unknown) => {
+            if (!(thrown instanceof NotPrepared)) throw thrown
+            missing.push(thrown)
+            return NO_RIGHTS
+          })
+        : NO_RIGHTS
+    const isSubmitter = caller !== undefined && own[0]?.user_id === caller.userId && caller.homeId === organizationId
     const intent = openText(tools.unseal, activity.intent, intentPlace(activity.id))
     const shown = { ...openResult(tools.unseal, activity, isSubmitter), intent }
     const shownVotes = own.map((vote) => {

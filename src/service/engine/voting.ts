@@ -9,6 +9,7 @@
 import { type Ballot, windowAfter, withBallot } from '../../authority/index.ts'
 import { newUuid } from '../../crypto/index.ts'
 import { type ApiError, apiError, isTerminal, permissionDenied, REQUEST_LIMITS } from '../../protocol/index.ts'
+import { sealText } from '../keys/index.ts'
 import {
   type ActivityRecordRow,
   findActivityByFingerprint,
@@ -33,7 +34,7 @@ import { encodeOutcomes } from './outcomes.ts'
 import { rejectedTooLate, tooManyVoteBytes } from './readings.ts'
 import type { PreparedSubmit } from './request.ts'
 import { checkScope } from './scope.ts'
-import { hasSecret, messagePlace, sealText } from './sealed-requests.ts'
+import { hasSecret, messagePlace } from './sealed-requests.ts'
 import type { EngineTools } from './tools.ts'
 import type { Work } from './work.ts'
 
@@ -57,6 +58,8 @@ export interface Voted {
   readonly denial?: ApiError
   /** Whether what was decided is kept, or only counted. */
   readonly denialIs?: 'kept' | 'counted'
+  /** Whether followers of the activity are told: its status has changed, or a vote counts while it waits. */
+  readonly isNews?: boolean
   /** What is to follow the commit, where the vote had the activity executed. */
   readonly effects?: ReadonlySet<Effect>
 }
@@ -151,12 +154,13 @@ async function approve(
     updated_at: now,
   })
   // Unstated: whom it is told: the voter alone, while for everybody else the activity waits as it did.
-  if (steps.isPending) return { activity: { ...voted, status: AUTHENTICATORS_NEEDED } }
-  if (isHeld || decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted }
+  const isNews = voted.status !== activity.status || !(steps.isPending || isHeld)
+  if (steps.isPending) return { activity: { ...voted, status: AUTHENTICATORS_NEEDED }, isNews }
+  if (isHeld || decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted, isNews }
   const { became, effects, made } = await execute(item, voted.id, { ...tools, recheck: true })
   const done = await updateActivity(tx, voted, became)
   await makeAppProofs(tools, tx, done, { made, decision, votes: [...votes, vote], now })
-  return { activity: done, effects }
+  return { activity: done, isNews: true, effects }
 }
 
 /** Unstated: one rejection by a user who may vote is final, also by the submitter (docs/protocol/activities.md#votes). */
@@ -179,7 +183,8 @@ async function reject(
     castAt: now,
     behind: votes,
   })
-  return { activity: await updateActivity(tx, activity, { status: 'ACTIVITY_STATUS_REJECTED', updated_at: now }) }
+  const rejected = await updateActivity(tx, activity, { status: 'ACTIVITY_STATUS_REJECTED', updated_at: now })
+  return { activity: rejected, isNews: true }
 }
 
 /** Records a vote with what was stamped and gives its row, and what the policies made of it: nothing was run for a rejection. */

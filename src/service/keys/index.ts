@@ -3,7 +3,15 @@
  * key pairs.
  */
 export { prepareRotatingKeys } from './rotating-keys.ts'
-export { accountKeyPlace, authProxyKeyPlace, mnemonicPlace, privateKeyPlace, secretPlace } from './sealed-places.ts'
+export {
+  accountKeyPlace,
+  authProxyKeyPlace,
+  mnemonicPlace,
+  privateKeyPlace,
+  secretPlace,
+  webhookBodyPlace,
+} from './sealed-places.ts'
+export { isSealedText, openText, sealText } from './sealed-text.ts'
 export { createSealing, type SealedPlace, type Sealing } from './sealing.ts'
 export {
   createKeyPair,

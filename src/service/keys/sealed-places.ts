@@ -20,6 +20,11 @@ export function secretPlace(secretId: string): SealedPlace {
   return { table: 'secrets', id: secretId, column: 'sealed_secret' }
 }
 
+/** Where the body of a webhook that tells of a secret request stands sealed, also once its delivery was given up. */
+export function webhookBodyPlace(eventId: string): SealedPlace {
+  return { table: 'webhook_deliveries', id: eventId, column: 'body' }
+}
+
 /** Where the key of an organization's authentication proxy stands sealed. */
 export function authProxyKeyPlace(organizationId: string): SealedPlace {
   return { table: 'auth_proxies', id: organizationId, column: 'sealed_private_key' }

@@ -1,5 +1,6 @@
 import { encodeUtf8 } from '../../encoding/index.ts'
 import { signDelivery } from '../../webhook/index.ts'
+import { openText, type Sealing, webhookBodyPlace } from '../keys/index.ts'
 import { type Answer, type FindWebhookPlace, post } from '../network/index.ts'
 import type { DueDelivery } from '../resources/webhook-endpoints/deliveries-store.ts'
 import type { WebhookKeys } from './signing-keys.ts'
@@ -12,6 +13,8 @@ export type Verdict =
 export interface AttemptTools {
   readonly clock: () => number
   readonly keys: WebhookKeys
+  /** For what was kept sealed. */
+  readonly sealing: Sealing
   readonly findPlace: FindWebhookPlace
 }
 
@@ -20,7 +23,7 @@ const WINDOW_MS = 300_000
 
 /** Makes one attempt to deliver, signed for this moment, by the URL and the addresses that it has now. */
 export async function attemptDelivery(
-  { clock, keys, findPlace }: AttemptTools,
+  { clock, keys, sealing, findPlace }: AttemptTools,
   delivery: DueDelivery,
   signal: AbortSignal,
 ): Promise<Verdict> {
@@ -29,7 +32,7 @@ export async function attemptDelivery(
     return { kind: 'failed', reason: `its URL ${place.rule}`, isFinal: place.kind === 'refused' }
   }
   const { event_id: eventId, event_type: eventType, organization_id: organizationId } = delivery
-  const body = encodeUtf8(delivery.body)
+  const body = encodeUtf8(openText(sealing.unseal, delivery.body, webhookBodyPlace(eventId)))
   const now = clock()
   const headers = keys.withKey((key) => signDelivery({ eventId, eventType, organizationId, body }, key, now))
   try {

@@ -17,16 +17,12 @@ import {
 } from '../resources/webhook-endpoints/deliveries-store.ts'
 import type { Lease, Transaction } from '../store/index.ts'
 import { type AttemptTools, attemptDelivery, type Verdict } from './attempt.ts'
-import { type ProducedEvent, recordEvent } from './events.ts'
+import { type ChangeOf, type ProducedEvent, recordEvent } from './events.ts'
 import { pauseAfter } from './schedule.ts'
 
 export interface Outbox {
-  /** Writes the event of a change in the change's own transaction; `wake` once that is committed. */
-  record<Type extends ProducedEvent>(
-    tx: Transaction,
-    eventType: Type,
-    changed: Parameters<typeof recordEvent<Type>>[2],
-  ): Promise<void>
+  /** Writes the event of a change in the change's own transaction, and says whether anybody is told; `wake` once that is committed. */
+  record<Type extends ProducedEvent>(tx: Transaction, eventType: Type, changed: ChangeOf<Type>): Promise<boolean>
   /** Looks for new events at once. */
   wake(): void
   /** How many attempts have ended in which way since the start. */
@@ -40,6 +36,8 @@ export interface OutboxTools extends AttemptTools {
   readonly lease: Lease
   readonly randomBytes: RandomBytes
   readonly logger: Logger
+  /** Whether subscriptions choose by their filters. */
+  readonly appliesFilters: boolean
 }
 
 /** The log line of an attempt. */
@@ -71,8 +69,9 @@ const NOTHING: ReadonlySet<string> = new Set()
 
 /** Starts delivering. */
 export function createOutbox(tools: OutboxTools): Outbox {
-  const { lease, clock, randomBytes, logger } = tools
+  const { lease, clock, randomBytes, logger, sealing, appliesFilters } = tools
   const { database } = lease
+  const recording = { newId: () => newUuid(randomBytes), seal: sealing.seal, appliesFilters }
   const lanes = new Map<string, Set<string>>()
   const running = new Set<Promise<void>>()
   const closing = new AbortController()
@@ -135,7 +134,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
   }
 
   async function note(delivery: DueDelivery, verdict: Verdict, said: Said): Promise<void> {
-    const { event_id, organization_id, endpoint_id, event_type } = delivery
+    const { event_id, organization_id, endpoint_id, event_type, subject, body } = delivery
     if (verdict.kind === 'delivered') {
       await database.write((tx) => deleteWebhookDelivery(tx, event_id))
       outcomes.delivered += 1
@@ -151,7 +150,8 @@ export function createOutbox(tools: OutboxTools): Outbox {
       outcomes['to be tried again'] += 1
       return logger.info('webhook failed and is tried again', { ...said, reason, pauseMs })
     }
-    const failure = { event_id, organization_id, endpoint_id, event_type, host, attempts, reason, failed_at: now }
+    const about = { event_id, organization_id, endpoint_id, event_type, subject, body }
+    const failure = { ...about, host, attempts, reason, failed_at: now }
     await database.write(async (tx) => {
       // It may have been dropped meanwhile, with its endpoint.
       if (await deleteWebhookDelivery(tx, event_id)) await insertWebhookFailure(tx, failure)
@@ -166,7 +166,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
   }
 
   return {
-    record: (tx, eventType, changed) => recordEvent(tx, eventType, changed, () => newUuid(randomBytes)),
+    record: (tx, eventType, changed) => recordEvent(tx, eventType, changed, recording),
     wake: loop.wake,
     outcomes: () => ({ ...outcomes }),
     async close() {

@@ -3,11 +3,10 @@ import { encodeHex } from '../../encoding/index.ts'
 import type { JsonObject, Wire } from '../../protocol/index.ts'
 import { findBillingOrganization } from '../resources/organizations/store.ts'
 import type { SendRow } from '../resources/sends/store.ts'
-import type { Transaction } from '../store/index.ts'
-import type { WebhookEvent } from './event.ts'
+import { bodyOf, type Producer } from './event.ts'
 
 /** Tells the billing organization the new status of a send (docs/protocol/webhooks.md#status-of-sends). */
-export async function produceSendStatus(tx: Transaction, send: SendRow): Promise<WebhookEvent> {
+export const produceSendStatus: Producer<SendRow> = async (tx, send) => {
   const { id, organization_id, activity_id, caip2, status, hash, failure, updated_at } = send
   const organizationId = await findBillingOrganization(tx, organization_id)
   const body: JsonObject = {
@@ -25,7 +24,8 @@ export async function produceSendStatus(tx: Transaction, send: SendRow): Promise
       ...(failure === null ? {} : { error: toErrorOfEvent(JSON.parse(failure) as Wire.TxError) }),
     },
   }
-  return { organizationId, body, at: updated_at }
+  const facts = { organizationIds: organization_id, addresses: send.sender, caip2 }
+  return { organizationIds: [organizationId], at: updated_at, facts, write: bodyOf(body) }
 }
 
 /** As `get_send_transaction_status` has it, without the copy of the chain of calls that it keeps for older clients. */

@@ -32,6 +32,7 @@ import { tokensOfSignUps } from './migrations/tokens-of-sign-ups.ts'
 import { verificationTokens } from './migrations/verification-tokens.ts'
 import { votesByActivity } from './migrations/votes-by-activity.ts'
 import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
+import { webhooksOfFeatures } from './migrations/webhooks-of-features.ts'
 import type { Schema } from './schema.ts'
 
 /** Gives the organization's policies a new version after `event`; `row` is OLD or NEW. */
@@ -174,6 +175,7 @@ export const MIGRATIONS: readonly Migration[] = [
   keysOfInvitations,
   evaluationsOfVotes,
   sharedDatabases,
+  webhooksOfFeatures,
 ]
 
 /**

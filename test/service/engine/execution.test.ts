@@ -79,7 +79,12 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     decoder: createDecoder(),
     oidc: { verify: async () => undefined },
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
-    effects: { wakeSender: () => void woken.push('sender'), wakeMessenger: () => undefined },
+    effects: {
+      wakeSender: () => void woken.push('sender'),
+      wakeMessenger: () => undefined,
+      wakeOutbox: () => undefined,
+    },
+    tellActivity: async () => false,
     messages: readMessageRules({}),
     outside: {
       checkWebhookUrl: async () => undefined,

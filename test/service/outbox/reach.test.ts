@@ -2,9 +2,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createListener } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { randomBytes } from '../../../src/crypto/index.ts'
+import { createSealing } from '../../../src/service/keys/index.ts'
 import { createWebhookUrlRules } from '../../../src/service/network/webhook-url.ts'
 import { attemptDelivery } from '../../../src/service/outbox/attempt.ts'
 import type { DueDelivery } from '../../../src/service/resources/webhook-endpoints/deliveries-store.ts'
+import { Secret } from '../../../src/telemetry/index.ts'
 import { Refused, startTestService, type TestService } from '../harness.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -64,7 +67,9 @@ const delivery = (url: string): DueDelivery => ({
   event_id: 'event',
   organization_id: 'organization',
   endpoint_id: 'endpoint',
+  position: 1,
   event_type: 'SEND_TRANSACTION_STATUS_UPDATES',
+  subject: null,
   body: '{}',
   attempts: 0,
   next_attempt_at: 0,
@@ -77,7 +82,8 @@ const keys = {
     use({ keyId: 'key', seed: new Uint8Array(32).fill(7) }),
 }
 function attempt(url: string, rules: ReturnType<typeof createWebhookUrlRules>) {
-  const tools = { clock: () => 1_750_000_000_000, keys, findPlace: rules.findPlace }
+  const sealing = createSealing(new Secret(new Uint8Array(32)), randomBytes)
+  const tools = { clock: () => 1_750_000_000_000, keys, sealing, findPlace: rules.findPlace }
   return attemptDelivery(tools, delivery(url), new AbortController().signal)
 }
 

@@ -88,7 +88,14 @@ describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () =
           for (let n = 0; n < count; n++) {
             await insertWebhookDelivery(tx, {
               ...{ event_id: `event ${told++}`, organization_id: one.organizationId, endpoint_id: endpointId },
-              ...{ event_type: SEND_STATUS, body: '{}', attempts: 0, next_attempt_at: 1, created_at: Date.now() },
+              ...{
+                event_type: SEND_STATUS,
+                subject: null,
+                body: '{}',
+                attempts: 0,
+                next_attempt_at: 1,
+                created_at: Date.now(),
+              },
             })
           }
         })

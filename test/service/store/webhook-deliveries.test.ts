@@ -6,12 +6,18 @@ import {
   listDeliveryFronts,
   listDueDeliveries,
 } from '../../../src/service/resources/webhook-endpoints/deliveries-store.ts'
-import { webhookEndpointTable } from '../../../src/service/resources/webhook-endpoints/store.ts'
+import { deleteWebhookEndpoint, webhookEndpointTable } from '../../../src/service/resources/webhook-endpoints/store.ts'
 import { openDatabase } from '../../../src/service/store/index.ts'
 
 const made = { created_at: 1, updated_at: 1 }
 const of = (endpoint_id: string) =>
-  ({ organization_id: 'o', endpoint_id, event_type: 'SEND_TRANSACTION_STATUS_UPDATES' }) as const
+  ({
+    organization_id: 'o',
+    endpoint_id,
+    event_type: 'SEND_TRANSACTION_STATUS_UPDATES',
+    subject: null,
+    body: '{}',
+  }) as const
 
 async function openWithEndpoints(...ids: readonly string[]) {
   const database = openDatabase(':memory:', { now: 1 })
@@ -42,7 +48,7 @@ test('webhook deliveries: each endpoint’s first, of those that are active, and
       ['b', 5],
       ['paused', 1],
     ] as const) {
-      const row = { event_id: `${endpoint}${due}`, body: '{}', attempts: 0, next_attempt_at: due, created_at: 1 }
+      const row = { event_id: `${endpoint}${due}`, attempts: 0, next_attempt_at: due, created_at: 1 }
       await insertWebhookDelivery(tx, { ...of(endpoint), ...row })
     }
     const due = await listDueDeliveries(tx, 'a', { now: 20, limit: 8 })
@@ -69,7 +75,7 @@ test('webhook deliveries: of those that were given up the newest thousand are re
     }
     const all = () => tx.selectFrom('webhook_failures').select('failed_at').orderBy('position').execute()
     const before = await all()
-    await webhookEndpointTable.delete(tx, 'o', ['a'])
+    await deleteWebhookEndpoint(tx, 'o', 'a')
     return [before, await all()] as const
   })
   expect([kept.length, kept[0]!.failed_at, kept.at(-1)!.failed_at]).toEqual([1_000, 10, 1_009])

@@ -5,6 +5,7 @@ import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { requireDistinct, requireUsers } from '../require.ts'
 import { listUsers } from '../users/store.ts'
 import { checkWaysIn } from '../users/ways-in.ts'
+import { forgetWebhooksOfFeature } from '../webhook-endpoints/store.ts'
 import { deleteFeatures, listFeatures, upsertFeature } from './features-store.ts'
 import { replaceAllowedOrigins } from './origins-store.ts'
 import { setQuorum } from './quorum-store.ts'
@@ -81,6 +82,7 @@ const removeOrganizationFeature: TypedHandler<
   },
   async execute(context, { name }) {
     await deleteFeatures(context.tx, context.organizationId, namesOf(name))
+    if (name === 'FEATURE_NAME_WEBHOOK') await forgetWebhooksOfFeature(context.tx, context.organizationId)
     return { features: await readFeatures(context) }
   },
 }

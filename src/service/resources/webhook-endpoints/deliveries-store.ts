@@ -1,15 +1,20 @@
-import type { Generated } from 'kysely'
+import { type Generated, type Selectable, sql } from 'kysely'
 import type { WebhookEventType } from '../../../webhook/index.ts'
 import { prepare, type Transaction } from '../../store/index.ts'
 
 /** A delivery that waits: an event and the endpoint that is to get it, written in the transaction of the change that it reports. */
 export interface WebhookDeliveryRow {
+  /** In the order in which they were written; the database gives it. */
+  position: Generated<number>
   event_id: string
   /** The owner of the endpoint. */
   organization_id: string
+  /** The endpoint; or the organization itself, for the URL of its feature `FEATURE_NAME_WEBHOOK`. */
   endpoint_id: string
   event_type: WebhookEventType
-  /** JSON as it is sent, byte for byte at every attempt. */
+  /** Of what is about one thing, first attempts are made in order; null where none is kept. */
+  subject: string | null
+  /** JSON as it is sent, byte for byte at every attempt; sealed where it tells of a secret request. */
   body: string
   /** How many were made and failed. */
   attempts: number
@@ -25,6 +30,9 @@ export interface WebhookFailureRow {
   organization_id: string
   endpoint_id: string
   event_type: WebhookEventType
+  subject: string | null
+  /** As in the delivery; null where it was too long to be kept, or given up before bodies were. */
+  body: string | null
   /** With its port; the rest of the URL may hold a secret of its owner. */
   host: string
   attempts: number
@@ -42,7 +50,15 @@ declare module '../../store/schema.ts' {
 /** How many events that were given up are remembered: the newest, of all endpoints. */
 const MOST_FAILURES = 1_000
 
-const insert = prepare((tx, row: WebhookDeliveryRow) => tx.insertInto('webhook_deliveries').values(row))
+/** Characters of a body that is remembered with them. */
+const MOST_OF_BODY = 65_536
+
+const FEATURE = 'FEATURE_NAME_WEBHOOK'
+
+/** A delivery before it has its place. */
+export type NewDelivery = Omit<WebhookDeliveryRow, 'position'>
+
+const insert = prepare((tx, row: NewDelivery) => tx.insertInto('webhook_deliveries').values(row))
 // One step into the index for each endpoint, however much is waiting.
 const fronts = prepare((tx, of: { isActive: number }) =>
   tx
@@ -54,17 +70,49 @@ const fronts = prepare((tx, of: { isActive: number }) =>
         .whereRef('endpoint_id', '=', 'webhook_endpoints.id')
         .as('next_attempt_at'),
     ])
-    .where('is_active', '=', of.isActive),
+    .where('is_active', '=', of.isActive)
+    .unionAll(
+      tx
+        .selectFrom('features')
+        .select(({ selectFrom }) => [
+          'features.organization_id as endpoint_id',
+          selectFrom('webhook_deliveries')
+            .select(({ fn }) => fn.min('next_attempt_at').as('first'))
+            .whereRef('endpoint_id', '=', 'features.organization_id')
+            .as('next_attempt_at'),
+        ])
+        .where('features.name', '=', sql.lit(FEATURE)),
+    ),
 )
 const due = prepare((tx, of: { endpointId: string; now: number; limit: number }) =>
   tx
     .selectFrom('webhook_deliveries')
-    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
+    .leftJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
+    .leftJoin('features', (join) =>
+      join
+        .onRef('features.organization_id', '=', 'webhook_deliveries.endpoint_id')
+        .on('features.name', '=', sql.lit(FEATURE)),
+    )
     .selectAll('webhook_deliveries')
-    .select('webhook_endpoints.url')
+    .select(({ fn }) => fn.coalesce('webhook_endpoints.url', 'features.value').as('url'))
     .where('endpoint_id', '=', of.endpointId)
     .where('next_attempt_at', '<=', of.now)
+    // The first attempt about a thing waits for the first attempts before it, and for no other.
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('webhook_deliveries as earlier')
+            .select('earlier.position')
+            .whereRef('earlier.endpoint_id', '=', 'webhook_deliveries.endpoint_id')
+            .whereRef('earlier.subject', '=', 'webhook_deliveries.subject')
+            .whereRef('earlier.position', '<', 'webhook_deliveries.position')
+            .where('earlier.attempts', '=', sql.lit(0))
+            .where('earlier.subject', 'is not', null),
+        ),
+      ),
+    )
     .orderBy('next_attempt_at')
+    .orderBy('webhook_deliveries.position')
     .limit(of.limit),
 )
 const remove = prepare((tx, of: { eventId: string }) =>
@@ -72,7 +120,7 @@ const remove = prepare((tx, of: { eventId: string }) =>
 )
 
 /** Adds an event that an endpoint is to be told of. */
-export async function insertWebhookDelivery(tx: Transaction, row: WebhookDeliveryRow): Promise<void> {
+export async function insertWebhookDelivery(tx: Transaction, row: NewDelivery): Promise<void> {
   await insert(tx, row)
 }
 
@@ -87,9 +135,7 @@ export async function listDeliveryFronts(
 }
 
 /** An event that is due, and where it goes. */
-export interface DueDelivery extends WebhookDeliveryRow {
-  readonly url: string
-}
+export type DueDelivery = Selectable<WebhookDeliveryRow> & { readonly url: string }
 
 /** Reads what an endpoint is to be told by now, what was due first. */
 export async function listDueDeliveries(
@@ -97,7 +143,7 @@ export async function listDueDeliveries(
   endpointId: string,
   { now, limit }: { readonly now: number; readonly limit: number },
 ): Promise<DueDelivery[]> {
-  return due(tx, { endpointId, now, limit })
+  return (await due(tx, { endpointId, now, limit })) as DueDelivery[] // of these places, each has a URL
 }
 
 /** Notes an attempt that failed, and when the next one is due. */
@@ -117,7 +163,7 @@ export async function deleteWebhookDelivery(tx: Transaction, eventId: string): P
   return (await remove(tx, { eventId })).length > 0
 }
 
-/** Deletes the deliveries that wait for an endpoint. */
+/** Deletes the deliveries that wait for an endpoint, or for the URL of a feature by the id of its organization. */
 export async function deleteDeliveriesTo(tx: Transaction, organizationId: string, endpointId: string): Promise<void> {
   await tx
     .deleteFrom('webhook_deliveries')
@@ -126,9 +172,22 @@ export async function deleteDeliveriesTo(tx: Transaction, organizationId: string
     .execute()
 }
 
-/** Stores a delivery that was given up, and deletes the oldest beyond a number. */
+/** Deletes what was given up for an endpoint. */
+export async function deleteFailuresOf(tx: Transaction, organizationId: string, endpointId: string): Promise<void> {
+  await tx
+    .deleteFrom('webhook_failures')
+    .where('organization_id', '=', organizationId)
+    .where('endpoint_id', '=', endpointId)
+    .execute()
+}
+
+/** Stores a delivery that was given up, with its body unless that is long, and deletes the oldest beyond a number. */
 export async function insertWebhookFailure(tx: Transaction, row: Omit<WebhookFailureRow, 'position'>): Promise<void> {
-  await tx.insertInto('webhook_failures').values(row).execute()
+  const body = row.body !== null && row.body.length > MOST_OF_BODY ? null : row.body
+  await tx
+    .insertInto('webhook_failures')
+    .values({ ...row, body })
+    .execute()
   await tx
     .deleteFrom('webhook_failures')
     .where('position', '<=', ({ selectFrom }) =>

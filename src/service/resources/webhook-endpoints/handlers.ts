@@ -4,7 +4,7 @@ import type { HandlerContext } from '../../engine/index.ts'
 import { eventsOfParentsAlone, unsupportedEventType, WEBHOOK_LIMITS } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { findOrganization } from '../organizations/store.ts'
-import { updateWebhookEndpoint, type WebhookEndpointRow, webhookEndpointTable } from './store.ts'
+import { deleteWebhookEndpoint, updateWebhookEndpoint, type WebhookEndpointRow, webhookEndpointTable } from './store.ts'
 import { toWireWebhookEndpoint } from './wire.ts'
 
 const create: TypedHandler<Wire.CreateWebhookEndpointIntent, Wire.CreateWebhookEndpointResult> = {
@@ -61,7 +61,7 @@ const remove: TypedHandler<Wire.DeleteWebhookEndpointIntent, Wire.DeleteWebhookE
     await requireEndpoint(context, endpointId)
   },
   async execute({ tx, organizationId }, { endpointId }) {
-    await webhookEndpointTable.delete(tx, organizationId, [endpointId])
+    await deleteWebhookEndpoint(tx, organizationId, endpointId)
     return { endpointId }
   },
 }
