@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic } from '../diagnostics/index.ts'
 import { type Advice, lint, readForLint, rules } from '../policy/index.ts'
 import type { Address } from '../resources/index.ts'
 import type { Draft } from './build.ts'
-import { PLACEHOLDER, writtenExpressions } from './expressions.ts'
+import type { WrittenExpression } from './expressions.ts'
 import { suppressionsOf } from './suppressions.ts'
 
 const RULE = 'unknown-activity'
@@ -12,26 +12,32 @@ const ONLY = Object.fromEntries(rules.map(({ name, severity }) => [name, name ==
 const MAY_HOLD = /\bactivity\s*\.\s*(?:type|kind|resource|action)\b/
 
 /** Words for activities that no activity has, as `policy lint` finds them; a warning, since the API may know more of them. */
-export function checkActivityWords(drafts: readonly Draft[]): readonly Diagnostic[] {
+export function checkActivityWords(
+  expressions: readonly WrittenExpression[],
+  drafts: readonly Draft[],
+): readonly Diagnostic[] {
   // Policies that differ in the names they use alone have one text, with the same in place of each name.
   const known = new Map<string, readonly Advice[]>()
-  const found = drafts.flatMap((draft) =>
-    writtenExpressions(draft).flatMap(({ field, fill }) => {
-      const { text, locate } = fill(() => PLACEHOLDER)
-      if (!MAY_HOLD.test(text)) return []
-      const key = `${field} ${text}`
-      const expression = known.has(key) ? undefined : readForLint(field, text)
-      const policies = expression ? [{ name: '', effect: 'allow' as const, fields: { [field]: expression } }] : []
-      const advice = known.get(key) ?? lint({ policies, tags: [], users: [] }, ONLY)
-      known.set(key, advice)
-      return advice.map(({ at, message, help }) => {
-        const { start = 0, end = start } = 'tag' in at ? {} : at
-        const severity = 'warning' as const
-        return { draft, told: diagnostic(`lint/${RULE}`, message, locate(start, end), { severity, help }) }
-      })
-    }),
+  const found = expressions.flatMap(({ address, field, checked: { text, locate } }) => {
+    if (!MAY_HOLD.test(text)) return []
+    const key = `${field} ${text}`
+    const expression = known.has(key) ? undefined : readForLint(field, text)
+    const policies = expression ? [{ name: '', effect: 'allow' as const, fields: { [field]: expression } }] : []
+    const advice = known.get(key) ?? lint({ policies, tags: [], users: [] }, ONLY)
+    known.set(key, advice)
+    return advice.map(({ at, message, help }) => {
+      const { start = 0, end = start } = 'tag' in at ? {} : at
+      const severity = 'warning' as const
+      return { address, told: diagnostic(`lint/${RULE}`, message, locate(start, end), { severity, help }) }
+    })
+  })
+  const written = new Set(found.map(({ address }) => address))
+  const suppressed = new Set(
+    drafts
+      .filter((draft) => written.has(draft.resource.address) && isSuppressed(draft))
+      .map(({ resource }) => resource.address),
   )
-  return found.filter(({ draft }) => !isSuppressed(draft)).map(({ told }) => told)
+  return found.filter(({ address }) => !suppressed.has(address)).map(({ told }) => told)
 }
 
 function isSuppressed({ resource: { address, span, fieldSpans } }: Draft): boolean {

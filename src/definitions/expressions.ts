@@ -6,17 +6,16 @@ import { parseTemplate } from './template.ts'
 import type { ScalarTree } from './tree.ts'
 
 /** Stands for a live id while an expression is checked: all ids are UUIDs, and which one it is changes nothing. */
-export const PLACEHOLDER = '00000000-0000-4000-8000-000000000000'
+const PLACEHOLDER = '00000000-0000-4000-8000-000000000000'
 
 /** Checks the expressions of policies; what is found is reported at its place in the YAML file. */
-export function checkExpressions(drafts: readonly Draft[]): readonly Diagnostic[] {
+export function checkExpressions(expressions: readonly WrittenExpression[]): readonly Diagnostic[] {
   // Policies that differ in the names they use alone have one text, with the same in place of each name.
-  const checked = new Map<string, readonly PolicyProblem[]>()
-  return drafts.flatMap(writtenExpressions).flatMap(({ field, fill }) => {
-    const { text, locate } = fill(() => PLACEHOLDER)
+  const known = new Map<string, readonly PolicyProblem[]>()
+  return expressions.flatMap(({ field, checked: { text, locate } }) => {
     const key = `${field} ${text}`
-    const problems = checked.get(key) ?? checkText(field, text)
-    checked.set(key, problems)
+    const problems = known.get(key) ?? checkText(field, text)
+    known.set(key, problems)
     return problems.flatMap(({ code, severity, message, start, end, help }) => {
       const span = locate(start, end)
       return code === 'policy/constant' && comesFromOutside(span)
@@ -38,6 +37,8 @@ export interface WrittenExpression {
   /** The whole text in its file. */
   readonly span: Span
   readonly fill: (idOf: (address: Address) => string) => FilledExpression
+  /** As it is checked, with one id in place of each reference. */
+  readonly checked: FilledExpression
 }
 
 export interface FilledExpression {
@@ -50,9 +51,9 @@ export interface FilledExpression {
 export function writtenExpressions({ resource, expressions }: Draft): readonly WrittenExpression[] {
   return Object.entries(expressions).flatMap(([name, scalar]) => {
     const field = kinds[resource.kind].fields[name]?.expression
-    return field === undefined
-      ? []
-      : [{ address: resource.address, field, span: scalar.span, fill: (idOf) => fillExpression(scalar, idOf) }]
+    if (field === undefined) return []
+    const fill: WrittenExpression['fill'] = (idOf) => fillExpression(scalar, idOf)
+    return [{ address: resource.address, field, span: scalar.span, fill, checked: fill(() => PLACEHOLDER) }]
   })
 }
 

@@ -22,7 +22,7 @@ import {
 import { checkActivityWords } from './activity-words.ts'
 import { type AddressBook, readAddressBook } from './address-book.ts'
 import { type Assets, readAssets } from './assets.ts'
-import { buildResources, checkDraft, checkLabel, type Draft, managedKinds } from './build.ts'
+import { buildResources, checkDraft, checkLabel, managedKinds } from './build.ts'
 import { checkSchema } from './check-schema.ts'
 import { checkRenames, checkSharedCredentials, checkUses } from './checks.ts'
 import { checkEarlyAccess } from './early-access.ts'
@@ -125,7 +125,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     sources: [outer, ...nested].flatMap(({ sources }) => sources),
     addressBook: loaded.addressBook ?? {},
     assets: loaded.assets ?? {},
-    expressions: loaded.drafts.flatMap(writtenExpressions),
+    expressions: loaded.expressions,
     vars: defaults.vars,
     folders: outer.folders,
     nested: names.flatMap(({ name, entry }) => {
@@ -151,7 +151,7 @@ async function loadAlone(
     sources: folder.sources,
     addressBook: loaded.addressBook ?? {},
     assets: loaded.assets ?? {},
-    expressions: loaded.drafts.flatMap(writtenExpressions),
+    expressions: loaded.expressions,
     vars: {},
     folders: [],
     nested: [],
@@ -205,7 +205,7 @@ interface Place extends LoadOptions {
 /** The definitions of one organization; its content is absent when its name or id is not known. */
 interface Loaded {
   readonly content?: Omit<Desired, 'digest' | 'subOrganizations'>
-  readonly drafts: readonly Draft[]
+  readonly expressions: readonly WrittenExpression[]
   readonly diagnostics: readonly Diagnostic[]
   /** How its parent sees it. */
   readonly seen?: Resource
@@ -219,7 +219,7 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
   const fate = readFate(nested)
   if (isNested && fate.tombstone) {
     // What it holds goes with it, so nothing else of it is looked at.
-    return { drafts: [], diagnostics: [], ...(nested.name ? { content: tombstone(nested.name, fate) } : {}) }
+    return { expressions: [], diagnostics: [], ...(nested.name ? { content: tombstone(nested.name, fate) } : {}) }
   }
   const diagnostics: Diagnostic[] = []
   const files = trees.map((tree) => {
@@ -235,14 +235,14 @@ async function loadOne({ trees, complete }: ReadFolder, nested: Nested, place: P
   const named = await readNamedFiles(files, { folder, reader })
   const {
     content,
-    drafts,
+    expressions,
     addressBook,
     assets,
     diagnostics: found,
   } = assemble(files, { texts: named.texts, complete, policiesOnly, ...(isNested ? { nested } : {}) })
   const all = [...diagnostics, ...named.diagnostics, ...found]
   return {
-    drafts,
+    expressions,
     diagnostics: all,
     ...(addressBook ? { addressBook } : {}),
     ...(assets ? { assets } : {}),
@@ -328,13 +328,14 @@ function assemble(
   },
 ): Loaded {
   const { drafts, diagnostics: faults } = buildResources(files, texts)
+  const expressions = drafts.flatMap(writtenExpressions)
   const diagnostics = [
     ...faults,
     ...drafts.flatMap(checkDraft),
     ...drafts.flatMap(({ resource }) => checkLabel(resource)),
-    ...checkExpressions(drafts),
+    ...checkExpressions(expressions),
   ]
-  if (!complete) return { drafts, diagnostics: [...diagnostics, ...checkSeen(files, diagnostics)] }
+  if (!complete) return { expressions, diagnostics: [...diagnostics, ...checkSeen(files, diagnostics)] }
   const organization = nested ? readNested(files, nested) : readOrganization(files)
   const limits = readLimits(files)
   const { forget, diagnostics: wrongForget } = readForget(files, drafts)
@@ -346,16 +347,16 @@ function assemble(
     ...wrongForget,
     ...wrong,
     ...wrongAssets,
-    ...checkLookAlikes(drafts, { receivers, assets: tokens }),
+    ...checkLookAlikes(drafts, { receivers, assets: tokens, expressions }),
     ...checkUses(drafts),
     ...checkRenames(drafts),
     ...checkSharedCredentials(drafts),
     // Where policies alone are looked at, a linter says it.
-    ...(policiesOnly ? [] : [...checkActivityWords(drafts), ...checkEarlyAccess(drafts, files)]),
+    ...(policiesOnly ? [] : [...checkActivityWords(expressions, drafts), ...checkEarlyAccess(drafts, files)]),
   )
   diagnostics.push(...checkSeen(files, diagnostics))
   const { name, id } = policiesOnly ? { name: '', id: '', ...defined(organization) } : organization
-  if (name === undefined || id === undefined) return { drafts, diagnostics }
+  if (name === undefined || id === undefined) return { expressions, diagnostics }
   const content = {
     organization: name,
     organizationId: id,
@@ -364,7 +365,7 @@ function assemble(
     ...(Object.keys(limits.deletes).length === 0 ? {} : { deleteLimits: limits.deletes }),
     ...(forget.length === 0 ? {} : { forget }),
   }
-  return { content, drafts, diagnostics, addressBook, assets }
+  return { content, expressions, diagnostics, addressBook, assets }
 }
 
 /** Which sub-organization the files describe, and that they say enough to make it. */

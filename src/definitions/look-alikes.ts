@@ -10,17 +10,24 @@ import {
 import { kinds, scopedNames } from '../resources/index.ts'
 import { OWN_WALLET } from './address-book.ts'
 import type { Draft } from './build.ts'
-import { writtenExpressions } from './expressions.ts'
+import type { WrittenExpression } from './expressions.ts'
 import type { WrittenName } from './names.ts'
 import { childOf, type MapEntry, textOf } from './tree.ts'
 
 /** A name with its place, and the kind that it names: `wallet`. */
 type Named = WrittenName & { readonly what: string }
 
+/** What has addresses of chains in it. */
+interface Addressed {
+  readonly receivers: readonly MapEntry[]
+  readonly assets: readonly MapEntry[]
+  readonly expressions: readonly WrittenExpression[]
+}
+
 /** Names that look alike: of resources, of the address book and of the assets. Both may be meant, so these are warnings. */
 export function checkLookAlikes(
   drafts: readonly Draft[],
-  { receivers, assets }: { readonly receivers: readonly MapEntry[]; readonly assets: readonly MapEntry[] },
+  { receivers, assets, expressions }: Addressed,
 ): readonly Diagnostic[] {
   const resources = drafts.map(({ resource }) => resource).filter(({ tombstone }) => !tombstone)
   const own = scopedNames(resources).map(({ scope, name, of: { kind, span, fieldSpans } }) => {
@@ -32,7 +39,7 @@ export function checkLookAlikes(
   return [
     ...warnings([...own, ...named(receivers, 'receiver'), ...named(assets, 'asset')]),
     ...checkWalletNames(drafts, receivers),
-    ...checkAddresses(drafts, { receivers, assets }),
+    ...checkAddresses({ receivers, assets, expressions }),
   ]
 }
 
@@ -40,10 +47,7 @@ export function checkLookAlikes(
  * Addresses that begin and end alike: of receivers and assets, and those that policies name. One of the two is there to be taken
  * for the other, which a person who reads a change would have to see.
  */
-function checkAddresses(
-  drafts: readonly Draft[],
-  { receivers, assets }: { readonly receivers: readonly MapEntry[]; readonly assets: readonly MapEntry[] },
-): readonly Diagnostic[] {
+function checkAddresses({ receivers, assets, expressions }: Addressed): readonly Diagnostic[] {
   const inBook = [
     ...receivers.map(({ key, value }) => ({ name: key, what: 'receiver', tree: value })),
     ...assets.map(({ key, value }) => ({ name: key, what: 'asset', tree: childOf(value, 'address') })),
@@ -51,8 +55,7 @@ function checkAddresses(
     const address = textOf(tree)
     return tree && address !== undefined ? [{ address, of: { ...of, span: tree.span } }] : []
   })
-  const inPolicies = drafts.flatMap(writtenExpressions).flatMap(({ address: policy, fill }) => {
-    const { text, locate } = fill(() => '')
+  const inPolicies = expressions.flatMap(({ address: policy, checked: { text, locate } }) => {
     return addressesIn(text).map((address) => {
       const at = text.indexOf(address)
       return { address, of: { name: policy, what: 'an address in', span: locate(at, at + address.length) } }
