@@ -52,7 +52,7 @@ export interface Planned {
   readonly desired: Desired
   readonly actual: Actual
   readonly lock: Lock
-  /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which is nobody else's. */
+  /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which no other machine knows. */
   readonly lockFolder: string
   readonly made: MadeByRuns
   /** Of the lock as it was read, where it is the same still: signed anew, it would be another file each time. */

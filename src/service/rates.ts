@@ -1,6 +1,6 @@
 /**
  * How many requests a second the service takes (docs/protocol/limits.md#requests-a-second): from one address, from one
- * sub-organization, and of those that make it ask a chain. Each is off unless it is set: a service of one's own has no
+ * sub-organization, and of those that make it ask a chain. Each is off unless it is set: a self-hosted service has no
  * plans to sell.
  */
 import { activities, apiError, queries } from '../protocol/index.ts'

@@ -2,7 +2,7 @@
  * Requests that hold the number and the code of a payment card. INVARIANT: neither is kept, sealed or not, nor anything that they
  * could be guessed from: number and code are struck out of the intent as soon as it was checked, of the bytes that were stamped a
  * note stays in the place, and the fingerprint is one under a key of this service, since a plain hash of the bytes would let
- * whoever knows the rest of them try out the digits (docs/protocol/organizations.md#billing).
+ * somebody who knows the rest of them try out the digits (docs/protocol/organizations.md#billing).
  */
 import type { JsonObject } from '../../protocol/index.ts'
 import type { Caller } from './caller.ts'

@@ -1,4 +1,4 @@
-/** Who may make a parent organization: whoever brings the enrolment secret of the service, which is never open without one. */
+/** Who may make a parent organization: a submitter with the enrolment secret of the service. Without a secret nobody may. */
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../crypto/index.ts'
 import { encodeUtf8 } from '../../encoding/index.ts'

@@ -120,7 +120,7 @@ async function readProxy({ tx, organizationId, newId, now }: HandlerContext): Pr
   return (await findAuthProxy(tx, organizationId)) ?? newAuthProxy(organizationId, { configId: newId(), now })
 }
 
-/** The proxy's user and policy, as far as they still exist: whoever is allowed to can delete them. */
+/** The proxy's user and policy, as far as they still exist: a user with the permission can delete them. */
 async function findParts({ tx, organizationId }: HandlerContext, { user_id, policy_id }: AuthProxyRow) {
   const [user] = user_id === null ? [] : await listUsers(tx, organizationId, [user_id])
   const policy = policy_id === null ? undefined : await policyTable.find(tx, organizationId, policy_id)

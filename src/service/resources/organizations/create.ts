@@ -1,5 +1,5 @@
 /**
- * Parent organizations, made and deleted (docs/protocol/organizations.md#parent-organizations). Whoever brings the enrolment secret
+ * Parent organizations, made and deleted (docs/protocol/organizations.md#parent-organizations). A submitter with the enrolment secret
  * of the service makes one; the engine asks for the secret before anything here runs.
  */
 import { apiError, type Wire } from '../../../protocol/index.ts'
