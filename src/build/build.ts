@@ -13,6 +13,8 @@ const ENTRIES = [
   'src/cli/main.ts',
   'src/scenarios/worker.ts',
   'src/service/work/thread.ts',
+  'src/testing/start-quorate.ts',
+  'src/testing/test-service.ts',
   'src/worker/payload-converter.ts',
 ]
 

@@ -44,5 +44,6 @@ export {
   saveLock,
 } from './plan-folder.ts'
 export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
+export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
 export { castVote, findActivity, listActivities, readFactors, shortCode } from './waiting.ts'

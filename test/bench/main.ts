@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>>
   sign: () => import('./sign.ts'),
   stamp: () => import('./stamp.ts'),
   submit: () => import('./submit.ts'),
+  testing: () => import('./testing.ts'),
   worst: () => import('./worst.ts'),
 }
 

@@ -18,10 +18,19 @@ describe('build', () => {
       'src/protocol/decoder.ts',
       'src/scenarios/play-suite.ts',
       'src/service/work/pool.ts',
+      'src/testing/start-quorate.ts',
       'src/worker/worker.ts',
     ])
     const built = readdirSync(dirname(builtMain())).filter((name) => !name.startsWith('part-'))
-    expect(built.sort()).toEqual(['main.js', 'payload-converter.js', 'thread.js', 'worker.js', 'workflow-bundle.cjs'])
+    expect(built.sort()).toEqual([
+      'main.js',
+      'payload-converter.js',
+      'start-quorate.js',
+      'test-service.js',
+      'thread.js',
+      'worker.js',
+      'workflow-bundle.cjs',
+    ])
   })
 
   test('schemas are compiled, so that a command needs no compiler', () => {

@@ -13,7 +13,9 @@ import {
   nudgeApply,
   type Place,
   reader,
+  type Survey,
   submitter,
+  surveyDefinitions,
 } from '../../operations/index.ts'
 import { hasChanges } from '../../plan/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
@@ -26,7 +28,6 @@ import { type DemoKey, demoKey } from '../demo-keys.ts'
 import { writeJson } from '../io.ts'
 import { planFolder, saveLock } from '../planning.ts'
 import { line } from '../screen.ts'
-import { type Survey, surveyDefinitions } from '../survey.ts'
 import { writeValues } from '../values.ts'
 import { renderActivity, viewActivity } from '../views/activity.ts'
 import { renderInForce } from '../views/operator.ts'

@@ -13,6 +13,7 @@ import { codes as scenariosCodes } from '../../scenarios/index.ts'
 import { SERVICE_CODES } from '../../service/index.ts'
 import { sessionCodes } from '../../session/index.ts'
 import { stampCodes } from '../../stamp/index.ts'
+import { testingCodes } from '../../testing/index.ts'
 import { workerCodes } from '../../worker/index.ts'
 import { cliCodes } from '../codes.ts'
 import { cell } from './cell.ts'
@@ -36,6 +37,7 @@ export const allCodes: Codes = {
   ...applyCodes,
   ...workerCodes,
   ...SERVICE_CODES,
+  ...testingCodes,
 }
 
 /** Renders the reference page of codes, `docs/errors.md`. */

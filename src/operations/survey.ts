@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, parseAllDocuments } from 'yaml'
 import { isTestFile, LOCK_FILE, readInside } from '../definitions/index.ts'
-import { assertFolder } from '../operations/index.ts'
+import { assertFolder } from './plan-folder.ts'
 
-/** Facts that `up` needs before definitions can be loaded: the outside values that they use, and their root users. */
+/** Facts of definitions before they can be loaded: the outside values that they use, and their root users. */
 export interface Survey {
   readonly organization?: string
-  /** The first member of the root quorum: who the embedded service's root user becomes. */
+  /** The first member of the root quorum: who a new service's root user becomes. */
   readonly rootUser?: string
   /** The variable in `id: ${env.NAME}`. */
   readonly idVariable?: string
