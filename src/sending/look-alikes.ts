@@ -5,8 +5,8 @@ import { type Directory, knownAddresses } from './order.ts'
 
 /** Says of an order which of its parties may be taken for another: a receiver for a wallet, or one name for its twin. */
 export function createPartyCheck(directory: Directory): (order: Pick<SendOrder, 'from' | 'to'>) => readonly string[] {
-  const { addressBook, wallets } = directory
-  const addresses = indexAddressLookAlikes(knownAddresses(directory))
+  const { addressBook, wallets, paid = [] } = directory
+  const addresses = indexAddressLookAlikes([...knownAddresses(directory), ...paid])
   const scope = 'party'
   const own = new Set(wallets.map(({ wallet }) => wallet.walletName))
   const index = indexLookAlikes([

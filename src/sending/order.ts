@@ -35,6 +35,8 @@ export interface Directory {
   readonly privateKeys: readonly string[]
   /** Addresses of all wallets, of whatever chain, which others may be taken for. */
   readonly ownAddresses?: readonly KnownAddress[]
+  /** Receivers of earlier sends that those of this one may be taken for, whatever they are called. */
+  readonly paid?: readonly KnownAddress[]
 }
 
 /** An address, and who has it, in words. */
@@ -237,18 +239,23 @@ export function knownAddresses({ addressBook, ownAddresses = [] }: Directory): r
 }
 
 /**
- * Refuses an address without a name that begins and ends like one that has a name: it comes out of a list of payments, into which
- * anybody can send something from an address of their choice (address poisoning).
+ * Refuses an address without a name that begins and ends like one that has a name, or that was paid before: it comes out of a
+ * list of payments, into which anybody can send something from an address of their choice (address poisoning).
  */
 function assertNoTwin(party: Receiver, directory: Directory): Receiver {
-  const known = knownAddresses(directory)
-  if (known.some(({ address }) => isSameAddress(address, party.address))) return party
-  const like = indexAddressLookAlikes(known).find(party.address)
-  if (!like) return party
-  throw usage(
-    addressDifference(party.address, like),
-    `if ${like.of} is meant, pay by that name; if this one is, give it a name of its own in \`addressBook\` of the definitions first`,
-  )
+  const { paid = [] } = directory
+  const { address } = party
+  for (const [known, pay] of [
+    [knownAddresses(directory), 'by that name'] as const,
+    [paid, 'the whole address above'] as const,
+  ]) {
+    if (known.some((one) => isSameAddress(one.address, address))) return party
+    const like = indexAddressLookAlikes(known).find(address)
+    if (!like) continue
+    const named = 'if this one is, give it a name of its own in `addressBook` of the definitions first'
+    throw usage(addressDifference(address, like), `if ${like.of} is meant, pay ${pay}; ${named}`)
+  }
+  return party
 }
 
 /** An address that was written as it is. */

@@ -10,6 +10,8 @@ import { forecastSend } from './forecast.ts'
 import { createPartyCheck } from './look-alikes.ts'
 import type { SendMeaning } from './meaning.ts'
 import { chainOf, type Directory, readDirectory } from './order.ts'
+import { readPaid } from './paid.ts'
+import type { ledgerOf } from './running.ts'
 
 /** Names of receivers and tokens, from definitions. */
 export type SendNames = Pick<Directory, 'addressBook' | 'assets'>
@@ -24,15 +26,29 @@ export interface Known {
   readonly partyCheck: ReturnType<typeof createPartyCheck>
 }
 
-/** Reads what orders are made from; `parties` are those whose accounts must be known (`partiesOf`). */
+/**
+ * Reads what orders are made from; `parties` are those whose accounts must be known (`partiesOf`), `receivers` those who are
+ * paid, as they were written.
+ */
 export async function readKnown(
   place: Place,
-  { names, parties }: { readonly names: SendNames; readonly parties: readonly string[] },
+  {
+    names,
+    parties,
+    receivers,
+    ledger,
+  }: {
+    readonly names: SendNames
+    readonly parties: readonly string[]
+    readonly receivers: readonly string[]
+    readonly ledger: ReturnType<typeof ledgerOf>['sends']
+  },
 ): Promise<Known> {
   const client = reader(place)
   const [named, actual] = await Promise.all([readDirectory(client, { ...names, parties }), readActual(client)])
   const { baseUrl, organizationId: id } = place
-  const directory = { ...named, ownAddresses: ownAddresses(actual) }
+  const paid = await readPaid(ledger, { receivers, organizationId: id, directory: named })
+  const directory = { ...named, ownAddresses: ownAddresses(actual), paid }
   const organization = { id, name: actual.organizationName, baseUrl }
   return {
     directory,

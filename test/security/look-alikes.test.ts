@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createPlanStore } from '../../activities/index.ts'
 import { lookAlikesOf, namesIn } from '../../src/cli/views/look-alikes.ts'
 import { printable } from '../../src/diagnostics/index.ts'
 import { renderConfusables } from '../../src/look-alikes/generate.ts'
@@ -13,7 +14,8 @@ import { CONFUSABLES } from '../../src/look-alikes/generated/confusables.gen.ts'
 import { difference, findLookAlikes } from '../../src/look-alikes/index.ts'
 import { KINDS, kinds } from '../../src/resources/index.ts'
 import { createPartyCheck } from '../../src/sending/look-alikes.ts'
-import { makeOrder } from '../../src/sending/order.ts'
+import { type Directory, makeOrder } from '../../src/sending/order.ts'
+import { readPaid } from '../../src/sending/paid.ts'
 import { environmentOf, quorate, testFolder, writeFiles } from '../cli/harness.ts'
 import { declare } from '../plan/organization.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
@@ -248,6 +250,44 @@ describe('look-alikes: a payment', () => {
     // Two rows of one batch.
     expect(check({ from: TREASURY, to: '0x7777000000000000000000000000000000007777' })).toEqual([])
     expect(check({ from: TREASURY, to: '0x7777000000000000000000000000000000017777' })).toHaveLength(1)
+  })
+
+  test('to an address that begins and ends like one that was paid before is refused, whatever that is called now', async () => {
+    const organization = { id: 'acme', name: 'acme', baseUrl: '' }
+    const make = (to: string, reference: string, given: Directory = directory) =>
+      makeOrder({ reference, from: TREASURY, to, amount: '1eth', chain: 'eip155:1' } as never, {
+        directory: given,
+        organization,
+        now: 0,
+      })
+    const paidBefore = EXCHANGE.toLowerCase()
+    const { sends: ledger } = createPlanStore(join(testFolder(), 'data', 'plans'))
+    const read = async (to: string, { id = organization.id } = {}) => {
+      const paid = await readPaid(ledger, { receivers: [to], organizationId: id, directory })
+      return { ...directory, paid }
+    }
+    await ledger.enter(make(paidBefore, 'INV-1'))
+    const renamed = { ...directory, addressBook: { gone: TWIN.replace('a1b2', 'c0de') } }
+    await ledger.enter(make('gone', 'INV-2', renamed))
+    const { sendId } = await ledger.enter(make(TWIN.replace('a1b2', 'beef'), 'INV-3'))
+    await ledger.putProgress({ sendId, reference: 'INV-3', state: 'rejected' })
+
+    const twin = await read(TWIN)
+    expect(() => make(TWIN, 'INV-4', twin)).toThrow(
+      `${TWIN} begins and ends like ${paidBefore} of the receiver of send INV-1, and differs from its character 7 on`,
+    )
+    const ofName = TWIN.replace('a1b2fff', 'c0de777')
+    const gone = await read(ofName)
+    expect(() => make(ofName, 'INV-4', gone)).toThrow('of the receiver of send INV-2, and differs')
+    // What was paid is paid again; what was rejected is no receiver, and that of another organization none of this one.
+    expect(make(paidBefore, 'INV-4', await read(paidBefore)).to).toBe(paidBefore)
+    expect(
+      make(TWIN.replace('a1b2fff', 'beef777'), 'INV-4', await read(TWIN.replace('a1b2fff', 'beef777'))),
+    ).toBeDefined()
+    expect(make(TWIN, 'INV-4', await read(TWIN, { id: 'other' })).to).toBe(TWIN)
+    const named = { ...twin, addressBook: { exchange2: TWIN } }
+    expect(make(TWIN, 'INV-4', named).to).toBe(TWIN)
+    expect(createPartyCheck(named)({ from: TREASURY, to: 'exchange2' })).toHaveLength(1)
   })
 
   test('from an account that is named like another of its wallet is shown so', () => {

@@ -55,7 +55,7 @@ async function takeItsPlace(input: CommandInput, kind: Replacement): Promise<Exi
   if (signed.isMined) throw notReplaceable(reference, 'it is in a block')
   const { from } = old.parameters as { readonly from: string }
   const make = ({ now }: { readonly now: number }) => makeReplacement(old, { kind, maxFee, signed, now })
-  return carryOut(input, place, await prepareSend(place, { names, parties: [from], make }))
+  return carryOut(input, place, await prepareSend(place, { names, parties: [from], receivers: [], ledger, make }))
 }
 
 /** On Solana nothing numbers the transactions of an account, so that none could take another's place. */

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
-import { assertNone, makeOrder, makeRequest, memberOf, partiesOf, prepareSend } from '../../sending/index.ts'
+import { assertNone, ledgerOf, makeOrder, makeRequest, memberOf, partiesOf, prepareSend } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { sendBatch } from '../sending/batch.ts'
@@ -8,7 +8,7 @@ import { readNames } from '../sending/names.ts'
 
 /** Sends one transaction under a reference and follows it to its end; a reference is sent once, however often it is asked. */
 export async function send(input: CommandInput): Promise<ExitCode> {
-  const { args, options } = input
+  const { args, options, settings } = input
   if (typeof options['batch'] === 'string') return sendBatch(input, options['batch'])
   assertNone(options, {
     names: ['skip-denied', 'stop-on-failure', 'resume', 'report', 'events'],
@@ -19,5 +19,7 @@ export async function send(input: CommandInput): Promise<ExitCode> {
   if (!names) return EXIT.error
   const request = makeRequest((name) => options[memberOf(name)])
   const make = (known: Parameters<typeof makeOrder>[1]) => makeOrder(request, known)
-  return carryOut(input, place, await prepareSend(place, { names, parties: partiesOf(request), make }))
+  const { sends: ledger } = ledgerOf(settings.dataDir)
+  const given = { names, parties: partiesOf(request), receivers: [request.to], ledger }
+  return carryOut(input, place, await prepareSend(place, { ...given, make }))
 }

@@ -93,17 +93,18 @@ async function prepare(
   // Without its columns no row can be read.
   if (file.diagnostics.some(({ code }) => code !== 'cli/csv-row')) return { diagnostics: file.diagnostics }
   const named = (row: FileRow, name: SendField) => row.cells.get(name)?.text ?? ''
-  const parties = file.rows.flatMap((row) => partiesOf({ from: named(row, 'from'), to: named(row, 'to') }))
-  const known = await readKnown(place, { names, parties: [...new Set(parties)] })
+  const receivers = file.rows.map((row) => named(row, 'to'))
+  const parties = file.rows.flatMap((row, index) => partiesOf({ from: named(row, 'from'), to: receivers[index]! }))
+  const { sends: ledger, batches } = ledgerOf(settings.dataDir)
+  const known = await readKnown(place, { names, parties: [...new Set(parties)], receivers, ledger })
   const client = reader(place)
-  const { rows, diagnostics } = await makeOrders(file, { known, client, ledger: ledgerOf(settings.dataDir).sends })
+  const { rows, diagnostics } = await makeOrders(file, { known, client, ledger })
   if (hasErrors(diagnostics)) return { diagnostics }
   await checkTokens(place, rows, known)
   const { organization, now } = known
   const orders = rows.map(({ order }) => order)
   const batchId = batchIdOf(organization.id, orders)
   const batch = { batchId, organization, file: basename(path), orderedAt: new Date(now).toISOString() }
-  const { batches } = ledgerOf(settings.dataDir)
   const stands = await batches.survey({ ...batch, rows: orders.map((order) => ({ line: 0, order })) })
   const standing = rows.map((row, index) => ({ ...row, state: stands[index]!.state }))
   const totals = await withFunds(sumUp(standing.filter(isOpen), known.directory), client)
