@@ -67,13 +67,15 @@ async function askHere(
   nonce: string,
 ): Promise<string> {
   const arrived = Promise.withResolvers<URL>()
+  const [pkceCodeVerifier, expectedState] = [oidc.randomPKCECodeVerifier(), oidc.randomState()]
   const page = await listenForBrowser('127.0.0.1', ({ method, url }) => {
     if (url.pathname !== '/callback' || method !== 'GET') return undefined
+    // Any page can lead the browser here: what does not come of this login does not end it.
+    if (url.searchParams.get('state') !== expectedState) return undefined
     arrived.resolve(url)
     return { status: 200, body: 'Done. Return to the terminal; this page can be closed.', type: 'text/plain' }
   })
   try {
-    const [pkceCodeVerifier, expectedState] = [oidc.randomPKCECodeVerifier(), oidc.randomState()]
     const asked = oidc.buildAuthorizationUrl(configuration, {
       redirect_uri: `${page.origin}/callback`,
       scope: SCOPE,

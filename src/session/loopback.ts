@@ -35,7 +35,8 @@ export async function listenForBrowser(
   handle: (request: PageRequest) => PageAnswer | undefined,
 ): Promise<Loopback> {
   const server = createServer((request, response) => {
-    void answer(request, response)
+    // Whoever goes away in the middle of a request, which any page can, ends nothing but it.
+    answer(request, response).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await new Promise<void>((resolve, reject) => {
@@ -46,13 +47,14 @@ export async function listenForBrowser(
   const origin = `http://${host}:${port}`
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const foreign = request.headers.host !== `${host}:${port}`
     const posted = request.method === 'POST'
-    const body = posted ? await readBody(request) : ''
-    const mayPost = !posted || (request.headers.origin === origin && body !== undefined)
     const url = URL.parse(request.url ?? '/', origin)
-    const found =
-      foreign || !mayPost || !url ? undefined : handle({ method: request.method ?? 'GET', url, body: body ?? '' })
+    const isOurs =
+      request.headers.host === `${host}:${port}` &&
+      url?.origin === origin &&
+      (!posted || request.headers.origin === origin)
+    const body = isOurs && posted ? await readBody(request) : ''
+    const found = !isOurs || body === undefined ? undefined : handle({ method: request.method ?? 'GET', url, body })
     const { status, body: text, type = 'text/html; charset=utf-8', headers = {} } = found ?? NOT_FOUND
     response.writeHead(status, {
       'content-type': type,
