@@ -48,10 +48,20 @@ export function parseAnyYaml(given: Source): ReturnType<typeof parseYaml> {
     (one) => one.code !== 'BAD_INDENT' || !faults.some((other) => other !== one && other.pos[0] === one.pos[0]),
   )
   const diagnostics = telling.map((error) => syntaxFault(error, source))
+  diagnostics.push(...checkDirective(source))
   if (diagnostics.length > 0) return { tree: undefined, source, diagnostics: diagnostics.slice(0, 5) }
   const builder = new TreeBuilder(source)
   const tree = builder.build(document.contents)
   return { tree, source, diagnostics: builder.diagnostics }
+}
+
+/** By a directive what stands below it means something else: `010` and `yes` in YAML 1.1. */
+function checkDirective(source: Source): readonly Diagnostic[] {
+  const [before = '', directive] = /^(?:\ufeff?[ \t]*(?:#.*)?\r?\n)*(%.*)/.exec(source.text) ?? []
+  if (directive === undefined) return []
+  const span = spanAt(source, before.length - directive.length, before.length)
+  const help = 'remove it: definitions are YAML 1.2'
+  return [diagnostic('definitions/syntax', 'a directive changes what is written below it', span, { help })]
 }
 
 function syntaxFault(error: YAMLError, source: Source): Diagnostic {
