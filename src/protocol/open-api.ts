@@ -1,8 +1,8 @@
-import { activities, queries } from './catalogue.ts'
+import { activities, proxyEndpoints, queries } from './catalogue.ts'
 import { checksInWords, type ValueType } from './checks.ts'
 import { TURNKEY_ERROR_CODES } from './grpc.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { QueryRow } from './rows.ts'
+import type { ProxyRow, QueryRow } from './rows.ts'
 import { closureOf } from './schema.ts'
 
 const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
@@ -28,7 +28,6 @@ export function openApiDocument(notServed: NotServed): JsonObject {
   const submits = Map.groupBy(Object.values(activities), ({ path }) => path)
   const messages = [...Object.values(activities).map(({ intent }) => intent), 'ActivityResponse']
   const exchanged = Object.values(queries).flatMap(({ request, response }) => [request, response])
-  const served = closureOf(...messages, ...exchanged)
   const paths = [
     ...[...submits].map(([path, rows]) => [path, { post: submitOperation(rows, notServed) }]),
     ...Object.values(queries).map((row) => [row.path, { post: queryOperation(row, notServed) }]),
@@ -47,11 +46,44 @@ export function openApiDocument(notServed: NotServed): JsonObject {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-Stamp' },
         passkey: { type: 'apiKey', in: 'header', name: 'X-Stamp-Webauthn' },
       },
-      schemas: {
-        Refusal: refusalSchema,
-        ...Object.fromEntries(Object.entries(served).map(([name, one]) => [name, forOpenApi(one as unknown as Json)])),
-      },
+      schemas: schemasOf(...messages, ...exchanged),
     },
+  }
+}
+
+/** Builds the OpenAPI 3.1 document of the authentication proxy. */
+export function authProxyDocument(): JsonObject {
+  const rows = Object.values(proxyEndpoints)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Authentication proxy',
+      version: '1',
+      description: 'For browsers: logins, codes and sign-ups for an organization, which the configuration id names.',
+    },
+    paths: Object.fromEntries(rows.map((row) => [row.path, { post: proxyOperation(row) }])),
+    components: { schemas: schemasOf(...rows.flatMap(({ request, response }) => [request, response])) },
+  }
+}
+
+function schemasOf(...names: readonly string[]): JsonObject {
+  const all = Object.entries(closureOf(...names))
+  return {
+    Refusal: refusalSchema,
+    ...Object.fromEntries(all.map(([name, one]) => [name, forOpenApi(one as unknown as Json)])),
+  }
+}
+
+function proxyOperation({ name, request, response }: ProxyRow): JsonObject {
+  const header = (called: string, required: boolean) => ({
+    ...{ name: called, in: 'header', required },
+    schema: { type: 'string' },
+  })
+  return {
+    operationId: name,
+    parameters: [header('X-Auth-Proxy-Config-Id', true), header('X-Captcha-Token', false)],
+    requestBody: { required: false, ...content(ref(request)) },
+    responses: answers(response, []),
   }
 }
 

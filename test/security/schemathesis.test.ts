@@ -1,14 +1,14 @@
 /**
- * Schemathesis over the description that the service serves, as it serves it: every answer is as described, and none is a
- * 5xx but a declared 501. Its Python environment is made by `.ci/run`.
+ * Schemathesis over the descriptions that the service and the authentication proxy serve, as they serve them: every answer is
+ * as described, and none is a 5xx but a declared 501. Its Python environment is made by `.ci/run`.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, onTestFinished, test } from 'vitest'
-import { startProcess } from '../service/process.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readClient, type ServingProcess, startProcess } from '../service/process.ts'
 
 const VENV = 'quorate/schemathesis-4.32.5'
 const tool = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), VENV, 'bin/schemathesis')
@@ -22,75 +22,90 @@ const CHECKS = [
   'response_schema_conformance',
 ]
 
-test.skipIf(!existsSync(tool))(
-  'schemathesis: every answer is as the served description says',
-  { timeout: 300_000 },
-  async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'quorate-schemathesis-'))
-    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
-    const service = await startProcess(dataDir)
-    onTestFinished(() => service.end('SIGTERM'))
-    const report = join(dataDir, 'report.ndjson')
-    const settings = ['--config-file', join(folder, 'schemathesis.toml')]
-    const bounds = [
-      '--phases',
-      'fuzzing',
-      '--max-examples',
-      '4',
-      '--seed',
-      '11',
-      '--no-shrink',
-      '--continue-on-failure',
-    ]
-    const generation = ['--generation-with-security-parameters', 'false', '--generation-database', 'none']
-    const { stdout } = await promisify(execFile)(
-      tool,
-      [
-        ...settings,
-        'run',
-        `${service.url}/openapi.json`,
-        ...['--checks', CHECKS.join(',')],
-        ...bounds,
-        ...generation,
-        ...['--suppress-health-check', 'all', '--report', 'ndjson', '--report-ndjson-path', report, '--no-color'],
-      ],
-      {
-        // It keeps what it learned of the service where it runs.
-        cwd: dataDir,
-        env: {
-          PATH: process.env['PATH'],
-          PYTHONPATH: folder,
-          PYTHONDONTWRITEBYTECODE: '1',
-          SCHEMATHESIS_HOOKS: 'hooks',
-          QUORATE_BASE_URL: service.url,
-          QUORATE_BOOTSTRAP: join(dataDir, 'bootstrap.json'),
-        },
-        maxBuffer: 64 * 1024 * 1024,
-      },
-    ).catch((error: { stdout: string; stderr: string }) => {
-      throw new Error(`${error.stdout}\n${error.stderr}`)
-    })
-    const events = readFileSync(report, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, Scenario>)
-    // A hook that fails counts as no failure of an operation.
-    expect(events.filter((one) => one['NonFatalError']).map((one) => JSON.stringify(one))).toEqual([])
-    const scenarios = events.flatMap((one) => one['ScenarioFinished'] ?? [])
-    expect(scenarios.filter(({ status }) => status !== 'success').map(({ recorder }) => recorder.label)).toEqual([])
+/** What is described, by whom, and what is known of it that the description does not say. */
+const DESCRIBED = [
+  { what: 'the service', hooks: 'hooks', operations: 150, statuses: [200, 400, 401, 404, 501] },
+  { what: 'the authentication proxy', hooks: 'proxy_hooks', operations: 12, statuses: [200, 400, 404] },
+] as const
 
-    const statuses = new Map<number, number>()
-    for (const { recorder } of scenarios)
-      for (const { response } of Object.values(recorder.interactions))
-        statuses.set(response?.status_code ?? 0, (statuses.get(response?.status_code ?? 0) ?? 0) + 1)
-    const figures = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}=${count}`)
-    process.stdout.write(`schemathesis: operations=${scenarios.length} ${figures.join(' ')}\n`)
-    expect(scenarios.length, stdout).toBeGreaterThan(150)
-    // It got past the door: good stamps, good bodies, and what must be refused.
-    for (const status of [200, 400, 401, 404, 501]) expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(0)
-    expect([...statuses.keys()].filter((status) => status === 0 || (status >= 500 && status !== 501))).toEqual([])
-  },
-)
+describe.skipIf(!existsSync(tool))('schemathesis', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quorate-schemathesis-'))
+  let service: ServingProcess
+  beforeAll(async () => {
+    // Each request to the proxy comes from an address of its own.
+    const proxy = { rate: 1_000 }
+    service = await startProcess(dataDir, { proxy, trustedProxies: ['127.0.0.1'] })
+    const client = readClient(dataDir)
+    const features = ['FEATURE_NAME_OTP_EMAIL_AUTH', 'FEATURE_NAME_SMS_AUTH'].map((name) =>
+      client.body('ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name, value: '' }),
+    )
+    for (const body of [client.body('ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {}), ...features])
+      await client.send(service.url, body)
+  })
+  afterAll(async () => {
+    await service.end('SIGTERM')
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  test.each(DESCRIBED)(
+    'schemathesis: every answer of $what is as its served description says',
+    { timeout: 300_000 },
+    async ({ what, hooks, operations, statuses: wanted }) => {
+      const bootstrap = JSON.parse(readFileSync(join(dataDir, 'bootstrap.json'), 'utf8')) as Record<string, string>
+      const url = hooks === 'hooks' ? service.url : bootstrap['authProxyUrl']!
+      const report = join(dataDir, `${hooks}.ndjson`)
+      const bounds = [
+        ...['--phases', 'fuzzing', '--max-examples', '4', '--seed', '11'],
+        ...['--no-shrink', '--continue-on-failure'],
+      ]
+      const generation = ['--generation-with-security-parameters', 'false', '--generation-database', 'none']
+      const { stdout } = await promisify(execFile)(
+        tool,
+        [
+          ...['--config-file', join(folder, 'schemathesis.toml'), 'run', `${url}/openapi.json`],
+          ...['--checks', CHECKS.join(',')],
+          ...bounds,
+          ...generation,
+          ...['--suppress-health-check', 'all', '--report', 'ndjson', '--report-ndjson-path', report, '--no-color'],
+        ],
+        {
+          // It keeps what it learned of the service where it runs.
+          cwd: dataDir,
+          env: {
+            PATH: process.env['PATH'],
+            PYTHONPATH: folder,
+            PYTHONDONTWRITEBYTECODE: '1',
+            SCHEMATHESIS_HOOKS: hooks,
+            QUORATE_BASE_URL: service.url,
+            QUORATE_BOOTSTRAP: join(dataDir, 'bootstrap.json'),
+          },
+          maxBuffer: 64 * 1024 * 1024,
+        },
+      ).catch((error: { stdout: string; stderr: string }) => {
+        throw new Error(`${error.stdout}\n${error.stderr}`)
+      })
+      const events = readFileSync(report, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, Scenario>)
+      // A hook that fails counts as no failure of an operation.
+      expect(events.filter((one) => one['NonFatalError']).map((one) => JSON.stringify(one))).toEqual([])
+      const scenarios = events.flatMap((one) => one['ScenarioFinished'] ?? [])
+      expect(scenarios.filter(({ status }) => status !== 'success').map(({ recorder }) => recorder.label)).toEqual([])
+
+      const statuses = new Map<number, number>()
+      for (const { recorder } of scenarios)
+        for (const { response } of Object.values(recorder.interactions))
+          statuses.set(response?.status_code ?? 0, (statuses.get(response?.status_code ?? 0) ?? 0) + 1)
+      const figures = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}=${count}`)
+      process.stdout.write(`schemathesis of ${what}: operations=${scenarios.length} ${figures.join(' ')}\n`)
+      expect(scenarios.length, stdout).toBeGreaterThan(operations)
+      // It got past the door: good stamps, good bodies, and what must be refused.
+      for (const status of wanted) expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(0)
+      expect([...statuses.keys()].filter((status) => status === 0 || (status >= 500 && status !== 501))).toEqual([])
+    },
+  )
+})
 
 interface Scenario {
   readonly status: string

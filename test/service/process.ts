@@ -24,7 +24,10 @@ export interface ServingProcess {
 
 /** How a service is served that is a process of its own. */
 export interface ServingSettings
-  extends Pick<ServiceOptions, 'chains' | 'allowedWebhookHosts' | 'port' | 'privateIssuers'> {
+  extends Pick<
+    ServiceOptions,
+    'chains' | 'allowedWebhookHosts' | 'port' | 'privateIssuers' | 'proxy' | 'trustedProxies'
+  > {
   readonly tampering?: Tampering
   /** The PostgreSQL that the rows are in. @default a file of the folder */
   readonly databaseUrl?: string

@@ -4,6 +4,7 @@ import { sha256 } from '../../crypto/index.ts'
 import { encodeHex } from '../../encoding/index.ts'
 import {
   apiError,
+  authProxyDocument,
   createDecoder,
   type Json,
   type JsonObject,
@@ -121,6 +122,8 @@ export async function createAuthProxyServer(options: AuthProxyOptions): Promise<
   }
 
   server.get('/healthz', (_request, reply) => sendJson(reply, 200, { status: 'ok' }))
+  const description = authProxyDocument()
+  server.get('/openapi.json', (_request, reply) => sendJson(reply, 200, description))
   for (const { name, path } of Object.values(proxyEndpoints)) {
     server.post(path, async (request, reply) => sendJson(reply, 200, await answer(name, request, reply)))
   }
