@@ -3,13 +3,16 @@
  * something that nobody has. The matrix is made from the catalogue, field by field, so a new field is in it by itself.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { KEY_CURVES, uncompressP256 } from '../../src/crypto/index.ts'
+import { generateP256KeyPair, KEY_CURVES, uncompressP256 } from '../../src/crypto/index.ts'
 import { type ActivityType, activities, type JsonObject, type QueryName, queries } from '../../src/protocol/index.ts'
 import { closureOf, refName, type Schema } from '../../src/protocol/schema.ts'
 import { handlers } from '../../src/service/resources/index.ts'
 import { sampleOf } from '../service/handlers/sample.ts'
 import { addTenant, complete, newUser, type Tenant } from '../service/handlers/steps.ts'
-import { type Answer, startTestService, type TestClient, type TestService } from '../service/harness.ts'
+import type { Answer, TestClient, TestService } from '../service/harness.ts'
+import { startLoginStage } from '../service/login/stage.ts'
+import { nonceOf } from '../service/oauth/stage.ts'
+import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
 import { createPasskey } from '../service/passkey.ts'
 
 const accounts = [
@@ -24,7 +27,14 @@ const accounts = [
 /** One of everything that an organization can have, by the name that requests call it by. */
 type Belongings = Readonly<Record<string, string>>
 
-async function fill(client: TestClient, organizationId: string, word: string): Promise<Belongings> {
+/** The clients of an organization, and who vouches for identities there. */
+interface Filled {
+  readonly client: TestClient
+  readonly organizationId: string
+  readonly issuer: TestIssuer
+}
+
+async function fill({ client, organizationId, issuer }: Filled, word: string): Promise<Belongings> {
   const make = <Type extends ActivityType>(type: Type, parameters: object) =>
     complete(client, type, parameters, organizationId)
   const userEmail = `${word}@example.com`
@@ -75,6 +85,13 @@ async function fill(client: TestClient, organizationId: string, word: string): P
     scope: 'true',
   })
   const { session } = await make('ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION', {})
+  const { providerIds } = await make('ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS', {
+    userId,
+    oauthProviders: [{ providerName: word, oidcToken: await issuer.token({ sub: word }) }],
+  })
+  await make('ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name: 'FEATURE_NAME_OTP_EMAIL_AUTH', value: '' })
+  const code = { otpType: 'OTP_TYPE_EMAIL', appName: word, contact: userEmail }
+  const { otpId } = await make('ACTIVITY_TYPE_INIT_OTP_V3', code)
   const { activities: made } = await client.query('list_activities', { organizationId })
   return {
     userId,
@@ -97,6 +114,8 @@ async function fill(client: TestClient, organizationId: string, word: string): P
     mfaPolicyId,
     sessionProfileId,
     session,
+    providerId: providerIds[0]!,
+    otpId,
     activityId: made[0]!.id,
     fingerprint: made[0]!.fingerprint,
     organizationId,
@@ -258,15 +277,24 @@ export interface Asked {
   readonly wrong: readonly unknown[]
 }
 
+/** Somebody who has proved themselves in one organization, and asks by attested stamps alone. */
+export interface Attested {
+  /** Asks an organization who they are, or for a tag; what was answered. */
+  ask(organizationId: string, submits: boolean): Promise<readonly [number, string]>
+}
+
 /** Organizations that have one of everything: one alone, two below another, and that one. */
 export async function openStrangers() {
-  const service = await startTestService()
+  const issuer = await startIssuer()
+  const stage = await startLoginStage({ clock: Date.now, privateIssuers: [issuer.url] })
+  const { service } = stage
   const stranger = await addTenant(service)
   const child = await addTenant(service, { parentId: service.organizationId })
   const sibling = await addTenant(service, { parentId: service.organizationId })
+  const top = { client: service.root, organizationId: service.organizationId }
   const owned = {
-    'a sub-organization': await fill(child.client, child.organizationId, 'victim'),
-    parent: await fill(service.root, service.organizationId, 'victim-above'),
+    'a sub-organization': await fill({ ...child, issuer }, 'victim'),
+    parent: await fill({ ...top, issuer }, 'victim-above'),
   }
   const victims = {
     'a sub-organization': owned['a sub-organization'],
@@ -276,8 +304,36 @@ export async function openStrangers() {
   }
   const asking = { 'another organization': stranger, 'a sub-organization': sibling }
   const own = new Map<Tenant, Belongings>()
-  for (const one of [stranger, sibling]) own.set(one, await fill(one.client, one.organizationId, 'own'))
+  for (const one of [stranger, sibling]) own.set(one, await fill({ ...one, issuer }, `own-${own.size}`))
+
+  /** What is proved is the victim's own word, or a word that nobody has; the proof is of the stranger's organization. */
+  async function attested(
+    who: Stranger['who'],
+    scheme: 'OIDC' | 'VERIFICATION_TOKEN',
+    subject: string,
+  ): Promise<Attested> {
+    const { organizationId } = asking[who]
+    const key = generateP256KeyPair()
+    const nonce = nonceOf(key.publicKey)
+    const token =
+      scheme === 'OIDC'
+        ? await issuer.token({ sub: subject, nonce })
+        : await stage.token(`${subject}@example.com`, key.publicKey, { organizationId })
+    const asked = stage.attested(token, key, scheme)
+    return {
+      async ask(of, submits) {
+        const tag = { userTagName: 'taken', userIds: [] }
+        const { status, text } = submits
+          ? await asked.submit('ACTIVITY_TYPE_CREATE_USER_TAG', tag, { organizationId: of })
+          : await asked.query('whoami', { organizationId: of })
+        return [status, text.replaceAll(of, 'ORGANIZATION')]
+      },
+    }
+  }
   return {
+    attested,
+    victims,
+    own: (who: Stranger['who']) => own.get(asking[who])!,
     /** With `every`, each stranger asks for everything in every field; else they share what a field is not meant for. */
     async ask({ who, whose, of }: Stranger, { every }: { readonly every: boolean }): Promise<Asked> {
       const tenant = asking[who]
@@ -294,7 +350,10 @@ export async function openStrangers() {
       }
       return compare(victims[whose], FIELDS[of](service, tenant, own.get(tenant)!), isAsked, hasTaken)
     },
-    close: () => service.close(),
+    async close() {
+      await stage.close()
+      await issuer.close()
+    },
   }
 }
 

@@ -6,7 +6,7 @@ import { createSealing } from '../../../src/service/keys/index.ts'
 import { issueVerificationToken } from '../../../src/service/verification/index.ts'
 import { Secret } from '../../../src/telemetry/index.ts'
 import { openStoreOf } from '../../postgres.ts'
-import { type Answer, type SubmitOverrides, startTestService, type TestClock, type TestService } from '../harness.ts'
+import { type Answer, type SubmitOverrides, startTestService, type TestService } from '../harness.ts'
 
 export type Key = ReturnType<typeof generateP256KeyPair>
 export type OtpType = 'OTP_TYPE_EMAIL' | 'OTP_TYPE_SMS'
@@ -29,7 +29,7 @@ export interface LoginStage {
 }
 
 export async function startLoginStage(
-  options: { readonly clock: TestClock } & NonNullable<Parameters<typeof startTestService>[0]>,
+  options: { readonly clock: () => number } & NonNullable<Parameters<typeof startTestService>[0]>,
 ): Promise<LoginStage> {
   const masterKey = new Secret(randomBytes(32))
   const service = await startTestService({ ...options, masterKey })
