@@ -1,10 +1,12 @@
 /**
- * The envelope that clients seal an OAuth 2.0 client secret in (docs/protocol/bundles.md#oauth-20-client-secrets): Borsh of a
- * nonce, the sender's key for this message, and AES-256-GCM under a key that both P-256 keys agree on.
+ * The envelope of QuorumOS, which clients seal an OAuth 2.0 client secret in (docs/protocol/bundles.md#oauth-20-client-secrets), and
+ * which shares of quorum keys are sealed in: Borsh of a nonce, the sender's key for this message, and AES-256-GCM under a key that both P-256 keys agree on.
  */
-import { createDecipheriv, createECDH, createHmac } from 'node:crypto'
-import { type Bytes, concatBytes, encodeUtf8 } from '../encoding/index.ts'
+import { createCipheriv, createDecipheriv, createECDH, createHmac } from 'node:crypto'
+import { type Bytes, concatBytes, decodeHex, encodeUtf8 } from '../encoding/index.ts'
 import { CryptoError } from './error.ts'
+import { createP256KeyBytes, uncompressP256 } from './p256.ts'
+import type { RandomBytes } from './random.ts'
 
 const NONCE_LENGTH = 12
 const POINT_LENGTH = 65
@@ -34,10 +36,7 @@ export function openEnvelope(
     const ecdh = createECDH('prime256v1')
     ecdh.setPrivateKey(privateKey)
     shared = ecdh.computeSecret(sender)
-    const key = createHmac('sha512', concatBytes(sender, publicKey, shared))
-      .update(KEY_MESSAGE)
-      .digest()
-      .subarray(0, 32)
+    const key = messageKey(sender, publicKey, shared)
     const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_LENGTH })
     decipher.setAAD(concatBytes(sender, POINT_MARK, publicKey, POINT_MARK))
     decipher.setAuthTag(message.subarray(-TAG_LENGTH))
@@ -47,4 +46,37 @@ export function openEnvelope(
   } finally {
     shared?.fill(0)
   }
+}
+
+/** Seals a message to a public key (65 bytes). Throws `CryptoError` where it is none. */
+export function sealEnvelope(publicKey: Uint8Array, message: Uint8Array, randomBytes: RandomBytes): Bytes {
+  const ephemeral = createP256KeyBytes(randomBytes)
+  let shared: Uint8Array | undefined
+  try {
+    const sender = decodeHex(uncompressP256(ephemeral.publicKey)!)
+    const ecdh = createECDH('prime256v1')
+    ecdh.setPrivateKey(ephemeral.privateKey)
+    shared = ecdh.computeSecret(publicKey)
+    const nonce = randomBytes(NONCE_LENGTH)
+    const cipher = createCipheriv('aes-256-gcm', messageKey(sender, publicKey, shared), nonce, {
+      authTagLength: TAG_LENGTH,
+    })
+    cipher.setAAD(concatBytes(sender, POINT_MARK, publicKey, POINT_MARK))
+    const sealed = concatBytes(cipher.update(message), cipher.final(), cipher.getAuthTag())
+    const length = new Uint8Array(LENGTH_LENGTH)
+    new DataView(length.buffer).setUint32(0, sealed.length, true)
+    return concatBytes(nonce, sender, length, sealed)
+  } catch {
+    throw new CryptoError('the envelope cannot be sealed to what is no P-256 key')
+  } finally {
+    shared?.fill(0)
+    ephemeral.privateKey.fill(0)
+  }
+}
+
+function messageKey(sender: Uint8Array, receiver: Uint8Array, shared: Uint8Array): Uint8Array {
+  return createHmac('sha512', concatBytes(sender, receiver, shared))
+    .update(KEY_MESSAGE)
+    .digest()
+    .subarray(0, 32)
 }

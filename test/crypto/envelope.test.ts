@@ -1,7 +1,14 @@
 import { encryptOauth2ClientSecret } from '@turnkey/crypto'
 import { describe, expect, test } from 'vitest'
-import { CryptoError, generateP256KeyPair, openEnvelope, uncompressP256 } from '../../src/crypto/index.ts'
-import { decodeHex, decodeUtf8 } from '../../src/encoding/index.ts'
+import {
+  CryptoError,
+  generateP256KeyPair,
+  openEnvelope,
+  randomBytes,
+  sealEnvelope,
+  uncompressP256,
+} from '../../src/crypto/index.ts'
+import { decodeHex, decodeUtf8, encodeUtf8 } from '../../src/encoding/index.ts'
 
 function newKey() {
   const { privateKey, publicKey } = generateP256KeyPair()
@@ -26,5 +33,15 @@ describe('envelope', () => {
       expect(() => openEnvelope(key, changed), `byte ${at}`).toThrow(CryptoError)
       expect(() => openEnvelope(key, sealed.subarray(0, at)), `length ${at}`).toThrow(CryptoError)
     }
+  })
+  test('envelope: what is sealed here is opened by the key that it was sealed to alone, and never the same twice', () => {
+    const key = newKey()
+    for (const secret of ['', 's', 'ü'.repeat(500)]) {
+      const [one, two] = [0, 1].map(() => sealEnvelope(key.publicKey, encodeUtf8(secret), randomBytes))
+      expect(decodeUtf8(openEnvelope(key, one!))).toBe(secret)
+      expect(one).not.toEqual(two)
+      expect(() => openEnvelope(newKey(), one!)).toThrow(CryptoError)
+    }
+    expect(() => sealEnvelope(new Uint8Array(65), encodeUtf8('s'), randomBytes)).toThrow(CryptoError)
   })
 })
