@@ -128,6 +128,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   readiness: ['store'],
   network: [],
   nodes: [],
+  enclaves: [],
   work: [],
   oidc: ['network'],
   chains: ['nodes'],
@@ -163,6 +164,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   sends: ['signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
   history: ['sends', 'chains', 'nodes', 'store', 'resources/table'],
   resources: [
+    'enclaves',
     'resources/table',
     'readings',
     'engine',
@@ -204,7 +206,19 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'metrics',
   ],
   // What may be set, with the defaults of the rooms that it is of.
-  settings: ['store', 'on-ramp', 'chains', 'http', 'messages', 'network', 'oauth', 'proxy', 'rates', 'readiness'],
+  settings: [
+    'enclaves',
+    'store',
+    'on-ramp',
+    'chains',
+    'http',
+    'messages',
+    'network',
+    'oauth',
+    'proxy',
+    'rates',
+    'readiness',
+  ],
   // Where the service is put together, and its door.
   service: anything,
   index: anything,

@@ -348,3 +348,51 @@ export function plainToken(): ApiError {
 
 /** Unstated: how many MFA policies a user may have. */
 export const MAX_MFA_POLICIES = 20
+
+/** Unstated: how much there may be of apps for enclaves, of each in an organization but for the last four (docs/protocol/tvc.md#limits). */
+export const TVC_LIMITS = {
+  operators: 1_000,
+  sets: 500,
+  apps: 100,
+  quorumKeys: 100,
+  /** Of an app, those that are marked for deletion aside. */
+  deployments: 50,
+  /** Of a set. */
+  members: 32,
+  /** Of a deployment. */
+  replicas: 100,
+  shares: 1_000,
+} as const
+
+/** Unstated: the releases of QuorumOS that a client is offered, oldest first. Any other may be named: none is run. */
+export const QOS_VERSIONS = ['0.12.1', 'v2026.2.6'] as const
+
+const tvcRefused = (message: string) => apiError('requestInvalid', message)
+
+/** Unstated: the refusal of an image; its code is published. */
+export function tvcImageRefused(why: string): ApiError {
+  const message = `TVC image validation failed: ${why}`
+  return new ApiError(GRPC.InvalidArgument, message, { code: 'TVC_IMAGE_VALIDATION_FAILED' })
+}
+
+/** Unstated: the refusals of what a deployment does not allow as it stands (docs/protocol/tvc.md#deployments). */
+export const tvcMarkedForDeletion = (id: string) => tvcRefused(`TVC deployment ${id} is marked for deletion`)
+export const tvcNotMarked = (id: string) => tvcRefused(`TVC deployment ${id} is not marked for deletion`)
+export const tvcDebugModeOff = (appId: string) => tvcRefused(`TVC app ${appId} has debug mode deployments disabled`)
+export const tvcNotApproved = (id: string, { present, threshold }: { present: number; threshold: number }) =>
+  tvcRefused(`the manifest of TVC deployment ${id} has ${present} of ${threshold} approvals`)
+
+/** Unstated: the refusals of an operator who may not say so, or has said so already. */
+export const tvcNotOfSet = (set: 'manifest' | 'share', operatorId: string) =>
+  tvcRefused(`TVC operator ${operatorId} is not in the ${set} set`)
+export const tvcApprovedAlready = (operatorId: string) =>
+  new ApiError(GRPC.AlreadyExists, `TVC operator ${operatorId} has approved this manifest already`)
+export const tvcSharePosted = (operatorId: string) =>
+  new ApiError(GRPC.AlreadyExists, `TVC operator ${operatorId} has posted a share for this enclave already`)
+export const tvcOperatorElsewhere = (operatorId: string) =>
+  tvcRefused(`the keys of TVC operator ${operatorId} are not held by this service`)
+export const tvcAttestationRefused = (why: string) =>
+  apiError('invalidField', 'attestationDocB64', `must be the attestation of an enclave that runs the manifest: ${why}`)
+
+/** Published by the client: a quorum key has from 2 to 254 shares, and needs two at least. */
+export const QUORUM_KEY_SHARES = { least: 2, most: 254 } as const

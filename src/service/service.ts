@@ -156,6 +156,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       effects: { wakeSender: sender.wake, wakeMessenger: messenger.wake, wakeOutbox: outbox.wake },
       tellActivity: (tx, changed) => outbox.record(tx, 'ACTIVITY_UPDATES', changed),
       messages,
+      enclaveRoot: settings.enclaveRoot,
       pool,
       rates,
       oidc,

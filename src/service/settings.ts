@@ -1,6 +1,7 @@
 import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
 import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import type { ChainsSettings } from './chains/index.ts'
+import { NITRO_ROOT } from './enclaves/index.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
 import type { MessagesSettings } from './messages/index.ts'
 import { createResolveHost, type ResolveHost } from './network/index.ts'
@@ -67,6 +68,8 @@ export interface ServiceOptions extends IssuerSettings {
   readonly rotateIssuerKey?: boolean
   /** Where on-ramp providers are instead of at their public places: stand-ins. @default none */
   readonly onRampUrls?: OnRampUrls
+  /** Who signs what enclaves say of themselves: a certificate, DER in hex. @default the root of AWS Nitro Enclaves */
+  readonly enclaveRoot?: string
   /** Who brings it makes parent organizations: at least 32 characters. @default nobody does */
   readonly enrolmentSecret?: Secret | undefined
   /** Whether the owner of the data folder may move the service's time and ask for faults, on a socket of its own. @default false */
@@ -115,6 +118,7 @@ export function readSettings(options: ServiceOptions) {
     rotateIssuerKey: options.rotateIssuerKey ?? false,
     providerUrls: options.providerUrls ?? {},
     onRampUrls: options.onRampUrls ?? {},
+    enclaveRoot: options.enclaveRoot ?? NITRO_ROOT,
     chains: options.chains ?? {},
     messages: options.messages ?? {},
     rates: options.rates ?? {},

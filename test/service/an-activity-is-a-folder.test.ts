@@ -12,74 +12,60 @@ import { testFolder } from '../cli/harness.ts'
 import { before, copySources, filesOfGuide, follow, type GuideSteps } from '../guide.ts'
 
 const MOST_FILES = 6
-const FOLDER = 'src/service/resources/tvc-apps'
+const FOLDER = 'src/service/resources/earn-wrappers'
 
 const HANDLERS = `import type { Wire } from '../../../protocol/index.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
-import { tvcAppTable } from './store.ts'
+import { earnWrapperTable } from './store.ts'
 
-const create: TypedHandler<Wire.CreateTvcAppIntent, Wire.CreateTvcAppResult> = {
-  async execute({ tx, organizationId, now, newId }, { name, quorumPublicKey }) {
+const deploy: TypedHandler<Wire.EarnDeployWrapperIntent, Wire.EarnDeployWrapperResult> = {
+  async execute({ tx, organizationId, now, newId }, { vaultAddress, clientFeeBps }) {
     const id = newId()
-    await tvcAppTable.insert(tx, [
-      { id, organization_id: organizationId, name, quorum_public_key: quorumPublicKey, created_at: now, updated_at: now },
-    ])
-    const none = { manifestSetId: '', manifestSetOperatorIds: [], manifestSetThreshold: 0 }
-    return { appId: id, ...none, shareSetId: '', shareSetOperatorIds: [], shareSetThreshold: 0 }
+    const times = { created_at: now, updated_at: now }
+    const row = { id, organization_id: organizationId, vault_address: vaultAddress, client_fee_bps: clientFeeBps, ...times }
+    await earnWrapperTable.insert(tx, [row])
+    return { wrapperAddress: '', splitterAddress: '', deployRequestId: id }
   },
 }
 
-export const tvcAppHandlers = { ACTIVITY_TYPE_CREATE_TVC_APP: create } satisfies HandlerRows
+export const earnWrapperHandlers = { ACTIVITY_TYPE_EARN_DEPLOY_WRAPPER: deploy } satisfies HandlerRows
 `
 const STORE = `import { createTable, type InOrder, storedList } from '../../store/index.ts'
 
-export interface TvcAppRow {
+export interface EarnWrapperRow {
   id: string
   organization_id: string
-  name: string
-  quorum_public_key: string
+  vault_address: string
+  client_fee_bps: string
   created_at: number
   updated_at: number
 }
 
 declare module '../../store/schema.ts' {
   interface Schema {
-    tvc_apps: InOrder<TvcAppRow>
+    earn_wrappers: InOrder<EarnWrapperRow>
   }
 }
 
-export const tvcAppTable = createTable('tvc_apps')
-export const tvcAppList = storedList('tvc_apps', ['name', 'quorum_public_key'])
+export const earnWrapperTable = createTable('earn_wrappers')
+export const earnWrapperList = storedList('earn_wrappers', ['vault_address', 'client_fee_bps'])
 `
-const WIRE = `import { toTimestamp, type Wire } from '../../../protocol/index.ts'
-import type { TvcAppRow } from './store.ts'
+const WIRE = `import type { Wire } from '../../../protocol/index.ts'
+import type { EarnWrapperRow } from './store.ts'
 
-export function toWireTvcApp(row: TvcAppRow): Wire.TvcApp {
-  const times = { createdAt: toTimestamp(row.created_at), updatedAt: toTimestamp(row.updated_at) }
-  const nobody = { id: '', name: '', organizationId: '', operators: [], threshold: 0, ...times }
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    name: row.name,
-    quorumPublicKey: row.quorum_public_key,
-    manifestSet: nobody,
-    shareSet: nobody,
-    enableEgress: false,
-    enableDebugModeDeployments: false,
-    publicDomain: '',
-    ...times,
-  }
+export function toWireVault(row: EarnWrapperRow): Wire.EarnEnabledVault {
+  return { vaultAddress: row.vault_address, clientFeeBps: row.client_fee_bps }
 }
 `
 const QUERIES = `import type { QueryOf, QueryRows } from '../query-table.ts'
-import { tvcAppTable } from './store.ts'
-import { toWireTvcApp } from './wire.ts'
+import { earnWrapperTable } from './store.ts'
+import { toWireVault } from './wire.ts'
 
-const list: QueryOf<'list_tvc_apps'> = async ({ tx, organizationId }) => ({
-  tvcApps: (await tvcAppTable.list(tx, organizationId)).map(toWireTvcApp),
+const list: QueryOf<'list_earn_enabled_vaults'> = async ({ tx, organizationId }) => ({
+  enabledVaults: (await earnWrapperTable.list(tx, organizationId)).map(toWireVault),
 })
 
-export const tvcAppQueries = { list_tvc_apps: list } satisfies QueryRows
+export const earnWrapperQueries = { list_earn_enabled_vaults: list } satisfies QueryRows
 `
 
 const STEPS: GuideSteps = {
@@ -87,16 +73,16 @@ const STEPS: GuideSteps = {
   'src/service/resources/catalogue.ts': [
     before(
       'import { createUserHandlers }',
-      `import { tvcAppHandlers } from './tvc-apps/handlers.ts'
-import { tvcAppQueries } from './tvc-apps/queries.ts'
-import { tvcAppList } from './tvc-apps/store.ts'
+      `import { earnWrapperHandlers } from './earn-wrappers/handlers.ts'
+import { earnWrapperQueries } from './earn-wrappers/queries.ts'
+import { earnWrapperList } from './earn-wrappers/store.ts'
 `,
     ),
-    before('  ...ipAllowlistHandlers,\n', '  ...tvcAppHandlers,\n'),
-    before('  ...historyQueries,\n', '  ...tvcAppQueries,\n'),
-    before('  CREATE_INVITATIONS: [invitationList],\n', '  CREATE_TVC_APP: [tvcAppList],\n'),
-    { old: '  CREATE_TVC_APP: ENCLAVES,\n', now: '' },
-    { old: "  list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },\n", now: '' },
+    before('  ...ipAllowlistHandlers,\n', '  ...earnWrapperHandlers,\n'),
+    before('  ...historyQueries,\n', '  ...earnWrapperQueries,\n'),
+    before('  CREATE_INVITATIONS: [invitationList],\n', '  EARN_DEPLOY_WRAPPER: [earnWrapperList],\n'),
+    { old: '  EARN_DEPLOY_WRAPPER: MARKETS,\n', now: '' },
+    { old: '  list_earn_enabled_vaults: MARKETS,\n', now: '' },
   ],
   [`${FOLDER}/store.ts`]: STORE,
   [`${FOLDER}/wire.ts`]: WIRE,
@@ -105,35 +91,35 @@ import { tvcAppList } from './tvc-apps/store.ts'
     before(
       ']\n\n/**\n * Brings the database',
       `  {
-    name: '9999-tvc-apps',
+    name: '9999-earn-wrappers',
     statements: [
-      \`create table tvc_apps (
-        id text primary key, organization_id text not null references organizations (id), name text not null,
-        quorum_public_key text not null, position integer not null, created_at integer not null, updated_at integer not null
+      \`create table earn_wrappers (
+        id text primary key, organization_id text not null references organizations (id), vault_address text not null,
+        client_fee_bps text not null, position integer not null, created_at integer not null, updated_at integer not null
       ) strict\`,
     ],
   },
 `,
     ),
-    before("  'denials',\n", "  'tvc_apps',\n"),
+    before("  'denials',\n", "  'earn_wrappers',\n"),
   ],
 }
 
 const DRIVE = `import { startTestService } from './test/service/harness.ts'
 const service = await startTestService()
 try {
-  const parameters = { name: 'payroll', quorumPublicKey: '04ab' }
-  const { status } = await service.root.submit('ACTIVITY_TYPE_CREATE_TVC_APP', parameters)
+  const parameters = { vaultAddress: '0x1', chainCaip2: 'eip155:1', clientFeeBps: '10', clientFeeWallet: '0x2' }
+  const { status } = await service.root.submit('ACTIVITY_TYPE_EARN_DEPLOY_WRAPPER', parameters)
   await service.restart()
-  const { tvcApps } = await service.root.query('list_tvc_apps')
-  console.log(JSON.stringify({ status, names: tvcApps.map(({ name }) => name) }))
+  const { enabledVaults } = await service.root.query('list_earn_enabled_vaults')
+  console.log(JSON.stringify({ status, vaults: enabledVaults.map(({ vaultAddress }) => vaultAddress) }))
 } finally {
   await service.close()
 }
 `
 
 test('an activity: one that keeps state is carried out, and its query answered, after the few steps of the guide', async () => {
-  const listed = filesOfGuide('Carry out an activity', 'tvc-apps')
+  const listed = filesOfGuide('Carry out an activity', 'earn-wrappers')
   expect(Object.keys(STEPS)).toEqual(listed)
   expect(listed.length).toBeLessThanOrEqual(MOST_FILES)
   const folder = testFolder()
@@ -142,5 +128,5 @@ test('an activity: one that keeps state is carried out, and its query answered, 
   writeFileSync(join(folder, 'drive.ts'), DRIVE)
   const env = { PATH: process.env['PATH'], ...compileCache() }
   const { stdout } = await promisify(execFile)(process.execPath, ['drive.ts'], { cwd: folder, env })
-  expect(JSON.parse(stdout)).toEqual({ status: 'ACTIVITY_STATUS_COMPLETED', names: ['payroll'] })
+  expect(JSON.parse(stdout)).toEqual({ status: 'ACTIVITY_STATUS_COMPLETED', vaults: ['0x1'] })
 })

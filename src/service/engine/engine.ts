@@ -67,6 +67,7 @@ export interface EngineOptions {
   readonly logger: Logger
   readonly pool: WorkPool
   readonly messages: MessageRules
+  readonly enclaveRoot: string
   /** Who brings it makes parent organizations. @default nobody does */
   readonly enrolmentSecret?: Secret | undefined
 }
@@ -189,8 +190,15 @@ function spell(answer: string, spelling: Spelling): string {
 }
 
 function createTools(options: EngineOptions): EngineTools {
-  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay, messages } = options
-  const handlerTools = createHandlerTools({ randomBytes, sealing, chains: outside.chains, oauth, messages })
+  const { handlers, logger, randomBytes, sealing, outside, oauth, keptDenialsADay, messages, enclaveRoot } = options
+  const handlerTools = createHandlerTools({
+    randomBytes,
+    sealing,
+    chains: outside.chains,
+    oauth,
+    messages,
+    enclaveRoot,
+  })
   return {
     judge: createJudge(createPolicySource()),
     randomBytes,

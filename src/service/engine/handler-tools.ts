@@ -34,6 +34,8 @@ export interface HandlerTools {
   readonly chains: Chains
   readonly oauth: OauthTools
   readonly messages: MessageRules
+  /** Who signs what enclaves say of themselves: DER, in hex. */
+  readonly enclaveRoot: string
 }
 
 /** Makes the tools of the handlers of one service. */
@@ -43,13 +45,15 @@ export function createHandlerTools({
   chains,
   oauth,
   messages,
+  enclaveRoot,
 }: {
   readonly randomBytes: RandomBytes
   readonly sealing: Sealing
   readonly chains: Chains
   readonly oauth: OauthTools
   readonly messages: MessageRules
+  readonly enclaveRoot: string
 }): HandlerTools {
   const { seal, unseal } = sealing
-  return { randomBytes, newId: () => newUuid(randomBytes), seal, unseal, chains, oauth, messages }
+  return { randomBytes, newId: () => newUuid(randomBytes), seal, unseal, chains, oauth, messages, enclaveRoot }
 }

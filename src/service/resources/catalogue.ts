@@ -22,7 +22,6 @@ import { authenticatorList } from './authenticators/store.ts'
 import { assetQueries } from './balances/queries.ts'
 import { billingHandlers } from './billing/handlers.ts'
 import { emailAuthHandlers } from './email-auth/handlers.ts'
-import { answerEmpty, type EmptyList } from './empty-queries.ts'
 import { exportHandlers } from './exports/handlers.ts'
 import { fiatOnRampHandlers } from './fiat-on-ramp/handlers.ts'
 import { fiatOnRampQueries } from './fiat-on-ramp/queries.ts'
@@ -84,6 +83,15 @@ import { subOrganizationQueries } from './sub-organizations/queries.ts'
 import { privateKeyTagHandlers } from './tags/private-key-tags.ts'
 import { tagList } from './tags/store.ts'
 import { userTagHandlers } from './tags/user-tags.ts'
+import { tvcAppHandlers } from './tvc-apps/handlers.ts'
+import { tvcAppQueries } from './tvc-apps/queries.ts'
+import { tvcAppList } from './tvc-apps/store.ts'
+import { tvcDeploymentHandlers } from './tvc-deployments/handlers.ts'
+import { tvcDeploymentQueries } from './tvc-deployments/queries.ts'
+import { tvcDeploymentList } from './tvc-deployments/store.ts'
+import { tvcOperatorHandlers } from './tvc-operators/handlers.ts'
+import { tvcOperatorList, tvcOperatorSetList } from './tvc-operators/store.ts'
+import { tvcQuorumKeyHandlers } from './tvc-quorum-keys/handlers.ts'
 import { createUserHandlers } from './users/create-users.ts'
 import { userHandlers } from './users/handlers.ts'
 import { userQueries } from './users/queries.ts'
@@ -130,6 +138,10 @@ const executed = {
   ...oauthLoginHandlers,
   ...webhookEndpointHandlers,
   ...ipAllowlistHandlers,
+  ...tvcOperatorHandlers,
+  ...tvcAppHandlers,
+  ...tvcDeploymentHandlers,
+  ...tvcQuorumKeyHandlers,
   ...sparkHandlers,
   ...ethSendHandlers,
   ...ethSendRawHandlers,
@@ -147,7 +159,6 @@ type ExecutedType = keyof typeof executed
 type OtherType = Exclude<ActivityType, ExecutedType>
 
 const MARKETS = 'there is no market or yield provider behind this service'
-const ENCLAVES = 'there are no enclaves behind this service'
 const VOTE = 'votes are counted by the engine'
 
 const notExecuted = {
@@ -162,17 +173,6 @@ const notExecuted = {
   EARN_WITHDRAW: MARKETS,
   EARN_SET_WRAPPER_STATE: MARKETS,
   CLAIM_EARN_FEES: MARKETS,
-  CREATE_TVC_APP: ENCLAVES,
-  CREATE_TVC_DEPLOYMENT: ENCLAVES,
-  CREATE_TVC_MANIFEST_APPROVALS: ENCLAVES,
-  CREATE_TVC_OPERATOR: ENCLAVES,
-  CREATE_TVC_QUORUM_KEY: ENCLAVES,
-  DELETE_TVC_APP_AND_DEPLOYMENTS: ENCLAVES,
-  DELETE_TVC_DEPLOYMENT: ENCLAVES,
-  POST_TVC_QUORUM_KEY_SHARE: ENCLAVES,
-  RE_ENCRYPT_TVC_QUORUM_KEY_SHARE: ENCLAVES,
-  RESTORE_TVC_DEPLOYMENT: ENCLAVES,
-  UPDATE_TVC_APP_LIVE_DEPLOYMENT: ENCLAVES,
 } as const satisfies Partial<Record<ActivityFamily, string>>
 
 const LISTS_OF_USERS = [userList, apiKeyList, authenticatorList, oauthProviderList]
@@ -208,6 +208,9 @@ const grown: GrownLists = {
   UPDATE_OAUTH2_CREDENTIAL: [oauth2CredentialList],
   CREATE_FIAT_ON_RAMP_CREDENTIAL: [fiatOnRampCredentialList],
   UPDATE_FIAT_ON_RAMP_CREDENTIAL: [fiatOnRampCredentialList],
+  CREATE_TVC_OPERATOR: [tvcOperatorList, walletList],
+  CREATE_TVC_APP: [tvcAppList, tvcOperatorList, tvcOperatorSetList],
+  CREATE_TVC_DEPLOYMENT: [tvcDeploymentList],
   CREATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
   UPDATE_WEBHOOK_ENDPOINT: [webhookEndpointList],
 }
@@ -256,16 +259,9 @@ const answered = {
   ...assetQueries,
   ...appProofQueries,
   ...historyQueries,
+  ...tvcAppQueries,
+  ...tvcDeploymentQueries,
 } satisfies QueryRows
-
-/**
- * Lists that are empty in truth: what would be in them is made by activities that this service does not carry out, so
- * no organization can have any. Clients ask for them all the same, on every start. A test holds `madeBy` to the handlers:
- * the day one of these activities is carried out, its list must be read.
- */
-export const emptyLists = {
-  list_tvc_apps: { member: 'tvcApps', madeBy: ['CREATE_TVC_APP'] },
-} as const satisfies Partial<Record<QueryName, EmptyList>>
 
 /** The queries that are not answered, and why: the reason is part of the refusal. */
 const notAnswered = {
@@ -277,13 +273,6 @@ const notAnswered = {
   list_earn_enabled_vaults: MARKETS,
   list_earn_positions: MARKETS,
   list_earn_vaults: MARKETS,
-  get_app_status: ENCLAVES,
-  get_tvc_app: ENCLAVES,
-  get_tvc_deployment: ENCLAVES,
-  get_tvc_deployment_debug_logs: ENCLAVES,
-  get_tvc_qos_versions: ENCLAVES,
-  list_tvc_app_deployments: ENCLAVES,
-  validate_tvc_image: ENCLAVES,
 } as const satisfies Partial<Record<QueryName, string>>
 
 /**
@@ -295,14 +284,8 @@ export const queryHandlers = {
   get_activity: getActivity,
   list_activities: listActivities,
   get_policy_evaluations: getPolicyEvaluations,
-  ...answerEmptyLists(),
   ...refuseQueries(),
 } satisfies Readonly<Record<QueryName, QueryHandler | NotExecuted>>
-
-function answerEmptyLists(): Readonly<Record<keyof typeof emptyLists, QueryHandler>> {
-  const rows = Object.entries(emptyLists).map(([name, list]) => [name, answerEmpty(list)])
-  return Object.fromEntries(rows) // every row of the table, by its name
-}
 
 function refuseQueries(): Readonly<Record<keyof typeof notAnswered, NotExecuted>> {
   const rows = Object.entries(notAnswered).map(([name, reason]) => [name, { notExecuted: reason }])

@@ -29,6 +29,7 @@ import { signing } from './migrations/signing.ts'
 import { solanaSends } from './migrations/solana-sends.ts'
 import { sponsoredSends } from './migrations/sponsored-sends.ts'
 import { tokensOfSignUps } from './migrations/tokens-of-sign-ups.ts'
+import { tvc } from './migrations/tvc.ts'
 import { verificationTokens } from './migrations/verification-tokens.ts'
 import { votesByActivity } from './migrations/votes-by-activity.ts'
 import { webhookDeliveries } from './migrations/webhook-deliveries.ts'
@@ -176,6 +177,7 @@ export const MIGRATIONS: readonly Migration[] = [
   evaluationsOfVotes,
   sharedDatabases,
   webhooksOfFeatures,
+  tvc,
 ]
 
 /**
@@ -211,6 +213,15 @@ function take(database: DatabaseSync, { name, rebuilds, statements }: Migration,
 /** The tables that say what an organization is. They are emptied when it is deleted, in this order: what refers comes before what it refers to. */
 const CONTENTS = [
   'denials',
+  'tvc_provisioning_shares',
+  'tvc_quorum_key_shares',
+  'tvc_quorum_keys',
+  'tvc_manifest_approvals',
+  'tvc_deployments',
+  'tvc_apps',
+  'tvc_operator_set_members',
+  'tvc_operator_sets',
+  'tvc_operators',
   'auth_proxies',
   'import_targets',
   'gas_usage_configs',

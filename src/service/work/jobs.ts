@@ -31,6 +31,7 @@ import { decodeUtf8, encodeHex } from '../../encoding/index.ts'
 import { type PolicyText, writeRefusal } from '../../policy/index.ts'
 import { type Stamp, verifyStamp } from '../../stamp/index.ts'
 import { checkPublicKeys } from './public-keys.ts'
+import { createQuorumKey } from './quorum-key.ts'
 import { readRegistrations } from './registrations.ts'
 import { checkSpark, runSpark } from './spark.ts'
 
@@ -186,6 +187,8 @@ export const jobs = {
     isVerified: verifyStamp(stamp, body),
   }),
 
+  /** The secret is the seed of the key. */
+  createQuorumKey,
   checkPublicKeys,
   readRegistrations,
   checkSpark,

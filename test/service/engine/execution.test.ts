@@ -86,6 +86,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     },
     tellActivity: async () => false,
     messages: readMessageRules({}),
+    enclaveRoot: '',
     outside: {
       checkWebhookUrl: async () => undefined,
       chains: createChains({}),

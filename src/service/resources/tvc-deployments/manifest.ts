@@ -1,0 +1,73 @@
+/**
+ * The manifest of a deployment, as QuorumOS has it in its second version: JSON with sorted members and without white space,
+ * numbers as texts, bytes as hex. What operators approve is the SHA-256 of these bytes (docs/protocol/tvc.md#manifests).
+ */
+import { sha256, verifyEs256 } from '../../../crypto/index.ts'
+import { type Bytes, canonicalJson, decodeHex, encodeHex, encodeUtf8, isHex } from '../../../encoding/index.ts'
+import type { Wire } from '../../../protocol/index.ts'
+import { splitTvcKey } from '../tvc-operators/operator-key.ts'
+import type { TvcOperatorRow, TvcOperatorSet } from '../tvc-operators/store.ts'
+
+export interface ManifestParts {
+  readonly app: { readonly id: string; readonly quorum_public_key: string; readonly enable_egress: number }
+  readonly manifestSet: TvcOperatorSet
+  readonly shareSet: TvcOperatorSet
+  readonly intent: Wire.CreateTvcDeploymentIntent
+  readonly nonce: number
+  /** DER, in hex: who signs what enclaves say of themselves. */
+  readonly enclaveRoot: string
+}
+
+/** Writes the manifest. No image of QuorumOS is known here, so that none is measured: its registers are empty. */
+export function writeManifest({ app, manifestSet, shareSet, intent, nonce, enclaveRoot }: ManifestParts): string {
+  const server = (port: number) => ({ type: 'server', port: String(port), host: '0.0.0.0' })
+  const ports = new Set([intent.publicIngressPort, intent.healthCheckPort])
+  const egress = app.enable_egress === 1 ? [{ type: 'client', port: '0' }] : []
+  return canonicalJson({
+    version: 'v2',
+    namespace: { name: app.id, nonce: String(nonce), quorumKey: app.quorum_public_key },
+    pivot: {
+      hash: digestOf(intent.expectedPivotDigest),
+      restart: 'Always',
+      bridgeConfig: [...[...ports].map(server), ...egress],
+      debugMode: intent.debugMode ?? false,
+      args: intent.pivotArgs,
+    },
+    manifestSet: partOf(manifestSet),
+    shareSet: partOf(shareSet),
+    enclave: { pcr0: '', pcr1: '', pcr2: '', pcr3: '', awsRootCertificate: enclaveRoot, qosCommit: intent.qosVersion },
+  })
+}
+
+/** The 64 digits of a SHA-256, with or without its name before them; undefined for what is none. */
+export function readDigest(text: string): string | undefined {
+  const digits = text.replace(/^sha256:/, '').toLowerCase()
+  return digits.length === 64 && isHex(digits) ? digits : undefined
+}
+
+/** What an approval signs: the hash of the manifest. */
+export function manifestHash(manifest: string): Bytes {
+  return sha256(encodeUtf8(manifest))
+}
+
+/** Reads a signature (hex of `r ‖ s`) over a manifest by an operator; undefined where it is none, or not theirs. */
+export function readApproval(
+  manifest: string,
+  { public_key }: Pick<TvcOperatorRow, 'public_key'>,
+  signature: string,
+): string | undefined {
+  if (signature.length !== 128 || !isHex(signature)) return undefined
+  const bytes = decodeHex(signature)
+  return verifyEs256(splitTvcKey(public_key).signKey, manifestHash(manifest), bytes) ? encodeHex(bytes) : undefined
+}
+
+function digestOf(text: string): string {
+  return readDigest(text)!
+}
+
+function partOf({ threshold, members }: TvcOperatorSet) {
+  return {
+    threshold: String(threshold),
+    members: members.map(({ name, public_key }) => ({ alias: name, pubKey: public_key })),
+  }
+}

@@ -1,0 +1,132 @@
+import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
+
+/** Who approves manifests, or holds a share of a quorum key. */
+export interface TvcOperatorRow {
+  id: string
+  organization_id: string
+  name: string
+  /** Hex of 130 bytes: the key to encrypt to, and the key that signs. */
+  public_key: string
+  /** Whether both keys are accounts of a wallet here. */
+  hosted: number
+  created_at: number
+  updated_at: number
+}
+
+/** Operators of whom `threshold` are enough. It never changes. */
+export interface TvcOperatorSetRow {
+  id: string
+  organization_id: string
+  name: string
+  threshold: number
+  created_at: number
+  updated_at: number
+}
+
+export interface TvcOperatorSetMemberRow {
+  organization_id: string
+  set_id: string
+  operator_id: string
+  place: number
+}
+
+declare module '../../store/schema.ts' {
+  interface Schema {
+    tvc_operators: InOrder<TvcOperatorRow>
+    tvc_operator_sets: InOrder<TvcOperatorSetRow>
+    tvc_operator_set_members: TvcOperatorSetMemberRow
+  }
+}
+
+export const tvcOperatorTable = createTable('tvc_operators')
+export const tvcOperatorList = storedList('tvc_operators', ['name'])
+export const tvcOperatorSetTable = createTable('tvc_operator_sets')
+export const tvcOperatorSetList = storedList('tvc_operator_sets', ['name'])
+
+/** A set with its members, in their order. */
+export interface TvcOperatorSet extends TvcOperatorSetRow {
+  readonly members: readonly TvcOperatorRow[]
+}
+
+/** Reads these operators, in any order. */
+export async function findTvcOperators(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<TvcOperatorRow[]> {
+  if (ids.length === 0) return []
+  return tx
+    .selectFrom('tvc_operators')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Adds a set of operators that are there. */
+export async function insertTvcOperatorSet(
+  tx: Transaction,
+  set: TvcOperatorSetRow,
+  operatorIds: readonly string[],
+): Promise<void> {
+  await tvcOperatorSetTable.insert(tx, [set])
+  const { organization_id, id: set_id } = set
+  const rows = operatorIds.map((operator_id, place) => ({ organization_id, set_id, operator_id, place }))
+  await tx.insertInto('tvc_operator_set_members').values(rows).execute()
+}
+
+/** Reads sets with their members, by their ids. */
+export async function findTvcOperatorSets(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, TvcOperatorSet>> {
+  if (ids.length === 0) return new Map()
+  const sets = await tx
+    .selectFrom('tvc_operator_sets')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', ids)
+    .execute()
+  const members = await tx
+    .selectFrom('tvc_operator_set_members as members')
+    .innerJoin('tvc_operators as operators', 'operators.id', 'members.operator_id')
+    .selectAll('operators')
+    .select('members.set_id')
+    .where('members.organization_id', '=', organizationId)
+    .where('members.set_id', 'in', ids)
+    .orderBy('members.place')
+    .execute()
+  const bySet = Map.groupBy(members, ({ set_id }) => set_id)
+  return new Map(sets.map((set) => [set.id, { ...set, members: bySet.get(set.id) ?? [] }]))
+}
+
+/** Deletes sets, and those of their members that stand in no other one and whose keys are not here. */
+export async function deleteTvcOperatorSets(
+  tx: Transaction,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return
+  const members = await tx
+    .selectFrom('tvc_operator_set_members')
+    .select('operator_id')
+    .where('organization_id', '=', organizationId)
+    .where('set_id', 'in', ids)
+    .execute()
+  await tx
+    .deleteFrom('tvc_operator_set_members')
+    .where('organization_id', '=', organizationId)
+    .where('set_id', 'in', ids)
+    .execute()
+  await tvcOperatorSetTable.delete(tx, organizationId, ids)
+  const operatorIds = members.map(({ operator_id }) => operator_id)
+  if (operatorIds.length === 0) return
+  await tx
+    .deleteFrom('tvc_operators')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', operatorIds)
+    .where('hosted', '=', 0)
+    .where('id', 'not in', (query) => query.selectFrom('tvc_operator_set_members').select('operator_id'))
+    .execute()
+}
