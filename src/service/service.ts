@@ -153,7 +153,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       ...tools,
       outside: { checkWebhookUrl: webhookUrls.check, chains, exchangeCode, onRamp },
       oauth: { issueToken: issuer.issue, linkingIssuer: issuerOf('google', providerUrls), vouches },
-      effects: { wakeSender: sender.wake, wakeMessenger: messenger.wake, wakeOutbox: outbox.wake },
+      followUps: { wakeSender: sender.wake, wakeMessenger: messenger.wake, wakeOutbox: outbox.wake },
       tellActivity: (tx, changed) => outbox.record(tx, 'ACTIVITY_UPDATES', changed),
       messages,
       enclaveRoot: settings.enclaveRoot,

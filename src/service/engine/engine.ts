@@ -31,8 +31,8 @@ import { strikeOutCard, withoutSignature } from './card-requests.ts'
 import { createCases } from './cases.ts'
 import { readProof } from './credential.ts'
 import { KEPT_DENIALS_A_DAY } from './denials.ts'
-import { type Effects, runEffects } from './effects.ts'
 import { mayEnrol } from './enrolment.ts'
+import { type FollowUps, runFollowUps } from './follow-ups.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { createHandlerTools, type OauthTools } from './handler-tools.ts'
 import { createJudge } from './judgement.ts'
@@ -57,7 +57,7 @@ export interface EngineOptions {
   readonly oidc: OidcVerifier
   readonly oauth: OauthTools
   readonly outside: Outside
-  readonly effects: Effects
+  readonly followUps: FollowUps
   readonly tellActivity: TellActivity
   readonly rates: Rates
   /** Denied requests of one user that are kept of one day. @default 100 */
@@ -130,7 +130,7 @@ export function createEngine(options: EngineOptions): Engine {
           return { submitted, isTold, answer: spell(answer, request.spelling) }
         }, form.organizationId)
       const { submitted, isTold, answer } = await withWork(options.pool, attempt)
-      runEffects(options.effects, [...(submitted.effects ?? []), ...(isTold ? (['wakeOutbox'] as const) : [])])
+      runFollowUps(options.followUps, [...(submitted.followUps ?? []), ...(isTold ? (['wakeOutbox'] as const) : [])])
       form.report(factsOfOutcome(submitted))
       if (submitted.denial) throw submitted.denial
       return answer!

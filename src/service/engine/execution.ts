@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/index.ts'
 import type { MadeAddress } from '../proofs/index.ts'
 import { type ActivityUpdate, StoreUnavailable, withSavepoint } from '../store/index.ts'
 import { CountedRefusal } from './counted-refusal.ts'
-import type { Effect } from './effects.ts'
+import type { FollowUp } from './follow-ups.ts'
 import type { Case } from './judgement.ts'
 import { sealResult } from './sealed-results.ts'
 import { NotPrepared } from './work.ts'
@@ -12,7 +12,7 @@ import { NotPrepared } from './work.ts'
 /** What an activity has become, and what is to follow the commit. */
 export interface Executed {
   readonly became: ActivityUpdate
-  readonly effects: ReadonlySet<Effect>
+  readonly followUps: ReadonlySet<FollowUp>
   /** A refusal that was counted. */
   readonly counted?: ApiError
   /** The addresses that were made. */
@@ -21,7 +21,7 @@ export interface Executed {
 
 /**
  * Carries out an allowed activity inside the request's transaction and returns its status and result, for its row. What fails
- * leaves no trace but the failure (docs/protocol/errors.md#failed-activities), and no effects; only a fault of the machine is
+ * leaves no trace but the failure (docs/protocol/errors.md#failed-activities), and no follow-ups; only a fault of the machine is
  * thrown. `recheck` is for an activity that has waited: what was true at its submission may have changed since.
  */
 export async function execute(
@@ -31,10 +31,10 @@ export async function execute(
 ): Promise<Executed> {
   const { context, handler, intent } = item
   const { tx, now } = context
-  const effects = new Set<Effect>()
+  const followUps = new Set<FollowUp>()
   const made: MadeAddress[] = []
   const noteAddress = (address: MadeAddress) => void made.push(address)
-  const afterCommit = (effect: Effect) => void effects.add(effect)
+  const afterCommit = (followUp: FollowUp) => void followUps.add(followUp)
   try {
     const result = await withSavepoint(tx, async () => {
       if (options.recheck) await handler.validate?.(context, intent)
@@ -42,7 +42,7 @@ export async function execute(
     })
     const kept = sealResult(context.seal, { family: item.row.family, activityId }, result)
     const became = { status: 'ACTIVITY_STATUS_COMPLETED', result: JSON.stringify(kept), updated_at: now } as const
-    return { became, effects, made }
+    return { became, followUps, made }
   } catch (error) {
     if (error instanceof StoreUnavailable || error instanceof NotPrepared) throw error
     if (error instanceof CountedRefusal) {
@@ -50,13 +50,13 @@ export async function execute(
       await error.count(tx)
       return {
         became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now },
-        effects: new Set(),
+        followUps: new Set(),
         made: [],
         counted: error.refusal,
       }
     }
     const failure = JSON.stringify(toFailure(error, { activityId, type: item.row.type }, options))
-    return { became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }, effects: new Set(), made: [] }
+    return { became: { status: 'ACTIVITY_STATUS_FAILED', failure, updated_at: now }, followUps: new Set(), made: [] }
   }
 }
 

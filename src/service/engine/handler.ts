@@ -6,7 +6,7 @@ import type { CheckWebhookUrl } from '../network/index.ts'
 import type { BegunOnRamp, OnRamp } from '../on-ramp/index.ts'
 import type { MadeAddress } from '../proofs/index.ts'
 import type { Transaction } from '../store/index.ts'
-import type { Effect } from './effects.ts'
+import type { FollowUp } from './follow-ups.ts'
 import type { HandlerTools } from './handler-tools.ts'
 import type { Prepared } from './prepared.ts'
 import type { Work } from './work.ts'
@@ -30,8 +30,8 @@ export interface ExecutionContext<Answers = unknown> extends HandlerContext<Answ
   readonly activityId: string
   /** Notes an address that was made, for those who asked for proofs. */
   readonly noteAddress: (made: MadeAddress) => void
-  /** Has an effect run once the transaction is committed: once for each name, and never if it is undone. */
-  readonly afterCommit: (effect: Effect) => void
+  /** Has a follow-up run once the transaction is committed: once for each name, and never if it is undone. */
+  readonly afterCommit: (followUp: FollowUp) => void
 }
 
 /** Questions to the world outside of the store, before a transaction is open. */

@@ -1,6 +1,6 @@
 /**
  * Engine: prepare what the world outside must be asked → admit the caller → decide → execute → record, in one transaction a
- * request → effects after the commit. Knows no resource: what an activity
+ * request → follow-ups after the commit. Knows no resource: what an activity
  * does is its handler's business, and who may do it the policies'.
  */
 export { listStanding } from './ballots.ts'

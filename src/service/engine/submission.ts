@@ -16,8 +16,8 @@ import {
 } from '../store/index.ts'
 import { makeAppProofs } from './app-proofs.ts'
 import { admitDenial, keptIntent, keptMessage } from './denials.ts'
-import type { Effect } from './effects.ts'
 import { execute, failureOf } from './execution.ts'
+import type { FollowUp } from './follow-ups.ts'
 import { denialOf } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { stepsOfVote } from './mfa.ts'
@@ -46,7 +46,7 @@ export interface Submitted {
   /** Whether the activity is new or has changed, of which its followers are told. */
   readonly isNews?: boolean
   /** What is to follow the commit. */
-  readonly effects?: ReadonlySet<Effect>
+  readonly followUps?: ReadonlySet<FollowUp>
 }
 
 /**
@@ -146,6 +146,6 @@ async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise
     votes: [vote],
     isNews: denial === undefined,
     ...(denial && { denialIs: 'kept' as const }),
-    ...(executed && { effects: executed.effects }),
+    ...(executed && { followUps: executed.followUps }),
   }
 }

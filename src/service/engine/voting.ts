@@ -25,8 +25,8 @@ import { makeAppProofs } from './app-proofs.ts'
 import { countBallots, withHeldSubmitter } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import { admitDenial } from './denials.ts'
-import type { Effect } from './effects.ts'
 import { execute } from './execution.ts'
+import type { FollowUp } from './follow-ups.ts'
 import { type Case, denialOf, type Judgement } from './judgement.ts'
 import { checkLiveness } from './liveness.ts'
 import { isPending, pendingDecision, type StepsOfVote, stepsOfVote } from './mfa.ts'
@@ -61,7 +61,7 @@ export interface Voted {
   /** Whether followers of the activity are told: its status has changed, or a vote counts while it waits. */
   readonly isNews?: boolean
   /** What is to follow the commit, where the vote had the activity executed. */
-  readonly effects?: ReadonlySet<Effect>
+  readonly followUps?: ReadonlySet<FollowUp>
 }
 
 /** Takes `approve_activity` or `reject_activity` and returns the activity that was voted on. Throws `ApiError`. */
@@ -157,10 +157,10 @@ async function approve(
   const isNews = voted.status !== activity.status || !(steps.isPending || isHeld)
   if (steps.isPending) return { activity: { ...voted, status: AUTHENTICATORS_NEEDED }, isNews }
   if (isHeld || decision.outcome !== 'OUTCOME_ALLOW') return { activity: voted, isNews }
-  const { became, effects, made } = await execute(item, voted.id, { ...tools, recheck: true })
+  const { became, followUps, made } = await execute(item, voted.id, { ...tools, recheck: true })
   const done = await updateActivity(tx, voted, became)
   await makeAppProofs(tools, tx, done, { made, decision, votes: [...votes, vote], now })
-  return { activity: done, isNews: true, effects }
+  return { activity: done, isNews: true, followUps }
 }
 
 /** Unstated: one rejection by a user who may vote is final, also by the submitter (docs/protocol/activities.md#votes). */

@@ -79,7 +79,7 @@ async function submit(handler: Partial<Handler>): Promise<Wire.Activity> {
     decoder: createDecoder(),
     oidc: { verify: async () => undefined },
     sealing: createSealing(new Secret(new Uint8Array(32)), randomBytes),
-    effects: {
+    followUps: {
       wakeSender: () => void woken.push('sender'),
       wakeMessenger: () => undefined,
       wakeOutbox: () => undefined,
@@ -151,7 +151,7 @@ describe('execution', () => {
     expect(await trace()).toBeUndefined()
   })
 
-  test('execution: an effect runs once the activity is on disk, and once however often it was asked for', async () => {
+  test('execution: a follow-up runs once the activity is on disk, and once however often it was asked for', async () => {
     const seen: string[][] = []
     const execute: Handler['execute'] = async ({ afterCommit }) => {
       afterCommit('wakeSender')
@@ -167,7 +167,7 @@ describe('execution', () => {
     { of: 'an execution that is refused', error: apiError('invalidPath') },
     { of: 'an execution with a fault', error: new TypeError('ours') },
     { of: 'a transaction that is undone', error: new StoreUnavailable('the disk is full') },
-  ])('execution: no effect of $of runs', async ({ error }) => {
+  ])('execution: no follow-up of $of runs', async ({ error }) => {
     const execute: Handler['execute'] = async ({ afterCommit }) => {
       afterCommit('wakeSender')
       throw error
