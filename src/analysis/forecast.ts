@@ -3,7 +3,7 @@ import { type AccessLimit, type Batch, digestOf, type Forecast, fillParameters, 
 import type { PolicyContext } from '../policy/index.ts'
 import { type Actual, type Desired, organizationOf } from '../resources/index.ts'
 import { accessChanges } from './access.ts'
-import { createSensitivity, type Effect, effectOf, influences, policyVersions, requestKey } from './influence.ts'
+import { createSensitivity, type Influence, influenceOf, influences, policyVersions, requestKey } from './influence.ts'
 import { contextOf, outcomeOf } from './outcome.ts'
 import { createPolicyCompiler, type PolicyCompiler, policiesOf, policyText } from './policies.ts'
 import { createCarrier, type OrganizationState, standIns, startState } from './state.ts'
@@ -22,7 +22,7 @@ interface Judged {
   /** The policy context of the activity; absent when its submitter would not exist any more. */
   readonly context?: PolicyContext
   /** Its influence on later decisions; absent for an activity that will not be carried out. */
-  readonly effect?: Effect
+  readonly influence?: Influence
   readonly happens: boolean
 }
 
@@ -90,11 +90,11 @@ function judgeAll(
     const outcome = decided.outcome === 'denied' ? decided : (lockedOut(batch, done) ?? decided)
     const happens = outcome.outcome !== 'denied'
     const next = happens ? done : state
-    const effect = happens ? effectOf(state, next, plan.actor.userId) : undefined
-    judged.push({ forecast: outcome, happens, ...(context ? { context } : {}), ...(effect ? { effect } : {}) })
-    // A state without effect decides like the one before it, and the judge keeps what it has decided by state.
-    if (effect) judge.moved()
-    if (effect) states.push(next)
+    const influence = happens ? influenceOf(state, next, plan.actor.userId) : undefined
+    judged.push({ forecast: outcome, happens, ...(context ? { context } : {}), ...(influence ? { influence } : {}) })
+    // A state without influence decides like the one before it, and the judge keeps what it has decided by state.
+    if (influence) judge.moved()
+    if (influence) states.push(next)
     state = next
   }
   if (states.at(-1) !== state) states.push(state)
@@ -162,7 +162,7 @@ function ordered(
     readonly compile: PolicyCompiler
   },
 ): readonly (readonly number[])[] {
-  const deciding = judged.flatMap(({ effect }, index) => (effect ? [index] : []))
+  const deciding = judged.flatMap(({ influence }, index) => (influence ? [index] : []))
   const sensitivityOf = createSensitivity(deciding.length === 0 ? [] : policyVersions(states, policyText), compile)
   const known = new Map<string, ReturnType<typeof sensitivityOf>>()
   const sensitivities = judged.map(({ context }) => {
@@ -173,12 +173,12 @@ function ordered(
     return found
   })
   const decides = (one: number, other: number) =>
-    sensitivities[other] !== undefined && influences(judged[one]!.effect, sensitivities[other]!)
+    sensitivities[other] !== undefined && influences(judged[one]!.influence, sensitivities[other]!)
   const before: ReadonlySet<number>[] = []
   return batches.map(({ after }, index) => {
     const mine = judged[index]!
     // What is denied never completes, so nothing can be put after it; a plan with a denial is not applied at all.
-    const candidates = mine.effect ? [...batches.keys()].slice(0, index) : deciding
+    const candidates = mine.influence ? [...batches.keys()].slice(0, index) : deciding
     const earlier = candidates.filter(
       (one) => one < index && judged[one]!.happens && (decides(one, index) || decides(index, one)),
     )

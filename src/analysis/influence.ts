@@ -3,7 +3,7 @@
  * of which one decides about the other must stand in an order; all others may run side by side, which is what keeps the
  * rounds of human approval few.
  *
- * Terms: the *effect* of a batch is what it changes of that which decisions read; the *sensitivity* of a request is what
+ * Terms: the *influence* of a batch is what it changes of that which decisions read; the *sensitivity* of a request is what
  * the decision about it reads. Premise: a policy whose condition does not hold for a request, with any approvers, takes
  * no part in the decision (docs/protocol/policies.md#evaluating-a-policy), so only those whose condition may hold are
  * looked into. Every answer errs towards "could": an order too many costs time, one too few makes the forecast a guess.
@@ -22,7 +22,7 @@ import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** The changes of a batch that decisions read. */
-export interface Effect {
+export interface Influence {
   /** The quorum, one of its members, or the acting user, an MFA policy of theirs included: no decision is independent of it. */
   readonly everything: boolean
   /** The users who can approve, their names and credentials. */
@@ -44,7 +44,11 @@ export interface Sensitivity {
 }
 
 /** The differences between two states that decisions read; undefined when there is none. */
-export function effectOf(before: OrganizationState, after: OrganizationState, actorId: string): Effect | undefined {
+export function influenceOf(
+  before: OrganizationState,
+  after: OrganizationState,
+  actorId: string,
+): Influence | undefined {
   const touched = touchedThings(before, after)
   const central = new Set([actorId, ...membersOf(before), ...membersOf(after)])
   const logins = new Set([before, after].flatMap((state) => thingsOf(state, 'feature').map(({ name }) => name)))
@@ -125,11 +129,11 @@ export function createSensitivity(
 }
 
 /** Whether carrying out one batch could change what comes of another. */
-export function influences(effect: Effect | undefined, { people, email, tags, policies }: Sensitivity): boolean {
-  if (!effect) return false
-  if (effect.everything || (effect.people && people) || (effect.email && email)) return true
-  if ([...effect.tags].some((tag) => tags === 'all' || tags.has(tag))) return true
-  return [...effect.policies].some((id) => policies.has(id))
+export function influences(influence: Influence | undefined, { people, email, tags, policies }: Sensitivity): boolean {
+  if (!influence) return false
+  if (influence.everything || (influence.people && people) || (influence.email && email)) return true
+  if ([...influence.tags].some((tag) => tags === 'all' || tags.has(tag))) return true
+  return [...influence.policies].some((id) => policies.has(id))
 }
 
 /** Same request, same decision in the same state. */

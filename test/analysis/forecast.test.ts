@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
-import { createSensitivity, effectOf, influences } from '../../src/analysis/influence.ts'
+import { createSensitivity, influenceOf, influences } from '../../src/analysis/influence.ts'
 import {
   digestOf,
   type Forecast,
@@ -405,12 +405,12 @@ describe('forecast', () => {
     ['a login that somebody has the contact for', live('feature.OTP_EMAIL_AUTH')],
   ])('the order of batches knows that %s is somebody who can approve', (_what, thing) => {
     const things = office([allow('pair', 'approvers.count() >= 2')])
-    const effect = effectOf({ things }, { things: [...things, thing] }, idFor('user.alice'))
+    const influence = influenceOf({ things }, { things: [...things, thing] }, idFor('user.alice'))
     const sensitivity = createSensitivity([
       { id: 'p', name: 'p', effect: 'EFFECT_ALLOW', consensus: 'approvers.count() >= 2' },
     ])
     const asked = sensitivity({ now: 0n, activity: { type: 'ACTIVITY_TYPE_CREATE_USER_TAG' }, approvers: [] })
-    expect(influences(effect, asked)).toBe(true)
+    expect(influences(influence, asked)).toBe(true)
   })
 
   test('a policy with a time is asked with the time that is given', () => {
