@@ -1,15 +1,15 @@
 import type { QueryClient } from '../client/index.ts'
 import type { LoadedDefinitions } from '../definitions/index.ts'
 import {
-  loadFolder as load,
-  type Outside,
+  type GivenValues,
+  loadFolder,
   type Place,
   type PlanEvent,
   type Planned,
   type PlanRequest,
-  planFolder as plan,
+  planFolder,
   reader,
-  saveLock as save,
+  saveLock,
 } from '../operations/index.ts'
 import { asksAgain, type CommandInput } from './command.ts'
 import { assertNoKeys } from './files.ts'
@@ -18,7 +18,7 @@ import { showDiagnostics } from './views/diagnostics.ts'
 import { showReading } from './views/reading.ts'
 
 /** The values of `${env.…}` and `${var.…}`: what was given, over what `up` made for the embedded organization. */
-export function outsideOf({ settings, environment, options }: CommandInput, embedded: boolean): Outside {
+export function givenValues({ settings, environment, options }: CommandInput, embedded: boolean): GivenValues {
   const made = embedded ? readValues(settings.dataDir) : { env: {}, vars: {} }
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined))
   return {
@@ -28,8 +28,8 @@ export function outsideOf({ settings, environment, options }: CommandInput, embe
 }
 
 /** Loads a folder of definitions with the values that the command line gives. */
-export function loadFolder(input: CommandInput, folder: string, embedded: boolean): Promise<LoadedDefinitions> {
-  return load(folder, outsideOf(input, embedded))
+export function loadGivenFolder(input: CommandInput, folder: string, embedded: boolean): Promise<LoadedDefinitions> {
+  return loadFolder(folder, givenValues(input, embedded))
 }
 
 /** What is planned, as the command line says. */
@@ -40,7 +40,7 @@ export function planRequest(input: CommandInput, { folder, place, client = reade
     folder,
     place,
     client,
-    outside: outsideOf(input, place.embedded),
+    given: givenValues(input, place.embedded),
     dataDir,
     requestsPerSecond,
     allow: [...(options['allowDelete'] ? ['delete'] : []), ...((options['allow'] as string[] | undefined) ?? [])],
@@ -57,8 +57,8 @@ interface PlanTarget {
 }
 
 /** Plans a folder and shows what is wrong, and how far reading has come. */
-export function planFolder(input: CommandInput, target: PlanTarget): Promise<Planned | undefined> {
-  return showingPlan(input, (tell) => plan(planRequest(input, target), tell))
+export function planAndShow(input: CommandInput, target: PlanTarget): Promise<Planned | undefined> {
+  return showingPlan(input, (tell) => planFolder(planRequest(input, target), tell))
 }
 
 /** Shows what is told while a plan is made. */
@@ -79,6 +79,6 @@ export async function showingPlan<T>(
 }
 
 /** Writes the lock; nothing in it may be a key. */
-export function saveLock(planned: Planned, place: Place): Promise<void> {
-  return save(planned, { place, check: assertNoKeys })
+export function saveKeylessLock(planned: Planned, place: Place): Promise<void> {
+  return saveLock(planned, { place, check: assertNoKeys })
 }

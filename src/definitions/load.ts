@@ -37,12 +37,12 @@ import { type Around, checkFolderKeys, checkNestedNames, Findings, type Nested, 
 import { readOrganization, readVars } from './organization.ts'
 import { parseYaml } from './parse.ts'
 import { secretsIn } from './secrets.ts'
-import { type Outside, substitute } from './substitute.ts'
+import { type OutsideValues, substitute } from './substitute.ts'
 import { childOf, entryOf, type Tree } from './tree.ts'
 import { checkSeen } from './unseen.ts'
 import { readVariables } from './variables.ts'
 
-export interface LoadOptions extends Outside {
+export interface LoadOptions extends OutsideValues {
   /** @default the disk, from the folder down */
   readonly readFolder?: FolderReader
   /**

@@ -6,7 +6,7 @@ import { mapScalars, type ScalarTree, type Tree } from './tree.ts'
 import { idOf, isSecretName, secretVariable, undeclaredVariable } from './variables.ts'
 
 /** The values from outside. */
-export interface Outside {
+export interface OutsideValues {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly vars: Readonly<Record<string, string>>
   /** The environment variables that may be referred to. @default those of `id: ${env.NAME}` */
@@ -19,7 +19,7 @@ export interface Outside {
  */
 export function substitute(
   tree: Tree,
-  outside: Outside,
+  outside: OutsideValues,
 ): { readonly tree: Tree; readonly diagnostics: readonly Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
   const id = idOf(tree)
@@ -64,7 +64,7 @@ function refusal(piece: Piece, scalar: ScalarTree, declared: ReadonlySet<string>
   return declared === undefined || declared.has(piece.name) ? undefined : undeclaredVariable(piece.name, span, declared)
 }
 
-function isMissing(piece: Piece, { env, vars }: Outside): boolean {
+function isMissing(piece: Piece, { env, vars }: OutsideValues): boolean {
   if (piece.kind === 'env') return !Object.hasOwn(env, piece.name) || env[piece.name] === undefined
   return piece.kind === 'bad' || (piece.kind === 'var' && !Object.hasOwn(vars, piece.name))
 }
@@ -78,14 +78,14 @@ interface Part {
 }
 
 /** A value from outside is text: a `${` in it stands for itself. */
-function outsideValue(piece: Piece, { env, vars }: Outside): string | undefined {
+function outsideValue(piece: Piece, { env, vars }: OutsideValues): string | undefined {
   const table = piece.kind === 'env' ? env : piece.kind === 'var' ? vars : undefined
   if (!table || !('name' in piece)) return undefined
   const value = Object.hasOwn(table, piece.name) ? table[piece.name] : undefined
   return (value ?? '').replaceAll('${', () => '$${')
 }
 
-function problem(piece: Piece, scalar: ScalarTree, outside: Outside): Diagnostic | undefined {
+function problem(piece: Piece, scalar: ScalarTree, outside: OutsideValues): Diagnostic | undefined {
   const { vars } = outside
   const span = () => scalar.locate(piece.start, piece.end)
   if (piece.kind === 'bad') return diagnostic('definitions/bad-reference', piece.message, span(), { help: piece.help })

@@ -9,13 +9,13 @@ import { reader } from './clients.ts'
 import { importInside, joinLocks } from './import-inside.ts'
 import { signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
-import { assertSameOrganization, type CheckText, loadFolder, type Outside } from './plan-folder.ts'
+import { assertSameOrganization, type CheckText, type GivenValues, loadFolder } from './plan-folder.ts'
 import { wantedOf } from './plan-inside.ts'
 
 export interface ImportRequest {
   readonly folder: string
   readonly place: Place
-  readonly outside: Outside
+  readonly given: GivenValues
   readonly dataDir: string
   /** Whether what is inside sub-organizations is imported too. */
   readonly isWhole: boolean
@@ -36,8 +36,8 @@ export type ImportResult =
 
 /** Makes a folder of definitions follow the live organization. Its client can read and nothing else. */
 export async function importFolder(request: ImportRequest): Promise<ImportResult> {
-  const { folder, place, outside, dataDir, isWhole, write, check } = request
-  const loaded = hasDefinitions(folder) ? await loadFolder(folder, outside) : undefined
+  const { folder, place, given, dataDir, isWhole, write, check } = request
+  const loaded = hasDefinitions(folder) ? await loadFolder(folder, given) : undefined
   if (loaded && (hasErrors(loaded.diagnostics) || !loaded.desired)) return refused(loaded.diagnostics)
   const desired = loaded?.desired
   if (desired) {
@@ -59,7 +59,7 @@ export async function importFolder(request: ImportRequest): Promise<ImportResult
   })
   const own: ImportInput = {
     reader: createDiskReader(folder),
-    ...outside,
+    ...given,
     baseUrl: place.baseUrl,
     folder,
     ...(loaded && desired ? { loaded: { ...loaded, desired } } : {}),

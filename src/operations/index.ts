@@ -35,8 +35,8 @@ export type { Place, PlaceKey } from './place.ts'
 export { assertAllowed, assertNotRejected } from './plan-checks.ts'
 export {
   assertFolder,
+  type GivenValues,
   loadFolder,
-  type Outside,
   type PlanEvent,
   type Planned,
   type PlanRequest,

@@ -25,7 +25,7 @@ export interface PlanRequest {
   readonly place: Place
   readonly client: QueryClient
   /** The values of `${env.…}` and `${var.…}`. */
-  readonly outside: Outside
+  readonly given: GivenValues
   readonly dataDir: string
   /** The rate that is set, which the plan says. */
   readonly requestsPerSecond?: number | undefined
@@ -37,7 +37,8 @@ export interface PlanRequest {
   readonly as?: string
 }
 
-export type Outside = Pick<LoadOptions, 'env' | 'vars'>
+/** The values of `${env.…}` and `${var.…}` that whoever asks gives. */
+export type GivenValues = Pick<LoadOptions, 'env' | 'vars'>
 
 /** What is told while a plan is made. */
 export type PlanEvent =
@@ -68,9 +69,9 @@ export function assertFolder(folder: string): void {
 }
 
 /** Loads a folder of definitions, with what is wrong with them. Throws `cli/no-definitions`. */
-export async function loadFolder(folder: string, outside: Outside): Promise<LoadedDefinitions> {
+export async function loadFolder(folder: string, given: GivenValues): Promise<LoadedDefinitions> {
   assertFolder(folder)
-  return loadDefinitions(folder, outside)
+  return loadDefinitions(folder, given)
 }
 
 /** Throws `cli/other-organization` for definitions of another organization than the settings name. */
@@ -88,14 +89,14 @@ export function assertSameOrganization(
 
 /** Definitions and live state become a plan with forecasts; undefined when the definitions have errors, which are told. */
 export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) => void): Promise<Planned | undefined> {
-  const { folder, place, outside, dataDir, askAgain } = request
+  const { folder, place, given, dataDir, askAgain } = request
   const client = countQueries(request.client, (queries) => tell({ kind: 'asked', queries }))
   /** Whether one may go on. */
   const isSound = (diagnostics: readonly Diagnostic[]) => {
     tell({ kind: 'diagnostics', diagnostics })
     return !hasErrors(diagnostics)
   }
-  const loaded = await loadFolder(folder, outside)
+  const loaded = await loadFolder(folder, given)
   if (!isSound(loaded.diagnostics) || !loaded.desired) return undefined
   const { desired } = loaded
   assertSameOrganization(desired, place, {

@@ -60,7 +60,7 @@ export async function applyFolder(folder: string, applying: Applying): Promise<P
   const survey = surveyDefinitions(folder)
   const keys = makeKeys(survey.vars, applying)
   const made = Object.entries(keys).map(([name, { publicKey }]) => [`${name}${SUFFIX}`, publicKey])
-  const outside = {
+  const given = {
     env: { ...(survey.idVariable === undefined ? {} : { [survey.idVariable]: organizationId }), ...env },
     vars: { ...Object.fromEntries(made), ...vars },
   }
@@ -77,7 +77,7 @@ export async function applyFolder(folder: string, applying: Applying): Promise<P
   const clientFor = createClients(place, { dataDir })
   for (let round = 0; ; round++) {
     const diagnostics: Diagnostic[] = []
-    const request = { folder, place, client: reader(place), outside, dataDir, allow: [], askAgain: false }
+    const request = { folder, place, client: reader(place), given, dataDir, allow: [], askAgain: false }
     const planned = await planFolder(request, (event) => {
       if (event.kind === 'diagnostics') diagnostics.push(...event.diagnostics)
     })

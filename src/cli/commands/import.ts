@@ -5,7 +5,7 @@ import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { assertNoKeys, writeText } from '../files.ts'
 import { writeJson } from '../io.ts'
-import { outsideOf } from '../planning.ts'
+import { givenValues } from '../planning.ts'
 import { line } from '../screen.ts'
 import { showDiagnostics } from '../views/diagnostics.ts'
 
@@ -16,7 +16,7 @@ export async function follow(input: CommandInput): Promise<ExitCode> {
   const result = await importFolder({
     folder: join(args[0]!),
     place,
-    outside: outsideOf(input, place.embedded),
+    given: givenValues(input, place.embedded),
     dataDir: settings.dataDir,
     isWhole: options['subOrganizations'] === true,
     write: writeText,

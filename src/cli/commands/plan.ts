@@ -4,14 +4,14 @@ import { hasChanges, writePlan } from '../../plan/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writePrivate } from '../files.ts'
-import { planFolder } from '../planning.ts'
+import { planAndShow } from '../planning.ts'
 import { presentPlan } from '../views/plan.ts'
 
 /** Plans a folder of definitions; submits nothing: its client has no way to. */
 export async function plan(input: CommandInput): Promise<ExitCode> {
   const { args, options } = input
   const place = await findPlace(input)
-  const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place) })
+  const planned = await planAndShow(input, { folder: args[0] ?? '.', place, client: reader(place) })
   if (!planned) return EXIT.error
   presentPlan(input, planned.plan)
   if (typeof options['out'] === 'string') writePrivate(options['out'], writePlan(planned.plan))

@@ -3,14 +3,14 @@ import { reader } from '../../operations/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
-import { planFolder } from '../planning.ts'
+import { planAndShow } from '../planning.ts'
 import { renderUnmanaged, unmanagedRows } from '../views/unmanaged.ts'
 
 /** Lists what is live and in no definition: left alone, and yet able to act. */
 export async function unmanaged(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
   const place = await findPlace(input)
-  const planned = await planFolder(input, { folder: args[0] ?? '.', place, client: reader(place) })
+  const planned = await planAndShow(input, { folder: args[0] ?? '.', place, client: reader(place) })
   if (!planned) return EXIT.error
   const rows = unmanagedRows(planned.plan)
   if (json) writeJson(io, { organizationId: place.organizationId, unmanaged: rows })

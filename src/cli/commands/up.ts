@@ -26,7 +26,7 @@ import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { type DemoKey, demoKey } from '../demo-keys.ts'
 import { writeJson } from '../io.ts'
-import { planFolder, saveLock } from '../planning.ts'
+import { planAndShow, saveKeylessLock } from '../planning.ts'
 import { line } from '../screen.ts'
 import { writeValues } from '../values.ts'
 import { renderActivity, viewActivity } from '../views/activity.ts'
@@ -102,7 +102,7 @@ async function applyFolder(
   { folder, place, approvers }: Scene & { readonly approvers: readonly DemoKey[] },
 ): Promise<ExitCode> {
   const { io } = input
-  const planned = await planFolder(input, { folder, place, client: reader(place) })
+  const planned = await planAndShow(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
   const { plan } = planned
   if (!hasChanges(plan)) {
@@ -167,9 +167,9 @@ async function approveAsDemo(
 
 /** The proof: planned again, nothing is left. The lock file is written from what is live now. */
 async function showNothingLeft(input: CommandInput, { folder, place }: Scene): Promise<ExitCode> {
-  const planned = await planFolder(input, { folder, place, client: reader(place) })
+  const planned = await planAndShow(input, { folder, place, client: reader(place) })
   if (!planned) return EXIT.error
-  await saveLock(planned, place)
+  await saveKeylessLock(planned, place)
   showPlan(input, planned.plan)
   return hasChanges(planned.plan) ? EXIT.partial : EXIT.done
 }

@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode, hasErrors } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
-import { loadFolder } from '../planning.ts'
+import { loadGivenFolder } from '../planning.ts'
 import { line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 
@@ -9,7 +9,7 @@ import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 export async function validate(input: CommandInput): Promise<ExitCode> {
   const { io, json, args, settings } = input
   const folder = args[0] ?? '.'
-  const { diagnostics, desired } = await loadFolder(input, folder, settings.baseUrl === undefined)
+  const { diagnostics, desired } = await loadGivenFolder(input, folder, settings.baseUrl === undefined)
   const failed = hasErrors(diagnostics)
   sayDiagnostics(input, diagnostics)
   const inside = desired?.subOrganizations ?? []

@@ -2,7 +2,7 @@ import { hasErrors } from '../../diagnostics/index.ts'
 import type { Place } from '../../operations/index.ts'
 import type { SendNames } from '../../sending/index.ts'
 import type { CommandInput } from '../command.ts'
-import { loadFolder } from '../planning.ts'
+import { loadGivenFolder } from '../planning.ts'
 import { sayDiagnostics } from '../views/diagnostics.ts'
 
 /** Reads the names of a folder of definitions, which has been said when it is wrong; without a folder there are none. */
@@ -12,7 +12,7 @@ export async function readNames(
   folder: string | undefined,
 ): Promise<SendNames | undefined> {
   if (folder === undefined) return { addressBook: {}, assets: {} }
-  const { addressBook, assets, diagnostics } = await loadFolder(input, folder, place.embedded)
+  const { addressBook, assets, diagnostics } = await loadGivenFolder(input, folder, place.embedded)
   sayDiagnostics(input, diagnostics)
   return hasErrors(diagnostics) ? undefined : { addressBook, assets }
 }
