@@ -30,7 +30,7 @@ export interface RawPath {
   readonly field?: ((element: never) => unknown) | undefined
 }
 
-interface Step {
+interface FieldStep {
   readonly struct: string
   readonly name: string
   readonly absent: unknown
@@ -42,7 +42,7 @@ interface Step {
 /** The reader of a chain of fields below a root or a variable; undefined for any other expression. */
 export function readerOf(unit: Unit, node: Expression, scope: Scope | undefined): RawPath | undefined {
   const place = { text: unit.text, start: node.start, end: node.end }
-  const steps: Step[] = []
+  const steps: FieldStep[] = []
   let at = node
   let type: Type | undefined
   while (at.kind === 'member') {
@@ -73,19 +73,19 @@ export function readerOf(unit: Unit, node: Expression, scope: Scope | undefined)
   return { read, quick, type: type ?? roots[at.name].type, place }
 }
 
-function fromRoot(rootOf: ReadRaw, undefinedRoot: Fault, steps: readonly Step[]): ReadRaw {
+function fromRoot(rootOf: ReadRaw, undefinedRoot: Fault, steps: readonly FieldStep[]): ReadRaw {
   return (frame) => follow(rootOf(frame) ?? undefinedRoot, steps)
 }
 
-function fromVariable(variable: Variable, steps: readonly Step[]): Pick<RawPath, 'read' | 'quick' | 'field'> {
-  const [{ name, struct, notStruct }, second] = steps as [Step, ...Step[]]
+function fromVariable(variable: Variable, steps: readonly FieldStep[]): Pick<RawPath, 'read' | 'quick' | 'field'> {
+  const [{ name, struct, notStruct }, second] = steps as [FieldStep, ...FieldStep[]]
   const read = () => (variable.value instanceof StructValue ? follow(variable.value.fields, steps) : notStruct)
   const field = second === undefined ? fieldReaders[`${struct}.${name}`] : undefined
   if (field === undefined) return { read, quick: read }
   return { read, quick: () => field((variable.value as StructValue).fields as never), field }
 }
 
-function follow(start: unknown, steps: readonly Step[]): unknown {
+function follow(start: unknown, steps: readonly FieldStep[]): unknown {
   let raw = start
   for (const step of steps) {
     if (raw instanceof Fault) return raw
@@ -96,7 +96,7 @@ function follow(start: unknown, steps: readonly Step[]): unknown {
 
 // INVARIANT: no field of the environment has the name of a member of `Object.prototype`, so that no more than the
 // struct's own fields are ever found; a test holds the tables to it.
-function take(raw: unknown, { name, absent, missing, notStruct }: Step): unknown {
+function take(raw: unknown, { name, absent, missing, notStruct }: FieldStep): unknown {
   if (!isPlainObject(raw)) return notStruct
   return raw[name] ?? absent ?? missing
 }

@@ -15,7 +15,7 @@ const LAST_OF_FIRST_STEP = '0026-tokens-of-sign-ups'
 const MIGRATION_LOCK = 7_163_094_420
 
 /** What is still to be done. */
-export interface Step {
+export interface SchemaStep {
   readonly name: string
   /** The migrations that it stands for. */
   readonly marks: readonly string[]
@@ -33,7 +33,7 @@ export function toPostgres(statement: string): string {
 }
 
 /** The steps that a database lacks which has carried out these migrations. */
-export function stepsAfter(applied: ReadonlySet<string>): readonly Step[] {
+export function stepsAfter(applied: ReadonlySet<string>): readonly SchemaStep[] {
   const end = MIGRATIONS.findIndex(({ name }) => name === LAST_OF_FIRST_STEP) + 1
   const first = applied.has(LAST_OF_FIRST_STEP) ? [] : [firstStep(MIGRATIONS.slice(0, end).map(({ name }) => name))]
   const later = MIGRATIONS.slice(end)
@@ -43,7 +43,7 @@ export function stepsAfter(applied: ReadonlySet<string>): readonly Step[] {
 }
 
 /** Says what `migratePostgres` would do, and does nothing. */
-export async function planPostgres(client: ClientBase): Promise<readonly Step[]> {
+export async function planPostgres(client: ClientBase): Promise<readonly SchemaStep[]> {
   return stepsAfter(await readApplied(client))
 }
 
@@ -51,7 +51,7 @@ export async function planPostgres(client: ClientBase): Promise<readonly Step[]>
  * Brings the database to the newest schema, in one transaction: a process that is killed leaves nothing of it. Processes that
  * start together wait for each other. Throws `StoreUnavailable` where the database is another application's.
  */
-export async function migratePostgres(client: ClientBase, now: number): Promise<readonly Step[]> {
+export async function migratePostgres(client: ClientBase, now: number): Promise<readonly SchemaStep[]> {
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
@@ -92,7 +92,7 @@ async function readApplied(client: ClientBase): Promise<ReadonlySet<string>> {
 }
 
 /** The schema that the first migrations lead to in SQLite, each table behind those that it refers to. */
-function firstStep(marks: readonly string[]): Step {
+function firstStep(marks: readonly string[]): SchemaStep {
   const database = new DatabaseSync(':memory:')
   try {
     migrate(database, 0, LAST_OF_FIRST_STEP)
