@@ -172,9 +172,9 @@ function createAccess(
       .flatMap(({ row, open }): readonly Applying[] => {
         const left = [...open]
         for (const part of row.parts.filter(({ aboutWallet }) => aboutWallet)) {
-          const verdict = rules.verdictOf(part, power, base)
-          if (verdict === 'false') return []
-          if (verdict === 'open') left.push(part.text)
+          const truth = rules.truthOf(part, power, base)
+          if (truth === 'false') return []
+          if (truth === 'open') left.push(part.text)
         }
         return [{ policy: row.policy, open: left.join(' && ') }]
       })

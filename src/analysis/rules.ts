@@ -53,7 +53,7 @@ interface Part {
   readonly walletId?: string
 }
 
-type Verdict = 'true' | 'false' | 'open'
+type Truth = 'true' | 'false' | 'open'
 
 /** A row as far as a power goes, whatever the wallet. */
 interface Narrowed {
@@ -66,7 +66,7 @@ export interface Rules {
   readonly rowOf: (policy: Resource) => Row
   /** Undefined when it cannot apply. */
   readonly narrow: (row: Row, power: Power) => Narrowed | undefined
-  readonly verdictOf: (part: Part, power: Power, context: PolicyContext) => Verdict
+  readonly truthOf: (part: Part, power: Power, context: PolicyContext) => Truth
   /** The policy without its condition. */
   readonly consensusOf: (policy: PolicyText) => CompiledPolicy
 }
@@ -77,20 +77,20 @@ export function createRules(now: bigint, compile: PolicyCompiler): Rules {
   const compiledOf = remember((condition: string) =>
     compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }),
   )
-  const verdictOf = (part: Part, power: Power, context: PolicyContext) =>
+  const truthOf = (part: Part, power: Power, context: PolicyContext) =>
     judge(part, { power, context, compiled: () => compiledOf(part.text) })
   const narrowBy = remember((power: Power) => {
     const context: PolicyContext = { now, activity: { type: power.type, params: {} }, approvers: [] }
     return remember((row: Row): Narrowed | undefined => {
       const parts = row.parts.filter(({ aboutWallet }) => !aboutWallet)
-      const verdicts = parts.map((part) => ({ part, verdict: verdictOf(part, power, context) }))
-      if (verdicts.some(({ verdict }) => verdict === 'false')) return undefined
-      return { row, open: verdicts.flatMap(({ part, verdict }) => (verdict === 'open' ? [part.text] : [])) }
+      const truths = parts.map((part) => ({ part, truth: truthOf(part, power, context) }))
+      if (truths.some(({ truth }) => truth === 'false')) return undefined
+      return { row, open: truths.flatMap(({ part, truth }) => (truth === 'open' ? [part.text] : [])) }
     })
   })
   return {
     rowOf: remember((policy) => takeApart(compile(policyText(policy)))),
-    verdictOf,
+    truthOf,
     narrow: (row, power) => narrowBy(power)(row),
     consensusOf: remember((policy) => ({
       ...compile(policy),
@@ -143,7 +143,7 @@ function judge(
     context,
     compiled,
   }: { readonly power: Power; readonly context: PolicyContext; readonly compiled: () => CompiledPolicy },
-): Verdict {
+): Truth {
   const { wallet } = context
   if (walletId !== undefined && wallet) return wallet['id'] === walletId ? 'true' : 'false'
   // Who approves is what is being asked.

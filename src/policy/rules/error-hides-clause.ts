@@ -1,6 +1,6 @@
 import { findingAt, nodesOf } from './clauses.ts'
 import type { Rule } from './rule.ts'
-import { allWorlds, verdict, verdictOf } from './worlds.ts'
+import { allWorlds, truth, truthOf } from './worlds.ts'
 
 export const errorHidesClause: Rule = {
   name: 'error-hides-clause',
@@ -23,13 +23,13 @@ vault:
       const { node, expression, field, policy } = met
       if (field !== 'condition' || node.kind !== 'logic' || node.operator !== '||') return []
       const lost = worlds.find((world) => {
-        const verdicts = node.operands.map((operand) => verdict(operand, world, expression))
-        return verdicts.includes('error') && verdicts.includes('true')
+        const truths = node.operands.map((operand) => truth(operand, world, expression))
+        return truths.includes('error') && truths.includes('true')
       })
       // Where the policy errs everywhere, that is said already.
-      const isDead = worlds.every((world) => ['error', 'false'].includes(verdictOf(policy, world)))
+      const isDead = worlds.every((world) => ['error', 'false'].includes(truthOf(policy, world)))
       if (lost === undefined || isDead) return []
-      const unreadable = node.operands.find((operand) => verdict(operand, lost, expression) === 'error')!
+      const unreadable = node.operands.find((operand) => truth(operand, lost, expression) === 'error')!
       const text = expression.text.slice(unreadable.start, unreadable.end)
       return [
         findingAt(met, `on \`${lost.row.kind}\` this is an error, because \`${text}\` cannot be read there`, {

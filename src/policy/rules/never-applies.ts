@@ -1,7 +1,7 @@
 import type { Expression } from '../ast.ts'
 import { conjuncts, findingAt } from './clauses.ts'
 import type { Finding, LintExpression, LintInput, Rule } from './rule.ts'
-import { allWorlds, verdict, type World } from './worlds.ts'
+import { allWorlds, truth, type World } from './worlds.ts'
 
 export const deadDeny: Rule = {
   name: 'deny-never-applies',
@@ -43,15 +43,15 @@ function neverApplying({ policies }: LintInput, effect: 'allow' | 'deny'): reado
   return policies.flatMap((policy) => {
     const { condition } = policy.fields
     if (policy.effect !== effect || condition === undefined) return []
-    const verdicts = new Set(worlds.map((world) => verdict(condition.tree, world, condition)))
-    if (verdicts.has('true') || verdicts.has('open')) return []
+    const truths = new Set(worlds.map((world) => truth(condition.tree, world, condition)))
+    if (truths.has('true') || truths.has('open')) return []
     const found = (node: Expression, message: string) =>
       findingAt({ policy, field: 'condition', node }, message, {
         help: 'nothing stops early: each root that it reads must be there on every request that it is about',
       })
     const absent = neverThere(condition)
     if (absent !== undefined) return [found(absent.clause, `\`${policy.name}\` never applies: ${absent.why}`)]
-    const message = verdicts.has('error')
+    const message = truths.has('error')
       ? `\`${policy.name}\` never applies: wherever it is not false, something that it reads is not there`
       : `\`${policy.name}\` never applies: it is false for every activity`
     return [found(condition.tree, message)]
@@ -61,7 +61,7 @@ function neverApplying({ policies }: LintInput, effect: 'allow' | 'deny'): reado
 /** The first clause that errs on every activity that the other clauses leave; undefined when it takes several to err. */
 function neverThere(condition: LintExpression): { readonly clause: Expression; readonly why: string } | undefined {
   const clauses = conjuncts(condition.tree)
-  const comesTo = (clause: Expression) => (world: World) => verdict(clause, world, condition)
+  const comesTo = (clause: Expression) => (world: World) => truth(clause, world, condition)
   const targets = clauses.filter((clause) => allWorlds().every((world) => comesTo(clause)(world) !== 'open'))
   const meant = allWorlds().filter((world) => targets.every((clause) => comesTo(clause)(world) === 'true'))
   const clause = clauses.find((one) => meant.length > 0 && meant.every((world) => comesTo(one)(world) === 'error'))

@@ -1,7 +1,7 @@
 import type { Expression } from '../ast.ts'
 import { conjuncts, nodesOf, rootOf, textComparison } from './clauses.ts'
 import type { LintInput, LintPolicy, Rule } from './rule.ts'
-import { allWorlds, verdictOf, type World } from './worlds.ts'
+import { allWorlds, truthOf, type World } from './worlds.ts'
 
 const transactionRoots = ['eth', 'solana', 'tron', 'bitcoin', 'tempo']
 
@@ -60,8 +60,8 @@ function isBlind({ row, defined }: World): boolean {
 }
 
 function mayApply(policy: LintPolicy, world: World): boolean {
-  const verdict = verdictOf(policy, world)
-  return verdict === 'true' || verdict === 'open'
+  const truth = truthOf(policy, world)
+  return truth === 'true' || truth === 'open'
 }
 
 /** Whether a DENY without consensus and without `time` applies in a world, whatever else the request says. */
@@ -71,7 +71,7 @@ function isDenied(input: LintInput, world: World): boolean {
       policy.effect === 'deny' &&
       policy.fields.time === undefined &&
       policy.fields.consensus === undefined &&
-      verdictOf(policy, world) === 'true',
+      truthOf(policy, world) === 'true',
   )
 }
 

@@ -2,7 +2,7 @@ import type { Expression } from '../ast.ts'
 import { print } from '../print.ts'
 import { conjuncts, findingAt, holdsAlways, textComparison } from './clauses.ts'
 import type { LintExpression, LintPolicy, Rule } from './rule.ts'
-import { allWorlds, verdict, verdictOf, type World } from './worlds.ts'
+import { allWorlds, truth, truthOf, type World } from './worlds.ts'
 
 export const shadowed: Rule = {
   name: 'shadowed-by-deny',
@@ -51,7 +51,7 @@ no-exports:
 
 /** Whether each clause of the DENY follows from the ALLOW, in every world in which the ALLOW may apply. */
 function covers(deny: LintPolicy, allow: LintPolicy, all: readonly World[]): boolean {
-  const worlds = all.filter((world) => ['true', 'open'].includes(verdictOf(allow, world)))
+  const worlds = all.filter((world) => ['true', 'open'].includes(truthOf(allow, world)))
   if (worlds.length === 0) return false
   const given = conjuncts(allow.fields.condition?.tree)
   const { condition } = deny.fields
@@ -59,7 +59,7 @@ function covers(deny: LintPolicy, allow: LintPolicy, all: readonly World[]): boo
   return conjuncts(condition.tree).every(
     (clause) =>
       given.some((one) => implies(one, clause)) ||
-      worlds.every((world) => verdict(clause, world, condition as LintExpression) === 'true'),
+      worlds.every((world) => truth(clause, world, condition as LintExpression) === 'true'),
   )
 }
 

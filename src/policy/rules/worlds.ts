@@ -20,7 +20,7 @@ export interface World {
 }
 
 /** `error` outweighs everything, for nothing stops early. */
-export type Verdict = 'true' | 'false' | 'error' | 'open'
+export type Truth = 'true' | 'false' | 'error' | 'open'
 
 const holders = [['wallet', 'wallet_account'], ['private_key']] as const
 
@@ -81,26 +81,26 @@ export function allWorlds(): readonly World[] {
 }
 
 /** The value of a policy's condition in a world; an absent condition holds. */
-export function verdictOf(policy: LintPolicy, world: World): Verdict {
+export function truthOf(policy: LintPolicy, world: World): Truth {
   const { condition } = policy.fields
-  return condition === undefined ? 'true' : verdict(condition.tree, world, condition)
+  return condition === undefined ? 'true' : truth(condition.tree, world, condition)
 }
 
 /** The value of an expression in a world. */
-export function verdict(node: Expression, world: World, expression: LintExpression): Verdict {
+export function truth(node: Expression, world: World, expression: LintExpression): Truth {
   switch (node.kind) {
     case 'bool':
       return node.value ? 'true' : 'false'
     case 'not': {
-      const inner = verdict(node.operand, world, expression)
+      const inner = truth(node.operand, world, expression)
       return inner === 'true' ? 'false' : inner === 'false' ? 'true' : inner
     }
     case 'logic': {
       const settled = node.operator === '||' ? 'true' : 'false'
-      const verdicts = node.operands.map((operand) => verdict(operand, world, expression))
-      if (verdicts.includes('error')) return 'error'
-      if (verdicts.includes(settled)) return settled
-      return verdicts.includes('open') ? 'open' : settled === 'true' ? 'false' : 'true'
+      const truths = node.operands.map((operand) => truth(operand, world, expression))
+      if (truths.includes('error')) return 'error'
+      if (truths.includes(settled)) return settled
+      return truths.includes('open') ? 'open' : settled === 'true' ? 'false' : 'true'
     }
     default:
       break

@@ -6,7 +6,7 @@ import type { DueDelivery } from '../resources/webhook-endpoints/deliveries-stor
 import type { WebhookKeys } from './signing-keys.ts'
 
 /** The result of an attempt; one that has failed for good is not tried again. */
-export type Verdict =
+export type AttemptResult =
   | { readonly kind: 'delivered'; readonly status: number }
   | { readonly kind: 'failed'; readonly reason: string; readonly isFinal: boolean }
 
@@ -26,7 +26,7 @@ export async function attemptDelivery(
   { clock, keys, sealing, findPlace }: AttemptTools,
   delivery: DueDelivery,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<AttemptResult> {
   const place = await findPlace(delivery.url, delivery.organization_id)
   if (place.kind !== 'open') {
     return { kind: 'failed', reason: `its URL ${place.rule}`, isFinal: place.kind === 'refused' }
@@ -43,7 +43,7 @@ export async function attemptDelivery(
 }
 
 /** Only a 5xx is tried again (docs/protocol/webhooks.md#retries). */
-function judge({ status, date = 0 }: Answer, now: number): Verdict {
+function judge({ status, date = 0 }: Answer, now: number): AttemptResult {
   if (status >= 200 && status < 300) return { kind: 'delivered', status }
   // A receiver that finds the signature too old says so in its own words, which are not read: its clock is.
   const behindS = Math.round((now - date) / 1_000)

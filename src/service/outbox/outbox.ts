@@ -16,7 +16,7 @@ import {
   postponeWebhookDelivery,
 } from '../resources/webhook-endpoints/deliveries-store.ts'
 import type { Lease, Transaction } from '../store/index.ts'
-import { type AttemptTools, attemptDelivery, type Verdict } from './attempt.ts'
+import { type AttemptResult, type AttemptTools, attemptDelivery } from './attempt.ts'
 import { type ChangeOf, type ProducedEvent, recordEvent } from './events.ts'
 import { pauseAfter } from './schedule.ts'
 
@@ -58,7 +58,7 @@ const MOST_AT_ONCE = 8
  * would have a queue without end.
  */
 const MOST_AGE_MS = 24 * 3_600_000
-const EXPIRED: Verdict = { kind: 'failed', reason: 'waited for more than a day', isFinal: true }
+const EXPIRED: AttemptResult = { kind: 'failed', reason: 'waited for more than a day', isFinal: true }
 
 /** The service's clock may be moved while it waits. */
 const LOOK_AGAIN_MS = 500
@@ -120,9 +120,9 @@ export function createOutbox(tools: OutboxTools): Outbox {
   async function deliver(delivery: DueDelivery): Promise<void> {
     const begun = performance.now()
     const isExpired = clock() - delivery.created_at > MOST_AGE_MS
-    const verdict = isExpired ? EXPIRED : await attemptDelivery(tools, delivery, closing.signal)
-    if (verdict.kind === 'failed' && closing.signal.aborted) return
-    await note(delivery, verdict, {
+    const result = isExpired ? EXPIRED : await attemptDelivery(tools, delivery, closing.signal)
+    if (result.kind === 'failed' && closing.signal.aborted) return
+    await note(delivery, result, {
       eventId: delivery.event_id,
       eventType: delivery.event_type,
       endpointId: delivery.endpoint_id,
@@ -133,14 +133,14 @@ export function createOutbox(tools: OutboxTools): Outbox {
     })
   }
 
-  async function note(delivery: DueDelivery, verdict: Verdict, said: Said): Promise<void> {
+  async function note(delivery: DueDelivery, result: AttemptResult, said: Said): Promise<void> {
     const { event_id, organization_id, endpoint_id, event_type, subject, body } = delivery
-    if (verdict.kind === 'delivered') {
+    if (result.kind === 'delivered') {
       await database.write((tx) => deleteWebhookDelivery(tx, event_id))
       outcomes.delivered += 1
-      return logger.info('webhook delivered', { ...said, status: verdict.status })
+      return logger.info('webhook delivered', { ...said, status: result.status })
     }
-    const { reason, isFinal } = verdict
+    const { reason, isFinal } = result
     const { attempts, host } = said
     const now = clock()
     const pauseMs = isFinal ? undefined : pauseAfter(attempts, randomBytes)
