@@ -1,5 +1,5 @@
 import type { Settings } from '../config/index.ts'
-import type { ExitCode } from '../diagnostics/index.ts'
+import { EXIT, type ExitCode } from '../diagnostics/index.ts'
 import type { Io } from './io.ts'
 
 /** An option of a command, in commander's notation: `--json`, `--var <name=value...>`. */
@@ -23,6 +23,18 @@ export interface CommandInput {
   readonly commands: readonly CommandRow[]
 }
 
+/** What the help of a command says beyond the rest of its row. */
+export interface CommandHelp {
+  /** What a reader wants to know before running it. Lines are broken where it is shown. */
+  readonly description: string
+  /** Further lines that can be typed, each with its purpose. */
+  readonly examples?: readonly (readonly [line: string, purpose: string])[]
+  /** Exits beside 0 and 1. */
+  readonly exits?: readonly (keyof typeof EXIT)[]
+  /** Names of commands. */
+  readonly seeAlso: readonly string[]
+}
+
 /** One row of the command table: everything help says about it, and where its code is. */
 export interface CommandRow {
   readonly name: string
@@ -33,6 +45,8 @@ export interface CommandRow {
   readonly options?: readonly OptionRow[]
   /** A line that can be typed unchanged. */
   readonly example: string
+  /** Of every command that is not hidden. */
+  readonly help?: CommandHelp
   readonly hidden?: boolean
   /** Its first line, printed before its code is loaded, so that a reader knows within 300 ms what goes on. */
   readonly opening?: (args: readonly string[], settings: Settings) => string
@@ -53,3 +67,20 @@ export const valueOptions: readonly OptionRow[] = [
     repeatable: true,
   },
 ]
+
+/** What each exit code means. */
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  done: 'done, or nothing to do',
+  error: 'an error; the message says what and what to do',
+  changes: 'there are changes (`plan --detailed-exitcode` alone)',
+  waiting: 'it waits for approval',
+  refused: 'a guard refused the plan',
+  stale: 'the plan is stale: the organization has moved since it was made',
+  partial: 'a part of the plan was applied',
+}
+
+/** The exits of a command with what they mean, by their code. */
+export function exitsOf({ help }: CommandRow): readonly { readonly code: number; readonly meaning: string }[] {
+  const names = [...new Set<keyof typeof EXIT>(['done', 'error', ...(help?.exits ?? [])])]
+  return names.map((name) => ({ code: EXIT[name], meaning: EXIT_MEANINGS[name] })).sort((a, b) => a.code - b.code)
+}

@@ -1,8 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { type SettingFlags, settingRows } from '../config/index.ts'
 import { EXIT, type ExitCode } from '../diagnostics/index.ts'
-import type { CommandRow } from './command.ts'
-import { exitsOf, pages } from './commands/command-help.ts'
+import { type CommandRow, exitsOf } from './command.ts'
 import { commands } from './commands/index.ts'
 import type { Style } from './io.ts'
 
@@ -65,8 +64,7 @@ function addCommand(program: Command, row: CommandRow, style: Style, found: (inv
     // `sends` stands alone and before `sends replace`: what comes after a name is for that name.
     .enablePositionalOptions()
     .configureHelp({ styleTitle: style.strong, subcommandTerm: (one) => one.name() })
-  const page = pages[row.name]
-  if (page) command.description(`${sentence(row.summary)} ${page.description}`)
+  if (row.help) command.description(`${sentence(row.summary)} ${row.help.description}`)
   for (const argument of command.registeredArguments) argument.description = row.argMeanings?.[argument.name()] ?? ''
   for (const option of row.options ?? []) {
     const collect = (value: string, all: readonly string[] = []) => [...all, value]
@@ -88,17 +86,17 @@ function addCommand(program: Command, row: CommandRow, style: Style, found: (inv
 
 /** The end of a command's help: exit codes, examples, and related commands. */
 function ending(row: CommandRow, { strong }: Style): string {
-  const page = pages[row.name] ?? { description: '', seeAlso: [] }
-  const examples = [[row.example, ''] as const, ...(page.examples ?? [])]
+  const { examples: further = [], seeAlso = [] } = row.help ?? {}
+  const examples = [[row.example, ''] as const, ...further]
   const lines = [
     strong('Exit codes:'),
-    ...exitsOf(page).map(({ code, meaning }) => `  ${code}  ${meaning}`),
+    ...exitsOf(row).map(({ code, meaning }) => `  ${code}  ${meaning}`),
     '',
     strong('Examples:'),
     ...examples.map(([line, purpose]) => `  $ ${line}${purpose === '' ? '' : `   # ${purpose}`}`),
-    ...(page.seeAlso.length === 0
+    ...(seeAlso.length === 0
       ? []
-      : ['', strong('See also:'), `  ${page.seeAlso.map((name) => `quorate ${name}`).join(', ')}`]),
+      : ['', strong('See also:'), `  ${seeAlso.map((name) => `quorate ${name}`).join(', ')}`]),
   ]
   return `\n${lines.join('\n')}\n`
 }

@@ -1,34 +1,11 @@
 import type { Settings } from '../../config/index.ts'
-import { type CommandRow, type OptionRow, valueOptions } from '../command.ts'
-import { proofOptions } from './option-rows.ts'
+import { type CommandRow, valueOptions } from '../command.ts'
+import { askAgain, guards, jsonInto, markdown, proofOptions, votePasskey } from './option-rows.ts'
 import { formatting, policyCommands } from './policy/index.ts'
 import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'
 
 const folder = { folder: 'folder of definitions (default: the current folder)' }
-const guards: readonly OptionRow[] = [
-  { flags: '--allow-delete', meaning: 'let the plan delete what the definitions say should go' },
-  {
-    flags: '--allow <bypass>',
-    meaning: 'let one named guard pass, as the guard itself says; may be repeated',
-    repeatable: true,
-  },
-]
-
-const askAgain: OptionRow = {
-  flags: '--ask-again',
-  meaning: 'ask once more, as a new activity, for what somebody rejected',
-}
-const votePasskey: OptionRow = {
-  flags: '--passkey',
-  meaning: 'vote by a passkey in the browser, made with `quorate login --new-passkey` (default: the key in use)',
-}
-const jsonInto: OptionRow = { flags: '--json-into <file>', meaning: 'write the data as JSON into a file as well' }
-const markdown: OptionRow = {
-  flags: '--markdown <file>',
-  meaning: 'write the plan as Markdown, for a pull request; `-` prints it instead',
-}
-
 /** The API in words, before anything is known of it. */
 const apiName = ({ baseUrl }: Settings) => baseUrl ?? 'the embedded service'
 
@@ -41,12 +18,24 @@ export const commands: readonly CommandRow[] = [
     argMeanings: { folder: 'folder of definitions to apply, with demo approvers (default: none, only come up)' },
     options: valueOptions,
     example: 'quorate up definitions/acme',
+    help: {
+      description:
+        'Starts what is missing, on this machine and on 127.0.0.1 alone, and leaves it running. With a folder, it gives the definitions an organization and demo keys, plans, applies, approves as the demo approvers, and plans once more to show that nothing is left. Run again, it goes on where it was.',
+      examples: [['quorate up', 'come up and apply nothing']],
+      exits: ['waiting', 'refused', 'stale', 'partial'],
+      seeAlso: ['down', 'status', 'plan', 'doctor'],
+    },
     load: async () => (await import('./up.ts')).up,
   },
   {
     name: 'down',
     summary: 'stop the background process; its state is kept',
     example: 'quorate down',
+    help: {
+      description:
+        'Ends the background process of the data folder. An apply that was under way goes on after the next `up`.',
+      seeAlso: ['up', 'reset', 'status'],
+    },
     load: async () => (await import('./down.ts')).down,
   },
   {
@@ -54,6 +43,12 @@ export const commands: readonly CommandRow[] = [
     summary: 'delete the state in the data folder, after naming it; the next `up` begins anew',
     options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }],
     example: 'quorate reset',
+    help: {
+      description:
+        'Names what would be lost and asks. It deletes only what quorate itself has written into the data folder, and refuses while something works in it.',
+      examples: [['quorate reset --yes', 'in a script']],
+      seeAlso: ['down', 'up', 'snapshot save'],
+    },
     load: async () => (await import('./reset.ts')).reset,
   },
   {
@@ -62,6 +57,11 @@ export const commands: readonly CommandRow[] = [
     args: '<folder>',
     argMeanings: { folder: 'folder to make' },
     example: 'quorate init definitions/mine',
+    help: {
+      description:
+        'Writes the smallest definitions that have no change against the live organization: its name, its id and its root quorum. To take over everything that lives, use `import`.',
+      seeAlso: ['import', 'plan', 'validate'],
+    },
     load: async () => (await import('./init.ts')).init,
   },
   {
@@ -77,6 +77,12 @@ export const commands: readonly CommandRow[] = [
       },
     ],
     example: 'quorate import definitions/mine',
+    help: {
+      description:
+        'Reads everything that lives and writes it as definitions, with a lock file that says which live thing each name means. In a folder that has definitions already, only what differs is written; comments, order and formatting stay. The plan right after it is empty. A key that may only read is enough.',
+      examples: [['quorate import definitions/mine && quorate plan definitions/mine', 'ends with `No changes.`']],
+      seeAlso: ['plan', 'unmanaged', 'init', 'fmt'],
+    },
     opening: ([where = '.'], settings) => `Reading ${apiName(settings)} into ${where} …`,
     load: async () => (await import('./import.ts')).follow,
   },
@@ -87,6 +93,12 @@ export const commands: readonly CommandRow[] = [
     argMeanings: folder,
     options: valueOptions,
     example: 'quorate validate definitions/acme',
+    help: {
+      description:
+        'Loads the definitions, checks every reference, field and policy expression, and reports all mistakes at their line and column. It needs no key and no network. In GitHub Actions, mistakes annotate their lines.',
+      examples: [['quorate validate definitions/acme --json', 'mistakes as data']],
+      seeAlso: ['fmt', 'policy lint', 'plan'],
+    },
     opening: ([where = '.']) => `Checking ${where} …`,
     load: async () => (await import('./validate.ts')).validate,
   },
@@ -97,6 +109,12 @@ export const commands: readonly CommandRow[] = [
     argMeanings: { path: 'folders or files of definitions (default: the current folder)' },
     options: formatting,
     example: 'quorate fmt definitions/acme --check',
+    help: {
+      description:
+        'Gives every file one form, so that a difference in a review is a difference in meaning. Formatting twice changes nothing.',
+      examples: [['quorate fmt definitions/acme --diff', 'show what would change']],
+      seeAlso: ['policy fmt', 'validate'],
+    },
     load: async () => (await import('./fmt.ts')).fmt,
   },
   {
@@ -118,6 +136,17 @@ export const commands: readonly CommandRow[] = [
       { flags: '--detailed-exitcode', meaning: 'exit with 2 when there are changes' },
     ],
     example: 'quorate plan definitions/acme --out plan.json',
+    help: {
+      description:
+        'Compares definitions with the live organization: each change with its fields and its place, the activities it takes, what will come of each, who gains or loses power, and what a guard refuses. The client that plans has no way to submit. A saved plan can be reviewed and applied as it is, once.',
+      examples: [
+        ['quorate plan definitions/acme --detailed-exitcode --markdown plan.md', 'in a pipeline'],
+        ['quorate plan definitions/acme --as ci-apply', 'with a key that only reads, told for the user that applies'],
+        ['quorate plan definitions/acme --allow-delete', 'let it delete what should go'],
+      ],
+      exits: ['changes', 'refused'],
+      seeAlso: ['apply', 'show', 'unmanaged', 'policy explain'],
+    },
     opening: ([where = '.'], settings) => `Planning ${where} against ${apiName(settings)} …`,
     load: async () => (await import('./plan.ts')).plan,
   },
@@ -138,6 +167,16 @@ export const commands: readonly CommandRow[] = [
       jsonInto,
     ],
     example: 'quorate apply plan.json',
+    help: {
+      description:
+        'A durable workflow submits each activity once and keeps its bytes, so that a crash of anything changes nothing but time. On a terminal it follows to the end, and Ctrl-C only stops looking. Anywhere else it exits with 3 at the first wait for people; the next apply finds what waits and makes nothing twice. A saved plan that was edited, spent, or left behind by the organization is refused.',
+      examples: [
+        ['quorate apply definitions/acme', 'plan, ask, and carry it out'],
+        ['quorate apply plan.json --events --json-into result.json', 'in a pipeline'],
+      ],
+      exits: ['waiting', 'refused', 'stale', 'partial'],
+      seeAlso: ['plan', 'status', 'activities', 'approve'],
+    },
     opening: ([what = '.'], settings) => `Applying ${what} to ${apiName(settings)} …`,
     load: async () => (await import('./apply.ts')).apply,
   },
@@ -149,6 +188,12 @@ export const commands: readonly CommandRow[] = [
     argMeanings: { plan: 'plan saved by `quorate plan --out`' },
     options: [markdown, jsonInto, { flags: '--offline', meaning: 'do not compare it with the live organization' }],
     example: 'quorate show plan.json',
+    help: {
+      description:
+        'Shows a plan as it was made, however old, and marks it when the organization has moved. It refuses nothing; `apply` does.',
+      examples: [['quorate show plan.json --offline --markdown -', 'as Markdown, without asking the API']],
+      seeAlso: ['plan', 'apply'],
+    },
     load: async () => (await import('./show.ts')).show,
   },
   {
@@ -158,6 +203,12 @@ export const commands: readonly CommandRow[] = [
     argMeanings: folder,
     options: valueOptions,
     example: 'quorate unmanaged definitions/acme',
+    help: {
+      description:
+        'Lists live things that definitions leave alone, with their ids: what an import would add, or `manage: all` would delete.',
+      examples: [['quorate unmanaged definitions/acme --json', 'as data']],
+      seeAlso: ['import', 'plan'],
+    },
     opening: ([where = '.'], settings) => `Reading ${where} and ${apiName(settings)} …`,
     load: async () => (await import('./unmanaged.ts')).unmanaged,
   },
@@ -169,6 +220,16 @@ export const commands: readonly CommandRow[] = [
       { flags: '--cancel', meaning: 'stop it at the next safe point' },
     ],
     example: 'quorate status --follow',
+    help: {
+      description:
+        'Asks the workflow of the organization. What it says is the same from every machine that reaches the same Temporal server.',
+      examples: [
+        ['quorate status', 'once'],
+        ['quorate status --cancel', 'stop before the next submit; what was submitted stays'],
+      ],
+      exits: ['waiting', 'stale', 'partial'],
+      seeAlso: ['apply', 'activities'],
+    },
     opening: () => 'Asking Temporal how the apply stands …',
     load: async () => (await import('./status.ts')).status,
   },
@@ -180,6 +241,11 @@ export const commands: readonly CommandRow[] = [
       { flags: '--limit <count>', meaning: 'how many (default: 20)' },
     ],
     example: 'quorate activities --waiting',
+    help: {
+      description: 'Shows each activity with its short code, status, author and votes.',
+      examples: [['quorate activities --limit 100 --json', 'as data']],
+      seeAlso: ['approve', 'reject', 'status'],
+    },
     opening: (_, settings) => `Reading activities of ${apiName(settings)} …`,
     load: async () => (await import('./activities.ts')).activities,
   },
@@ -190,6 +256,12 @@ export const commands: readonly CommandRow[] = [
     argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
     options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }, votePasskey, ...proofOptions],
     example: 'quorate approve 7f3a-19c2 --key-file .quorate/keys/bob.json',
+    help: {
+      description:
+        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Your key decides who votes; a vote lapses after 24 hours. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`.',
+      examples: [['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing']],
+      seeAlso: ['activities', 'reject', 'policy explain'],
+    },
     load: async () => (await import('./vote.ts')).approve,
   },
   {
@@ -199,6 +271,11 @@ export const commands: readonly CommandRow[] = [
     argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
     options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }, votePasskey, ...proofOptions],
     example: 'quorate reject 7f3a-19c2 --key-file .quorate/keys/bob.json',
+    help: {
+      description:
+        'Shows what the activity asks for, and then votes. An apply that waited for it ends as rejected, and nothing is tried again until somebody asks for it anew.',
+      seeAlso: ['activities', 'approve'],
+    },
     load: async () => (await import('./vote.ts')).reject,
   },
   ...serviceCommands,
@@ -206,6 +283,12 @@ export const commands: readonly CommandRow[] = [
     name: 'worker',
     summary: 'run a worker in the foreground, against the Temporal of TEMPORAL_ADDRESS or the embedded one',
     example: 'quorate worker',
+    help: {
+      description:
+        'Carries out applies for one organization with one key. Several may run; what one leaves, another takes up. Its log is JSON on stdout.',
+      examples: [['TEMPORAL_ADDRESS=temporal:7233 quorate worker', 'with a Temporal server of your own']],
+      seeAlso: ['apply', 'status', 'doctor'],
+    },
     load: async () => (await import('./worker.ts')).worker,
   },
   {
@@ -220,24 +303,50 @@ export const commands: readonly CommandRow[] = [
       },
     ],
     example: 'quorate login --email alice@example.com',
+    help: {
+      description:
+        'Makes a key on this machine, has the API take it as the key of a session of yours (15 minutes unless the organization says otherwise), asks the API with it who you are, and keeps it in the keychain of the system or in a file that only you can read. Until the session ends, every command without another key works as you. A passkey belongs to `localhost`: make it with `--new-passkey`, and an administrator registers it under your user in the definitions. A code is sent by the authentication proxy, and logs in where a feature of the organization allows it.',
+      examples: [
+        ['quorate login --new-passkey laptop', 'once: prints what definitions say of the passkey'],
+        ['quorate login', 'by the passkey'],
+        ['quorate login --oidc https://accounts.google.com --client-id 1234.apps.example', 'at a provider'],
+        ['quorate login --oidc https://id.acme.test --client-id cli --device', 'where this machine has no browser'],
+      ],
+      seeAlso: ['logout', 'whoami', 'approve', 'doctor'],
+    },
     load: async () => (await import('./login.ts')).login,
   },
   {
     name: 'logout',
     summary: 'end the session of this organization, at the API and here',
     example: 'quorate logout',
+    help: {
+      description:
+        'Deletes the key of the session at the API with the key itself, and forgets it here. Where the API cannot be reached, the key is forgotten all the same; the exit is 1, and it says until when the API would still take it.',
+      seeAlso: ['login', 'whoami'],
+    },
     load: async () => (await import('./logout.ts')).logout,
   },
   {
     name: 'whoami',
     summary: 'ask the API who is asking, with the key or session in use',
     example: 'quorate whoami',
+    help: {
+      description: 'Shows the user and the organization that the API knows the key by, and until when a session lasts.',
+      seeAlso: ['login', 'doctor'],
+    },
     load: async () => (await import('./whoami.ts')).whoami,
   },
   {
     name: 'doctor',
     summary: 'check Node.js, Temporal, the key, the API and the clock, and say what to mend',
     example: 'quorate doctor',
+    help: {
+      description:
+        'Changes nothing and starts nothing. It says what it found and, for each thing that is wrong, what to do; in a pipeline it warns of a key of the root quorum.',
+      examples: [['quorate doctor --json', 'as data']],
+      seeAlso: ['up', 'worker'],
+    },
     opening: () => 'Looking at this machine and what it reaches …',
     load: async () => (await import('./doctor.ts')).doctor,
   },
@@ -248,6 +357,15 @@ export const commands: readonly CommandRow[] = [
     args: '<shell>',
     argMeanings: { shell: 'bash, zsh or fish' },
     example: 'quorate completion bash',
+    help: {
+      description:
+        'Completes commands and options, and files where one belongs; the script asks quorate nothing when it runs.',
+      examples: [
+        ['source <(quorate completion bash)', 'in ~/.bashrc'],
+        ['quorate completion fish > ~/.config/fish/completions/quorate.fish', 'for fish'],
+      ],
+      seeAlso: ['doctor'],
+    },
     load: async () => (await import('./completion.ts')).completion,
   },
   {

@@ -127,3 +127,33 @@ export const messageOptions: readonly OptionRow[] = [
     'QUORATE_OTP_SANDBOX=1',
   ),
 ]
+
+/** What lets a plan pass its guards. */
+export const guards: readonly OptionRow[] = [
+  { flags: '--allow-delete', meaning: 'let the plan delete what the definitions say should go' },
+  {
+    flags: '--allow <bypass>',
+    meaning: 'let one named guard pass, as the guard itself says; may be repeated',
+    repeatable: true,
+  },
+]
+
+export const askAgain: OptionRow = {
+  flags: '--ask-again',
+  meaning: 'ask once more, as a new activity, for what somebody rejected',
+}
+
+export const votePasskey: OptionRow = {
+  flags: '--passkey',
+  meaning: 'vote by a passkey in the browser, made with `quorate login --new-passkey` (default: the key in use)',
+}
+
+export const jsonInto: OptionRow = {
+  flags: '--json-into <file>',
+  meaning: 'write the data as JSON into a file as well',
+}
+
+export const markdown: OptionRow = {
+  flags: '--markdown <file>',
+  meaning: 'write the plan as Markdown, for a pull request; `-` prints it instead',
+}

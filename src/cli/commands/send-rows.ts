@@ -73,6 +73,27 @@ export const sendCommands: readonly CommandRow[] = [
       ...valueOptions,
     ],
     example: 'quorate send mine --from treasury --to payroll --amount 1.5eth --chain eip155:1 --ref INV-42',
+    help: {
+      description:
+        'Shows who is paid and what would come of it, asks, and begins a durable workflow that submits the send, waits for approval and tracks the transaction until it is included or has failed. A reference is sent once: asked again, from any terminal, it says how that send stands. On a terminal it follows to the end, and Ctrl-C only stops looking; anywhere else it exits with 3 at the first wait for people. What has failed is never sent again by itself. A batch is read as a whole first: while anything is wrong with any row, nothing is sent. Its rows are submitted at the rate that the API allows, and the same file again goes on with what is open; one that was stopped with `quorate sends stop` goes on with --resume alone. On Solana it pays SOL, or a token by its mint: a token is paid to its owner, whose account for it is found, and opened where there is none. An address that nobody has a key for, such as that account itself, is not paid in tokens. `--max-fee` is there all of the fee, and what is offered is paid.',
+      examples: [
+        [
+          'quorate send mine --batch payments.csv --report paid.csv',
+          'pay all rows of a file, and say what came of each',
+        ],
+        [
+          'quorate send mine --from ops --to payroll --amount 30gwei --chain eip155:1 --ref INV-43 --dry-run',
+          'only look',
+        ],
+        [
+          'quorate send mine --from ops --to payroll --asset usdc --amount 12.5 --ref INV-44',
+          'pay in a token of the definitions',
+        ],
+        ['quorate send mine --from ops --to crew --amount 1.5sol --chain solana:mainnet --ref INV-45', 'pay on Solana'],
+      ],
+      exits: ['waiting', 'refused', 'partial'],
+      seeAlso: ['sends', 'sends stop', 'sends replace', 'activities', 'approve', 'serve'],
+    },
     load: async () => (await import('./send.ts')).send,
   },
   {
@@ -86,6 +107,17 @@ export const sendCommands: readonly CommandRow[] = [
       { flags: '--report <file>', meaning: 'of a batch, write its report to FILE.json or FILE.csv' },
     ],
     example: 'quorate sends --open',
+    help: {
+      description:
+        'Reads the ledger of the data folder: every reference that was sent from it, who was paid how much, and how that send stands. Neither the API nor Temporal is asked about a send. With --follow, each change of what is open is shown until all has ended; where nobody watches, it exits with 3 when all that is open waits for people.',
+      examples: [
+        ['quorate sends --follow', 'see what is open through to its end'],
+        ['quorate sends --json', 'as data'],
+        ['quorate sends --batch 3f9c0a --csv', 'what came of each row of a batch'],
+      ],
+      exits: ['waiting', 'partial'],
+      seeAlso: ['send', 'sends stop', 'sends replace', 'sends cancel', 'activities'],
+    },
     load: async () => (await import('./sends.ts')).sends,
   },
   {
@@ -95,6 +127,13 @@ export const sendCommands: readonly CommandRow[] = [
     argMeanings: { batch: 'id of the batch, or the beginning of it' },
     options: [{ flags: '--report <file>', meaning: 'write how each row stands to FILE.json or FILE.csv' }],
     example: 'quorate sends stop 3f9c0a',
+    help: {
+      description:
+        'Holds back every row of a batch that has not been submitted, at once and without a question, also where neither Temporal nor a worker runs. Requests that are on their way just then are waited for, and told apart. What was submitted is followed to its end by the workflow of the batch; what of it waits for approval is ended with `quorate reject`. References of rows that were held back are free: the file can be corrected and sent as it is then, or sent as it was with `quorate send --batch FILE --resume`. It exits with 3 where of some rows it is not yet known whether they were submitted.',
+      examples: [['quorate sends stop 3f9c0a --report stopped.csv', 'and say how each row stands']],
+      exits: ['waiting'],
+      seeAlso: ['send', 'sends', 'reject'],
+    },
     load: async () => (await import('./stop-batch.ts')).stopBatch,
   },
   {
@@ -104,6 +143,13 @@ export const sendCommands: readonly CommandRow[] = [
     argMeanings: replaced,
     options: replacing,
     example: 'quorate sends replace INV-42 --max-fee 60gwei',
+    help: {
+      description:
+        'For a send that is broadcast and not included, because it offers too little. The replacement is a send of its own, under a reference made of the old one and the price, with all that the old one has and its nonce, so that of the two at most one is ever in the chain. Policies and approvers are asked again. The API does not tell nonces, so a node of the chain is asked for the transaction; what it says is believed when it has the hash that the API told. Nothing is ever replaced by itself, and nothing on Solana can be: transactions have no nonce there.',
+      examples: [['quorate sends replace INV-42 --max-fee 60gwei --node http://127.0.0.1:8545 --dry-run', 'only look']],
+      exits: ['waiting', 'refused', 'partial'],
+      seeAlso: ['sends cancel', 'sends', 'send'],
+    },
     load: async () => (await import('./replace-send.ts')).replaceSend,
   },
   {
@@ -113,6 +159,12 @@ export const sendCommands: readonly CommandRow[] = [
     argMeanings: replaced,
     options: replacing,
     example: 'quorate sends cancel INV-42 --max-fee 60gwei',
+    help: {
+      description:
+        'As `sends replace`, with nothing in it: no value, from the account to itself. Included first, it leaves the old send without its nonce, and that ends as failed. Whichever of the two is included is shown at the end; a send that waits for approval is ended with `quorate reject`.',
+      exits: ['waiting', 'refused', 'partial'],
+      seeAlso: ['sends replace', 'sends', 'reject'],
+    },
     load: async () => (await import('./replace-send.ts')).cancelSend,
   },
 ]

@@ -118,6 +118,15 @@ export const serviceCommands: readonly CommandRow[] = [
       { flags: '--operator', meaning: 'listen to `clock` and `fault` with NODE_ENV=production too' },
     ],
     example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',
+    help: {
+      description:
+        'Answers the signed-activity API on 127.0.0.1, on SQLite, with every commit on disk before it is answered. An empty folder gets an organization with one root user, whose key is written to `bootstrap.json`, readable by you alone.',
+      examples: [
+        ['quorate serve --trusted-proxy 10.0.0.0/8', 'behind a proxy'],
+        ['quorate serve --allow-webhook-host 127.0.0.1:9000', 'with a receiver on this machine'],
+      ],
+      seeAlso: ['up', 'clock', 'fault add', 'snapshot save'],
+    },
     load: async () => (await import('./serve.ts')).serve,
   },
   {
@@ -125,6 +134,11 @@ export const serviceCommands: readonly CommandRow[] = [
     summary: 'run the authentication proxy as a process of its own, beside a service on this machine',
     options: [...serverOptions, ...issuerOptions, ...proxyOptions, ...strangerOptions, metricsPort, trustedProxy],
     example: 'quorate proxy --port 8081 --base-url http://127.0.0.1:8080',
+    help: {
+      description:
+        'Browsers sign up and log in through it (docs/protocol/auth-proxy.md). It reads settings and its key from the folder of the service, writes nothing there, and submits over HTTP like any client. `quorate serve` runs one by itself.',
+      seeAlso: ['proxy check', 'serve'],
+    },
     load: async () => (await import('./proxy.ts')).proxy,
   },
   {
@@ -143,6 +157,17 @@ export const serviceCommands: readonly CommandRow[] = [
       },
     ],
     example: 'quorate proxy check --yes',
+    help: {
+      description:
+        'Goes the way of a client from nothing to a session: configuration, refusals, CORS, sign-up, look-up, login at the API, clean-up, and a code. Without `--yes` nothing is made. It needs no key: what it makes is a sub-organization of its own, which it deletes. It exits with 1 where a step failed.',
+      examples: [
+        [
+          'quorate proxy check https://auth.example.com --service-keys keys.json --origin https://app.example.com --yes',
+          'any proxy',
+        ],
+      ],
+      seeAlso: ['proxy', 'login', 'doctor'],
+    },
     load: async () => (await import('./check-proxy.ts')).checkProxy,
   },
   {
@@ -150,6 +175,12 @@ export const serviceCommands: readonly CommandRow[] = [
     summary: 'show the e-mails and text messages that the service on this machine has put into its outbox',
     options: [{ flags: '--follow', meaning: 'go on with those that come, until Ctrl-C' }, serviceFolder],
     example: 'quorate messages',
+    help: {
+      description:
+        'What has no mail server or SMS gateway goes into the folder `messages` of the service’s folder (`.quorate/service`): a file each, which you alone may read. The thousand newest are kept. With `--follow --json` each is a line.',
+      examples: [['quorate messages --follow', 'and those that come']],
+      seeAlso: ['serve', 'doctor'],
+    },
     load: async () => (await import('./messages.ts')).messages,
   },
   {
@@ -159,6 +190,10 @@ export const serviceCommands: readonly CommandRow[] = [
     argMeanings: { file: 'file to make; it is readable by you alone' },
     options: [serviceFolder],
     example: 'quorate snapshot save acme.snapshot',
+    help: {
+      description: 'The file holds the master key and the root key: a reader of it has the wallets.',
+      seeAlso: ['snapshot restore', 'serve', 'reset'],
+    },
     load: async () => (await import('./snapshot.ts')).saveToFile,
   },
   {
@@ -168,6 +203,10 @@ export const serviceCommands: readonly CommandRow[] = [
     argMeanings: { file: 'file that `quorate snapshot save` wrote' },
     options: [{ flags: '--yes', meaning: 'do not ask before replacing what the folder holds' }, serviceFolder],
     example: 'quorate snapshot restore acme.snapshot',
+    help: {
+      description: 'Replaces all that the service keeps. Stop it first.',
+      seeAlso: ['snapshot save', 'serve'],
+    },
     load: async () => (await import('./snapshot.ts')).restoreFromFile,
   },
   {
@@ -177,6 +216,15 @@ export const serviceCommands: readonly CommandRow[] = [
     argMeanings: { move: 'forward by a time such as `+25h` or `+1d12h`, or `reset` to go back to the machine’s' },
     options: [serviceFolder],
     example: 'quorate clock +25h',
+    help: {
+      description:
+        'The time stays moved over restarts, until `reset`. Only the owner of the data folder can move it, and never in production unless `serve --operator` was given.',
+      examples: [
+        ['quorate clock', 'what time it has'],
+        ['quorate clock reset', 'the time of the machine again'],
+      ],
+      seeAlso: ['fault add', 'serve'],
+    },
     load: async () => (await import('./clock.ts')).clock,
   },
   {
@@ -192,6 +240,12 @@ export const serviceCommands: readonly CommandRow[] = [
       serviceFolder,
     ],
     example: "quorate fault add --path '/public/v1/submit/*' --times 3 --status 429 --retry-after 1",
+    help: {
+      description:
+        'Faults stay over restarts, until they are used up or cleared. Only the owner of the data folder can ask for them.',
+      examples: [["quorate fault add --path '/public/v1/submit/*' --drop", 'do the work and answer nothing']],
+      seeAlso: ['fault list', 'fault clear', 'clock'],
+    },
     load: async () => (await import('./fault.ts')).addFault,
   },
   {
@@ -199,6 +253,10 @@ export const serviceCommands: readonly CommandRow[] = [
     summary: 'list the faults in force',
     options: [serviceFolder],
     example: 'quorate fault list',
+    help: {
+      description: 'Shows each fault with its id and how often it will still strike.',
+      seeAlso: ['fault add', 'fault clear'],
+    },
     load: async () => (await import('./fault.ts')).listFaults,
   },
   {
@@ -208,6 +266,7 @@ export const serviceCommands: readonly CommandRow[] = [
     argMeanings: { id: 'as `quorate fault list` shows it (default: all)' },
     options: [serviceFolder],
     example: 'quorate fault clear',
+    help: { description: 'From then on requests are answered as usual.', seeAlso: ['fault add', 'fault list'] },
     load: async () => (await import('./fault.ts')).clearFaults,
   },
 ]

@@ -1,7 +1,6 @@
 import { KEY_VARIABLE, settingRows } from '../../config/index.ts'
 import { EXIT } from '../../diagnostics/index.ts'
-import type { CommandRow } from '../command.ts'
-import { EXIT_MEANINGS, exitsOf, pages } from '../commands/command-help.ts'
+import { type CommandRow, EXIT_MEANINGS, exitsOf } from '../command.ts'
 import { commands } from '../commands/index.ts'
 import { cell } from './cell.ts'
 
@@ -41,7 +40,8 @@ ${exits.join('\n')}
 ${shown.map(section).join('\n')}`
 }
 
-function section({ name, summary, args, argMeanings = {}, options = [], example }: CommandRow): string {
+function section(row: CommandRow): string {
+  const { name, summary, args, argMeanings = {}, options = [], example } = row
   const rows = [
     ...Object.entries(argMeanings).map(
       ([argument, meaning]) => `| \`${bracketed(args, argument)}\` | ${cell(meaning)} |`,
@@ -49,13 +49,13 @@ function section({ name, summary, args, argMeanings = {}, options = [], example 
     ...options.map(({ flags, meaning }) => `| \`${flags}\` | ${cell(meaning)} |`),
   ]
   const table = rows.length === 0 ? '' : `\n| | meaning |\n|---|---|\n${rows.join('\n')}\n`
-  const page = pages[name]!
-  const exits = exitsOf(page).map(({ code }) => code)
-  const lines = [[example, ''] as const, ...(page.examples ?? [])]
-  const also = page.seeAlso.map((other) => `[\`${other}\`](#quorate-${other.replaceAll(' ', '-')})`)
+  const help = row.help!
+  const exits = exitsOf(row).map(({ code }) => code)
+  const lines = [[example, ''] as const, ...(help.examples ?? [])]
+  const also = help.seeAlso.map((other) => `[\`${other}\`](#quorate-${other.replaceAll(' ', '-')})`)
   return `## quorate ${name}
 
-${summary[0]!.toUpperCase()}${summary.slice(1)}. ${page.description}
+${summary[0]!.toUpperCase()}${summary.slice(1)}. ${help.description}
 
 \`\`\`sh
 quorate ${name}${args === undefined ? '' : ` ${args}`}${options.length === 0 ? '' : ' [options]'}

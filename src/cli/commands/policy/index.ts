@@ -33,6 +33,12 @@ export const policyCommands: readonly CommandRow[] = [
       { flags: '--coverage-html <file>', meaning: 'write coverage as an HTML page' },
     ],
     example: 'quorate policy test definitions/acme --coverage',
+    help: {
+      description:
+        'Decides each scenario as the service would, and shows expected, got, and the clause that made the difference.',
+      examples: [['quorate policy test definitions/acme --watch', 'again whenever a file changes']],
+      seeAlso: ['policy explain', 'policy lint'],
+    },
     load: async () => (await import('./test.ts')).test,
   },
   {
@@ -45,6 +51,11 @@ export const policyCommands: readonly CommandRow[] = [
       { flags: '--cases <file>', meaning: 'run the cases of this file: a JSON line each, then the count' },
     ],
     example: 'quorate policy eval definitions/acme --request request.yaml',
+    help: {
+      description: 'Says the outcome and what decided it, for one request or for many.',
+      examples: [['quorate policy eval --cases cases.yaml', 'cases of the language itself']],
+      seeAlso: ['policy explain', 'policy test'],
+    },
     load: async () => (await import('./eval.ts')).evaluate,
   },
   {
@@ -58,6 +69,11 @@ export const policyCommands: readonly CommandRow[] = [
       { flags: '--markdown', meaning: 'print Markdown' },
     ],
     example: 'quorate policy explain definitions/acme --request request.yaml --why-not carol',
+    help: {
+      description:
+        'Shows every policy that had a say with the value of each clause, who else would have to approve, and why a person cannot.',
+      seeAlso: ['policy eval', 'policy test'],
+    },
     load: async () => (await import('./explain.ts')).explain,
   },
   {
@@ -67,6 +83,12 @@ export const policyCommands: readonly CommandRow[] = [
     argMeanings: { path: 'folders or files of definitions (default: the current folder)' },
     options: formatting,
     example: 'quorate policy fmt definitions/acme --check',
+    help: {
+      description:
+        'Lays the expressions out in one way; the tree they stand for is compared before anything is written.',
+      examples: [['quorate policy fmt definitions/acme --check', 'in a pipeline']],
+      seeAlso: ['fmt', 'policy lint'],
+    },
     load: async () => (await import('../fmt.ts')).policyFmt,
   },
   {
@@ -87,6 +109,15 @@ export const policyCommands: readonly CommandRow[] = [
       { flags: '--github', meaning: 'print annotations for GitHub Actions' },
     ],
     example: 'quorate policy lint definitions/acme --max-warnings 0',
+    help: {
+      description:
+        'Points at policies that let through more than they seem to, that never apply, or that say the same twice. Each finding names its rule, which docs/rules explains. In GitHub Actions, findings annotate their lines.',
+      examples: [
+        ['quorate policy lint definitions/acme --fix', 'mend what can be mended safely'],
+        ['quorate policy lint definitions/acme --sarif lint.sarif', 'for code scanning'],
+      ],
+      seeAlso: ['policy test', 'validate'],
+    },
     load: async () => (await import('./lint.ts')).lint,
   },
   {
@@ -94,6 +125,11 @@ export const policyCommands: readonly CommandRow[] = [
     summary: 'serve editors: a language server for definitions over stdin and stdout',
     options: valueOptions,
     example: 'quorate policy lsp',
+    help: {
+      description:
+        'Speaks the Language Server Protocol: mistakes, advice, hover, completion and fixes in YAML files of definitions.',
+      seeAlso: ['policy lint', 'validate'],
+    },
     load: async () => (await import('./lsp.ts')).lsp,
   },
 ]
