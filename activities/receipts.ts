@@ -5,7 +5,10 @@ import type { SendOrder, TransactionReceipt, TransactionState } from './send-mod
 /** Newer ones of the same account that may have been included meanwhile. */
 const paginationOptions = { limit: '20' }
 
-type Item = Pick<Wire.EthTransactionHistoryItem, 'block' | 'fee'> & { readonly hash: string }
+type Item = Pick<Wire.EthTransactionHistoryItem, 'block' | 'fee'> & {
+  readonly hash: string
+  readonly transfers?: readonly Wire.TransactionHistoryTransfer[]
+}
 type ReadHistory = (client: QueryClient, parameters: never) => Promise<readonly Item[]>
 
 /** How the history of who pays is read, by the type of the send. */
@@ -13,7 +16,7 @@ const histories = {
   async ACTIVITY_TYPE_ETH_SEND_TRANSACTION(client, { from: address, caip2 }: Wire.EthSendTransactionIntent) {
     const asked = { address, caip2: caip2 as never, paginationOptions }
     const { transactions } = await client.query('list_eth_transaction_history', asked)
-    return transactions.map(({ transactionHash: hash, block, fee }) => ({ hash, block, fee }))
+    return transactions.map(({ transactionHash: hash, block, fee, transfers }) => ({ hash, block, fee, transfers }))
   },
   async ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2(client, { signWiths, caip2 }: Wire.SolSendTransactionIntentV2) {
     const asked = { address: signWiths[0]!, caip2: caip2 as never, paginationOptions }

@@ -1,12 +1,13 @@
 import { normalizeCaip2 } from '../chain/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
+import { parseDecimal } from '../encoding/index.ts'
 import type { ChainsSettings } from '../service/index.ts'
 
 type ChainSettings = ChainsSettings[string]
 type Environment = Readonly<Record<string, string | undefined>>
 
 interface Row {
-  readonly option: 'chain' | 'price' | 'token' | 'gasStation'
+  readonly option: 'chain' | 'price' | 'token' | 'gasStation' | 'confirmations' | 'feeCap'
   readonly variable: string
   readonly what: string
   /** The chain's id, then the value of the option. */
@@ -20,7 +21,7 @@ const ROWS = {
     option: 'chain',
     variable: 'QUORATE_CHAINS',
     what: 'a chain and its node',
-    form: new RegExp(`^${CHAIN}=(https?://\\S+)$`),
+    form: new RegExp(`^${CHAIN}=(https?://[^\\s,]+(?:,https?://[^\\s,]+)*)$`),
     example: 'eip155:11155111=http://127.0.0.1:8545',
   },
   price: {
@@ -44,17 +45,33 @@ const ROWS = {
     form: /^(eip155:\d{1,32})=(0x[0-9a-fA-F]{40}\/0x[0-9a-fA-F]{40})$/,
     example: 'eip155:1=0x1cBBD58E521e1133F09E2Ba207e3e75c4DB404D5/0x2a31eF110e4Cdb9C332aA1d8633510214299c48B',
   },
+  confirmations: {
+    option: 'confirmations',
+    variable: 'QUORATE_CONFIRMATIONS',
+    what: 'a chain and how many blocks make a send final there',
+    form: /^(eip155:\d{1,32})=([1-9]\d{0,5})$/,
+    example: 'eip155:1=64',
+  },
+  feeCap: {
+    option: 'feeCap',
+    variable: 'QUORATE_FEE_CAPS',
+    what: 'a chain and the most gwei that a unit of gas may cost',
+    form: /^(eip155:\d{1,32})=(\d{1,9}(?:\.\d{1,9})?)$/,
+    example: 'eip155:1=200',
+  },
 } as const satisfies Record<string, Row>
 
 /**
- * Reads the chains that the service serves: each `--chain ID=URL`, and of them what `--price`, `--token` and `--gas-station`
- * say; where an option is not given, the same from its variable, separated by commas. @default none. Throws `cli/usage`.
+ * Reads the chains that the service serves: each `--chain ID=URL`, with further nodes behind commas, and of them what the other
+ * options say; where an option is not given, the same from its variable, separated by commas. @default none. Throws `cli/usage`.
  */
 export function readChains(options: Readonly<Record<string, unknown>>, environment: Environment): ChainsSettings {
   const chains: Record<string, ChainSettings> = {}
+  const bump = readBump(options['bump'] ?? environment['QUORATE_BUMP'])
   for (const { caip2, value, said } of read(ROWS.chain, options, environment)) {
-    if (!URL.canParse(value)) throw misread(ROWS.chain, said)
-    chains[caip2] = { url: value }
+    const [url, ...witnesses] = value.split(',') as [string, ...string[]]
+    if (![url, ...witnesses].every((each) => URL.canParse(each))) throw misread(ROWS.chain, said)
+    chains[caip2] = { url, ...(witnesses.length === 0 ? {} : { witnesses }), ...(bump === undefined ? {} : { bump }) }
   }
   const change = (row: Row, caip2: string, changeOf: (chain: ChainSettings) => Partial<ChainSettings>) => {
     const chain = chains[caip2]
@@ -71,7 +88,23 @@ export function readChains(options: Readonly<Record<string, unknown>>, environme
     const [station, delegate] = value.split('/') as [string, string]
     change(ROWS.gasStation, caip2, () => ({ gasStation: { station, delegate } }))
   }
+  for (const { caip2, value } of read(ROWS.confirmations, options, environment)) {
+    change(ROWS.confirmations, caip2, () => ({ confirmations: Number(value) }))
+  }
+  for (const { caip2, value } of read(ROWS.feeCap, options, environment)) {
+    change(ROWS.feeCap, caip2, () => ({ maxFeePerGas: parseDecimal(value, GWEI_PLACES)! }))
+  }
   return chains
+}
+
+/** The digits between gwei and wei. */
+const GWEI_PLACES = 9
+
+function readBump(given: unknown): 'never' | 'auto' | undefined {
+  if (given === undefined || given === '' || given === 'never' || given === 'auto') return given || undefined
+  throw new QuorateError('cli/usage', `expected --bump to be \`never\` or \`auto\`, got \`${String(given)}\``, {
+    next: 'with `auto` the service offers more for what is not included, up to the cap of --fee-cap',
+  })
 }
 
 interface Said {
@@ -81,7 +114,8 @@ interface Said {
 
 function read(row: Row, options: Readonly<Record<string, unknown>>, environment: Environment) {
   const given = options[row.option]
-  const fromEnvironment = (environment[row.variable] ?? '').split(',').filter(Boolean)
+  // A comma stands before each chain, and before each further node of one.
+  const fromEnvironment = (environment[row.variable] ?? '').split(/,(?!https?:)/).filter(Boolean)
   const [texts, name] = Array.isArray(given) ? [given.map(String), flagOf(row)] : [fromEnvironment, row.variable]
   return texts.map((text) => {
     const [, caip2, value] = row.form.exec(text.trim()) ?? []

@@ -10,15 +10,21 @@ const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 describe('chains of the service', () => {
   test('each has its node, its price and its tokens', () => {
     const options = {
-      chain: [`eip155:1=${URL}`, `${SOLANA}=${URL}/sol`],
+      chain: [`eip155:1=${URL},${URL}/2`, `${SOLANA}=${URL}/sol`],
+      confirmations: ['eip155:1=64'],
+      feeCap: ['eip155:1=0.5'],
+      bump: 'auto',
       price: ['eip155:1=3000.5'],
       token: [`eip155:1/erc20:${COIN}`, `${SOLANA}/token:${MINT}`],
       gasStation: [`eip155:1=${COIN}/0x${'ab'.repeat(20)}`],
     }
     const gasStation = { station: COIN, delegate: `0x${'ab'.repeat(20)}` }
     expect(readChains(options, { QUORATE_CHAINS: 'ignored' })).toEqual({
-      'eip155:1': { url: URL, usdPrice: '3000.5', tokens: [COIN], gasStation },
-      [SOLANA]: { url: `${URL}/sol`, tokens: [MINT] },
+      'eip155:1': {
+        ...{ url: URL, witnesses: [`${URL}/2`], confirmations: 64, maxFeePerGas: 500_000_000n, bump: 'auto' },
+        ...{ usdPrice: '3000.5', tokens: [COIN], gasStation },
+      },
+      [SOLANA]: { url: `${URL}/sol`, tokens: [MINT], bump: 'auto' },
     })
   })
 
@@ -32,8 +38,11 @@ describe('chains of the service', () => {
   })
 
   test('what no option says comes from the environment', () => {
-    const environment = { QUORATE_CHAINS: `eip155:1=${URL},eip155:10=${URL}`, QUORATE_PRICES: 'eip155:10=7' }
-    expect(readChains({}, environment)).toEqual({ 'eip155:1': { url: URL }, 'eip155:10': { url: URL, usdPrice: '7' } })
+    const environment = { QUORATE_CHAINS: `eip155:1=${URL},${URL}/2,eip155:10=${URL}`, QUORATE_PRICES: 'eip155:10=7' }
+    expect(readChains({}, environment)).toEqual({
+      'eip155:1': { url: URL, witnesses: [`${URL}/2`] },
+      'eip155:10': { url: URL, usdPrice: '7' },
+    })
     expect(readChains({}, {})).toEqual({})
   })
 
@@ -51,6 +60,13 @@ describe('chains of the service', () => {
       { QUORATE_CHAINS: 'eip155:1=http://' },
       'expected QUORATE_CHAINS to be a chain and its node, got `eip155:1=http://`',
       'write it as QUORATE_CHAINS=eip155:11155111=http://127.0.0.1:8545',
+    ],
+    [
+      'a word for when to offer more that is none',
+      { bump: 'sometimes' },
+      {},
+      'expected --bump to be `never` or `auto`, got `sometimes`',
+      'with `auto` the service offers more for what is not included, up to the cap of --fee-cap',
     ],
     [
       'a gas station without its delegate',

@@ -189,7 +189,8 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
   expect(cancel).toMatchObject({ exit: 0 })
   await expect.poll(countFlying, PATIENCE).toBe(4)
   await anvil.rpc('evm_setAutomine', true)
-  await anvil.rpc('evm_mine')
+  // What was replaced is told so when the other's block is settled.
+  await anvil.rpc('anvil_mine', '0xc')
 
   await expect.poll(countFlying, PATIENCE).toBe(0)
   const all = (await sends()).stdout

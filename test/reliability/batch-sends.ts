@@ -88,7 +88,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
     closers.push(() => node.close())
     // What is in a block counts only when no crash can take it back: the node's state is written each second.
     const service = await startTestService({
-      chains: { [SEPOLIA]: { url: node.url, pollMs: 250, confirmations: 4 } },
+      chains: { [SEPOLIA]: { url: node.url, pollMs: 250, includedAfter: 4 } },
     })
     closers.push(() => service.close())
     const times: number[] = []

@@ -50,6 +50,21 @@ export const serviceCommands: readonly CommandRow[] = [
         repeatable: true,
       },
       {
+        flags: '--confirmations <id=blocks>',
+        meaning: 'blocks that make a send final; may be repeated (default: QUORATE_CONFIRMATIONS, or the chain’s own)',
+        repeatable: true,
+      },
+      {
+        flags: '--fee-cap <id=gwei>',
+        meaning:
+          'the most that a unit of gas may cost; may be repeated (default: QUORATE_FEE_CAPS, or the chain’s own)',
+        repeatable: true,
+      },
+      {
+        flags: '--bump <when>',
+        meaning: 'offer more for what is not included: `never` or `auto` (default: QUORATE_BUMP, or never)',
+      },
+      {
         flags: '--price <id=usd>',
         meaning: 'dollars for one of a chain’s currency; may be repeated (default: QUORATE_PRICES)',
         repeatable: true,

@@ -2,17 +2,36 @@ import { normalizeCaip2 } from '../../chain/index.ts'
 import { apiError, apiErrorAt } from '../../protocol/index.ts'
 import { type ChainNode, createChainNode, GAS_STATION, type GasStation } from '../nodes/index.ts'
 import { type ChainAssets, createChainAssets } from './chain-assets.ts'
+import { feeCapOf } from './fee-caps.ts'
+import { confirmationsOf } from './finality.ts'
 
 /** How the service reaches a chain, and when it takes a transaction for included. */
 export interface ChainSettings {
   /** The node's JSON-RPC address, http or https. */
   readonly url: string
-  /** Blocks, the including one counted, before a send is final; a block that vanishes earlier costs nothing. @default 1 */
+  /**
+   * JSON-RPC addresses of further nodes: before a send is final, replaced or given up, each of them must say so too.
+   * @default none
+   */
+  readonly witnesses?: readonly string[]
+  /**
+   * Blocks, the including one counted, before a send is final, and looked at no more. Until then a block that is taken
+   * back takes the send back. For Ethereum chains. @default what is published for the chain (`finality.ts`), 32 for others
+   */
   readonly confirmations?: number
+  /** Blocks, the including one counted, before a send is told as included. @default 1 */
+  readonly includedAfter?: number
   /** How often open sends are looked at, in milliseconds. @default 1000 */
   readonly pollMs?: number
-  /** How long a send waits to be included before it is sent again with higher fees, in milliseconds. @default 60000 */
+  /** Whether a send that is not included is offered for more, up to `maxFeePerGas`; the nonce stays. @default 'never' */
+  readonly bump?: 'never' | 'auto'
+  /** How long a send waits to be included before it is offered for more, in milliseconds. @default 60000 */
   readonly bumpAfterMs?: number
+  /**
+   * The most that the service offers for a unit of gas, in wei, whatever nodes say; who sets `maxFeePerGas` in a send bounds
+   * that send alone. For Ethereum chains. @default that of the chain (`fee-caps.ts`)
+   */
+  readonly maxFeePerGas?: bigint
   /**
    * Dollars for one of the chain's currency, decimal: what sponsored sends are counted with.
    * @default none, and then nothing is sponsored there
@@ -27,10 +46,12 @@ export interface ChainSettings {
 /** Chain ids in CAIP-2 form, such as `eip155:1`, and how each is reached. */
 export type ChainsSettings = Readonly<Record<string, ChainSettings>>
 
-export interface Chain extends Required<Omit<ChainSettings, 'usdPrice'>> {
+export interface Chain extends Required<Omit<ChainSettings, 'usdPrice' | 'witnesses'>> {
   readonly caip2: string
   readonly usdPrice?: string
   readonly node: ChainNode
+  /** Further nodes, which must agree with what is told for good. */
+  readonly witnesses: readonly ChainNode[]
   readonly assets: ChainAssets
 }
 
@@ -71,6 +92,10 @@ function createChain(caip2: string, given: ChainSettings): Chain {
   const node = createChainNode(given.url)
   const tokens = given.tokens ?? []
   const assets = createChainAssets(caip2, node, tokens)
-  const defaults = { confirmations: 1, pollMs: 1_000, bumpAfterMs: 60_000, gasStation: GAS_STATION }
-  return { ...defaults, ...given, tokens, caip2, node, assets }
+  const witnesses = (given.witnesses ?? []).map(createChainNode)
+  const defaults = {
+    ...{ confirmations: confirmationsOf(caip2), includedAfter: 1, pollMs: 1_000, gasStation: GAS_STATION },
+    ...{ bump: 'never' as const, bumpAfterMs: 60_000, maxFeePerGas: feeCapOf(caip2) },
+  }
+  return { ...defaults, ...given, tokens, caip2, node, witnesses, assets }
 }

@@ -20,7 +20,15 @@ const BLOCKS: Readonly<Record<string, number>> = {
 /** Unstated: the number for other chains. */
 const OTHERWISE = 32
 
-/** Whether a block is as old as its chain takes to be definitive. */
-export function isFinal(caip2: string, block: { readonly number: bigint; readonly latest: bigint }): boolean {
-  return block.latest - block.number + 1n >= BigInt(BLOCKS[caip2] ?? OTHERWISE)
+/** How many blocks a chain takes to make a block definitive. */
+export function confirmationsOf(caip2: string): number {
+  return BLOCKS[caip2] ?? OTHERWISE
+}
+
+/** Whether a block is as old as its chain takes to be definitive, or the operator where that is set. */
+export function isFinal(
+  { confirmations }: { readonly confirmations: number },
+  block: { readonly number: bigint; readonly latest: bigint },
+): boolean {
+  return block.latest - block.number + 1n >= BigInt(confirmations)
 }

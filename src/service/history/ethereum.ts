@@ -48,7 +48,7 @@ export async function readEthereumHistory(
     const item: Wire.EthTransactionHistoryItem = {
       transactionHash: send.hash!,
       block: { number: number.toString(), hash: receipt.blockHash, timestamp: await timeOf(receipt.blockHash) },
-      status: isFinal(chain.caip2, { number, latest }) ? 'FINALIZED' : 'CONFIRMED',
+      status: isFinal(chain, { number, latest }) ? 'FINALIZED' : 'CONFIRMED',
       origin: 'TURNKEY',
       from: receipt.from,
       ...(receipt.to === null ? {} : { to: receipt.to }),

@@ -1,7 +1,7 @@
 /** The questions to an Ethereum node, in numbers; blocks are `latest`, `pending` or numbers. */
 import type { Authorization } from '../../chain/index.ts'
 import { isHex } from '../../encoding/index.ts'
-import { type ChainNode, NodeUnreadable } from './node.ts'
+import { type ChainNode, NodeRefusal, NodeUnreadable } from './node.ts'
 
 /** Fees of EIP-1559 in wei a unit of gas. */
 export interface Fees {
@@ -18,6 +18,19 @@ export function raiseFees(before: Fees, suggested: Fees): Fees {
   return { maxFeePerGas: raise('maxFeePerGas'), maxPriorityFeePerGas: raise('maxPriorityFeePerGas') }
 }
 
+/** What a block takes for a unit of gas, in wei. */
+export interface MarketFees {
+  readonly baseFee: bigint
+  readonly tip: bigint
+}
+
+/** So many blocks are looked back upon; one that is odd among them moves no median. */
+const FEE_BLOCKS = 20n
+
+function median(values: readonly bigint[]): bigint {
+  return values.toSorted((one, other) => (one < other ? -1 : 1))[Math.floor(values.length / 2)] ?? 0n
+}
+
 /** A call as the caller asked for it; `to` is empty for a contract's creation. */
 export interface EthereumCall {
   readonly from: string
@@ -32,6 +45,19 @@ export interface Log {
   readonly data: string
 }
 
+/** What tells of a block, and whether it still is in the chain. */
+export interface Block {
+  readonly number: bigint
+  readonly hash: string
+}
+
+/** A transaction in a block; `from` is in lower case. */
+export interface Mined {
+  readonly hash: string
+  readonly from: string
+  readonly nonce: bigint
+}
+
 export interface Receipt extends Pick<RpcReceipt, 'blockHash' | 'from' | 'to' | 'contractAddress' | 'logs'> {
   readonly blockNumber: bigint
   readonly succeeded: boolean
@@ -41,10 +67,18 @@ export interface Receipt extends Pick<RpcReceipt, 'blockHash' | 'from' | 'to' | 
 
 interface RpcBlock {
   readonly number: string
+  readonly hash: string
   readonly baseFeePerGas?: string
+  readonly transactions?: readonly { readonly hash: string; readonly from: string; readonly nonce: string }[]
+}
+
+interface RpcFeeHistory {
+  readonly baseFeePerGas?: readonly string[]
+  readonly reward?: readonly (readonly string[])[] | null
 }
 
 interface RpcReceipt {
+  readonly transactionHash: string
   readonly blockNumber: string
   readonly blockHash: string
   readonly from: string
@@ -72,6 +106,13 @@ export function createEthereumNode(node: ChainNode) {
     const answer = await node.request<unknown>(method, parameters)
     return typeof answer === 'string' && answer.startsWith('0x') && isHex(answer) ? answer : unreadable(method)
   }
+  const readBlock = async (number: bigint, isFull: boolean) => {
+    const found = await node.request<RpcBlock | null>('eth_getBlockByNumber', [hexQuantity(number), isFull])
+    if (found === null) return undefined
+    return typeof found.number === 'string' && BigInt(found.number) === number && typeof found.hash === 'string'
+      ? found
+      : unreadable('eth_getBlockByNumber')
+  }
   const transactionCount = (address: string, block: string) => quantity('eth_getTransactionCount', address, block)
   return {
     node,
@@ -95,12 +136,24 @@ export function createEthereumNode(node: ChainNode) {
         { ...toRpcCall(call), ...(authorization && { authorizationList: [toRpcAuthorization(authorization)] }) },
         'pending',
       ),
-    /** What a transaction should offer now: the tip that the node suggests, and room for the base fee to double. */
-    async suggestFees(): Promise<Fees> {
+    /** What the next block takes, as the node has it. */
+    async marketFees(): Promise<MarketFees> {
       const block = await node.request<RpcBlock | null>('eth_getBlockByNumber', ['latest', false])
       if (typeof block?.number !== 'string') return unreadable('eth_getBlockByNumber')
       const tip = await quantity('eth_maxPriorityFeePerGas')
-      return { maxFeePerGas: 2n * BigInt(block.baseFeePerGas ?? '0x0') + tip, maxPriorityFeePerGas: tip }
+      return { baseFee: BigInt(block.baseFeePerGas ?? '0x0'), tip }
+    },
+    /** What the blocks of late took: the medians of their base fees and tips. Nothing where the node does not keep it. */
+    async usualFees(): Promise<MarketFees | undefined> {
+      const asked = [hexQuantity(FEE_BLOCKS), 'latest', [50]]
+      const history = await node.request<RpcFeeHistory | null>('eth_feeHistory', asked).catch((error: unknown) => {
+        if (error instanceof NodeRefusal) return null
+        throw error
+      })
+      // The last base fee is that of the block to come.
+      const baseFees = (history?.baseFeePerGas ?? []).slice(0, -1).map(BigInt)
+      const tips = (history?.reward ?? []).map(([tip]) => BigInt(tip ?? '0x0'))
+      return baseFees.length === 0 ? undefined : { baseFee: median(baseFees), tip: median(tips) }
     },
     /** Hands a signed transaction over; the node's refusal is thrown. */
     sendRaw: (signed: string) => node.request<string>('eth_sendRawTransaction', [signed]),
@@ -111,10 +164,26 @@ export function createEthereumNode(node: ChainNode) {
       if (found.hash?.toLowerCase() === hash) return true
       return unreadable('eth_getTransactionByHash')
     },
+    /** The block of a number that is in the chain, as far as the node knows. */
+    async block(number: bigint): Promise<Block | undefined> {
+      const found = await readBlock(number, false)
+      return found && { number: BigInt(found.number), hash: found.hash }
+    },
+    /** The transactions of the block of a number; nothing where the node does not have it. */
+    async transactionsIn(number: bigint): Promise<readonly Mined[] | undefined> {
+      const found = await readBlock(number, true)
+      return found?.transactions?.map(({ hash, from, nonce }) => ({
+        hash,
+        from: from.toLowerCase(),
+        nonce: BigInt(nonce),
+      }))
+    },
+    /** The receipt of a transaction that is in a block. One of another transaction is no answer. */
     async receipt(hash: string): Promise<Receipt | undefined> {
       const found = await node.request<RpcReceipt | null>('eth_getTransactionReceipt', [hash])
       if (found === null) return undefined
-      const { blockNumber, status, gasUsed, effectiveGasPrice, l1Fee, ...rest } = found
+      if (found.transactionHash?.toLowerCase() !== hash.toLowerCase()) return unreadable('eth_getTransactionReceipt')
+      const { transactionHash: _, blockNumber, status, gasUsed, effectiveGasPrice, l1Fee, ...rest } = found
       return {
         ...rest,
         blockNumber: BigInt(blockNumber),

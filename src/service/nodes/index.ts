@@ -7,6 +7,7 @@ export {
   type EthereumNode,
   type Fees,
   hexQuantity,
+  type MarketFees,
   otherChain,
   type Receipt,
   raiseFees,

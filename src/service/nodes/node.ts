@@ -37,8 +37,11 @@ export class NodeBusy extends NodeUnreachable {
 /** Nodes and their providers word it as they like; what they say of gas or of a revert is about the call. */
 const BUSY = /pool is full|rate.?limit|limit exceeded|too many|try again|temporarily/i
 const ABOUT_THE_CALL = /gas|revert/i
-/** Too many requests, and what a gateway says of a node that is not there (RFC 6585 §4, RFC 9110 §15.6). */
-const BUSY_STATUSES = [429, 502, 503, 504]
+const REVERTED = /revert/i
+/** Too many requests (RFC 6585 §4). */
+const TOO_MANY = 429
+/** "Internal JSON-RPC error": the node has failed, and has refused nothing (JSON-RPC 2.0 §5.1). */
+const INTERNAL = { code: -32_603, message: /internal (?:json-rpc |server )?error/i }
 
 /** Nodes answer within a second; one that traces a transaction may take a few. */
 const TIMEOUT_MS = 10_000
@@ -73,8 +76,13 @@ async function post(url: string, body: string): Promise<{ readonly status: numbe
   return { status: response.status, answer }
 }
 
-function isBusy(status: number, { message, data }: RpcError): boolean {
-  return BUSY_STATUSES.includes(status) || (data === undefined && BUSY.test(message) && !ABOUT_THE_CALL.test(message))
+/** Whether it was the server that failed, by any status from 500 on (RFC 9110 §15.6), or has no time: it has decided nothing. */
+function isBusy(status: number, { code, message, data }: RpcError): boolean {
+  if (status === TOO_MANY) return true
+  if (data !== undefined) return false
+  if ((status >= 500 && !REVERTED.test(message)) || (code === INTERNAL.code && INTERNAL.message.test(message)))
+    return true
+  return BUSY.test(message) && !ABOUT_THE_CALL.test(message)
 }
 
 interface RpcError {

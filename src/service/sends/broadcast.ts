@@ -1,14 +1,22 @@
 /**
- * A signed send and the node that is to have it. INVARIANT: a nonce is given back only when nobody can have the bytes: the
- * node has refused them the first time that they were handed over, and does not know them. Where there was no answer, the
- * same bytes are handed over again, for ever.
+ * A signed send and the node that is to have it. INVARIANT: a nonce is given back when the transaction that has used it is
+ * known. A send is given up when a node has refused it when it was first handed over and again at a later head, and has not
+ * known it either time. Where there was no answer, the same bytes are handed over again, for ever.
  */
 
 import { type EthereumNode, NodeRefusal } from '../nodes/index.ts'
-import { deleteAttempts, type SendAttemptRow, type SendRow, updateSend } from '../resources/sends/store.ts'
+import {
+  deleteAttempts,
+  listAttempts,
+  type SendAttemptRow,
+  type SendRow,
+  updateSend,
+} from '../resources/sends/store.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
-import { changeSend, type Handover } from './family.ts'
+import { type ChainFamily, changeSend, type Handover } from './family.ts'
+import { isWitnessed } from './included.ts'
+import { findNonceUser } from './nonce-user.ts'
 import { readSendRequest } from './request.ts'
 
 // Nodes word these as they like; what is meant is the same in geth, Nethermind, Besu, Erigon, reth and Anvil.
@@ -21,40 +29,89 @@ const NEVER_TAKEN =
   /intrinsic gas|floor data gas|gas uint64|block gas limit|oversized|init ?code|type not supported|invalid (?:sender|signature|chain)|higher than max fee/i
 const KNOWN = /already ?(?:known|imported|exists)|known transaction/i
 
-/**
- * Hands over a send that is signed. `again`: it was handed over before, or may have been, and the answer was lost. Throws
- * `NodeUnreachable`.
- */
-export async function broadcast(
-  tools: EthereumTools,
-  row: SendRow,
-  attempt: SendAttemptRow,
-  { again }: { readonly again: boolean },
-): Promise<Handover> {
-  const refusal = await handOver(tools.node, attempt)
-  const request = readSendRequest(row.request)
-  const said = refusal?.message ?? ''
-  const lostNonce = (NONCE_USED.test(said) || NONCE_FILLED.test(said)) && request.nonce === undefined
-  // Another node may have the bytes, and this one not know yet what they need: that the nonce was free, or the funds were
-  // there. What becomes of them the watcher finds out. A transaction that its sender signed
-  // may be with other nodes; it is never paid twice, since its signer has fixed the nonce.
-  const mayBeTaken = request.kind === 'raw' ? NONCE_USED.test(said) : !NEVER_TAKEN.test(said)
-  if (refusal === undefined || (again && mayBeTaken)) {
-    await changeSend(tools, row, { status: 'BROADCASTING' })
-    return 'broadcasting'
+/** A refusal for which nobody can have the bytes, as far as one node says at one height of the chain. */
+interface Doubt {
+  readonly head: bigint
+  readonly at: number
+}
+
+/** A chain that makes blocks for transactions alone has no later head: then as many looks at it are waited for. */
+const LOOKS_WITHOUT_BLOCK = 20
+
+/** Creates what hands signed sends over. */
+export function createBroadcast(tools: EthereumTools): ChainFamily['handOver'] {
+  const { node, chain, clock, database } = tools
+  /** By the send: those that were refused when they were first handed over. Who is not in here may be with a node. */
+  const doubts = new Map<string, Doubt>()
+
+  /**
+   * `again`: it was handed over before, or may have been, and the answer was lost. One look decides nothing: a node that has
+   * taken the bytes can refuse them, and another behind the same address not know them yet. Throws `NodeUnreachable`.
+   */
+  return async (row, attempt, { again }) => {
+    const refusal = await handOver(node, attempt)
+    const doubt = doubts.get(row.id)
+    const mayBeTaken = again && doubt === undefined && !isOfBytes(row, refusal)
+    if (refusal === undefined || mayBeTaken) {
+      doubts.delete(row.id)
+      await changeSend(tools, row, { status: 'BROADCASTING' })
+      return 'broadcasting'
+    }
+    const head = await node.blockNumber()
+    if (doubt === undefined) {
+      doubts.set(row.id, { head, at: clock() })
+      return 'later'
+    }
+    const isLater = head > doubt.head || clock() - doubt.at >= LOOKS_WITHOUT_BLOCK * chain.pollMs
+    if (!isLater) return 'later'
+    const outcome = isNonceLost(row, refusal) ? await giveNonceBack(row) : await giveUp(row, refusal)
+    if (outcome !== 'later') doubts.delete(row.id)
+    return outcome === 'free' ? 'later' : outcome
   }
-  if (lostNonce) {
-    await tools.database.write(async (tx) => {
+
+  /** Frees a send of its nonce once it is known which other transaction has that. */
+  async function giveNonceBack(row: SendRow): Promise<Handover | 'free'> {
+    const user = await findNonceUser(node, { address: row.sender, nonce: BigInt(row.nonce!) })
+    const attempts = await database.read((tx) => listAttempts(tx, row))
+    if (attempts.some(({ hash }) => hash === user?.hash)) {
+      await changeSend(tools, row, { status: 'BROADCASTING' })
+      return 'broadcasting'
+    }
+    if (user === undefined || !(await isWitnessed(tools, user))) {
+      const reason = `a node says that nonce ${row.nonce} was used, and it is not known by what`
+      tools.logger.warn('a send waits', { caip2: row.caip2, sendId: row.id, reason })
+      return 'later'
+    }
+    await database.write(async (tx) => {
       await deleteAttempts(tx, row)
-      await updateSend(tx, row, { nonce: null, hash: null, updated_at: tools.clock() })
+      await updateSend(tx, row, { nonce: null, hash: null, updated_at: clock() })
     })
-    return 'later'
+    return 'free'
   }
-  const error = JSON.stringify(failure(explain(row, refusal)))
-  // One that came signed is asked for by its hash.
-  const hash = request.kind === 'raw' ? row.hash : null
-  await changeSend(tools, row, { status: 'FAILED', nonce: null, hash, failure: error })
-  return 'failed'
+
+  async function giveUp(row: SendRow, refusal: NodeRefusal): Promise<Handover> {
+    const error = JSON.stringify(failure(explain(row, refusal)))
+    // One that came signed is asked for by its hash.
+    const hash = isRaw(row) ? row.hash : null
+    await changeSend(tools, row, { status: 'FAILED', nonce: null, hash, failure: error })
+    return 'failed'
+  }
+}
+
+const isRaw = ({ request }: SendRow) => readSendRequest(request).kind === 'raw'
+
+/**
+ * Whether a refusal is about the bytes themselves. A transaction that its sender signed is never paid twice, since its signer
+ * has fixed the nonce.
+ */
+function isOfBytes(row: SendRow, refusal: NodeRefusal | undefined): boolean {
+  const said = refusal?.message ?? ''
+  return isRaw(row) ? !NONCE_USED.test(said) : NEVER_TAKEN.test(said)
+}
+
+/** Whether the nonce that the service has chosen is somebody else's, as far as a node says. */
+function isNonceLost({ request }: SendRow, { message }: NodeRefusal): boolean {
+  return (NONCE_USED.test(message) || NONCE_FILLED.test(message)) && readSendRequest(request).nonce === undefined
 }
 
 /** Names the relayer: the user of a sponsored send would not know whose funds the node means. */

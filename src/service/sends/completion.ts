@@ -5,7 +5,8 @@
 
 import { authorizationItem, encodeEthereum } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import { type EthereumNode, type Fees, NodeRefusal, otherChain, raiseFees } from '../nodes/index.ts'
+import { type FeeOffer, offerFees } from '../chains/index.ts'
+import { type EthereumNode, type Fees, NodeRefusal, NodeUnreachable, otherChain, raiseFees } from '../nodes/index.ts'
 import { findFlyingAttempt, listAttempts, listTaken, type SendRow, updateSend } from '../resources/sends/store.ts'
 import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
@@ -14,6 +15,7 @@ import type { Draft, NoDraft } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
 import type { Completion } from './family.ts'
+import { explainIdleTransfer } from './idle-transfer.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
 import { nextNonce } from './next-nonce.ts'
 import { readSendRequest, type SendRequest } from './request.ts'
@@ -29,14 +31,18 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
   const { node, database } = tools
   const request = readSendRequest(row.request)
   const chainId = await node.chainId()
+  // Such as a gateway's that was set up anew: for the moment there is no node of the chain.
   const elsewhere = otherChain(row.caip2, chainId)
-  if (elsewhere !== undefined) return { failure: failure(elsewhere) }
+  if (elsewhere !== undefined) throw new NodeUnreachable(elsewhere)
   const nonce = await chooseNonce(tools, row, request)
   const draft = await draftSend(tools, row, { request, chainId, nonce })
   if (!(typeof draft === 'object' && 'call' in draft)) return draft
   const gas = request.gasLimit === undefined ? await estimateGas(tools, row, draft) : BigInt(request.gasLimit)
   if (typeof gas !== 'bigint') return gas
-  const fees = await chooseFees(request, node, await feesToBeat(tools, row, request))
+  const idle = request.gasLimit === undefined ? await explainIdleTransfer(node, draft.call) : undefined
+  if (idle !== undefined) return { failure: failure(idle) }
+  const fees = chooseFees(request, await offerFees(node, tools.chain), await feesToBeat(tools, row, request))
+  if (typeof fees === 'string' || 'failure' in fees) return fees
   const { call, authorization } = draft
   const unsigned = encodeEthereum(authorization ? 4 : 2, {
     chain_id: chainId,
@@ -117,23 +123,26 @@ async function feesToBeat(
   return flying === undefined ? undefined : feesOf(flying)
 }
 
-/** Fees that the caller has set count; the node suggests the others. The tip is never above the whole fee. */
-async function chooseFees(
-  { maxFeePerGas, maxPriorityFeePerGas }: SendRequest,
-  node: EthereumNode,
+/**
+ * Fees that the caller has set count; the others are the service's, beneath its ceiling. The tip is never above the whole fee.
+ * While the base fee alone is more, nothing is signed: it would hold up all that comes after it.
+ */
+function chooseFees(
+  { maxFeePerGas, maxPriorityFeePerGas, nonce }: SendRequest,
+  { fees, ceiling, baseFee }: FeeOffer,
   beaten: Fees | undefined,
-): Promise<Fees> {
-  if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined) {
-    return withinLimit(BigInt(maxFeePerGas), BigInt(maxPriorityFeePerGas))
+): Fees | { readonly failure: Wire.TxError } | 'waits' {
+  const offered = beaten === undefined ? fees : raiseFees(beaten, fees)
+  const tip = maxPriorityFeePerGas === undefined ? offered.maxPriorityFeePerGas : BigInt(maxPriorityFeePerGas)
+  if (maxFeePerGas !== undefined) {
+    const most = BigInt(maxFeePerGas)
+    // Who has set the nonce may mean to be late.
+    if (most < baseFee && nonce === undefined) return 'waits'
+    return { maxFeePerGas: most, maxPriorityFeePerGas: tip < most ? tip : most }
   }
-  const suggested = await node.suggestFees()
-  const raised = beaten === undefined ? suggested : raiseFees(beaten, suggested)
-  if (maxFeePerGas !== undefined) return withinLimit(BigInt(maxFeePerGas), raised.maxPriorityFeePerGas)
-  if (maxPriorityFeePerGas === undefined) return raised
-  const tip = BigInt(maxPriorityFeePerGas)
-  return { maxFeePerGas: raised.maxFeePerGas - raised.maxPriorityFeePerGas + tip, maxPriorityFeePerGas: tip }
-}
-
-function withinLimit(maxFeePerGas: bigint, tip: bigint): Fees {
-  return { maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas }
+  const whole = offered.maxFeePerGas - offered.maxPriorityFeePerGas + tip
+  if (whole <= ceiling || maxPriorityFeePerGas !== undefined)
+    return whole < baseFee && nonce === undefined ? 'waits' : { maxFeePerGas: whole, maxPriorityFeePerGas: tip }
+  const needed = `what has nonce ${nonce} offers so much that to take its place costs ${whole} wei for a unit of gas`
+  return { failure: failure(`${needed}, above the ceiling of ${ceiling}: say \`maxFeePerGas\` yourself`) }
 }

@@ -1,8 +1,9 @@
 import { createEthereumNode } from '../nodes/index.ts'
-import { broadcast } from './broadcast.ts'
+import { createBroadcast } from './broadcast.ts'
 import { completeSend } from './completion.ts'
 import type { CreateChainFamily } from './family.ts'
 import { readSendRequest } from './request.ts'
+import { createSettlement } from './settlement.ts'
 import { createWatcher } from './watch.ts'
 
 /** As many of one address as every node keeps waiting (geth's `accountslots`). */
@@ -11,6 +12,7 @@ const MAX_IN_FLIGHT = 16
 /** Sends on a chain of the namespace eip155. */
 export const createEthereumFamily: CreateChainFamily = (tools, chain) => {
   const ethereum = { ...tools, chain, node: createEthereumNode(chain.node) }
+  const broadcast = createBroadcast(ethereum)
   const alone = createTurns()
   return {
     maxInFlight: MAX_IN_FLIGHT,
@@ -19,8 +21,9 @@ export const createEthereumFamily: CreateChainFamily = (tools, chain) => {
       return nonce !== undefined && flying.some((each) => each.nonce === Number(nonce))
     },
     look: createWatcher(ethereum).look,
+    lookBack: createSettlement(ethereum).lookBack,
     complete: (row) => alone(row.account ?? row.sender, () => completeSend(ethereum, row)),
-    handOver: (row, attempt, how) => broadcast(ethereum, row, attempt, how),
+    handOver: broadcast,
   }
 }
 

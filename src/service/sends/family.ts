@@ -6,7 +6,7 @@ import type { Chain } from '../chains/index.ts'
 import type { Sealing } from '../keys/index.ts'
 import { NodeRefusal, NodeUnreachable } from '../nodes/index.ts'
 import type { Outbox } from '../outbox/index.ts'
-import { type SendAttemptRow, type SendRow, updateSend } from '../resources/sends/store.ts'
+import { type SendAttemptRow, type SendRow, updateSend, updateUnsettled } from '../resources/sends/store.ts'
 import { type Database, lockOrganization, StoreUnavailable, type Transaction } from '../store/index.ts'
 
 export interface SendTools {
@@ -38,18 +38,20 @@ export interface ChainFamily {
   replaces?(row: SendRow, flying: readonly SendRow[]): boolean
   /** Looks once at the sends of one address that are BROADCASTING. */
   look(sender: string, flying: readonly SendRow[]): Promise<void>
+  /** Looks once at the sends of one address that are INCLUDED in blocks which the chain may still take back. */
+  lookBack?(sender: string, included: readonly SendRow[]): Promise<void>
 }
 
 export type CreateChainFamily = (tools: SendTools, chain: Chain) => ChainFamily
 
 /**
- * Notes what became of a send that is not at its end: the one place where a status changes.
+ * Notes what became of a send that is open. A status changes here and in `reopenSend` alone.
  * @param also is written in the same transaction, before it
  */
 export async function changeSend(
   { database, clock, outbox }: Pick<SendTools, 'database' | 'clock' | 'outbox'>,
   row: SendRow,
-  columns: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>>,
+  columns: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure' | 'unsettled_block'>>,
   also?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   const after = { ...row, ...columns, updated_at: clock() }
@@ -59,6 +61,21 @@ export async function changeSend(
     const { updated_at } = after
     const isChanged = await updateSend(tx, row, { ...columns, updated_at })
     if (isChanged && after.status !== row.status) await outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', after)
+  })
+  outbox.wake()
+}
+
+/** Notes what the chain has made of a send that was in a block: it is open again. */
+export async function reopenSend(
+  { database, clock, outbox }: Pick<SendTools, 'database' | 'clock' | 'outbox'>,
+  row: SendRow,
+): Promise<void> {
+  const change = { status: 'BROADCASTING', failure: null, unsettled_block: null, updated_at: clock() } as const
+  await database.write(async (tx) => {
+    await lockOrganization(tx, row.organization_id)
+    if (await updateUnsettled(tx, row, change)) {
+      await outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', { ...row, ...change })
+    }
   })
   outbox.wake()
 }

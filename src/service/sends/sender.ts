@@ -8,7 +8,7 @@ import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import type { Chain } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
 import { NodeUnreachable } from '../nodes/index.ts'
-import { listAttempts, listOpenSends, type SendRow } from '../resources/sends/store.ts'
+import { listAttempts, listOpenSends, listUnsettled, type SendRow } from '../resources/sends/store.ts'
 import type { Lease } from '../store/index.ts'
 import { createEthereumFamily } from './ethereum-family.ts'
 import { apart, type ChainFamily, type CreateChainFamily, changeSend, type Handover, type SendTools } from './family.ts'
@@ -60,7 +60,8 @@ function createTurn(tools: SendTools, { caip2 }: Chain, family: ChainFamily): ()
   const { database, logger } = tools
   return async () => {
     const open = await database.read((tx) => listOpenSends(tx, caip2))
-    const lanes = Map.groupBy(open, ({ sender }) => sender)
+    const included = family.lookBack === undefined ? [] : await database.read((tx) => listUnsettled(tx, caip2))
+    const lanes = Map.groupBy([...included, ...open], ({ sender }) => sender)
     await Promise.all(
       [...lanes].map(async ([address, rows]) => {
         try {
@@ -79,6 +80,8 @@ async function runLane(
   family: ChainFamily,
   { address, rows }: { readonly address: string; readonly rows: readonly SendRow[] },
 ): Promise<void> {
+  const included = rows.filter(({ status }) => status === 'INCLUDED')
+  if (included.length > 0) await family.lookBack?.(address, included)
   const flying = rows.filter(({ status }) => status === 'BROADCASTING')
   if (flying.length > 0) await family.look(address, flying)
   let places = family.maxInFlight - flying.length

@@ -37,7 +37,7 @@ type Fate = { readonly status: SignatureStatus } | 'never' | 'unknown'
 export function createSolanaWatcher(tools: SolanaTools) {
   const { chain, node } = tools
   const isSettled = ({ confirmationStatus }: SignatureStatus) =>
-    confirmationStatus === 'finalized' || (chain.confirmations === 1 && confirmationStatus === 'confirmed')
+    confirmationStatus === 'finalized' || (chain.includedAfter === 1 && confirmationStatus === 'confirmed')
 
   async function look(rows: readonly SendRow[]): Promise<void> {
     const flights: Flight[] = await tools.database.read(async (tx) => {

@@ -3,6 +3,7 @@
 import { withFees } from '../../chain/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
+import { isFinal, offerFees } from '../chains/index.ts'
 import {
   executionRelays,
   hexQuantity,
@@ -13,14 +14,16 @@ import {
   raiseFees,
   toRpcCall,
 } from '../nodes/index.ts'
-import { findIncluded, listAttempts, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
+import { listAttempts, type SendAttemptRow, type SendRow } from '../resources/sends/store.ts'
 import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { type FailedCall, failure, revertFailure, toFailedCall } from './failure.ts'
 import { apart, changeSend } from './family.ts'
 import { settleGas } from './gas-usage.ts'
+import { findIncludedForm, type Included, isWitnessed } from './included.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
+import { findNonceUser } from './nonce-user.ts'
 import { readSendRequest } from './request.ts'
 
 export interface Watcher {
@@ -28,67 +31,57 @@ export interface Watcher {
   look(sender: string, flying: readonly SendRow[]): Promise<void>
 }
 
-/** Nodes behind one address may differ for a moment: what ends a send for good must be seen this often in a row. */
-const TURNS_UNTIL_REPLACED = 3
-
-/** A send is offered for more until it offers so many times what the node would: nobody has asked for whatever it takes. */
-const MOST_OVER_SUGGESTED = 10n
-
 /** Creates what looks after the sends of a chain. */
 export function createWatcher(tools: EthereumTools): Watcher {
   const { chain, node } = tools
-  const replacedTurns = new Map<string, number>()
+  /** By the send: the hash of what was found in its place at the last look. */
+  const lastFound = new Map<string, string>()
 
   async function look(sender: string, flying: readonly SendRow[]): Promise<void> {
     const latest = await node.blockNumber()
-    const settled = latest - BigInt(chain.confirmations - 1)
     // Before the receipts: a count from after them could be that of a block they were not in yet.
-    const minedCount = await node.minedCount(sender, settled > 0n ? settled : 0n)
+    const minedCount = await node.minedCount(sender, latest)
     const newest = new Map(flying.map(({ nonce, id }) => [nonce, id]))
     for (const row of flying) {
       const wanted = newest.get(row.nonce) === row.id
-      await apart(tools, row, () => lookAt(row, { settled, minedCount, wanted }))
+      await apart(tools, row, () => lookAt(row, { latest, minedCount, wanted }))
     }
   }
 
   /** Of several with the same nonce the newest is wanted: those that it is to replace must not come back. */
   async function lookAt(
     row: SendRow,
-    { settled, minedCount, wanted }: { settled: bigint; minedCount: bigint; wanted: boolean },
+    { latest, minedCount, wanted }: { latest: bigint; minedCount: bigint; wanted: boolean },
   ): Promise<void> {
     const attempts = await tools.database.read((tx) => listAttempts(tx, row))
-    const included = await findReceipt(attempts)
+    const included = await findIncludedForm(node, row, attempts)
     if (included !== undefined) {
-      if (included.receipt.blockNumber <= settled) await settle(row, included)
+      const { blockNumber } = included.receipt
+      if (latest - blockNumber + 1n >= BigInt(chain.includedAfter)) await settle(row, { ...included, latest })
       return
     }
-    if (minedCount > BigInt(row.nonce!)) return replaced(row)
-    replacedTurns.delete(row.id)
+    if (minedCount > BigInt(row.nonce!)) return replaced(row, { latest, attempts })
+    lastFound.delete(row.id)
     if (!wanted) return
     const [newest] = attempts
-    if (tools.clock() - newest!.created_at >= chain.bumpAfterMs && (await bump(row, newest!))) return
+    const isDue = chain.bump === 'auto' && tools.clock() - newest!.created_at >= chain.bumpAfterMs
+    if (isDue && (await bump(row, newest!))) return
     for (const attempt of attempts) {
       // A node that was restarted, or a block that was taken back, may have lost it.
       if (!(await node.knows(attempt.hash))) await handOver(node, attempt)
     }
   }
 
-  async function findReceipt(attempts: readonly SendAttemptRow[]) {
-    for (const attempt of attempts) {
-      const receipt = await node.receipt(attempt.hash)
-      if (receipt !== undefined) return { attempt, receipt }
-    }
-    return undefined
-  }
-
   async function settle(
     row: SendRow,
-    { attempt, receipt }: { readonly attempt: SendAttemptRow; readonly receipt: Receipt },
+    { attempt, receipt, latest }: Included & { readonly latest: bigint },
   ): Promise<void> {
     const error = receipt.succeeded ? null : JSON.stringify(await explainRevert(row, attempt, receipt))
-    await changeSend(tools, row, { status: 'INCLUDED', hash: attempt.hash, failure: error }, (tx) =>
-      settleGas(tx, row, { chain, cost: receipt.cost }),
-    )
+    const { blockNumber: number, cost } = receipt
+    const { hash } = attempt
+    const isSettled = isFinal(chain, { number, latest }) && (await isWitnessed(tools, { hash, blockNumber: number }))
+    const change = { hash, failure: error, unsettled_block: isSettled ? null : Number(number) }
+    await changeSend(tools, row, { status: 'INCLUDED', ...change }, (tx) => settleGas(tx, row, { chain, cost }))
   }
 
   async function explainRevert(row: SendRow, attempt: SendAttemptRow, receipt: Receipt): Promise<Wire.TxError> {
@@ -119,19 +112,32 @@ export function createWatcher(tools: EthereumTools): Watcher {
     }
   }
 
-  /** Another transaction with the nonce is in the chain: this one never will be. */
-  async function replaced(row: SendRow): Promise<void> {
-    const turns = (replacedTurns.get(row.id) ?? 0) + 1
-    replacedTurns.set(row.id, turns)
-    if (turns < TURNS_UNTIL_REPLACED) return
+  /**
+   * The nonce was used, as far as a node says, and by none of the send's own forms. It is at its end when the transaction that
+   * has used it is known, by two looks and by every further node, in a block that is settled: then nothing brings it back.
+   */
+  async function replaced(
+    row: SendRow,
+    { latest, attempts }: { readonly latest: bigint; readonly attempts: readonly SendAttemptRow[] },
+  ): Promise<void> {
+    const nonce = row.nonce!
+    const user = await findNonceUser(node, { address: row.sender, nonce: BigInt(nonce) })
+    if (user === undefined) {
+      const reason = `the node says that nonce ${nonce} was used, and not by what`
+      tools.logger.warn('a send waits', { caip2: row.caip2, sendId: row.id, reason })
+      return
+    }
+    // The node has it in a block, and has not told its receipt yet.
+    if (attempts.some(({ hash }) => hash === user.hash)) return
+    const isSeenAgain = lastFound.get(row.id) === user.hash
+    lastFound.set(row.id, user.hash)
+    if (!isSeenAgain || !isFinal(chain, { number: user.blockNumber, latest }) || !(await isWitnessed(tools, user)))
+      return
     // What an account has sent elsewhere has replaced nothing here.
     const elsewhere = otherChain(row.caip2, await node.chainId())
     if (elsewhere !== undefined) throw new NodeUnreachable(elsewhere)
-    replacedTurns.delete(row.id)
-    const nonce = row.nonce!
-    const ours = await tools.database.read((tx) => findIncluded(tx, { ...row, nonce }))
-    const by = ours === undefined ? 'another transaction' : `transaction ${ours.hash}`
-    const message = `replaced by ${by} of ${row.sender} with nonce ${nonce}, which was included`
+    lastFound.delete(row.id)
+    const message = `replaced by transaction ${user.hash} of ${row.sender} with nonce ${nonce}, which was included`
     await changeSend(tools, row, { status: 'FAILED', failure: JSON.stringify(failure(message)) })
   }
 
@@ -145,10 +151,10 @@ export function createWatcher(tools: EthereumTools): Watcher {
     // The others wait for one with a lower nonce, whatever they offer.
     if ((await node.latestCount(row.sender)) !== BigInt(row.nonce!)) return false
     const offered = feesOf(newest)
-    const suggested = await node.suggestFees()
-    // It is not the price that keeps it out of a block.
-    if (offered.maxFeePerGas > MOST_OVER_SUGGESTED * suggested.maxFeePerGas) return false
+    const { fees: suggested, ceiling } = await offerFees(node, chain)
     const fees = raiseFees(offered, suggested)
+    // It is not the price that keeps it out of a block, or it is one that nobody has asked to be paid.
+    if (fees.maxFeePerGas > ceiling) return false
     const form = { unsigned: withFees(decodeHex(newest.signed_transaction), fees), number: newest.number + 1 }
     const made = await tools.database.write((tx) => signAttempt(tools, tx, row, form))
     if ('failure' in made) return false

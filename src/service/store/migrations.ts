@@ -10,6 +10,7 @@ import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
 import { evaluationsOfVotes } from './migrations/evaluations-of-votes.ts'
 import { fiatOnRamp } from './migrations/fiat-on-ramp.ts'
+import { finalityOfSends } from './migrations/finality-of-sends.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { keysOfInvitations } from './migrations/keys-of-invitations.ts'
 import { listsOfActivities } from './migrations/lists-of-activities.ts'
@@ -178,6 +179,7 @@ export const MIGRATIONS: readonly Migration[] = [
   sharedDatabases,
   webhooksOfFeatures,
   tvc,
+  finalityOfSends,
 ]
 
 /**

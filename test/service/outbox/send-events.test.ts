@@ -29,7 +29,10 @@ beforeAll(async () => {
   await anvil.rpc('anvil_setCode', ECHO, '0x366000600037366000fd')
   await placeGasStation(anvil)
   service = await startTestService({
-    chains: { [SEPOLIA]: { url: anvil.url, pollMs: 50, usdPrice: '2000' }, [DEVNET]: { url: node.url, pollMs: 30 } },
+    chains: {
+      [SEPOLIA]: { url: anvil.url, pollMs: 50, confirmations: 1, usdPrice: '2000' },
+      [DEVNET]: { url: node.url, pollMs: 30 },
+    },
     allowedWebhookHosts: [receiver.host],
   })
   const { accounts } = await makeWallet(service.root, ETHEREUM, SOLANA)

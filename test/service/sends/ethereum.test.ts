@@ -158,9 +158,7 @@ describe('a send that cannot be', () => {
 
   test.each<[string, object, RegExp]>([
     ['out of funds', { value: '10000000000000000000000', gasLimit: '21000' }, /insufficient funds/i],
-    ['underpriced', { maxFeePerGas: '1', maxPriorityFeePerGas: '1' }, /max fee per gas less than block base fee/i],
     ['with a nonce that is spent', { nonce: '0' }, /nonce too low/i],
-    ['to a chain that the node does not serve', { caip2: 'eip155:1' }, /serves chain eip155:11155111/],
   ])('one %s fails with the node’s reason', async (_, parameters, message) => {
     const before = await anvil.rpc('eth_getTransactionCount', from, 'pending')
     const { txStatus, txError } = await send(parameters)
@@ -251,6 +249,14 @@ describe('a send that cannot be', () => {
       'a node that is not there',
       { caip2: 'eip155:8453' },
       [503, 14, 'the node of chain eip155:8453 cannot be reached', 'RPC_CALL_ERROR'],
+    ],
+    [
+      'a chain that its node does not serve',
+      { caip2: 'eip155:1' },
+      [
+        ...[503, 14, 'the node that is set for eip155:1 serves chain eip155:11155111; nothing was accepted'],
+        'RPC_CALL_ERROR',
+      ],
     ],
   ])('%s is refused', async (_, parameters, refusal) => {
     const sent = service.root.submit('ACTIVITY_TYPE_ETH_SEND_TRANSACTION', parametersOf(parameters))

@@ -22,7 +22,7 @@ let service: TestService
 beforeAll(async () => {
   anvil = await startAnvil()
   await placeGasStation(anvil)
-  const chain = { url: anvil.url, pollMs: 50, bumpAfterMs: 2_000, usdPrice: '2000' }
+  const chain = { url: anvil.url, pollMs: 50, bump: 'auto' as const, bumpAfterMs: 2_000, usdPrice: '2000' }
   service = await startTestService({ chains: { [SEPOLIA]: chain } })
   await complete(service.root, 'ACTIVITY_TYPE_UPSERT_GAS_USAGE_CONFIG', {
     orgWindowLimitUsd: '1000',

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
+import { type Fault, type FaultNode, startFaultNode } from '../../faults/fault-node.ts'
 import { complete, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 import { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts'
-import { type Lie, type LyingNode, startLyingNode } from './lying-node.ts'
 import { SEPOLIA, untilEnded } from './status.ts'
 import { startUnreliableServer } from './unreliable-server.ts'
 
@@ -21,7 +21,7 @@ const RATE_LIMITED = { code: -32_005, message: 'rate limited' }
 
 interface Scene {
   readonly anvil: Anvil
-  readonly node: LyingNode
+  readonly node: FaultNode
   readonly service: TestService
   readonly from: string
 }
@@ -29,7 +29,7 @@ interface Scene {
 async function startScene(options: AnvilOptions = {}, settings: object = {}): Promise<Scene> {
   const anvil = await startAnvil(options)
   closers.push(() => anvil.kill())
-  const node = await startLyingNode(anvil.url)
+  const node = await startFaultNode(anvil.url)
   closers.push(() => node.close())
   const { service, from } = await startService(node.url, anvil, settings)
   return { anvil, node, service, from }
@@ -51,14 +51,14 @@ async function submit({ service, from }: Pick<Scene, 'service' | 'from'>, parame
 const countOf = async (anvil: Anvil, address: string) =>
   Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))
 
-test.each<[string, Lie]>([
+test.each<[string, Fault]>([
   ['that limits how often it is asked', { error: RATE_LIMITED }],
   ['whose gateway limits how often it is asked', { status: 429, error: { code: -32_000, message: 'slow down' } }],
   ['whose gateway does not reach it', { status: 503, error: { code: -32_000, message: 'no backend' } }],
 ])('sends: by a node %s a send is put off, not given up', async (_, lie) => {
   const scene = await startScene()
   const refused = new Map<string, number>()
-  scene.node.lie = ({ method }) => {
+  scene.node.fault = ({ method }) => {
     const times = refused.get(method) ?? 0
     refused.set(method, times + 1)
     return method !== 'eth_chainId' && times < 2 ? lie : undefined
@@ -80,7 +80,7 @@ test.each<[string, string, object]>([
     const scene = await startScene()
     const first: unknown[] = []
     let asked = 0
-    scene.node.lie = ({ method, params }) => {
+    scene.node.fault = ({ method, params }) => {
       // Behind one address stand nodes of which one has the transaction, and others do not have it yet.
       if (method === 'eth_getTransactionByHash' && asked++ < 4) return { result: null }
       if (method !== 'eth_sendRawTransaction') return undefined
@@ -95,23 +95,13 @@ test.each<[string, string, object]>([
   },
 )
 
-test('sends: one that is refused at its first try because its nonce was used gets the next one', async () => {
-  const scene = await startScene()
-  scene.node.lie = ({ method, params }) =>
-    method === 'eth_getTransactionCount' && params[1] === 'pending' && asked++ === 0 ? { result: '0x0' } : undefined
-  let asked = 0
-  await scene.anvil.rpc('anvil_setNonce', scene.from, '0x3')
-  const { txStatus } = await untilEnded(scene.service.root, await submit(scene, { gasLimit: '21000' }))
-  expect({ txStatus, mined: await countOf(scene.anvil, scene.from) }).toEqual({ txStatus: 'INCLUDED', mined: 4 })
-})
-
 test('get_nonces: the next nonces are those behind all that is accepted, whether signed or not', async () => {
   const { anvil, node, service, from } = await startScene({ mining: 'on-request' })
   const next = () =>
     service.root.query('get_nonces', { address: from, caip2: SEPOLIA, nonce: true, gasStationNonce: true })
   await untilStatus(service, await submit({ service, from }), 'BROADCASTING')
   expect(await next()).toEqual({ nonce: '1', gasStationNonce: '0' })
-  node.lie = ({ method }) => (method === 'eth_estimateGas' ? { error: RATE_LIMITED } : undefined)
+  node.fault = ({ method }) => (method === 'eth_estimateGas' ? { error: RATE_LIMITED } : undefined)
   await submit({ service, from })
   await submit({ service, from }, { nonce: '3' })
   expect(await next()).toEqual({ nonce: '2', gasStationNonce: '0' })
@@ -147,22 +137,22 @@ test.each([99, 'latest'])('sends: %j is no count of transactions, and replaces n
   const { anvil, node, service, from } = await startScene({ mining: 'on-request' })
   const id = await submit({ service, from })
   await untilStatus(service, id, 'BROADCASTING')
-  node.lie = ({ method }) => (method === 'eth_getTransactionCount' ? { result } : undefined)
+  node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? { result } : undefined)
   await pause(400)
   expect(await statusOf(service, id)).toBe('BROADCASTING')
-  node.lie = () => undefined
+  node.fault = () => undefined
   await anvil.rpc('evm_mine')
   expect((await untilEnded(service.root, id)).txStatus).toBe('INCLUDED')
 })
 
-test.each<[string, Lie]>([
+test.each<[string, Fault]>([
   ['refuses to trace', { error: { code: -32_601, message: 'the method does not exist' } }],
   ['wants to be paid for tracing', { status: 429, error: RATE_LIMITED }],
   ['traces to nothing', { result: null }],
 ])('sends: a revert is told by a node that %s', async (_, lie) => {
   const scene = await startScene()
   await scene.anvil.rpc('anvil_setCode', RECEIVER, '0x366000600037366000fd')
-  scene.node.lie = ({ method }) => (method === 'debug_traceTransaction' ? lie : undefined)
+  scene.node.fault = ({ method }) => (method === 'debug_traceTransaction' ? lie : undefined)
   const reason = `0x08c379a0${'20'.padStart(64, '0')}${'2'.padStart(64, '0')}${'6e6f'.padEnd(64, '0')}`
   const ended = await untilEnded(scene.service.root, await submit(scene, { data: reason, gasLimit: '90000' }))
   expect(ended).toMatchObject({ txStatus: 'INCLUDED', txError: 'execution reverted: no' })
@@ -176,7 +166,7 @@ test.each<[string, unknown]>([
   ['an empty text', ''],
 ])('a node that answers with %s is said not to be understood', async (_, result) => {
   const { node, service, from } = await startScene()
-  node.lie = () => ({ result })
+  node.fault = () => ({ result })
   const refusal = [503, 14, `the node of chain ${SEPOLIA} answers with what cannot be read`, 'RPC_CALL_ERROR']
   expect(await refusalOf(submit({ service, from }))).toEqual(refusal)
   const [address, caip2] = [from, SEPOLIA]
@@ -188,12 +178,12 @@ test('sends: while the keys cannot be read, a send waits for them and is not giv
   const { node, service, from } = await startScene()
   let accepted = 0
   // Asked by the submit, and then to complete the send.
-  node.lie = ({ method }) => (method === 'eth_chainId' && accepted++ > 0 ? { error: RATE_LIMITED } : undefined)
+  node.fault = ({ method }) => (method === 'eth_chainId' && accepted++ > 0 ? { error: RATE_LIMITED } : undefined)
   const id = await submit({ service, from })
   const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
   closers.push(() => database.close())
   database.exec('ALTER TABLE wallet_accounts RENAME TO hidden')
-  node.lie = () => undefined
+  node.fault = () => undefined
   await pause(400)
   database.exec('ALTER TABLE hidden RENAME TO wallet_accounts')
   expect((await untilEnded(service.root, id)).txStatus).toBe('INCLUDED')

@@ -300,10 +300,10 @@ test('sends: one that fails in its block is included, with what the runtime said
 })
 
 test.each([
-  { confirmations: 1, blocks: 2 },
-  { confirmations: 2, blocks: 3 },
-])('sends: with $confirmations confirmations one counts after $blocks blocks', async ({ confirmations, blocks }) => {
-  const stage = await setStage({ blocks: 'on-request' }, { confirmations })
+  { includedAfter: 1, blocks: 2 },
+  { includedAfter: 2, blocks: 3 },
+])('sends: with $includedAfter includedAfter one counts after $blocks blocks', async ({ includedAfter, blocks }) => {
+  const stage = await setStage({ blocks: 'on-request' }, { includedAfter })
   const { node, from } = stage
   const id = await submit(stage, draftOf([transferOf(from, receiver(), 1_000_000)], { payer: from }))
   await signatureOf(stage, id)

@@ -5,9 +5,9 @@
  */
 import { isEthereumAddress } from '../../../chain/index.ts'
 import { ApiError, apiError, apiErrorAt, GRPC, type Wire } from '../../../protocol/index.ts'
-import { askChain } from '../../chains/index.ts'
+import { askChain, type Chain, offerFees } from '../../chains/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
-import { createEthereumNode, MAX_BATCHED_CALLS } from '../../nodes/index.ts'
+import { createEthereumNode, type EthereumNode, MAX_BATCHED_CALLS, otherChain } from '../../nodes/index.ts'
 import {
   checkGasAllowance,
   executionRequest,
@@ -22,6 +22,14 @@ import { acceptSend } from './accept-send.ts'
 
 type Intent = Wire.EthSendTransactionIntentV2
 
+/** The node of a chain that serves it. Throws code 14 where it cannot be reached, or serves another: a moment later it may. */
+async function openNode(chain: Chain): Promise<EthereumNode> {
+  const node = createEthereumNode(chain.node)
+  const elsewhere = otherChain(chain.caip2, await askChain(chain, () => node.chainId()))
+  if (elsewhere === undefined) return node
+  throw new ApiError(GRPC.Unavailable, `${elsewhere}; nothing was accepted`, { code: 'RPC_CALL_ERROR' })
+}
+
 type EthereumType = typeof SEND | typeof UNDELEGATE
 type EthereumIntent = Intent | Wire.EthUndelegate7702Intent
 
@@ -34,14 +42,11 @@ interface GasQuote {
 const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2, GasQuote> = {
   async prepare({ caip2, sponsor }, { chains }) {
     const chain = chains.require(caip2)
-    const node = createEthereumNode(chain.node)
-    if (sponsor !== true) {
-      await askChain(chain, () => node.chainId())
-      return
-    }
+    const node = await openNode(chain)
+    if (sponsor !== true) return
     // Those who approve it later approve what it was said to cost.
-    const { maxFeePerGas } = await askChain(chain, () => node.suggestFees())
-    return { gasPrice: String(maxFeePerGas) }
+    const { fees } = await askChain(chain, () => offerFees(node, chain))
+    return { gasPrice: String(fees.maxFeePerGas) }
   },
   async validate(context, intent) {
     await check(context, SEND, intent)
@@ -65,8 +70,7 @@ const send: TypedHandler<Intent, Wire.EthSendTransactionResultV2, GasQuote> = {
 
 const undelegate: TypedHandler<Wire.EthUndelegate7702Intent, Wire.EthUndelegate7702Result> = {
   async prepare({ caip2 }, { chains }) {
-    const chain = chains.require(caip2)
-    await askChain(chain, () => createEthereumNode(chain.node).chainId())
+    await openNode(chains.require(caip2))
   },
   async validate(context, intent) {
     await check(context, UNDELEGATE, intent)

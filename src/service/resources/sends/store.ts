@@ -13,7 +13,7 @@ export interface SendRow {
   account: string | null
   /** JSON of what was asked for: the call, and the fields that the caller has set. */
   request: string
-  /** INITIALIZED, BROADCASTING, INCLUDED or FAILED; the last two never change. */
+  /** INITIALIZED, BROADCASTING, INCLUDED or FAILED; the last never changes, nor does the third once its block is settled. */
   status: 'INITIALIZED' | 'BROADCASTING' | 'INCLUDED' | 'FAILED'
   /** Null until it is signed, and again when no node has taken it. */
   nonce: number | null
@@ -21,6 +21,8 @@ export interface SendRow {
   hash: string | null
   /** JSON of the error as the API has it, or null. */
   failure: string | null
+  /** The block that it is in while the chain may still take that back; null before and after. */
+  unsettled_block: number | null
   /** Order of acceptance, of all organizations; the database gives it. */
   position: number
   created_at: number
@@ -42,7 +44,10 @@ export interface SendAttemptRow {
 
 declare module '../../store/schema.ts' {
   interface Schema {
-    sends: Omit<SendRow, 'position'> & { position: Generated<number> }
+    sends: Omit<SendRow, 'position' | 'unsettled_block'> & {
+      position: Generated<number>
+      unsettled_block: Generated<number | null>
+    }
     send_attempts: SendAttemptRow
   }
 }
@@ -52,7 +57,7 @@ const OPEN = ['INITIALIZED', 'BROADCASTING'] as const
 /** Adds a send behind all others; the sender of one without `account` pays for it. */
 export async function insertSend(
   tx: Transaction,
-  row: Omit<SendRow, 'position' | 'account'> & Partial<Pick<SendRow, 'account'>>,
+  row: Omit<SendRow, 'position' | 'account' | 'unsettled_block'> & Partial<Pick<SendRow, 'account'>>,
 ): Promise<void> {
   await tx
     .insertInto('sends')
@@ -86,15 +91,46 @@ export async function listOpenSendsOf(
     .execute()
 }
 
+/** Reads the sends of a chain that are in blocks which it may still take back. */
+export async function listUnsettled(tx: Transaction, caip2: string): Promise<SendRow[]> {
+  return tx
+    .selectFrom('sends')
+    .selectAll()
+    .where('caip2', '=', caip2)
+    .where('unsettled_block', 'is not', null)
+    .orderBy('position')
+    .execute()
+}
+
+/**
+ * Notes that the chain has settled a send's block, or has put it into another one; or, with `reopened`, that it is in no
+ * block any more, and is open again. Says whether it was unsettled until then.
+ */
+export async function updateUnsettled(
+  tx: Transaction,
+  { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
+  change: Pick<SendRow, 'unsettled_block' | 'updated_at'> & Partial<Pick<SendRow, 'status' | 'failure' | 'hash'>>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('sends')
+    .set(change)
+    .where('organization_id', '=', organization_id)
+    .where('id', '=', id)
+    .where('unsettled_block', 'is not', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 function openSends(tx: Transaction, caip2: string) {
   return tx.selectFrom('sends').selectAll().where('caip2', '=', caip2).where('status', 'in', OPEN).orderBy('position')
 }
 
-/** Changes a send that is not at its end; one that is never changes again. Says whether it did. */
+/** Changes a send that is open; what is included is changed by `updateUnsettled` alone. Says whether it did. */
 export async function updateSend(
   tx: Transaction,
   { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
-  change: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure'>> & Pick<SendRow, 'updated_at'>,
+  change: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure' | 'unsettled_block'>> &
+    Pick<SendRow, 'updated_at'>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('sends')
@@ -131,11 +167,6 @@ function withNonce(tx: Transaction, { caip2, sender, nonce }: SenderNonce) {
     .where('caip2', '=', caip2)
     .where('sender', '=', sender)
     .where('nonce', '=', nonce)
-}
-
-/** Finds the send of an address that is in the chain with a nonce. */
-export async function findIncluded(tx: Transaction, nonce: SenderNonce): Promise<SendRow | undefined> {
-  return withNonce(tx, nonce).where('status', '=', 'INCLUDED').executeTakeFirst()
 }
 
 /** Finds the newest signed form that a node has of any send of an address with a nonce. */
