@@ -1,5 +1,5 @@
 /** Plan, apply, approve and go on, as separate processes, against a real service and a real Temporal server. */
-import { readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
@@ -140,9 +140,12 @@ describe('apply: what cannot work submits nothing', () => {
 
 describe('apply: no worker', () => {
   test('a server that nobody works at is an error before anything is started', async () => {
-    const service = await startTestService()
-    onTestFinished(() => service.close())
     const folder = testFolder()
+    const dataDir = join(folder, 'data', 'service')
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    chmodSync(join(folder, 'data'), 0o700)
+    const service = await startTestService({ dataDir, proxy: {} })
+    onTestFinished(() => service.close())
     const env = environmentOf(service, folder, service.root.privateKey, await testTemporalEnvironment())
     const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
     const ran = await quorate(['apply', defs, '--yes'], { env })
@@ -151,8 +154,24 @@ describe('apply: no worker', () => {
     )
     expect(ran.stderr).toContain('quorate worker')
     expect(ran.exit).toBe(1)
-    expect((await quorate(['status'], { env })).stdout).toContain('Nothing has been applied')
+    const nothing = `Nothing has been applied to organization ${service.organizationId} from here.\n`
+    expect((await quorate(['status'], { env })).stdout).toBe(nothing)
     expect(await countActivities(service)).toBe(0)
+
+    await service.root.submit('ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {})
+    const { authProxyUrl, authProxyConfigId } = service.service.bootstrap
+    const headers = { 'x-auth-proxy-config-id': authProxyConfigId! }
+    const code = JSON.stringify({ otpId: 'x', encryptedOtpBundle: '{}' })
+    expect((await fetch(`${authProxyUrl}/v1/otp_verify_v2`, { method: 'POST', headers, body: code })).ok).toBe(false)
+    expect((await quorate(['status'], { env })).stdout).toBe(
+      `${nothing}The authentication proxy ${authProxyUrl} answers for configuration ${authProxyConfigId}; pages of any origin may ask.\n`,
+    )
+    // Whatever else is there: what it is reached by is what its clients were told.
+    const file = join(dataDir, 'bootstrap.json')
+    writeFileSync(file, readFileSync(file, 'utf8').replace(authProxyUrl!, 'http://127.0.0.1:1'))
+    expect((await quorate(['status'], { env })).stdout).toContain(
+      `${nothing}The authentication proxy http://127.0.0.1:1 does not answer: `,
+    )
   })
 })
 

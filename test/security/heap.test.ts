@@ -1,43 +1,73 @@
 /**
- * What a snapshot of the service's heap holds when logins, signatures and exports have ended: no text of a secret that was in a
- * request, in an answer or in the data folder.
+ * What snapshots of the heaps of the service and of an authentication proxy of its own process hold when logins, signatures and
+ * exports have ended, and what is on their disk and in their logs: no text of a secret that was in a request, in an answer or in
+ * the data folder.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { decryptExportBundle, encryptOtpCodeToBundle } from '@turnkey/crypto'
+import { DatabaseSync } from 'node:sqlite'
+import { decryptExportBundle, encryptOauth2ClientSecret, encryptOtpCodeToBundle } from '@turnkey/crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { generateP256KeyPair, signEs256, uncompressP256 } from '../../src/crypto/index.ts'
-import { encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
+import { generateP256KeyPair, randomBytes, signEs256, uncompressP256 } from '../../src/crypto/index.ts'
+import { decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
+import { authProxyKeyPlace, createSealing } from '../../src/service/keys/index.ts'
 import { listWrittenMessages } from '../../src/service/messages/index.ts'
+import { Secret } from '../../src/telemetry/index.ts'
 import { newKey, newUser } from '../service/handlers/steps.ts'
+import { ACCESS_TOKEN, GRANT, startSocialProviders } from '../service/oauth/social.ts'
+import { nonceOf } from '../service/oauth/stage.ts'
 import { codeIn } from '../service/one-time-passcodes/outbox.ts'
 import { readClient } from '../service/process.ts'
 import { accountsOf } from '../service/signing/keys.ts'
 
 const SERVING = new URL('../service/serving.ts', import.meta.url).pathname
+const COMMAND = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
-test('heap: no secret of a request that has ended, and no key, stands in a snapshot as text', {
-  timeout: 180_000,
+test('heap: no secret of a request that has ended, and no key, stands in a snapshot, on disk or in a log as text', {
+  timeout: 240_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'quorate-heap-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const flags = ['--heapsnapshot-signal=SIGUSR2', `--diagnostic-dir=${folder}`]
+  const social = await startSocialProviders()
+  onTestFinished(() => social.close())
   const dataDir = join(folder, 'data')
-  const child = spawn(process.execPath, [...flags, SERVING, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  const { url } = JSON.parse(line) as { url: string }
+  const logged: string[] = []
+  /** A process whose heap is written where it is asked to; the first line that it prints. */
+  const begin = async (name: string, args: readonly string[]) => {
+    const diagnostics = join(folder, name)
+    mkdirSync(diagnostics)
+    const flags = ['--heapsnapshot-signal=SIGUSR2', `--diagnostic-dir=${diagnostics}`]
+    const child = spawn(process.execPath, [...flags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    child.stderr.setEncoding('utf8').on('data', (part: string) => logged.push(part))
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+    const snapshot = async () => {
+      child.kill('SIGUSR2')
+      const look = () => {
+        const [file = ''] = readdirSync(diagnostics).filter((one) => one.endsWith('.heapsnapshot'))
+        const text = readFileSync(join(diagnostics, file), 'utf8')
+        // The last of it is its list of texts.
+        expect(text.trimEnd().endsWith(']}')).toBe(true)
+        return text
+      }
+      return vi.waitFor(look, { timeout: 100_000, interval: 500 })
+    }
+    return { told: JSON.parse(line) as Record<string, string>, snapshot }
+  }
+  const settings = JSON.stringify({ providerUrls: { x: social.url }, proxy: {} })
+  const service = await begin('service', [SERVING, dataDir, settings])
+  const { url = '' } = service.told
   const client = readClient(dataDir)
   const submit = async (type: ActivityType, parameters: object) => {
     const made = await client.send(url, client.body(type, parameters))
     return Object.values(made!.result)[0] as Record<string, string>
   }
-  const { apiPrivateKey, tlsFetcherPublicKey, ...keys } = JSON.parse(
+  const { apiPrivateKey, tlsFetcherPublicKey, tlsFetcherEncryptionPublicKey, authProxyConfigId, ...keys } = JSON.parse(
     readFileSync(join(dataDir, 'bootstrap.json'), 'utf8'),
   )
 
@@ -59,15 +89,20 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
   await submit('ACTIVITY_TYPE_CREATE_USERS_V4', { users: [newUser({ userEmail: contact, apiKeys: [newKey()] })] })
   const asked = { otpType: 'OTP_TYPE_EMAIL', appName: 'Acme', contact }
   const { otpId, otpEncryptionTargetBundle } = await submit('ACTIVITY_TYPE_INIT_OTP_V3', asked)
-  const [sent] = await vi.waitFor(
-    () => {
-      const found = listWrittenMessages(dataDir)
-      expect(found).toHaveLength(1)
-      return found
-    },
-    { timeout: 20_000 },
-  )
-  const code = codeIn(sent!.message)
+  const seen = new Set<string>()
+  const sentCode = async () => {
+    const [sent] = await vi.waitFor(
+      () => {
+        const found = listWrittenMessages(dataDir, seen)
+        expect(found).toHaveLength(1)
+        return found
+      },
+      { timeout: 20_000 },
+    )
+    seen.add(sent!.id)
+    return codeIn(sent!.message)
+  }
+  const code = await sentCode()
   const { privateKey, publicKey } = generateP256KeyPair()
   const encryptedOtpBundle = await encryptOtpCodeToBundle(
     code,
@@ -83,37 +118,87 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
   const clientSignature = { publicKey, scheme, message, signature }
   const { session } = await submit('ACTIVITY_TYPE_OTP_LOGIN_V2', { verificationToken, publicKey, clientSignature })
   const readOnly = await submit('ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION', {})
-  // What was kept of the last request makes room for others.
-  for (let at = 0; at < 20; at++)
-    await submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `tag ${at}`, userIds: [] })
 
-  child.kill('SIGUSR2')
-  const read = () => {
-    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.heapsnapshot'))
-    return readFileSync(join(folder, file), 'utf8')
+  const { oauth2CredentialId } = await submit('ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL', {
+    provider: 'OAUTH2_PROVIDER_X',
+    clientId: GRANT.clientId,
+    encryptedClientSecret: await encryptOauth2ClientSecret(GRANT.clientSecret, tlsFetcherEncryptionPublicKey),
+  })
+  const authCode = social.code({})
+  const { codeVerifier, redirectUri } = GRANT
+  const grant = { oauth2CredentialId, authCode, codeVerifier, redirectUri, nonce: nonceOf(publicKey) }
+  const { oidcToken } = await submit('ACTIVITY_TYPE_OAUTH2_AUTHENTICATE', grant)
+
+  await submit('ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {})
+  const proxy = await begin('proxy', [COMMAND, 'proxy', '--folder', dataDir, '--base-url', url, '--json'])
+  const answers: string[] = []
+  const post = async (endpoint: string, body: object) => {
+    const headers = { 'x-auth-proxy-config-id': authProxyConfigId as string }
+    const at = `${proxy.told['authProxyUrl']}/v1/${endpoint}`
+    const answer = await fetch(at, { method: 'POST', headers, body: JSON.stringify(body) })
+    const text = await answer.text()
+    if (answer.status !== 200) answers.push(text)
+    return JSON.parse(text) as Record<string, string>
   }
-  const snapshot = await vi.waitFor(
-    () => {
-      const text = read()
-      // The last of it is its list of texts.
-      expect(text.trimEnd().endsWith(']}')).toBe(true)
-      return text
-    },
-    { timeout: 100_000, interval: 500 },
-  )
+  const asking = await post('otp_init', { otpType: 'OTP_TYPE_EMAIL', contact: 'eve@heap.example' })
+  const plainCode = await sentCode()
+  // In the older form the code itself goes through the proxy; a second use is an error.
+  const verify = { otpId: asking['otpId'], otpCode: plainCode, publicKey }
+  const proved = await post('otp_verify', verify)
+  await post('otp_verify', verify)
+  await post('otp_login', { verificationToken: proved['verificationToken'], publicKey })
+  await post('oauth_login', { oidcToken, publicKey })
+  expect(answers).toHaveLength(3)
+  // What was kept of the last request makes room for others.
+  for (let at = 0; at < 20; at++) {
+    await submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: `tag ${at}`, userIds: [] })
+    await post('account', { filterType: 'EMAIL', filterValue: `${at}@heap.example` })
+  }
+
   const masterKey = readFileSync(join(dataDir, 'master.key'), 'utf8').trim()
-  const words = mnemonic.split(' ').slice(3, 6).join(' ')
-  const secrets = {
+  const secrets: Readonly<Record<string, string>> = {
     apiPrivateKey,
+    proxyKey: openProxyKey(dataDir, masterKey),
     masterKey,
     mnemonic,
-    words,
+    words: mnemonic.split(' ').slice(3, 6).join(' '),
     code,
-    verificationToken,
-    session,
-    readOnly: readOnly['session'],
+    verificationToken: verificationToken!,
+    session: session!,
+    readOnly: readOnly['session']!,
+    clientSecret: GRANT.clientSecret,
+    authCode,
+    codeVerifier,
+    accessToken: ACCESS_TOKEN,
+    oidcToken: oidcToken!,
+    plainCode,
+    proved: proved['verificationToken']!,
   }
-  expect(snapshot).toContain('verificationToken')
   for (const secret of Object.values(secrets)) expect(secret.length).toBeGreaterThan(5)
-  expect(Object.entries(secrets).flatMap(([name, secret]) => (snapshot.includes(secret) ? [name] : []))).toEqual([])
+  const found = (text: string) => Object.keys(secrets).filter((name) => text.includes(secrets[name]!))
+  const [ofService, ofProxy] = await Promise.all([service.snapshot(), proxy.snapshot()])
+  for (const text of [ofService, ofProxy]) expect(text).toContain('verificationToken')
+  expect({ service: found(ofService), proxy: found(ofProxy) }).toEqual({ service: [], proxy: [] })
+  expect({ log: found(logged.join('')), errors: found(answers.join('')) }).toEqual({ log: [], errors: [] })
+  // Keys stand where their owner keeps them, codes in the messages to their owners, and nothing of either elsewhere.
+  const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/^(?:bootstrap\.json|master\.key)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes('/messages/'))
+  const kept = files.map((path) => readFileSync(path, 'latin1')).join('\n')
+  expect(kept).toContain(GRANT.clientId)
+  // The token of a login stands in its activity: it names the key that logs in, and is worth nothing without it.
+  expect(found(kept)).toEqual(['session'])
 })
+
+/** The private key of the authentication proxy, in hex. */
+function openProxyKey(dataDir: string, masterKey: string): string {
+  const database = new DatabaseSync(join(dataDir, 'quorate.db'), { readOnly: true })
+  const row = database.prepare('select organization_id, sealed_private_key from auth_proxies').get() as {
+    organization_id: string
+    sealed_private_key: Uint8Array
+  }
+  database.close()
+  const { unseal } = createSealing(new Secret(decodeHex(masterKey)), randomBytes)
+  return encodeHex(unseal(row.sealed_private_key, authProxyKeyPlace(row.organization_id)))
+}

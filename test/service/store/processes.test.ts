@@ -3,13 +3,18 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateP256KeyPair } from '../../../src/crypto/index.ts'
+import { encodeUtf8 } from '../../../src/encoding/index.ts'
+import { queries } from '../../../src/protocol/index.ts'
 import { createService } from '../../../src/service/index.ts'
 import { insertWebhookDelivery } from '../../../src/service/resources/webhook-endpoints/deliveries-store.ts'
 import { openPostgres } from '../../../src/service/store/index.ts'
-import type { Secret } from '../../../src/telemetry/index.ts'
+import { createApiKeyStamper } from '../../../src/stamp/index.ts'
+import { Secret } from '../../../src/telemetry/index.ts'
 import { findPostgres, startPostgres, type TestPostgres } from '../../postgres.ts'
 import { createTestUser, startTestService, type TestService } from '../harness.ts'
 import { SEND_STATUS, startReceiver, subscribe } from '../outbox/receiver.ts'
+import { startProcess } from '../process.ts'
 
 let server: TestPostgres
 let url: Secret
@@ -65,6 +70,60 @@ describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () =
     expect((await there.submit('ACTIVITY_TYPE_CREATE_USER_TAG', tag)).status).toBe('ACTIVITY_STATUS_COMPLETED')
     await two.root.submit('ACTIVITY_TYPE_DELETE_USERS', { userIds: [user.userId] })
     await expect(user.client.query('whoami')).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('the keys of sessions that one ends are at an end in a process that has just believed them', async () => {
+    const dataDir = folderOf(one.dataDir)
+    copyFileSync(join(one.dataDir, 'bootstrap.json'), join(dataDir, 'bootstrap.json'))
+    const elsewhere = await startProcess(dataDir, { databaseUrl: url.reveal() })
+    try {
+      const { client, userId } = await createTestUser(one, 'sam')
+      const organizationId = one.organizationId
+      const asks = async (privateKey: string) => {
+        const stamper = createApiKeyStamper({ privateKey: new Secret(privateKey) })
+        const tag = { userTagName: 'x', userIds: [] }
+        const bodies = [
+          { path: queries.whoami.path, text: JSON.stringify({ organizationId }) },
+          one.body('ACTIVITY_TYPE_CREATE_USER_TAG', tag),
+        ]
+        return Promise.all(
+          bodies.map(async ({ path, text }) => {
+            const { name, value } = await stamper.stamp(encodeUtf8(text))
+            const headers = { [name]: value }
+            return (await fetch(`${elsewhere.url}${path}`, { method: 'POST', body: text, headers })).status
+          }),
+        )
+      }
+      const logIn = async (more: object = {}) => {
+        const key = generateP256KeyPair()
+        const asked = { publicKey: key.publicKey, ...more }
+        const { status } = await client.submit('ACTIVITY_TYPE_STAMP_LOGIN', asked)
+        expect(status).toBe('ACTIVITY_STATUS_COMPLETED')
+        // Twice: what is remembered of a key is remembered by now.
+        for (let at = 0; at < 2; at++) expect(await asks(key.privateKey)).toEqual([200, 403])
+        return key
+      }
+      const ways: Readonly<Record<string, (key: { readonly publicKey: string }) => Promise<unknown>>> = {
+        'another login': () => logIn({ invalidateExisting: true }),
+        'its user': async ({ publicKey }) => {
+          const { apiKeys } = await client.query('get_api_keys', { userId })
+          const { apiKeyId } = apiKeys.find(({ credential }) => credential.publicKey === publicKey)!
+          return client.submit('ACTIVITY_TYPE_DELETE_API_KEYS', { userId, apiKeyIds: [apiKeyId] })
+        },
+        'ten more': async () => {
+          for (let at = 0; at < 10; at++)
+            await client.submit('ACTIVITY_TYPE_STAMP_LOGIN', { publicKey: generateP256KeyPair().publicKey })
+        },
+        'the end of the user': () => one.root.submit('ACTIVITY_TYPE_DELETE_USERS', { userIds: [userId] }),
+      }
+      for (const [way, end] of Object.entries(ways)) {
+        const key = await logIn()
+        await end(key)
+        expect([way, await asks(key.privateKey)]).toEqual([way, [401, 401]])
+      }
+    } finally {
+      await elsewhere.end('SIGTERM')
+    }
   })
 
   test('one body that is sent to both at once is one activity', async () => {
