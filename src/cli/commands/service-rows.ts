@@ -257,7 +257,7 @@ export const serviceCommands: readonly CommandRow[] = [
     example: "quorate fault add --path '/public/v1/submit/*' --times 3 --status 429 --retry-after 1",
     help: {
       description:
-        'Faults stay over restarts, until they are used up or cleared. Only the owner of the data folder can ask for them.',
+        'They meet requests to the service and to the authentication proxy beside it; one that runs by `quorate proxy` meets those of the service alone. Faults stay over restarts, until they are used up or cleared. Only the owner of the data folder can ask for them.',
       examples: [["quorate fault add --path '/public/v1/submit/*' --drop", 'do the work and answer nothing']],
       seeAlso: ['fault list', 'fault clear', 'clock'],
     },
