@@ -77,11 +77,11 @@ function bypassOf(name: GuardName, count: number | undefined): string {
   return count === undefined ? `--allow ${name}` : `--allow ${name}=${count}`
 }
 
-/** Deletions need leave: a mark on the resource (its tombstone), or the flag for the run. */
+/** A deletion is refused without a mark on the resource (its tombstone) or the flag for the run. */
 function deletions({ differences }: GuardInput): readonly Finding[] {
   const unmarked = differences.filter(({ action, input }) => action === 'delete' && !input.desired?.tombstone)
   if (unmarked.length === 0) return []
-  const message = `deleting ${list(unmarked.map(({ address }) => address))} needs leave`
+  const message = `the plan deletes ${list(unmarked.map(({ address }) => address))}`
   return [{ message, addresses: unmarked.map(({ address }) => address) }]
 }
 

@@ -36,7 +36,7 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
     refused.length > 0
       ? alert(
           'CAUTION',
-          refused.map(({ message, bypass }) => `**Refused**: ${inline(message)}; raise with ${code(bypass)}`),
+          refused.map(({ message, bypass }) => `**Refused**: ${inline(message)}; to let it pass, add ${code(bypass)}`),
         )
       : '',
     alike.length > 0 ? alert('WARNING', ['**Names that look alike**', ...alike.map(inline)]) : '',

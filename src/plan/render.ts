@@ -192,7 +192,10 @@ function renderLookAlikes(plan: Plan, paint: Paint): string {
 function renderGuard({ message, bypass, allowed, addresses }: Guard, paint: Paint): string {
   if (allowed) return paint('dim', `allowed by ${bypass}: ${message}`)
   const names = wrapText(addresses.map((one) => printable(one)).join(', '), WIDTH - 4).map((line) => `    ${line}`)
-  return [`${paint('removed', 'refused:')} ${message}; raise with ${bypass}`, paint('dim', names.join('\n'))].join('\n')
+  return [
+    `${paint('removed', 'refused:')} ${message}; to let it pass, add ${bypass}`,
+    paint('dim', names.join('\n')),
+  ].join('\n')
 }
 
 /** The lines about resources that the plan does not manage, and about the number of requests. */

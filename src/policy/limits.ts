@@ -7,7 +7,7 @@ export const limits = {
   expressionBytes: 16_384,
   /** Levels of nesting, in the text and in its tree. */
   depth: 64,
-  /** Steps of one evaluation: nested predicates multiply, and nothing stops early. */
+  /** Steps of one evaluation: nested predicates multiply, and both sides of `&&` and `||` are read. */
   steps: 1_000_000,
   /** Steps of one request: all its policies, items and votes together. */
   stepsOfRequest: 2_000_000,

@@ -43,12 +43,12 @@ interface Case {
 const cases: Readonly<Record<GuardName, Case>> = {
   delete: {
     definitions: () => 'manage: { tags: all }\ntags: { t0: {}, t1: {}, t2: {}, planted: { } }\n',
-    says: 'deleting `tag.t3` needs leave',
+    says: 'the plan deletes `tag.t3`',
     bypass: ['--allow-delete'],
   },
   deletes: {
     definitions: () => 'limits: { tags: { deletes: 10% } }\ntags: { t0: { delete: true } }\n',
-    says: 'deleting 1 of 5 tags is 20 %, over 10 %; raise with --allow deletes=1',
+    says: 'deleting 1 of 5 tags is 20 %, over 10 %; to let it pass, add --allow deletes=1',
     bypass: ['--allow', 'deletes=1'],
   },
   removal: {

@@ -102,7 +102,7 @@ describe('a pull request', () => {
 
     write(pullRequest)
     const refused = await quorate(['plan', defs], { env })
-    expect(refused.stdout).toContain('refused: deleting `tag.t4` needs leave; raise with --allow-delete')
+    expect(refused.stdout).toContain('refused: the plan deletes `tag.t4`; to let it pass, add --allow-delete')
     expect(refused.exit).toBe(4)
     const shown = await quorate(['plan', defs, '--detailed-exitcode', '--allow-delete'], { env })
     expect(shown.exit).toBe(2)
@@ -141,7 +141,9 @@ describe('a pull request', () => {
       'z-organization.yaml': readFileSync(join(defs, 'z-organization.yaml'), 'utf8').replace(/ {2}t[1-3]: \{\}\n/g, ''),
     })
     const many = await quorate(['plan', defs, '--allow-delete'], { env })
-    expect(many.stdout).toContain('refused: deleting 4 of 5 tags is 80 %, over 30 %; raise with --allow deletes=4')
+    expect(many.stdout).toContain(
+      'refused: deleting 4 of 5 tags is 80 %, over 30 %; to let it pass, add --allow deletes=4',
+    )
     expect(many.exit).toBe(4)
     expect(submits().length).toBe(before)
   })

@@ -54,24 +54,27 @@ describe('lint: rules', () => {
   test.each([
     [
       "activity.kind == 'CREATE_WALLET' && eth.tx.value < 5",
-      ['eth.tx.value < 5', '`p` never applies: `CREATE_WALLET` has nothing for this to read'],
+      ['eth.tx.value < 5', '`p` never applies: `eth.tx` is absent on `CREATE_WALLET`, so this is always an error'],
     ],
     [
       "activity.kind in ['CREATE_WALLET', 'UPDATE_WALLET'] && wallet.label == 'a'",
       [
         "wallet.label == 'a'",
-        '`p` never applies: neither `CREATE_WALLET` nor `UPDATE_WALLET` has anything for this to read',
+        '`p` never applies: `wallet` is absent on `CREATE_WALLET` and `UPDATE_WALLET`, so this is always an error',
       ],
     ],
     [
       "activity.resource == 'POLICY' && activity.params.user_id == 'a'",
-      ["activity.params.user_id == 'a'", '`p` never applies: nothing that it is about has what this reads'],
+      [
+        "activity.params.user_id == 'a'",
+        '`p` never applies: `activity.params.user_id` is absent on every activity that it is about, so this is always an error',
+      ],
     ],
     [
       "wallet.id == 'a' && private_key.id == 'b'",
       [
         "wallet.id == 'a' && private_key.id == 'b'",
-        '`p` never applies: wherever it is not false, something that it reads is not there',
+        '`p` never applies: wherever it is not false, something that it reads is absent, which is an error',
       ],
     ],
   ])('lint: what the activities of a policy do not have is marked: %s', async (condition, expected) => {

@@ -52,14 +52,14 @@ const PROXY = [
 describe('guards', () => {
   const cases: readonly { name: string; given: Given; expected: readonly string[] }[] = [
     {
-      name: 'a deletion needs leave',
+      name: 'a deletion is refused without its flag',
       given: { desired: keep(9), actual: [...bootstrap(), ...tags(10)], manageAll: ['tag'] },
-      expected: ['delete: deleting `tag.t9` needs leave [--allow-delete]'],
+      expected: ['delete: the plan deletes `tag.t9` [--allow-delete]'],
     },
     {
       name: 'the flag gives leave, and that is recorded',
       given: { desired: keep(9), actual: [...bootstrap(), ...tags(10)], manageAll: ['tag'], allow: ['delete'] },
-      expected: ['delete allowed: deleting `tag.t9` needs leave [--allow-delete]'],
+      expected: ['delete allowed: the plan deletes `tag.t9` [--allow-delete]'],
     },
     {
       name: 'a mark on the resource gives leave',
@@ -74,7 +74,7 @@ describe('guards', () => {
         manageAll: ['tag'],
         allow: new Set(['delete']),
       },
-      expected: ['delete allowed: deleting `tag.t7`, `tag.t8` and `tag.t9` needs leave [--allow-delete]'],
+      expected: ['delete allowed: the plan deletes `tag.t7`, `tag.t8` and `tag.t9` [--allow-delete]'],
     },
     {
       name: 'more than 30 % says count, base, limit and the bypass, also when the deletions are marked',
@@ -94,7 +94,7 @@ describe('guards', () => {
         allow: ['delete'],
       },
       expected: [
-        'delete allowed: deleting `policy.a`, `policy.b`, `tag.t8` and `tag.t9` needs leave [--allow-delete]',
+        'delete allowed: the plan deletes `policy.a`, `policy.b`, `tag.t8` and `tag.t9` [--allow-delete]',
         'deletes: deleting 2 of 10 tags is 20 %, over 10 % [--allow deletes=2]',
       ],
     },
@@ -107,7 +107,7 @@ describe('guards', () => {
         allow: ['delete', 'deletes=1'],
       },
       expected: [
-        'delete allowed: deleting `policy.a`, `policy.b` and `tag.a` needs leave [--allow-delete]',
+        'delete allowed: the plan deletes `policy.a`, `policy.b` and `tag.a` [--allow-delete]',
         'deletes allowed: deleting 1 of 1 tag is 100 %, over 30 % [--allow deletes=1]',
         'deletes: deleting 2 of 2 policies is 100 %, over 30 % [--allow deletes=2]',
       ],
@@ -116,7 +116,7 @@ describe('guards', () => {
       name: 'a long list is cut',
       given: { desired: [], actual: [...bootstrap(), ...tags(9)], manageAll: ['tag'], allow: ['deletes=9'] },
       expected: [
-        'delete: deleting `tag.t0`, `tag.t1`, `tag.t2`, `tag.t3`, `tag.t4` and 4 more needs leave [--allow-delete]',
+        'delete: the plan deletes `tag.t0`, `tag.t1`, `tag.t2`, `tag.t3`, `tag.t4` and 4 more [--allow-delete]',
         'deletes allowed: deleting 9 of 9 tags is 100 %, over 30 % [--allow deletes=9]',
       ],
     },
@@ -220,7 +220,7 @@ describe('guards', () => {
         allow: ['delete', 'deletes=1'],
       },
       expected: [
-        `delete allowed: deleting \`${PROXY_POLICY}\` needs leave [--allow-delete]`,
+        `delete allowed: the plan deletes \`${PROXY_POLICY}\` [--allow-delete]`,
         'deletes allowed: deleting 1 of 2 policies is 50 %, over 30 % [--allow deletes=1]',
         `exclusive-credentials: \`${PROXY_KEY('Auth Proxy key')}\` lets quorum members in and is not in the definitions [--allow exclusive-credentials]`,
         `auth-proxy: \`${PROXY_KEY('mine')}\`, \`${PROXY_POLICY}\` and \`${PROXY_USER}\` are what the service keeps for the authentication proxy: nobody could rely on logging in through it [--allow auth-proxy]`,

@@ -60,9 +60,9 @@ describe('render', () => {
 
       1 live thing is not in the definitions and left alone (\`quorate unmanaged\` lists them)
 
-      refused: deleting \`tag.old\` needs leave; raise with --allow-delete
+      refused: the plan deletes \`tag.old\`; to let it pass, add --allow-delete
           tag.old
-      refused: deleting 1 of 1 tag is 100 %, over 30 %; raise with --allow deletes=1
+      refused: deleting 1 of 1 tag is 100 %, over 30 %; to let it pass, add --allow deletes=1
           tag.old
       allowed by --allow adoption: \`policy.ops\` (created by \`mallory\`) was there before and would be taken as defined
       "
@@ -140,8 +140,8 @@ describe('render', () => {
       > - \`tag.old\` is gone
 
       > [!CAUTION]
-      > - **Refused**: deleting \`tag.old\` needs leave; raise with \`--allow-delete\`
-      > - **Refused**: deleting 1 of 1 tag is 100 %, over 30 %; raise with \`--allow deletes=1\`
+      > - **Refused**: the plan deletes \`tag.old\`; to let it pass, add \`--allow-delete\`
+      > - **Refused**: deleting 1 of 1 tag is 100 %, over 30 %; to let it pass, add \`--allow deletes=1\`
 
       > [!IMPORTANT]
       > - Allowed by \`--allow adoption\`: \`policy.ops\` \\(created by \`mallory\`\\) was there before and would be taken as defined
@@ -180,7 +180,7 @@ describe('render', () => {
       - \`~\` export secrets, add policies, change policies, delete policies and change the root quorum: alice → alice and bob
       - no change for any other wallet
 
-      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`c36334b1566e\` of 2026-01-02T03:04:05.000Z
+      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`84972d69a2eb\` of 2026-01-02T03:04:05.000Z
       "
     `)
   })

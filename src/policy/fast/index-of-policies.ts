@@ -3,8 +3,8 @@
  *
  * Premise: most conditions join comparisons with `&&`, some of them with literals: `activity.kind == 'SIGN_TRANSACTION'
  * && wallet.id == '…' && eth.tx.value < 5`. Where one of these is false the condition is false, unless another part of
- * it faults, for nothing stops early; and a fault must be told. So a policy may be passed over when a literal of it
- * does not match and nothing of it can fault: every chain of fields that it reads is there (`sound.ts`).
+ * it faults: both sides of `&&` and `||` are read, and a fault must be told. So a policy may be passed over when a literal
+ * of it does not match and nothing of it can fault: every chain of fields that it reads is there (`sound.ts`).
  *
  * Algorithm: policies that read the same chains and compare the same of them with literals are one group; in it, those
  * whose literals match are found by a look-up of the values that the request has there. The rest come to an implicit

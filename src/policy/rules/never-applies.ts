@@ -1,7 +1,7 @@
 import type { Expression } from '../ast.ts'
 import { conjuncts, findingAt } from './clauses.ts'
 import type { Finding, LintExpression, LintInput, Rule } from './rule.ts'
-import { allWorlds, truth, type World } from './worlds.ts'
+import { absentIn, allWorlds, truth, type World } from './worlds.ts'
 
 export const deadDeny: Rule = {
   name: 'deny-never-applies',
@@ -47,12 +47,12 @@ function neverApplying({ policies }: LintInput, effect: 'allow' | 'deny'): reado
     if (truths.has('true') || truths.has('open')) return []
     const found = (node: Expression, message: string) =>
       findingAt({ policy, field: 'condition', node }, message, {
-        help: 'nothing stops early: each root that it reads must be there on every request that it is about',
+        help: 'a policy that is an error takes no part in the decision, and `||` does not help: both of its sides are read; give what other requests have a policy of its own',
       })
     const absent = neverThere(condition)
     if (absent !== undefined) return [found(absent.clause, `\`${policy.name}\` never applies: ${absent.why}`)]
     const message = truths.has('error')
-      ? `\`${policy.name}\` never applies: wherever it is not false, something that it reads is not there`
+      ? `\`${policy.name}\` never applies: wherever it is not false, something that it reads is absent, which is an error`
       : `\`${policy.name}\` never applies: it is false for every activity`
     return [found(condition.tree, message)]
   })
@@ -67,12 +67,8 @@ function neverThere(condition: LintExpression): { readonly clause: Expression; r
   const clause = clauses.find((one) => meant.length > 0 && meant.every((world) => comesTo(one)(world) === 'error'))
   if (clause === undefined || targets.length === 0) return undefined
   const kinds = [...new Set(meant.map(({ row }) => `\`${row.kind ?? row.type}\``))]
-  const [first = ''] = kinds
-  const why =
-    kinds.length === 1
-      ? `${first} has nothing for this to read`
-      : kinds.length <= 3
-        ? `neither ${kinds.join(' nor ')} has anything for this to read`
-        : 'nothing that it is about has what this reads'
-  return { clause, why }
+  const absent = new Set(meant.flatMap((world) => absentIn(clause, world) ?? []))
+  const what = absent.size === 1 ? `\`${[...absent][0]}\`` : 'something that this reads'
+  const where = kinds.length <= 3 ? new Intl.ListFormat('en').format(kinds) : 'every activity that it is about'
+  return { clause, why: `${what} is absent on ${where}, so this is always an error` }
 }

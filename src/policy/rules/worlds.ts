@@ -19,7 +19,7 @@ export interface World {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** `error` outweighs everything, for nothing stops early. */
+/** `error` outweighs everything: `&&` and `||` read both of their sides. */
 export type Truth = 'true' | 'false' | 'error' | 'open'
 
 const holders = [['wallet', 'wallet_account'], ['private_key']] as const
@@ -105,7 +105,7 @@ export function truth(node: Expression, world: World, expression: LintExpression
     default:
       break
   }
-  if (isUnreadable(node, world)) return 'error'
+  if (absentIn(node, world) !== undefined) return 'error'
   const comparison = textComparison(node)
   const known = comparison && knownText(comparison.value, world)
   if (comparison === undefined || known === undefined) return 'open'
@@ -113,42 +113,54 @@ export function truth(node: Expression, world: World, expression: LintExpression
   return same === comparison.equal ? 'true' : 'false'
 }
 
-/** Whether reading it faults for certain in a world. What is inside of a predicate may never be read. */
-function isUnreadable(node: Expression, world: World): boolean {
+/** What an expression reads that is not there in a world, as it is written; undefined when all of it may be. What is inside of a predicate may never be read. */
+export function absentIn(node: Expression, world: World): string | undefined {
+  const first = (nodes: readonly Expression[]): string | undefined => {
+    for (const each of nodes) {
+      const absent = absentIn(each, world)
+      if (absent !== undefined) return absent
+    }
+    return undefined
+  }
   switch (node.kind) {
     case 'bool':
     case 'int':
     case 'string':
-      return false
+    case 'call':
+      return undefined
     case 'name':
-      return !isDefined([node.name], world)
+      return isDefined([node.name], world) ? undefined : node.name
     case 'member': {
       const path = pathOf(node)
-      return path === undefined ? isUnreadable(node.target, world) : !isDefined(path, world)
+      if (path === undefined) return absentIn(node.target, world)
+      return isDefined(path, world) ? undefined : nameOf(path)
     }
     case 'quantifier':
-      return isUnreadable(node.target, world)
-    case 'list':
-      return node.items.some((item) => isUnreadable(item, world))
-    case 'struct':
-      return node.fields.some(({ value }) => isUnreadable(value, world))
-    case 'call':
-      return false
-    case 'method':
-      return [node.target, ...node.args].some((each) => isUnreadable(each, world))
-    case 'index':
-      return [node.target, node.index].some((each) => isUnreadable(each, world))
     case 'slice':
-      return isUnreadable(node.target, world)
+      return absentIn(node.target, world)
+    case 'list':
+      return first(node.items)
+    case 'struct':
+      return first(node.fields.map(({ value }) => value))
+    case 'method':
+      return first([node.target, ...node.args])
+    case 'index':
+      return first([node.target, node.index])
     case 'not':
-      return isUnreadable(node.operand, world)
+      return absentIn(node.operand, world)
     case 'compare':
-      return isUnreadable(node.left, world) || isUnreadable(node.right, world)
+      return first([node.left, node.right])
     case 'logic':
-      return node.operands.some((operand) => isUnreadable(operand, world))
+      return first(node.operands)
     default:
       return node satisfies never
   }
+}
+
+/** The part of a path that is there or not with all below it: `eth.tx`, `activity.params.user_id`, `wallet`. */
+function nameOf([root = '', ...fields]: readonly string[]): string {
+  const depth = root === 'activity' ? 2 : root === 'eth' ? 1 : 0
+  return [root, ...fields.slice(0, depth)].join('.')
 }
 
 /** The names of a chain of fields; undefined when something else is in it. */
