@@ -41,8 +41,9 @@ features: { EMAIL_AUTH: true }
     const bobKey = keyFile(folder, 'bob', bob.privateKey)
     const listed = await quorate(['activities', '--waiting', '--json', '--key-file', bobKey], { env })
     const [{ code }] = JSON.parse(listed.stdout).activities
+    expect((await quorate(['status'], { env })).exit, 'status, while it waits').toBe(3)
     const vote = await quorate(['approve', code, '--yes', '--key-file', bobKey], { env })
-    expect(vote.stderr).toContain('FEATURE_NAME_EMAIL_AUTH')
+    expect(vote.stdout).toContain('FEATURE_NAME_EMAIL_AUTH')
     expect(vote.stdout).toContain('COMPLETED')
     expect(vote.exit).toBe(0)
 

@@ -96,10 +96,10 @@ describe('send --batch: a file is read as a whole first', () => {
 
   test('a dry run says what each row does, what they come to, and what who pays has; nothing is submitted', async () => {
     const before = await countActivities(day.service)
-    const { exit, stderr } = await day.batch(day.rows('DRY', ['1.5eth', '98eth', '1eth']), ['--dry-run'])
+    const { exit, stdout } = await day.batch(day.rows('DRY', ['1.5eth', '98eth', '1eth']), ['--dry-run'])
     const each = (row: number, amount: string, wei: string) =>
       `  line ${row + 2}    DRY-${row}  ${amount} eth, ${wei} wei  ${day.from} to payroll (${PAYROLL}) on ${SEPOLIA}  allow: the root quorum has approved, and policies are not asked`
-    expect([exit, stderr.split('\n').slice(1)]).toEqual([
+    expect([exit, stdout.split('\n').slice(1)]).toEqual([
       0,
       [
         each(0, '1.5', '1500000000000000000'),
@@ -109,7 +109,7 @@ describe('send --batch: a file is read as a whole first', () => {
         '',
       ],
     ])
-    expect(stderr).toMatch(/^pay\.csv: 3 rows, batch [0-9a-f]{12}\n/)
+    expect(stdout).toMatch(/^pay\.csv: 3 rows, batch [0-9a-f]{12}\n/)
     expect(await countActivities(day.service)).toBe(before)
   })
 

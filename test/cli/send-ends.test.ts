@@ -125,7 +125,7 @@ test('send ends: one that an approver rejects is rejected, and pays nothing', { 
   const key = keyFile(folder, 'carol', carol.client.privateKey)
   const vote = await quorate(['reject', progress.activityId, '--yes', '--key-file', key], { env, cwd: folder })
   // What carol reads is decoded from the request itself, by the organization's interface of the contract.
-  expect(vote.stderr).toContain(`  calls      transfer(to: ${PAYROLL}, value: 1000000) of ${TOKEN}\n`)
+  expect(vote.stdout).toContain(`  calls      transfer(to: ${PAYROLL}, value: 1000000) of ${TOKEN}\n`)
   const followed = await quorate(['sends', '--follow'], { env, cwd: folder })
   // On a slow machine the workflow has asked by itself before, and nothing is open any more.
   const noticed = followed.stderr.includes('Nothing is open.')

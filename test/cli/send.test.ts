@@ -19,10 +19,10 @@ afterAll(async () => {
 
 test('send: a dry run says who is paid, how much in both units, and what will come of it; nothing is submitted', async () => {
   const before = await countActivities(day.service)
-  const { exit, stderr } = await day.send(['--dry-run'])
-  expect({ exit, stderr }).toEqual({
+  const { exit, stdout } = await day.send(['--dry-run'])
+  expect({ exit, stdout }).toEqual({
     exit: 0,
-    stderr: [
+    stdout: [
       '  reference  INV-42',
       `  from       ${day.walletName} (${day.address})`,
       `  to         payroll (${PAYROLL})`,
@@ -105,10 +105,10 @@ test('send: a token is paid in its own units; the dry run reads receiver and amo
 }, async () => {
   const bounds = { 'max-fee': '60gwei', gas: '100000' }
   const given = { asset: 'usdc', amount: '12.5usdc', chain: undefined, ref: 'INV-43', ...bounds }
-  const { exit, stderr } = await day.send(['--dry-run'], given)
-  expect({ exit, stderr }).toEqual({
+  const { exit, stdout } = await day.send(['--dry-run'], given)
+  expect({ exit, stdout }).toEqual({
     exit: 0,
-    stderr: [
+    stdout: [
       '  reference  INV-43',
       `  from       ${day.walletName} (${day.address})`,
       `  to         payroll (${PAYROLL})`,
@@ -131,8 +131,8 @@ test('send: a call of a contract is decoded by the interface of the organization
   const to = '0x00000000000000000000000000000000000000e3'
   const data = `0xa9059cbb${PAYROLL.slice(2).padStart(64, '0')}${'7'.padStart(64, '0')}`
   const dryRun = async () => {
-    const { stderr } = await day.send(['--dry-run'], { to, data, amount: undefined, ref: 'CALL-1' })
-    return stderr.split('\n').slice(2, 5)
+    const { stdout } = await day.send(['--dry-run'], { to, data, amount: undefined, ref: 'CALL-1' })
+    return stdout.split('\n').slice(2, 5)
   }
   const warning = 'no interface of the contract tells what this does: know it before you send it'
   expect(await dryRun()).toEqual([
@@ -174,7 +174,7 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
   expect(tooLittle.exit).toBe(1)
   expect(tooLittle.stderr).toContain('11 gwei is too little: the transaction that waits offers 10 gwei')
   const dry = await sends('replace', 'INV-50', 'defs', '--max-fee', '60gwei', ...node, '--dry-run')
-  expect(dry.stderr.split('\n').slice(0, 6)).toEqual([
+  expect(dry.stdout.split('\n').slice(0, 6)).toEqual([
     '  reference  INV-50/replace-60gwei',
     `  replaces   INV-50, by its nonce ${minedBefore}`,
     `  from       ${day.walletName} (${address})`,
@@ -230,6 +230,6 @@ test('plan, send --dry-run and policy explain --live: a member who has a passkey
     quorate(['policy', 'explain', '--live', '--request', 'request.yaml'], { env, cwd: folder }),
   ])
   expect(planned.stdout).toContain('waits for bob')
-  expect(dry.stderr).toMatch(/forecast +pending: .*\bbob\b/s)
+  expect(dry.stdout).toMatch(/forecast +pending: .*\bbob\b/s)
   expect(explained.stdout).toMatch(/\bbob\b/)
 })

@@ -23,10 +23,10 @@ const sentIn = ({ stdout }: { readonly stdout: string }) => (JSON.parse(stdout) 
 
 test('send on Solana: a dry run says who is paid, how much in both units, and what will come of it', async () => {
   const before = await countActivities(day.service)
-  const { exit, stderr } = await day.send(['--dry-run'])
-  expect({ exit, stderr }).toEqual({
+  const { exit, stdout } = await day.send(['--dry-run'])
+  expect({ exit, stdout }).toEqual({
     exit: 0,
-    stderr: [
+    stdout: [
       '  reference  INV-42',
       `  from       ${day.walletName} (${day.address})`,
       `  to         crew (${CREW})`,
@@ -70,10 +70,10 @@ test('send on Solana: a token is paid to who has no account of it yet, for no mo
   timeout: 120_000,
 }, async () => {
   const given = { asset: 'usdc', amount: '12.5usdc', chain: undefined, ref: 'INV-43', 'max-fee': '0.0001sol' }
-  const { exit, stderr } = await day.send(['--dry-run'], given)
-  expect({ exit, stderr: stderr.split('\n').slice(2, 8) }).toEqual({
+  const { exit, stdout } = await day.send(['--dry-run'], given)
+  expect({ exit, stdout: stdout.split('\n').slice(2, 8) }).toEqual({
     exit: 0,
-    stderr: [
+    stdout: [
       `  to         crew (${CREW})`,
       '  amount     12.5 USDC, 12500000 atomic units',
       `  token      usdc (${MINT})`,
@@ -160,7 +160,7 @@ test('send --batch: rows on both chains are checked, summed up and sent together
 
   const [sol, tokens] = [day.node.balance(CREW), day.tokens(CREW) ?? 0n]
   const dry = await batch(rows.join('\n'), '--dry-run')
-  expect(dry.stderr.split('\n').filter((line) => line.startsWith('  total'))).toEqual([
+  expect(dry.stdout.split('\n').filter((line) => line.startsWith('  total'))).toEqual([
     `  total     0.25 eth from ${walletName} on ${SEPOLIA} in 1 row, of 10 eth`,
     expect.stringMatching(`^  total     1 sol from ${walletName} on solana:devnet in 2 rows, of [0-9.]+ sol$`),
     expect.stringMatching(`^  total     2 USDC from ${walletName} on solana:devnet in 1 row, of [0-9.]+ USDC$`),
@@ -200,7 +200,7 @@ test('send on Solana: policies judge what the transaction pays, before anything 
   const large = await day.send(['--yes'], { ref: 'BOB-1', ...tokens, amount: '3.000001' }, keyOfBob)
   expect([large.exit, large.stderr]).toEqual([4, expect.stringContaining('no policy allows this send')])
   const small = await day.send(['--dry-run'], { ref: 'BOB-2', ...tokens, amount: '3' }, keyOfBob)
-  expect(small.stderr).toMatch(/^ {2}forecast +pending: policy bob-pays-small; needs any 1 of carol, root$/m)
+  expect(small.stdout).toMatch(/^ {2}forecast +pending: policy bob-pays-small; needs any 1 of carol, root$/m)
   expect(await countActivities(service)).toBe(before)
 })
 
@@ -215,10 +215,10 @@ test('send on Solana: who approves reads whom it pays; asked again, it goes on',
   const { progress } = JSON.parse(waits.stdout) as { readonly progress: { readonly activityId: string } }
   const key = keyFile(folder, 'dave', dave.client.privateKey)
   const vote = await quorate(['approve', progress.activityId, '--yes', '--key-file', key], { env, cwd: folder })
-  expect(vote.stderr).toContain(
+  expect(vote.stdout).toContain(
     `  pays       1000000 units of the token ${MINT} to ${CREW}, into its account ${CREW_TOKENS}\n`,
   )
-  expect(vote.stderr).not.toContain('unknown')
+  expect(vote.stdout).not.toContain('unknown')
   expect((await day.send(['--yes'], asked)).exit).toBe(0)
   expect(day.tokens(CREW)).toBe((paid ?? 0n) + 1_000_000n)
 })

@@ -62,7 +62,7 @@ test('ended at Temporal: an apply is told of as left; once it is given up, nobod
 
   const words = 'Somebody ended it at Temporal (terminated): nobody carries it out now.'
   const status = await run('status')
-  expect([status.exit, status.stdout]).toEqual([0, expect.stringContaining(`${words} What was submitted is kept`)])
+  expect([status.exit, status.stdout]).toEqual([1, expect.stringContaining(`${words} What was submitted is kept`)])
   const followed = await run('status', '--follow', '--json')
   expect([followed.exit, JSON.parse(followed.stdout)]).toMatchObject([1, { end: 'terminated' }])
   expect((await run('status', '--cancel')).stdout).toContain(`${words} It is given up`)

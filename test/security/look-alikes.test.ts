@@ -181,7 +181,7 @@ describe('look-alikes: a proposal', () => {
     const user = 'user mallory looks like user.mаllory: `a` (U+0061) in place of `а` (U+0430)'
 
     const shown = await quorate(['approve', activity.id], { env })
-    expect(shown.stderr).toContain(`  beware     ${policy}\n  beware     ${user}\n`)
+    expect(shown.stdout).toContain(`  beware     ${policy}\n  beware     ${user}\n`)
     const listed = await quorate(['activities'], { env })
     expect(listed.stdout).toContain(`    ${policy}\n    ${user}\n`)
     const { activities } = JSON.parse((await quorate(['activities', '--json'], { env })).stdout)

@@ -222,7 +222,7 @@ export const commands: readonly CommandRow[] = [
     example: 'quorate status --follow',
     help: {
       description:
-        'Asks the workflow of the organization. What it says is the same from every machine that reaches the same Temporal server.',
+        'Asks the workflow of the organization. What it says is the same from every machine that reaches the same Temporal server. For a probe: an apply that is done or goes on by itself exits with 0, one that waits, is stale or has failed with its own code.',
       examples: [
         ['quorate status', 'once'],
         ['quorate status --cancel', 'stop before the next submit; what was submitted stays'],

@@ -75,11 +75,16 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       io.out(renderProxy(authProxy))
       if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
     }
-    if (end && options['follow']) return EXIT.error
-    return follow
-      ? exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
-      : EXIT.done
+    if (options['cancel'] !== true && end) return EXIT.error
+    if (!follow)
+      return exitOfAll([...(progress && !end ? [progress] : []), ...others.map((one) => one.progress)].map(exitOfLook))
+    return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
   })
+}
+
+/** For a probe: one that goes on by itself is in order, one that waits or has failed is not. */
+function exitOfLook(progress: ApplyProgress): ExitCode {
+  return progress.state === 'running' ? EXIT.done : exitOf(progress)
 }
 
 /** Nothing of one that is off. */

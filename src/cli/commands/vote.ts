@@ -27,7 +27,7 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const seen = async (one: typeof activity) =>
     viewActivity(one, place.now(), actual, await readFactors(client, one, actual))
   const before = await seen(activity)
-  if (!json) io.say(renderActivity(before, io.style, place.now()))
+  if (!json) io.out(renderActivity(before, io.style, place.now()))
   /** Who votes by something else than the key in use. */
   const proved = async (by: typeof way & string) => {
     const purpose = { title: `Vote with quorate`, does: `${choice}s ${before.code}` }

@@ -55,11 +55,14 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   if (!names) return EXIT.error
   const { batch, diagnostics } = await prepare(input, place, { file: readBatchFile(path), names, path })
   if (!batch) return refuse(input, diagnostics)
-  if (!json) io.say(renderSendBatch(batch, { style: io.style, rows: options['dryRun'] === true }))
-  if (options['dryRun']) {
+  const isDryRun = options['dryRun'] === true
+  const shown = renderSendBatch(batch, { style: io.style, rows: isDryRun })
+  if (isDryRun) {
     if (json) writeJson(io, toPreparedJson(batch))
+    else io.out(shown)
     return EXIT.done
   }
+  if (!json) io.say(shown)
   if (options['resume'] !== true) assertNotStopped(batch)
   const chosen = leaveOut(batch, options['skipDenied'] === true)
   const open = batch.rows.filter(isOpen)

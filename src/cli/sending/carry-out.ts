@@ -27,11 +27,13 @@ export async function carryOut(
 ): Promise<ExitCode> {
   const { io, json, options, settings } = input
   const earlier = await findEarlier(settings.dataDir, order)
-  if (!json) io.say(renderOrder(order, { ...meaning, earlier }, io.style))
+  const shown = renderOrder(order, { ...meaning, earlier }, io.style)
   if (options['dryRun']) {
     if (json) writeJson(io, toSendJson({ order, ...meaning, ...earlier }))
+    else io.out(shown)
     return EXIT.done
   }
+  if (!json) io.say(shown)
   // What was asked for before goes on by itself or has ended: whatever would come of it now, it is only looked at.
   if (earlier?.progress !== undefined && isFinal(earlier.progress))
     return end(input, place, { ...earlier, progress: earlier.progress })

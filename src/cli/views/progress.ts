@@ -42,8 +42,13 @@ export const renderResult = view((progress: ApplyProgress, style: Style, now: nu
     .map((state) => [count(state), states[state].word] as const)
     .filter(([number]) => number > 0)
     .map(([number, word]) => `${number} ${word}`)
-  return `${progress.batches.map((batch) => `  ${renderBatch(batch, style, now)}`).join('')}${totals.join(', ') || 'nothing to do'}\n`
+  return `${progress.batches.map((batch) => `  ${renderBatch(batch, style, now)}`).join('')}${totals.join(', ') || nothing(progress)}\n`
 })
+
+function nothing({ state }: ApplyProgress): string {
+  if (state === 'done') return 'nothing to do'
+  return state === 'stale' ? 'nothing was applied: the plan is stale' : 'nothing was applied'
+}
 
 /** The changes between two looks, one line for each batch; for output that only grows. */
 export const renderNews = view(
