@@ -32,7 +32,12 @@ export function splitSecret(
   if (!(threshold >= 2 && threshold <= count && count <= 255))
     throw new CryptoError(`expected a threshold from 2 to ${count}, and at most 255 shares`)
   const coefficients = randomBytes(secret.length * (threshold - 1))
-  const shares = Array.from({ length: count }, (_, at) => new Uint8Array([at + 1, ...secret]))
+  const shares = Array.from({ length: count }, (_, at) => {
+    const share = new Uint8Array(secret.length + 1)
+    share[0] = at + 1
+    share.set(secret, 1)
+    return share
+  })
   for (const share of shares) {
     for (let at = 0; at < secret.length; at++) {
       let value = 0

@@ -9,6 +9,7 @@ import { closureOf, refName, type Schema } from '../../src/protocol/schema.ts'
 import { handlers } from '../../src/service/resources/index.ts'
 import { sampleOf } from '../service/handlers/sample.ts'
 import { addTenant, complete, newUser, type Tenant } from '../service/handlers/steps.ts'
+import { makeTvcDeployment, newApp } from '../service/handlers/tvc.ts'
 import type { Answer, TestClient, TestService } from '../service/harness.ts'
 import { startLoginStage } from '../service/login/stage.ts'
 import { nonceOf } from '../service/oauth/stage.ts'
@@ -92,6 +93,7 @@ async function fill({ client, organizationId, issuer }: Filled, word: string): P
   await make('ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', { name: 'FEATURE_NAME_OTP_EMAIL_AUTH', value: '' })
   const code = { otpType: 'OTP_TYPE_EMAIL', appName: word, contact: userEmail }
   const { otpId } = await make('ACTIVITY_TYPE_INIT_OTP_V3', code)
+  const tvc = await makeTvcDeployment(client, newApp(), organizationId)
   const { activities: made } = await client.query('list_activities', { organizationId })
   return {
     userId,
@@ -116,6 +118,9 @@ async function fill({ client, organizationId, issuer }: Filled, word: string): P
     session,
     providerId: providerIds[0]!,
     otpId,
+    appId: tvc.appId,
+    deploymentId: tvc.deploymentId,
+    operatorId: tvc.manifestSetOperatorIds[0]!,
     activityId: made[0]!.id,
     fingerprint: made[0]!.fingerprint,
     organizationId,

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Transaction as Psbt, p2wpkh } from '@scure/btc-signer'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { generateP256KeyPair, uncompressP256 } from '../../src/crypto/index.ts'
 import { decodeHex, encodeHex } from '../../src/encoding/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
 import { type JobName, jobs } from '../../src/service/work/jobs.ts'
@@ -123,6 +124,14 @@ const BODIES: readonly (readonly [string, ActivityType, () => object])[] = [
         privateKeyTags: [],
         addressFormats: ['ADDRESS_FORMAT_ETHEREUM'],
       })),
+    }),
+  ],
+  [
+    'a quorum key of 254 holders',
+    'ACTIVITY_TYPE_CREATE_TVC_QUORUM_KEY',
+    () => ({
+      threshold: 128,
+      operatorEncryptKeys: Array.from({ length: 254 }, () => uncompressP256(generateP256KeyPair().publicKey)),
     }),
   ],
   [

@@ -16,7 +16,8 @@ export interface Attestation {
 /** Why a document is not believed, for its sender to read. */
 export class AttestationRefused extends Error {}
 
-const MOST_CERTIFICATES = 8
+/** Of the bundle; AWS has four. */
+const MOST_CERTIFICATES = 6
 
 /**
  * Reads a document. Throws `AttestationRefused` for what is none, what its certificate did not sign, and a certificate that does not

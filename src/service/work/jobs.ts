@@ -34,6 +34,7 @@ import { checkPublicKeys } from './public-keys.ts'
 import { createQuorumKey } from './quorum-key.ts'
 import { readRegistrations } from './registrations.ts'
 import { checkSpark, runSpark } from './spark.ts'
+import { verifyApprovals } from './verify-approvals.ts'
 
 export interface DerivedAccounts {
   readonly accounts: readonly { readonly address: string; readonly publicKey: string }[]
@@ -189,6 +190,7 @@ export const jobs = {
 
   /** The secret is the seed of the key. */
   createQuorumKey,
+  verifyApprovals,
   checkPublicKeys,
   readRegistrations,
   checkSpark,

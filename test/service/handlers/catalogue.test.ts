@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ActivityType, activities } from '../../../src/protocol/index.ts'
-import { handlers } from '../../../src/service/resources/index.ts'
+import { handlers, listOperations } from '../../../src/service/resources/index.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { sampleOf } from './sample.ts'
 import { refusalOf } from './steps.ts'
@@ -75,6 +75,12 @@ describe('catalogue of activities', () => {
     expect(Object.keys(handlers).sort()).toEqual([...types].sort())
     const executed = types.filter((type) => 'execute' in handlers[type])
     expect(executed.sort()).toEqual([...EXECUTED].sort())
+  })
+
+  test('catalogue of activities: what is carried out in no version, or not answered, is swaps and earn', () => {
+    const names = listOperations().flatMap(({ name, done }) => (done.length === 0 ? [name] : []))
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((name) => !/swap|earn/.test(name))).toEqual([])
   })
 
   test('catalogue of activities: a type that is not carried out is refused with its reason and leaves nothing', async () => {

@@ -53,12 +53,13 @@ export function newDeployment(appId: string, overrides: object = {}) {
 }
 
 /** Makes an app with one deployment. */
-export async function makeTvcDeployment(client: TestClient, app: object = newApp()) {
-  const made = await complete(client, 'ACTIVITY_TYPE_CREATE_TVC_APP', app)
+export async function makeTvcDeployment(client: TestClient, app: object = newApp(), organizationId?: string) {
+  const made = await complete(client, 'ACTIVITY_TYPE_CREATE_TVC_APP', app, organizationId)
   const { deploymentId, manifestId } = await complete(
     client,
     'ACTIVITY_TYPE_CREATE_TVC_DEPLOYMENT',
     newDeployment(made.appId),
+    organizationId,
   )
   return { ...made, tvcAppId: made.appId, deploymentId, manifestId }
 }

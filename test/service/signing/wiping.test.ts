@@ -15,6 +15,7 @@ import { insertPrivateKeys } from '../../../src/service/resources/private-keys/s
 import { signerOfPrivateKey, withSigningKey } from '../../../src/service/signing/signer.ts'
 import { openDatabase } from '../../../src/service/store/index.ts'
 import { complete, fresh, newPrivateKey, refusalOf } from '../handlers/steps.ts'
+import { createOperator } from '../handlers/tvc.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { accountsOf, ETHEREUM, makeWallet, SOLANA } from './keys.ts'
 
@@ -48,6 +49,26 @@ vi.mock(import('../../../src/crypto/hpke.ts'), async (original) => {
       const plain = await hpkeOpen(pair, message)
       watched.push(['decrypted from an import', plain])
       return plain
+    },
+  }
+})
+vi.mock(import('../../../src/crypto/envelope.ts'), async (original) => {
+  const { sealEnvelope, ...rest } = await original()
+  return {
+    ...rest,
+    sealEnvelope(publicKey, message, random) {
+      watched.push(['a share of a quorum key', message])
+      return sealEnvelope(publicKey, message, random)
+    },
+  }
+})
+vi.mock(import('../../../src/crypto/shamir.ts'), async (original) => {
+  const { splitSecret, ...rest } = await original()
+  return {
+    ...rest,
+    splitSecret(secret, sharing, random) {
+      watched.push(['the seed of a quorum key', secret])
+      return splitSecret(secret, sharing, random)
     },
   }
 })
@@ -158,6 +179,15 @@ describe('wiping', () => {
       () => submit('ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT', { address: wallet.accounts[0]!.address, ...target() }),
     ],
     ['exporting a private key', 2, () => submit('ACTIVITY_TYPE_EXPORT_PRIVATE_KEY', { privateKeyId, ...target() })],
+    [
+      'making a quorum key',
+      4,
+      () =>
+        submit('ACTIVITY_TYPE_CREATE_TVC_QUORUM_KEY', {
+          threshold: 2,
+          operatorEncryptKeys: [0, 1, 2].map(() => createOperator().encryptKey),
+        }),
+    ],
     ['importing a wallet', 6, () => importWallet(createMnemonic(12, randomBytes))],
     ['importing a private key', 4, () => importKey(encodeHex(randomBytes(32)))],
   ])('wiping: after %s every secret is zeros', async (_name, least, act) => {

@@ -7,7 +7,7 @@ import { requireTvcApp } from '../tvc-apps/require-app.ts'
 import { tvcAppTable } from '../tvc-apps/store.ts'
 import { findTvcOperatorSets } from '../tvc-operators/store.ts'
 import { readImageReference } from './image.ts'
-import { readApproval, readDigest, writeManifest } from './manifest.ts'
+import { checkApprovals, readDigest, writeManifest } from './manifest.ts'
 import { checkStands, requireDeployment, requireStandingDeployment } from './require-deployment.ts'
 import {
   deleteDeployments,
@@ -148,15 +148,14 @@ async function readApprovals(
   const { manifest_set_id } = await requireTvcApp(context, deployment.app_id)
   const { members } = (await findTvcOperatorSets(tx, organizationId, [manifest_set_id])).get(manifest_set_id)!
   const present = new Set((await listApprovals(tx, organizationId, [deployment.id])).map((row) => row.operator_id))
-  return approvals.map(({ operatorId, signature }) => {
+  const given = approvals.map(({ operatorId, signature }) => {
     const operator = members.find(({ id }) => id === operatorId)
     if (!operator) throw tvcNotOfSet('manifest', operatorId)
     if (present.has(operatorId)) throw tvcApprovedAlready(operatorId)
-    const read = readApproval(deployment.manifest, operator, signature)
-    if (read === undefined)
-      throw apiError('invalidField', 'signature', `must be of operator ${operatorId}, over the manifest`)
-    return { deployment_id: deployment.id, operator_id: operatorId, signature: read }
+    return { operator, signature: signature.toLowerCase() }
   })
+  checkApprovals(context, deployment.manifest, given)
+  return given.map(({ operator, signature }) => ({ deployment_id: deployment.id, operator_id: operator.id, signature }))
 }
 
 function checkRange(field: string, value: number, least: number, most: number): void {

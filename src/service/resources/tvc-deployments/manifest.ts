@@ -2,9 +2,10 @@
  * The manifest of a deployment, as QuorumOS has it in its second version: JSON with sorted members and without white space,
  * numbers as texts, bytes as hex. What operators approve is the SHA-256 of these bytes (docs/protocol/tvc.md#manifests).
  */
-import { sha256, verifyEs256 } from '../../../crypto/index.ts'
-import { type Bytes, canonicalJson, decodeHex, encodeHex, encodeUtf8, isHex } from '../../../encoding/index.ts'
-import type { Wire } from '../../../protocol/index.ts'
+import { sha256 } from '../../../crypto/index.ts'
+import { type Bytes, canonicalJson, encodeUtf8, isHex } from '../../../encoding/index.ts'
+import { apiError, type Wire } from '../../../protocol/index.ts'
+import type { HandlerContext } from '../../engine/index.ts'
 import { splitTvcKey } from '../tvc-operators/operator-key.ts'
 import type { TvcOperatorRow, TvcOperatorSet } from '../tvc-operators/store.ts'
 
@@ -50,15 +51,25 @@ export function manifestHash(manifest: string): Bytes {
   return sha256(encodeUtf8(manifest))
 }
 
-/** Reads a signature (hex of `r ‖ s`) over a manifest by an operator; undefined where it is none, or not theirs. */
-export function readApproval(
+/** Throws the refusal of a signature (hex of `r ‖ s`) that is not by its operator, over the manifest. */
+export function checkApprovals(
+  { work }: Pick<HandlerContext, 'work'>,
   manifest: string,
-  { public_key }: Pick<TvcOperatorRow, 'public_key'>,
-  signature: string,
-): string | undefined {
-  if (signature.length !== 128 || !isHex(signature)) return undefined
-  const bytes = decodeHex(signature)
-  return verifyEs256(splitTvcKey(public_key).signKey, manifestHash(manifest), bytes) ? encodeHex(bytes) : undefined
+  approvals: readonly { readonly operator: TvcOperatorRow; readonly signature: string }[],
+): void {
+  const { areValid } = work.run('verifyApprovals', {
+    input: {
+      manifest,
+      approvals: approvals.map(({ operator, signature }) => ({
+        signKey: splitTvcKey(operator.public_key).signKey,
+        signature,
+      })),
+    },
+    weight: approvals.length,
+  })
+  const other = areValid.indexOf(false)
+  if (other === -1) return
+  throw apiError('invalidField', 'signature', `must be of operator ${approvals[other]!.operator.id}, over the manifest`)
 }
 
 function digestOf(text: string): string {

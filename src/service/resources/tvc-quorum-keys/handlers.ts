@@ -3,7 +3,7 @@ import type { HandlerContext } from '../../engine/index.ts'
 import { QUORUM_KEY_SHARES, TVC_LIMITS, tvcNotOfSet } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
 import { requireDistinct } from '../require.ts'
-import { readApproval } from '../tvc-deployments/manifest.ts'
+import { checkApprovals } from '../tvc-deployments/manifest.ts'
 import { readTvcKey, readTvcKeys } from '../tvc-operators/operator-key.ts'
 import { addProvisioningShare, checkNotPosted, readSealedShare, requireProvisioned } from './provisioning.ts'
 import { reEncrypt } from './re-encrypt.ts'
@@ -73,8 +73,6 @@ async function readPosted(context: HandlerContext, intent: Wire.PostTvcQuorumKey
   const operator = holders.find(({ id }) => id === operatorId)
   if (!operator) throw tvcNotOfSet('share', operatorId)
   await checkNotPosted(context, { deploymentId, operatorId, ephemeralKey })
-  const read = readApproval(deployment.manifest, operator, signature)
-  if (read === undefined)
-    throw apiError('invalidField', 'signature', `must be of operator ${operatorId}, over the manifest`)
-  return { deploymentId, operatorId, ephemeralKey, sealedShare, signature: read }
+  checkApprovals(context, deployment.manifest, [{ operator, signature }])
+  return { deploymentId, operatorId, ephemeralKey, sealedShare, signature: signature.toLowerCase() }
 }
