@@ -1,10 +1,11 @@
 /** Measures what each test file costs; `test/cost.ts` shows it. */
 import { readFileSync } from 'node:fs'
 import { afterAll } from 'vitest'
+import { spent } from './spent.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Processor seconds of a file's tests, of what it loads, and of the processes that it starts and awaits. */
+    /** Processor seconds of a file's tests, of what it loads, of the processes that it starts and awaits, and of commands in shared ones. */
     cost?: number
   }
 }
@@ -17,7 +18,7 @@ afterAll(({}, file) => {
 
 function processorSeconds(): number {
   const { user, system } = process.cpuUsage()
-  return (user + system) / 1e6 + secondsOfChildren()
+  return (user + system) / 1e6 + secondsOfChildren() + spent.seconds
 }
 
 /** Of children that have ended, with theirs; where the system does not say, none. */

@@ -8,7 +8,15 @@ import { loadPayloadSeal } from '../../src/worker/index.ts'
 import { openHistory } from '../open-history.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { connectTestTemporal, testTemporalEnvironment } from '../temporal.ts'
-import { countActivities, environmentOf, keyFile, quorate, readAll, testFolder, writeFiles } from './harness.ts'
+import {
+  countActivities,
+  environmentOf,
+  keyFile,
+  quorateShared as quorate,
+  readAll,
+  testFolder,
+  writeFiles,
+} from './harness.ts'
 import { onlyTags, scene } from './scene.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.

@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { GUARDS, type GuardName } from '../../src/plan/index.ts'
 import { allowAlone, createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
-import { ACME, countActivities, environmentOf, planJson, quorate, testFolder, writeFiles } from './harness.ts'
+import {
+  ACME,
+  countActivities,
+  environmentOf,
+  planJson,
+  quorateShared as quorate,
+  testFolder,
+  writeFiles,
+} from './harness.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 

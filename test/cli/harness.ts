@@ -8,7 +8,9 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { builtMain, compileCache } from '../built.ts'
+import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
 import type { TestService } from '../service/harness.ts'
+import { spent } from '../spent.ts'
 import type { Line } from './one-process.ts'
 
 export interface Ran {
@@ -33,13 +35,16 @@ export function writeFiles(folder: string, files: Readonly<Record<string, string
   return folder
 }
 
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  readonly input?: string
+}
+
 /** Runs `quorate` with nothing of this process's environment but the path. */
-export function quorate(
-  args: readonly string[],
-  { env = {}, cwd, input }: { env?: Readonly<Record<string, string>>; cwd?: string; input?: string } = {},
-): Promise<Ran> {
+export function quorate(args: readonly string[], { env = {}, cwd, input }: Surroundings = {}): Promise<Ran> {
   const child = spawn(process.execPath, [builtMain(), ...args], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], CI: 'true', ...compileCache(), ...env },
+    env: { ...environment(), ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: 'pipe',
   })
@@ -58,27 +63,87 @@ export function quorate(
   })
 }
 
+const environment = () => ({
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  CI: 'true',
+  ...compileCache(),
+})
+
 /**
- * Runs command lines one after the other in one process, which has loaded everything once: for what all commands have in common.
- * None may end its process by itself, or tell another by its environment which key is in use.
+ * The same for tests of what commands say and do, and not of their processes: one that asks or writes once shares a process with
+ * others of its kind. To load everything costs several times what most of them do. It ends when a process of its own would.
+ */
+export function quorateShared(args: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
+  const { env = {}, cwd = process.cwd() } = surroundings
+  const free = mayShare(args, surroundings) ? freeProcess('QUORATE_PAYLOAD_KEY' in env) : undefined
+  return free ? free.quorate(args, { env, cwd }) : quorate(args, surroundings)
+}
+
+/** The commands that need no service, and those that ask one. */
+const WITHOUT_SERVICE = ['validate', 'fmt', 'completion', 'policy']
+const WITH_SERVICE = [
+  ...['init', 'import', 'plan', 'apply', 'show', 'unmanaged', 'activities', 'approve', 'reject', 'whoami'],
+  ...['send', 'sends', 'clock', 'fault'],
+]
+
+/** Whether a command starts nothing, stays no longer than it works, and keeps no secret of its environment but that of all tests. */
+function mayShare([name = '', ...words]: readonly string[], { env = {}, input }: Surroundings): boolean {
+  if (input !== undefined || words.includes('lsp') || words.includes('--watch')) return false
+  const { QUORATE_PAYLOAD_KEY: payloadKey = TEST_PAYLOAD_KEY, ...rest } = env
+  if (payloadKey !== TEST_PAYLOAD_KEY) return false
+  if (Object.keys(rest).some((variable) => /^NODE_|(KEY|PASSWORD|SECRET|TOKEN)$/.test(variable))) return false
+  return WITHOUT_SERVICE.includes(name) || (WITH_SERVICE.includes(name) && env['QUORATE_BASE_URL'] !== undefined)
+}
+
+/** Those with the payload key and those without; a test that runs more commands at once starts a process for each other. */
+const SHARED_AT_MOST = 2
+const shared = { keyed: [] as OneProcess[], keyless: [] as OneProcess[] }
+
+function freeProcess(isKeyed: boolean): OneProcess | undefined {
+  const those = isKeyed ? shared.keyed : shared.keyless
+  const free = those.find(({ isFree }) => isFree())
+  if (free || those.length === SHARED_AT_MOST) return free
+  const made = createOneProcess()
+  those.push(made)
+  return made
+}
+
+type OneProcess = ReturnType<typeof createOneProcess>
+
+/**
+ * Runs command lines one after the other in one process, which has loaded everything once. None may end its process by itself,
+ * or tell another by its environment which key is in use.
  */
 export function createOneProcess() {
   const child = fork(join(import.meta.dirname, 'one-process.ts'), {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], CI: 'true', ...compileCache() },
+    env: environment(),
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
+  // It goes with this process, which does not wait for it.
+  child.unref()
+  child.channel?.unref()
   let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  let seconds = 0
   return {
+    isFree: () => waiting === 0 && child.connected,
     quorate(args: readonly string[], { env, cwd }: Omit<Line, 'args'>): Promise<Ran> {
+      waiting++
       const ran = last.then(async () => {
-        const answered = Promise.race([once(child, 'message'), once(child, 'exit')])
+        const settled = new AbortController()
+        const answered = ['message', 'exit'].map((event) => once(child, event, settled))
         child.send({ args, env, cwd })
-        const [answer] = await answered
+        const [answer] = await Promise.race(answered)
+        settled.abort()
         if (typeof answer !== 'object') throw new Error(`\`quorate ${args.join(' ')}\` ended its process: ${answer}`)
-        return answer as Ran
+        const { seconds: spentUpToNow, ...rest } = answer as Ran & { readonly seconds: number }
+        spent.seconds += spentUpToNow - seconds
+        seconds = spentUpToNow
+        return rest
       })
-      last = ran.catch(() => {})
+      last = ran.catch(() => {}).finally(() => waiting--)
       return ran
     },
     close() {
@@ -126,13 +191,13 @@ export async function serve(
 /** The beginning of definitions of an organization whose id the environment gives. */
 export const ACME = 'organization: acme\nid: ${env.ACME_ORGANIZATION_ID}\n'
 
-/** Plans a folder as a process, and reads the plan that it prints. */
+/** Plans a folder, and reads the plan that the command prints. */
 export async function planJson(
   env: Readonly<Record<string, string>>,
   folder: string,
   ...more: readonly string[]
 ): Promise<{ readonly exit: number | null; readonly plan: Plan }> {
-  const { exit, stdout, stderr } = await quorate(['plan', folder, '--json', ...more], { env })
+  const { exit, stdout, stderr } = await quorateShared(['plan', folder, '--json', ...more], { env })
   if (!stdout.startsWith('{')) throw new Error(stderr)
   return { exit, plan: readPlan(stdout) }
 }

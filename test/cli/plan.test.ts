@@ -9,7 +9,7 @@ import { builtMain } from '../built.ts'
 import { startBusyService } from '../client/busy-service.ts'
 import { startTestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
-import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
+import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })

@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { quorate, testFolder, writeFiles } from './harness.ts'
+import { quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { isSarif } from './sarif-shape.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
