@@ -8,19 +8,22 @@ export interface Screen {
   readonly done: readonly string[]
 }
 
-/** Prints a text on an empty screen that keeps what leaves it, and a mark after it. */
+const create = () =>
+  new xterm.Terminal({ cols: 400, rows: 60, scrollback: 5000, convertEol: true, allowProposedApi: true })
+
+/** The terminal of the text before, to be used again: to make one costs more than most texts do. */
+let used: xterm.Terminal | undefined
+
+/** Prints a text on an empty screen that keeps what leaves it, and a mark after it. One text at a time. */
 export async function emulate(text: string): Promise<Screen> {
-  const terminal = new xterm.Terminal({
-    cols: 400,
-    rows: 60,
-    scrollback: 5000,
-    convertEol: true,
-    allowProposedApi: true,
-  })
+  const terminal = used ?? create()
+  terminal.reset()
   const done: string[] = []
-  terminal.onTitleChange((title) => done.push(`title ${title}`))
-  terminal.onBell(() => done.push('bell'))
-  terminal.onData((data) => done.push(`answer ${JSON.stringify(data)}`))
+  const listeners = [
+    terminal.onTitleChange((title) => done.push(`title ${title}`)),
+    terminal.onBell(() => done.push('bell')),
+    terminal.onData((data) => done.push(`answer ${JSON.stringify(data)}`)),
+  ]
   await new Promise<void>((resolve) => terminal.write(text, resolve))
   const { active } = terminal.buffer
   if (active.type !== 'normal') done.push('other buffer')
@@ -39,7 +42,11 @@ export async function emulate(text: string): Promise<Screen> {
     if (line.isWrapped && lines.length > 0) lines.push(`${lines.pop()}${shown}`)
     else lines.push(shown)
   }
-  terminal.dispose()
+  for (const listener of listeners) listener.dispose()
+  // Nothing that a text has done to a terminal comes into the screen of the next.
+  const isAsBefore = done.length === 0 && lines.at(-1)!.endsWith('M')
+  if (!isAsBefore) terminal.dispose()
+  used = isAsBefore ? terminal : undefined
   // The mark is the last thing on its line.
   lines.push(lines.pop()!.replace(/M$/, ''))
   while (lines.at(-1) === '') lines.pop()
