@@ -9,7 +9,14 @@ import { ONE_PASS } from '../../src/cli/one-pass.ts'
 import { EXIT } from '../../src/diagnostics/index.ts'
 import { builtMain } from '../built.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
-import { createOneProcess, environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import {
+  createOneProcess,
+  environmentOf,
+  keyFile,
+  quorateShared as quorate,
+  testFolder,
+  writeFiles,
+} from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

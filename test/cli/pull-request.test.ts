@@ -9,7 +9,7 @@ import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { type Between, type Fault, startBetween } from '../faults/between.ts'
-import { keyFile, quorate, writeFiles } from './harness.ts'
+import { keyFile, quorateShared as quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
 // Each test runs the CLI many times, and each run is a process that starts from nothing.

@@ -5,7 +5,7 @@ import { complete, makeUser } from '../service/handlers/steps.ts'
 import { createPasskey } from '../service/passkey.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { TOKEN_ABI } from '../service/sends/token.ts'
-import { countActivities, quorate, writeFiles } from './harness.ts'
+import { countActivities, quorateShared as quorate, writeFiles } from './harness.ts'
 import { PAYROLL, payday, TOKEN } from './payday.ts'
 
 const closers: (() => Promise<void>)[] = []
