@@ -160,7 +160,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   bundles: ['engine', 'store', 'resources/table', 'keys'],
   login: ['engine', 'store', 'resources/table', 'keys', 'readings'],
   oauth: ['readings', 'store', 'resources/table', 'keys', 'oidc', 'verification', 'engine', 'login'],
-  outbox: ['engine', 'store', 'resources/table', 'keys', 'network', 'loop'],
+  outbox: ['error', 'operator', 'engine', 'store', 'resources/table', 'keys', 'network', 'loop'],
   sends: ['signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
   history: ['sends', 'chains', 'nodes', 'store', 'resources/table'],
   resources: [
@@ -265,6 +265,8 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   ],
   'proof-options': ['command', 'background', 'screen'],
   'auth-proxy-state': ['command', 'background', 'service-folder'],
+  'webhook-keys': [],
+  'webhook-receiver': [],
   views: ['command', 'io', 'screen', 'files'],
   policies: ['command', 'values', 'views'],
   planning: ['command', 'values', 'views', 'files'],

@@ -34,6 +34,14 @@ export const cliCodes = {
     summary: 'the plan was made for another user than the one whose key is in use',
     solve: 'apply it with a key of the user that the plan names, or plan again with this key',
   },
+  'cli/not-listening': {
+    summary: 'the webhook endpoint that `quorate webhooks listen` needs was not made',
+    solve: 'see why with `quorate activities`; a key that may only read makes none',
+  },
+  'cli/webhook-keys': {
+    summary: 'the keys that webhooks are signed with cannot be read',
+    solve: 'name the service with `--base-url`, or a file with its keys with `--keys`',
+  },
   'cli/unknown-name': {
     summary: 'a name of a wallet, a receiver, an asset or a send is not known',
     solve:

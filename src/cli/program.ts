@@ -123,5 +123,6 @@ function groupOf(program: Command, words: readonly string[], style: Style): Comm
 const groupSummaries: Readonly<Record<string, string>> = {
   fault: 'let the service on this machine fail on request, for tests and rehearsals',
   snapshot: 'keep the state of the service on this machine in a file, and go back to it',
+  webhooks: 'see what comes to an endpoint, check it, and have it sent again',
   policy: 'try, test, explain, format and lint policies on this machine',
 }

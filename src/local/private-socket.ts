@@ -46,7 +46,7 @@ type Word = Readonly<Record<'nonce' | 'proof' | 'text', string | undefined>>
 export async function listenPrivately(
   folder: string,
   name: string,
-  answer: (request: string) => string,
+  answer: (request: string) => string | Promise<string>,
 ): Promise<PrivateListener> {
   const run = resolve(folder, 'run')
   ensurePrivateFolder(run)
@@ -99,7 +99,11 @@ export async function askPrivately(folder: string, name: string, request: string
   }
 }
 
-async function serve(socket: Socket, secret: string, answer: (request: string) => string): Promise<void> {
+async function serve(
+  socket: Socket,
+  secret: string,
+  answer: (request: string) => string | Promise<string>,
+): Promise<void> {
   const read = reader(socket)
   const { nonce: a } = await read()
   if (!isNonce(a)) return void socket.destroy()
@@ -107,7 +111,7 @@ async function serve(socket: Socket, secret: string, answer: (request: string) =
   say(socket, { nonce: b, proof: prove(secret, 'listener', a, b) })
   const { text, proof } = await read()
   if (text === undefined || !isProof(proof, prove(secret, 'asker', a, b, text))) return void socket.destroy()
-  const answered = answer(text)
+  const answered = await answer(text)
   socket.end(line({ text: answered, proof: prove(secret, 'answer', a, b, answered) }))
 }
 

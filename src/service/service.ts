@@ -33,7 +33,7 @@ import { createOauth2Exchange, createTokenIssuer, createVouching, issuerOf } fro
 import { createDocumentFetch, createOidcVerifier } from './oidc/index.ts'
 import { createOnRamp } from './on-ramp/index.ts'
 import { createOperator, listenForOperator, type Operator, type OperatorState, warnOfKept } from './operator/index.ts'
-import { createOutbox, prepareWebhookKeys } from './outbox/index.ts'
+import { createOutbox, createWebhookDesk, prepareWebhookKeys } from './outbox/index.ts'
 import { createAuthProxyServer } from './proxy/index.ts'
 import { createRates } from './rates.ts'
 import { createReadiness } from './readiness.ts'
@@ -117,7 +117,8 @@ async function openFolder(settings: Settings): Promise<Service> {
     closers.push(() => leases.close())
     const chains = createChains(settings.chains)
     const { resolveHost, allowedWebhookHosts: allowedHosts } = settings
-    const webhookUrls = createWebhookUrlRules({ resolveHost, allowedHosts })
+    const openHosts = new Set<string>()
+    const webhookUrls = createWebhookUrlRules({ resolveHost, allowedHosts, openHosts })
     if (allowedHosts.length > 0) logger.warn('webhooks may go to hosts that are not public', { allowedHosts })
     const { providerUrls, onRampUrls } = settings
     // The operator's own word about a provider holds, wherever it leads.
@@ -206,7 +207,11 @@ async function openFolder(settings: Settings): Promise<Service> {
     // What comes after them in closing has a share of the time too.
     closers.push(async () => void (await Promise.all([http, proxy].map((edge) => edge?.close(drainMs * 0.8)))))
     if (operator) {
-      const socket = await listenForOperator(dataDir, operator)
+      const socket = await listenForOperator(
+        dataDir,
+        operator,
+        createWebhookDesk({ database, clock, wake: outbox.wake, openHosts }),
+      )
       closers.push(() => socket.close())
     }
     metrics?.readServers({ api: http, ...(proxy ? { 'auth-proxy': proxy } : {}) })

@@ -19,8 +19,8 @@ export interface WebhookSigningKey {
   readonly seed: Uint8Array
 }
 
-const ALGORITHM = 'ed25519'
-const SIGNATURE_VERSION = 'v1'
+export const ALGORITHM = 'ed25519'
+export const SIGNATURE_VERSION = 'v1'
 const WEBHOOK_VERSION = '1'
 
 /**

@@ -1,14 +1,15 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { askAboutWebhooks } from '../../src/service/operator/index.ts'
 import { silentLogger } from '../../src/telemetry/index.ts'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService } from '../service/harness.ts'
-import { fetchKeys, startReceiver, subscribe } from '../service/outbox/receiver.ts'
+import { fetchKeys, type Received, startReceiver, subscribe, verdictOf } from '../service/outbox/receiver.ts'
 import { startWrongNode } from '../service/outbox/wrong-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { accountsOf, ETHEREUM } from '../service/signing/keys.ts'
-import { quorate, serve, testFolder } from './harness.ts'
+import { environmentOf, quorate, serve, testFolder } from './harness.ts'
 
 describe('webhooks', () => {
   test('webhooks: doctor says what was given up, and why', async () => {
@@ -44,6 +45,73 @@ describe('webhooks', () => {
     } finally {
       await service.close()
     }
+  })
+
+  test('webhooks: what comes is verified, shown and forwarded as it came; what was given up is seen, and delivered again', async () => {
+    const folder = testFolder()
+    let reply: (received: Received) => number = () => 200
+    const app = await startReceiver((received) => reply(received))
+    const service = await startTestService({ operator: true, allowedWebhookHosts: [app.host] })
+    onTestFinished(() => Promise.all([app.close(), service.close()]).then(() => {}))
+    const env = environmentOf(service, folder, service.root.privateKey)
+    const own = ['--folder', service.dataDir]
+    const listening = quorate(
+      ['webhooks', 'listen', '--json', '--count', '2', '--forward-to', `${app.url}/app`, ...own],
+      { env },
+    )
+    // The first event is the making of its own endpoint.
+    await app.until(1)
+    const { webhookEndpoints } = await service.root.query('list_webhook_endpoints')
+    expect(webhookEndpoints[0]!.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\//)
+    const tag = { userTagName: 'seen', userIds: [] }
+    const made = await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', tag)
+    const listened = await listening
+    expect({ exit: listened.exit, stderr: listened.stderr }).toMatchObject({ exit: 0 })
+    const lines = listened.stdout
+      .trim()
+      .split('\n')
+      .map((each) => JSON.parse(each))
+    expect(lines.map(({ verified, forwarded, body }) => [verified, forwarded, body.type])).toEqual([
+      [true, '200', 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT'],
+      [true, '200', 'ACTIVITY_TYPE_CREATE_USER_TAG'],
+    ])
+    const came = app.received.find(({ body }) => body['id'] === made.id)!
+    expect(verdictOf(came, await fetchKeys(service.url))).toBe('ok')
+    expect((await service.root.query('list_webhook_endpoints')).webhookEndpoints).toEqual([])
+
+    const headers = join(folder, 'headers.json')
+    writeFileSync(headers, JSON.stringify(came.headers))
+    const verify = (input: string) => quorate(['webhooks', 'verify', '--headers', headers], { env, input })
+    const good = await verify(Buffer.from(came.bytes).toString())
+    expect([good.exit, good.stdout]).toEqual([0, expect.stringContaining(`Verified: event ${came.eventId}`)])
+    const bad = await verify(`${Buffer.from(came.bytes).toString()} `)
+    expect([bad.exit, bad.stdout]).toEqual([1, expect.stringContaining('Not verified: invalid_signature')])
+
+    reply = () => 410
+    await subscribe(service.root, `${app.url}/gone?token=canary`, { eventType: 'ACTIVITY_UPDATES' })
+    await app.until((received) => received.some(({ path }) => path.startsWith('/gone')))
+    const deliveries = async (...more: readonly string[]) => {
+      const ran = await quorate(['webhooks', 'deliveries', '--json', ...own, ...more])
+      expect(ran.stdout).not.toContain('canary')
+      return ran
+    }
+    await vi.waitUntil(
+      async () => (await askAboutWebhooks(service.dataDir, { kind: 'list-deliveries' })).givenUp.count > 0,
+    )
+    const givenUp = JSON.parse((await deliveries()).stdout).givenUp
+    expect(givenUp).toMatchObject({
+      count: 1,
+      last: [{ reason: 'answered 410', attempts: 1, host: app.host, isKept: true }],
+    })
+    const { eventId } = givenUp.last[0]
+    reply = () => 200
+    const again = await deliveries('--redeliver', eventId)
+    expect(JSON.parse(again.stdout).givenUp.count).toBe(0)
+    const isSame = (each: Received) => each.eventId === eventId
+    const both = (await app.until((received) => received.filter(isSame).length === 2)).filter(isSame)
+    expect(both[0]!.bytes).toEqual(both[1]!.bytes)
+    const none = await deliveries('--redeliver', eventId)
+    expect(none.stderr).toContain(`no webhook with the event id \`${eventId}\` was given up`)
   })
 
   test('webhooks: serve makes the next key when it is told to, and one at a time', async () => {

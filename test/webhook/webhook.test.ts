@@ -1,7 +1,7 @@
 import { verifyTurnkeyWebhookSignature } from '@turnkey/crypto'
 import { describe, expect, test } from 'vitest'
 import { decodeBase64, decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
-import { signDelivery, toWebhookJwk, webhookKeyId } from '../../src/webhook/index.ts'
+import { readPublishedKeys, signDelivery, toWebhookJwk, verifyDelivery, webhookKeyId } from '../../src/webhook/index.ts'
 
 /** docs/protocol/webhooks.md#test-vector. */
 const SEED = decodeHex('000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f')
@@ -62,8 +62,15 @@ const keys = () => {
   const { kid, x } = toWebhookJwk(PUBLIC_KEY)
   return [{ keyId: kid, publicKey: encodeHex(decodeBase64(x)) }]
 }
-const verify = (given: Received) =>
-  verifyTurnkeyWebhookSignature({ ...given, verificationKeys: keys(), maxTimestampAgeMs: 300_000 })
+/** What the published helper says; ours must say the same. */
+const verify = (given: Received) => {
+  const verdict = verifyTurnkeyWebhookSignature({ ...given, verificationKeys: keys(), maxTimestampAgeMs: 300_000 })
+  const headers = Object.fromEntries(Object.entries(given.headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const published = readPublishedKeys({ keys: [{ kty: 'RSA', kid: 'other' }, toWebhookJwk(PUBLIC_KEY)] })
+  const own = verifyDelivery({ ...given, headers }, { keys: published, now: given.nowMs, mostAgeMs: 300_000 })
+  expect(own).toMatchObject(verdict.ok ? { ...verdict } : { ok: false, reason: verdict.reason })
+  return verdict
+}
 const withHeader = (name: string, value: string): Received => {
   const given = received()
   return { ...given, headers: { ...given.headers, [name]: value } }

@@ -166,7 +166,7 @@ async function checkWebhooks(input: CommandInput): Promise<Finding> {
   const found = `${count} given up, the last one at ${new Date(last.failedAt).toISOString()}: ${last.host}, ${last.reason}`
   // What is long past is no warning.
   if (Date.now() - last.failedAt > GIVEN_UP_MATTERS_MS) return { check, state: 'good', found }
-  const next = 'look at what answers there; what was given up is not sent again, and is read from the API'
+  const next = 'see them with `quorate webhooks deliveries`, which also has one delivered again'
   return { check, state: 'warning', found, next }
 }
 

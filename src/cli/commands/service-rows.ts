@@ -199,6 +199,66 @@ export const serviceCommands: readonly CommandRow[] = [
     load: async () => (await import('./messages.ts')).messages,
   },
   {
+    name: 'webhooks listen',
+    summary: 'show webhooks as they come, each verified, and forward them to a program on this machine',
+    options: [
+      { flags: '--forward-to <url>', meaning: 'send each there, and let its answer be the answer to the service' },
+      {
+        flags: '--event <type>',
+        meaning: 'an event to be told of; may be repeated (default: all, of which a sub-organization may ask for some)',
+        repeatable: true,
+      },
+      { flags: '--count <events>', meaning: 'end after so many (default: at Ctrl-C)' },
+      { flags: '--port <port>', meaning: 'port on 127.0.0.1 to listen at (default: a free one)' },
+      { flags: '--url <url>', meaning: 'where the service finds that port, such as a tunnel (default: 127.0.0.1)' },
+      serviceFolder,
+    ],
+    example: 'quorate webhooks listen --forward-to http://127.0.0.1:3000/webhooks',
+    help: {
+      description:
+        'Makes a webhook endpoint in the organization, listens on 127.0.0.1, verifies what comes by the keys that the service publishes, shows it, and deletes the endpoint when it ends. A service on this machine lets webhooks go to that one port as long as the command runs; another one needs `serve --allow-webhook-host`, or a public address and `--url`. With `--forward-to`, the same bytes and headers go to your program; an answer of 5xx, or none, has the service try again. With `--json` each event is a line.',
+      examples: [['quorate webhooks listen --event ACTIVITY_UPDATES --count 1', 'wait for the next activity']],
+      seeAlso: ['webhooks verify', 'webhooks deliveries', 'serve', 'fault add'],
+    },
+    load: async () => (await import('./webhook-listen.ts')).listenForWebhooks,
+  },
+  {
+    name: 'webhooks verify',
+    summary: 'say whether a webhook is what the service has signed',
+    args: '[body]',
+    argMeanings: { body: 'file with the bytes that came (default: stdin)' },
+    options: [
+      { flags: '--headers <file>', meaning: 'its headers, as an object of JSON or as lines such as `Name: value`' },
+      { flags: '--header <line>', meaning: 'one of its headers, `Name: value`; may be repeated', repeatable: true },
+      { flags: '--keys <file>', meaning: 'the published list of keys as a file (default: the service is asked)' },
+      { flags: '--max-age <seconds>', meaning: 'how far its time may be from now (default: 300)' },
+      { flags: '--any-age', meaning: 'whenever it was signed' },
+    ],
+    example: 'quorate webhooks verify body.json --headers headers.txt',
+    help: {
+      description:
+        'Checks headers, time, key and signature as receivers must, and says what is wrong by the reasons of the published helper. The body must be the bytes that came: text that was parsed and written again is not what was signed.',
+      examples: [['quorate webhooks verify body.json --headers headers.txt --any-age', 'one that came some time ago']],
+      seeAlso: ['webhooks listen', 'webhooks deliveries'],
+    },
+    load: async () => (await import('./webhook-verify.ts')).verifyWebhook,
+  },
+  {
+    name: 'webhooks deliveries',
+    summary: 'show which webhooks wait or were given up, and why',
+    options: [{ flags: '--redeliver <event-id>', meaning: 'deliver one that was given up again, now' }, serviceFolder],
+    example: 'quorate webhooks deliveries',
+    help: {
+      description:
+        'What waits is tried again by itself; what was given up stays until the newest thousand have come after it. One that is delivered again keeps its event id. Bodies above 64 KiB are not kept. `quorate doctor` says when webhooks were given up of late.',
+      examples: [
+        ['quorate webhooks deliveries --redeliver 0198c0de-0000-4000-8000-000000000001', 'have one delivered again'],
+      ],
+      seeAlso: ['webhooks listen', 'webhooks verify', 'doctor', 'serve'],
+    },
+    load: async () => (await import('./webhook-deliveries.ts')).webhookDeliveries,
+  },
+  {
     name: 'snapshot save',
     summary: 'write everything that the service on this machine keeps into one file, keys included',
     args: '<file>',

@@ -1,22 +1,28 @@
 import { toErrorJson } from '../../diagnostics/index.ts'
 import { askPrivately, listenPrivately, type PrivateListener } from '../../local/index.ts'
 import { ServiceError } from '../error.ts'
+import { answerAtDesk, isWebhookRequest, type SeenDeliveries, type WebhookDesk, type WebhookRequest } from './desk.ts'
 import type { Operator, OperatorRequest, OperatorState } from './operator.ts'
 
 /** One line of JSON each way. */
-type Reply = { readonly state: OperatorState } | { readonly error: ReturnType<typeof toErrorJson> }
+type Reply =
+  | { readonly state: OperatorState }
+  | { readonly deliveries: SeenDeliveries }
+  | { readonly error: ReturnType<typeof toErrorJson> }
 
 /** The name of the operator's socket in a data folder: never the public API's, and the folder's owner's alone. */
 const NAME = 'operator'
 
 /** Answers the operator of a data folder until closed. The caller holds the folder's lock. */
-export function listenForOperator(dataDir: string, operator: Operator): Promise<PrivateListener> {
-  return listenPrivately(dataDir, NAME, (text) => JSON.stringify(answer(operator, text)))
+export function listenForOperator(dataDir: string, operator: Operator, desk: WebhookDesk): Promise<PrivateListener> {
+  return listenPrivately(dataDir, NAME, async (text) => JSON.stringify(await answer(operator, desk, text)))
 }
 
-function answer(operator: Operator, text: string): Reply {
+async function answer(operator: Operator, desk: WebhookDesk, text: string): Promise<Reply> {
   try {
-    return { state: operator.answer(JSON.parse(text) as OperatorRequest) }
+    const request = JSON.parse(text) as OperatorRequest | WebhookRequest
+    if (isWebhookRequest(request)) return { deliveries: await answerAtDesk(desk, request) }
+    return { state: operator.answer(request) }
   } catch (error) {
     return { error: toErrorJson(error) }
   }
@@ -27,6 +33,15 @@ function answer(operator: Operator, text: string): Reply {
  * when it refuses, `local/exposed` and `local/not-proved` where somebody else could answer, or does.
  */
 export async function askOperator(dataDir: string, request: OperatorRequest): Promise<OperatorState> {
+  return ((await ask(dataDir, request)) as { readonly state: OperatorState }).state
+}
+
+/** Asks it about its webhooks. Throws as `askOperator` does. */
+export async function askAboutWebhooks(dataDir: string, request: WebhookRequest): Promise<SeenDeliveries> {
+  return ((await ask(dataDir, request)) as { readonly deliveries: SeenDeliveries }).deliveries
+}
+
+async function ask(dataDir: string, request: OperatorRequest | WebhookRequest): Promise<object> {
   const text = await askPrivately(dataDir, NAME, JSON.stringify(request))
   if (text === undefined) {
     throw new ServiceError('service/no-operator', `no service takes an operator's word for the folder \`${dataDir}\``, {
@@ -35,7 +50,7 @@ export async function askOperator(dataDir: string, request: OperatorRequest): Pr
     })
   }
   const reply = JSON.parse(text) as Reply
-  if ('state' in reply) return reply.state
+  if (!('error' in reply)) return reply
   const { code, message, next } = reply.error
   throw new ServiceError(code as 'service/operator-invalid', message, next === undefined ? {} : { next })
 }

@@ -57,6 +57,7 @@ export async function recordEvent<Type extends ProducedEvent>(
       subject: event.subject ?? null,
       body: event.isSecret ? sealText(seal, body, webhookBodyPlace(event_id)) : body,
       attempts: 0,
+      reason: null,
       next_attempt_at: event.at,
       created_at: event.at,
     })

@@ -146,7 +146,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
     const pauseMs = isFinal ? undefined : pauseAfter(attempts, randomBytes)
     if (pauseMs !== undefined) {
       const next_attempt_at = now + pauseMs
-      await database.write((tx) => postponeWebhookDelivery(tx, { event_id, attempts, next_attempt_at }))
+      await database.write((tx) => postponeWebhookDelivery(tx, { event_id, attempts, reason, next_attempt_at }))
       outcomes['to be tried again'] += 1
       return logger.info('webhook failed and is tried again', { ...said, reason, pauseMs })
     }

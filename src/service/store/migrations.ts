@@ -21,6 +21,7 @@ import { passkeysAndProviders } from './migrations/passkeys-and-providers.ts'
 import { policySets } from './migrations/policy-sets.ts'
 import { positions } from './migrations/positions.ts'
 import { privateKeysAndRest } from './migrations/private-keys-and-rest.ts'
+import { reasonsOfDeliveries } from './migrations/reasons-of-deliveries.ts'
 import { secrets } from './migrations/secrets.ts'
 import { sends } from './migrations/sends.ts'
 import { sendsByHash } from './migrations/sends-by-hash.ts'
@@ -180,6 +181,7 @@ export const MIGRATIONS: readonly Migration[] = [
   webhooksOfFeatures,
   tvc,
   finalityOfSends,
+  reasonsOfDeliveries,
 ]
 
 /**

@@ -72,6 +72,7 @@ const delivery = (url: string): DueDelivery => ({
   subject: null,
   body: '{}',
   attempts: 0,
+  reason: null,
   next_attempt_at: 0,
   created_at: 0,
   url,

@@ -150,6 +150,7 @@ describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () =
               ...{
                 event_type: SEND_STATUS,
                 subject: null,
+                reason: null,
                 body: '{}',
                 attempts: 0,
                 next_attempt_at: 1,

@@ -48,7 +48,7 @@ test('webhook deliveries: each endpoint’s first, of those that are active, and
       ['b', 5],
       ['paused', 1],
     ] as const) {
-      const row = { event_id: `${endpoint}${due}`, attempts: 0, next_attempt_at: due, created_at: 1 }
+      const row = { event_id: `${endpoint}${due}`, attempts: 0, reason: null, next_attempt_at: due, created_at: 1 }
       await insertWebhookDelivery(tx, { ...of(endpoint), ...row })
     }
     const due = await listDueDeliveries(tx, 'a', { now: 20, limit: 8 })

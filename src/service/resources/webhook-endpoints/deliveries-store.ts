@@ -18,6 +18,8 @@ export interface WebhookDeliveryRow {
   body: string
   /** How many were made and failed. */
   attempts: number
+  /** Why the last one failed; null while there was none. */
+  reason: string | null
   next_attempt_at: number
   created_at: number
 }
@@ -149,13 +151,9 @@ export async function listDueDeliveries(
 /** Notes an attempt that failed, and when the next one is due. */
 export async function postponeWebhookDelivery(
   tx: Transaction,
-  { event_id, attempts, next_attempt_at }: Pick<WebhookDeliveryRow, 'event_id' | 'attempts' | 'next_attempt_at'>,
+  { event_id, ...change }: Pick<WebhookDeliveryRow, 'event_id' | 'attempts' | 'reason' | 'next_attempt_at'>,
 ): Promise<void> {
-  await tx
-    .updateTable('webhook_deliveries')
-    .set({ attempts, next_attempt_at })
-    .where('event_id', '=', event_id)
-    .execute()
+  await tx.updateTable('webhook_deliveries').set(change).where('event_id', '=', event_id).execute()
 }
 
 /** Deletes a delivery that succeeded or was given up. Says whether it was still there. */
@@ -196,4 +194,70 @@ export async function insertWebhookFailure(tx: Transaction, row: Omit<WebhookFai
       ),
     )
     .execute()
+}
+
+/** Counts what waits for its delivery and what was given up, of all endpoints. */
+export async function countDeliveries(
+  tx: Transaction,
+): Promise<{ readonly waiting: number; readonly givenUp: number }> {
+  const count = async (table: 'webhook_deliveries' | 'webhook_failures') => {
+    const { number } = await tx
+      .selectFrom(table)
+      .select(({ fn }) => fn.countAll<number>().as('number'))
+      .executeTakeFirstOrThrow()
+    return Number(number)
+  }
+  return { waiting: await count('webhook_deliveries'), givenUp: await count('webhook_failures') }
+}
+
+/** Reads what is delivered next, of all endpoints that are told anything. */
+export async function listNextDeliveries(
+  tx: Transaction,
+  limit: number,
+): Promise<readonly Omit<DueDelivery, 'position' | 'subject' | 'body' | 'created_at'>[]> {
+  const found = await tx
+    .selectFrom('webhook_deliveries')
+    .leftJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_deliveries.endpoint_id')
+    .leftJoin('features', (join) =>
+      join
+        .onRef('features.organization_id', '=', 'webhook_deliveries.endpoint_id')
+        .on('features.name', '=', sql.lit(FEATURE)),
+    )
+    .select(['event_id', 'event_type', 'webhook_deliveries.organization_id', 'endpoint_id', 'attempts', 'reason'])
+    .select('next_attempt_at')
+    .select(({ fn }) => fn.coalesce('webhook_endpoints.url', 'features.value').as('url'))
+    .orderBy('next_attempt_at')
+    .orderBy('webhook_deliveries.position')
+    .limit(limit)
+    .execute()
+  return found.flatMap(({ url, ...row }) => (url === null ? [] : [{ ...row, url }]))
+}
+
+/** Reads what was given up last, first, without its body. */
+export async function listLastFailures(
+  tx: Transaction,
+  limit: number,
+): Promise<
+  readonly (Omit<Selectable<WebhookFailureRow>, 'position' | 'subject' | 'body'> & { readonly is_kept: number })[]
+> {
+  return tx
+    .selectFrom('webhook_failures')
+    .select(['event_id', 'event_type', 'organization_id', 'endpoint_id', 'host', 'attempts', 'reason', 'failed_at'])
+    .select(sql<number>`case when body is null then 0 else 1 end`.as('is_kept'))
+    .orderBy('position', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Reads one event that was given up. */
+export async function findWebhookFailure(
+  tx: Transaction,
+  eventId: string,
+): Promise<Selectable<WebhookFailureRow> | undefined> {
+  return tx.selectFrom('webhook_failures').selectAll().where('event_id', '=', eventId).executeTakeFirst()
+}
+
+/** Forgets that an event was given up. */
+export async function deleteWebhookFailure(tx: Transaction, eventId: string): Promise<void> {
+  await tx.deleteFrom('webhook_failures').where('event_id', '=', eventId).execute()
 }

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto'
+import type { SubmitClient } from '../../client/index.ts'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { type Place, submitter } from '../../operations/index.ts'
+import { makeBody } from '../../plan/index.ts'
+import { activities, isWaiting } from '../../protocol/index.ts'
+import { ServiceError } from '../../service/index.ts'
+import { askAboutWebhooks } from '../../service/operator/index.ts'
+import { isWebhookEventType, verifyDelivery, WEBHOOK_EVENTS } from '../../webhook/index.ts'
+import { findPlace } from '../background/connect.ts'
+import type { CommandInput } from '../command.ts'
+import { writeJsonLine } from '../io.ts'
+import { readPort } from '../ports.ts'
+import { line } from '../screen.ts'
+import { serviceFolder } from '../service-folder.ts'
+import { MEANING_OF_FAULT, renderEvent } from '../views/webhooks.ts'
+import { fetchWebhookKeys } from '../webhook-keys.ts'
+import { type CameIn, startWebhookReceiver } from '../webhook-receiver.ts'
+
+/** How far a webhook's time may be from the service's. */
+const WINDOW_MS = 300_000
+
+/** A service waits for ten seconds; what it is told in its place must come before. */
+const FORWARD_MS = 9_000
+
+/**
+ * Makes an endpoint of its own, shows each event that comes and is verified, and forwards it, until Ctrl-C; then the endpoint
+ * goes.
+ */
+export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> {
+  const { io, options } = input
+  const events = readEvents(options['event'])
+  const most = readCount(options['count'])
+  const forwardTo = readUrl(options['forwardTo'], '--forward-to')
+  const publicUrl = readUrl(options['url'], '--url')
+  const place = await findPlace(input)
+  const client = submitter(place)
+  const stopped = Promise.withResolvers<void>()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve())
+  const path = publicUrl === undefined ? `/${randomUUID()}` : new URL(publicUrl).pathname
+  let shown = 0
+  const take = createTaker(input, { place, forwardTo })
+  const receiver = await startWebhookReceiver(
+    { port: readPort(options['port'], '--port') ?? 0, path },
+    async (came) => {
+      const { status, isEvent } = await take(came)
+      // Once it is answered: what was shown must not come again.
+      if (isEvent && ++shown === most) setImmediate(stopped.resolve)
+      return status
+    },
+  )
+  const url = publicUrl ?? `http://127.0.0.1:${receiver.port}${path}`
+  const folder = serviceFolder(input)
+  const isOpened = publicUrl === undefined && (await openLoopback(folder, receiver.port))
+  try {
+    const isMade = await makeEndpoint(client, { url, events, now: place.now() })
+    io.say(
+      isMade
+        ? line`Listening for ${events.join(', ')} of ${place.organizationId}; Ctrl-C ends it.\n`
+        : line`The endpoint waits for approval (\`quorate activities\`); nothing comes before. Ctrl-C ends it.\n`,
+    )
+    if (forwardTo !== undefined) io.say(line`Each event goes to ${forwardTo}, which answers the service.\n`)
+    await stopped.promise
+  } finally {
+    await deleteEndpoint(client, url, place.now()).catch((error: unknown) => {
+      io.say(line`The endpoint ${url} may still be there: ${error instanceof Error ? error.message : String(error)}\n`)
+    })
+    if (isOpened) await askAboutWebhooks(folder, { kind: 'close-loopback', port: receiver.port }).catch(() => {})
+    await receiver.close()
+  }
+  return EXIT.done
+}
+
+/** Verifies, shows and forwards what comes. The status answers the service: what fails with 5xx comes again. */
+function createTaker(
+  { io, json }: CommandInput,
+  { place, forwardTo }: { readonly place: Place; readonly forwardTo: string | undefined },
+): (came: CameIn) => Promise<{ readonly status: number; readonly isEvent: boolean }> {
+  let keys: ReturnType<typeof fetchWebhookKeys> | undefined
+  const verify = async (came: CameIn) => {
+    keys ??= fetchWebhookKeys(place.baseUrl)
+    const known = await keys.catch((error: unknown) => {
+      keys = undefined
+      throw error
+    })
+    return verifyDelivery(came, { keys: known, now: place.now(), mostAgeMs: WINDOW_MS })
+  }
+  return async (came) => {
+    let verdict = await verify(came)
+    if (!verdict.ok && verdict.reason === 'missing_key') {
+      keys = undefined
+      verdict = await verify(came)
+    }
+    if (!verdict.ok) {
+      if (json) writeJsonLine(io, { verified: false, reason: verdict.reason })
+      else io.say(line`Something came that is not verified: ${verdict.reason}. ${MEANING_OF_FAULT[verdict.reason]}\n`)
+      return { status: 400, isEvent: false }
+    }
+    const forwarded = forwardTo === undefined ? undefined : await forward(came, forwardTo)
+    const event = {
+      at: new Date(verdict.timestampMs).toISOString(),
+      eventType: String(came.headers['x-turnkey-event-type']),
+      eventId: verdict.eventId,
+      organizationId: String(came.headers['x-turnkey-organization-id']),
+      body: Object(JSON.parse(Buffer.from(came.body).toString('utf8'))) as Readonly<Record<string, unknown>>,
+      ...(forwarded === undefined ? {} : { forwarded: forwarded.said }),
+    }
+    if (json) writeJsonLine(io, { verified: true, ...event })
+    else io.out(renderEvent(event))
+    return { status: forwarded?.status ?? 200, isEvent: true }
+  }
+}
+
+/** Sends the same bytes with the same headers, so that the receiver can verify them itself. */
+async function forward(
+  { headers, body }: CameIn,
+  to: string,
+): Promise<{ readonly status: number; readonly said: string }> {
+  const kept = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    name === 'content-type' || name.startsWith('x-turnkey-') ? [[name, String(value)]] : [],
+  )
+  try {
+    const signal = AbortSignal.timeout(FORWARD_MS)
+    const answer = await fetch(to, {
+      method: 'POST',
+      headers: kept,
+      body: Buffer.from(body),
+      redirect: 'manual',
+      signal,
+    })
+    await answer.body?.cancel()
+    return { status: answer.status, said: String(answer.status) }
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    return { status: 502, said: `not answered: ${cause instanceof Error ? cause.message : String(cause)}` }
+  }
+}
+
+/** A service on this machine lets webhooks go to this one port while somebody listens there; another one was told to, or refuses. */
+async function openLoopback(folder: string, port: number): Promise<boolean> {
+  try {
+    await askAboutWebhooks(folder, { kind: 'open-loopback', port })
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'service/no-operator') return false
+    throw error
+  }
+}
+
+/** Says whether it was made: it may wait for approval. */
+async function makeEndpoint(
+  client: SubmitClient,
+  { url, events, now }: { readonly url: string; readonly events: readonly string[]; readonly now: number },
+): Promise<boolean> {
+  const parameters = {
+    url,
+    name: 'quorate webhooks listen',
+    subscriptions: events.map((eventType) => ({ eventType })),
+  }
+  const activity = await submit(client, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', parameters, now)
+  if (activity.status === 'ACTIVITY_STATUS_COMPLETED' || isWaiting(activity.status)) {
+    return activity.status === 'ACTIVITY_STATUS_COMPLETED'
+  }
+  throw new QuorateError('cli/not-listening', `the endpoint was not made: the activity ended as ${activity.status}`, {
+    facts: { activityId: activity.id, status: activity.status },
+    next: 'see why with `quorate activities`',
+  })
+}
+
+async function deleteEndpoint(client: SubmitClient, url: string, now: number): Promise<void> {
+  const { webhookEndpoints = [] } = await client.query('list_webhook_endpoints', {})
+  for (const { endpointId } of webhookEndpoints.filter((each) => each.url === url)) {
+    await submit(client, 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId }, now)
+  }
+}
+
+function submit(
+  client: SubmitClient,
+  type: 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT' | 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT',
+  parameters: object,
+  now: number,
+) {
+  const { organizationId } = client
+  const body = makeBody({ type, organizationId, parameters: { ...parameters }, timestampMs: String(now) })
+  return client.submit(activities[type].path, body)
+}
+
+function readEvents(given: unknown): readonly string[] {
+  const events = (given as readonly string[] | undefined) ?? Object.keys(WEBHOOK_EVENTS)
+  const unknown = events.find((each) => !isWebhookEventType(each))
+  if (unknown === undefined) return events
+  throw usage(`\`${unknown}\` is no event`, `give one of ${Object.keys(WEBHOOK_EVENTS).join(', ')}`)
+}
+
+function readCount(text: unknown): number | undefined {
+  if (text === undefined) return undefined
+  const count = Number(text)
+  if (Number.isSafeInteger(count) && count > 0) return count
+  throw usage(`expected --count to be a whole number above 0, got \`${text}\``, 'correct it')
+}
+
+function readUrl(text: unknown, name: string): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.parse(String(text))
+  if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return url.href
+  throw usage(`expected ${name} to be a URL, got \`${text}\``, 'give one such as http://127.0.0.1:3000/webhooks')
+}
+
+function usage(message: string, next: string): QuorateError {
+  return new QuorateError('cli/usage', message, { next })
+}
