@@ -4,6 +4,7 @@ import { newUuid } from '../crypto/index.ts'
 import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
 import { createDecoder, type JsonObject, proxyEndpoints } from '../protocol/index.ts'
 import type { Secret } from '../telemetry/index.ts'
+import { WEBHOOK_EVENTS } from '../webhook/index.ts'
 import { createChains } from './chains/index.ts'
 import { createEngine } from './engine/index.ts'
 import {
@@ -139,6 +140,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       keys: webhookKeys,
       findPlace: webhookUrls.findPlace,
       appliesFilters: settings.webhookFilters,
+      faults: operator?.faults,
     })
     closers.push(() => outbox.close())
     const sender = createSender({ ...tools, lease: leases.of.sends, outbox }, chains.all)
@@ -263,6 +265,7 @@ function openOperator({ dataDir, operator, clock, logger }: Settings): Operator 
       clock,
       file,
       paths: [...apiPaths(), ...Object.values(proxyEndpoints).map(({ path }) => path)],
+      events: Object.keys(WEBHOOK_EVENTS),
     })
   warnOfKept(file, logger)
   return undefined

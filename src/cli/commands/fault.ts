@@ -26,13 +26,22 @@ function readFault(options: CommandInput['options']): NewFault {
     options[name] === undefined ? undefined : readNumber(flag, String(options[name]))
   const [times, status] = [number('times', '--times'), number('status', '--status')]
   const [retryAfter, delay] = [number('retryAfter', '--retry-after'), number('delay', '--delay')]
+  const { path, webhook } = options
+  if (path !== undefined && webhook !== undefined) {
+    throw new QuorateError('cli/usage', 'a fault meets requests or webhooks, not both', {
+      next: 'give --path or --webhook; nothing was changed',
+    })
+  }
+  const meets = webhook === undefined ? { path: String(path ?? '*') } : { webhook: String(webhook) }
   return {
-    path: String(options['path'] ?? '*'),
+    ...meets,
     ...(times === undefined ? {} : { times }),
     ...(delay === undefined ? {} : { delayMs: Math.round(delay * 1000) }),
     ...(status === undefined ? {} : { status: status as FaultStatus }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
     ...(options['drop'] ? { drop: true } : {}),
+    ...(options['lose'] ? { lose: true } : {}),
+    ...(options['twice'] ? { twice: true } : {}),
   }
 }
 

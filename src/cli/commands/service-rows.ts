@@ -304,21 +304,30 @@ export const serviceCommands: readonly CommandRow[] = [
   },
   {
     name: 'fault add',
-    summary: 'let requests to the service on this machine be late, be refused, or stay without an answer',
+    summary: 'let requests to the service on this machine fail or be late, and its webhooks be lost, doubled or late',
     options: [
       { flags: '--path <pattern>', meaning: 'paths it meets; `*` stands for any characters (default: all)' },
-      { flags: '--times <count>', meaning: 'how many requests it meets (default: all until it is cleared)' },
+      {
+        flags: '--webhook <pattern>',
+        meaning: 'types of events it meets, instead of requests; `*` for any characters',
+      },
+      { flags: '--times <count>', meaning: 'how many it meets (default: all until it is cleared)' },
       { flags: '--status <status>', meaning: 'refuse with 429, 500 or 503; the request changes nothing' },
       { flags: '--retry-after <seconds>', meaning: 'when the refusal says to try again' },
       { flags: '--drop', meaning: 'carry the request out and close the connection instead of answering' },
       { flags: '--delay <seconds>', meaning: 'wait before anything else: late votes make a slow quorum' },
+      { flags: '--lose', meaning: 'take the webhook for delivered without sending it' },
+      { flags: '--twice', meaning: 'send the webhook two times, by the same event id' },
       serviceFolder,
     ],
     example: "quorate fault add --path '/public/v1/submit/*' --times 3 --status 429 --retry-after 1",
     help: {
       description:
         'They meet requests to the service and to the authentication proxy beside it; one that runs by `quorate proxy` meets those of the service alone. Faults stay over restarts, until they are used up or cleared. Only the owner of the data folder can ask for them.',
-      examples: [["quorate fault add --path '/public/v1/submit/*' --drop", 'do the work and answer nothing']],
+      examples: [
+        ["quorate fault add --path '/public/v1/submit/*' --drop", 'do the work and answer nothing'],
+        ['quorate fault add --webhook ACTIVITY_UPDATES --times 1 --lose', 'one that never comes'],
+      ],
       seeAlso: ['fault list', 'fault clear', 'clock'],
     },
     load: async () => (await import('./fault.ts')).addFault,

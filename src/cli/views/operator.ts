@@ -16,16 +16,37 @@ export function renderAhead(ms: number): string {
 }
 
 /** `1  /public/v1/submit/*  3 times: refused with 429, Retry-After 1`. */
-export const renderFault = view(({ id, path, times, delayMs, status, retryAfter, drop }: Fault): string => {
-  const what = [
-    ...(delayMs === undefined ? [] : [`waits ${delayMs / 1000} s`]),
-    ...(status === undefined ? [] : [`refused with ${status}`]),
-    ...(retryAfter === undefined ? [] : [`Retry-After ${retryAfter}`]),
-    ...(drop ? ['carried out, the answer dropped'] : []),
-  ]
+export const renderFault = view((fault: Fault): string => {
+  const { id, times } = fault
   const often = times === undefined ? 'every time' : times === 1 ? 'once' : `${times} times`
-  return `${id}  ${path}  ${often}: ${what.join(', ')}\n`
+  const [meets, what] = 'webhook' in fault ? webhookFault(fault) : requestFault(fault)
+  return `${id}  ${meets}  ${often}: ${what.join(', ')}\n`
 })
+
+type Of<Kind extends string> = Extract<Fault, { readonly [Name in Kind]: string }>
+
+function requestFault({ path, delayMs, status, retryAfter, drop }: Of<'path'>): readonly [string, readonly string[]] {
+  return [
+    path,
+    [
+      ...(delayMs === undefined ? [] : [`waits ${delayMs / 1000} s`]),
+      ...(status === undefined ? [] : [`refused with ${status}`]),
+      ...(retryAfter === undefined ? [] : [`Retry-After ${retryAfter}`]),
+      ...(drop ? ['carried out, the answer dropped'] : []),
+    ],
+  ]
+}
+
+function webhookFault({ webhook, delayMs, lose, twice }: Of<'webhook'>): readonly [string, readonly string[]] {
+  return [
+    `webhook ${webhook}`,
+    [
+      ...(delayMs === undefined ? [] : [`comes ${delayMs / 1000} s late`]),
+      ...(lose ? ['is lost'] : []),
+      ...(twice ? ['comes twice'] : []),
+    ],
+  ]
+}
 
 /** What an operator left in force, said when a service comes up; nothing when it is as it should be. */
 export const renderInForce = view(

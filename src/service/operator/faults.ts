@@ -8,8 +8,25 @@ export const FAULT_STATUSES = {
 } as const satisfies Record<number, () => ApiError>
 export type FaultStatus = keyof typeof FAULT_STATUSES
 
+/** A fault, before it has an id. */
+export type NewFault = RequestFault | WebhookFault
+
+/** A fault for the webhooks that match it: they are lost, come twice, or come late. A retry meets none. */
+export interface WebhookFault {
+  /** Of the event types it meets; `*` stands for any characters. */
+  readonly webhook: string
+  /** How many webhooks it meets. @default every one until it is cleared */
+  readonly times?: number
+  /** Counts as delivered, and is not. */
+  readonly lose?: boolean
+  /** Is delivered two times, by the same event id. */
+  readonly twice?: boolean
+  /** How long it waits before its first attempt, by the service's clock; what comes after it does not wait. */
+  readonly delayMs?: number
+}
+
 /** A fault for the requests that match it: they wait, are refused, or are carried out and never answered. */
-export interface NewFault {
+export interface RequestFault {
   /** Of the requests it meets; `*` stands for any characters. */
   readonly path: string
   /** How many requests it meets. @default every one until it is cleared */
@@ -25,9 +42,7 @@ export interface NewFault {
 }
 
 /** A fault in force. `times` counts down. */
-export interface Fault extends NewFault {
-  readonly id: number
-}
+export type Fault = NewFault & { readonly id: number }
 
 /** The list of faults in force, in the order in which they were asked for. */
 export interface Faults {
@@ -36,7 +51,9 @@ export interface Faults {
   /** Ends one, or all of them. False when there is none of this id. */
   clear(id?: number): boolean
   /** The first that meets a request to this path, which counts as one of its times. */
-  take(path: string): Fault | undefined
+  take(path: string): (RequestFault & { readonly id: number }) | undefined
+  /** The first that meets a webhook of this type, likewise. */
+  takeForWebhook(eventType: string): (WebhookFault & { readonly id: number }) | undefined
 }
 
 /** Creates the list; `changed` is told after every change. */
@@ -59,13 +76,17 @@ export function createFaults(initial: readonly Fault[], changed: () => void): Fa
       put(left)
       return found
     },
-    take(path) {
-      const taken = faults.find((fault) => matches(fault.path, path))
-      if (taken?.times === undefined) return taken
-      const rest = taken.times > 1 ? [{ ...taken, times: taken.times - 1 }] : []
-      put(faults.flatMap((fault) => (fault === taken ? rest : [fault])))
-      return taken
-    },
+    take: (path) => count(faults.find((fault) => 'path' in fault && matches(fault.path, path))),
+    takeForWebhook: (eventType) =>
+      count(faults.find((fault) => 'webhook' in fault && matches(fault.webhook, eventType))),
+  }
+
+  /** The list has it, so that it is of the sort that was looked for. */
+  function count<Taken extends Fault>(taken: Fault | undefined): Taken | undefined {
+    if (taken?.times === undefined) return taken as Taken | undefined
+    const rest = taken.times > 1 ? [{ ...taken, times: taken.times - 1 }] : []
+    put(faults.flatMap((fault) => (fault === taken ? rest : [fault])))
+    return taken as Taken
   }
 }
 

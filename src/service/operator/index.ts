@@ -1,6 +1,13 @@
 /** Operator: what the operator of a running service may ask it, over a socket of its data folder. */
 
 export type { SeenDeliveries, SeenDelivery, WebhookDesk, WebhookRequest } from './desk.ts'
-export { FAULT_STATUSES, type Fault, type FaultStatus, type Faults, type NewFault } from './faults.ts'
+export {
+  FAULT_STATUSES,
+  type Fault,
+  type FaultStatus,
+  type Faults,
+  type NewFault,
+  type WebhookFault,
+} from './faults.ts'
 export { createOperator, type Operator, type OperatorRequest, type OperatorState, warnOfKept } from './operator.ts'
 export { askAboutWebhooks, askOperator, listenForOperator } from './socket.ts'

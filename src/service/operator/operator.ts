@@ -2,7 +2,16 @@ import { rmSync } from 'node:fs'
 import { readPrivate, writePrivate } from '../../local/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
-import { createFaults, FAULT_STATUSES, type Fault, type Faults, matches, type NewFault } from './faults.ts'
+import {
+  createFaults,
+  FAULT_STATUSES,
+  type Fault,
+  type Faults,
+  matches,
+  type NewFault,
+  type RequestFault,
+  type WebhookFault,
+} from './faults.ts'
 
 /** Requests of an operator to a running service. Every request is answered with the state after it. */
 export type OperatorRequest =
@@ -46,6 +55,8 @@ export function createOperator(options: {
   readonly clock: () => number
   readonly file: string
   readonly paths: readonly string[]
+  /** Types of events, likewise. */
+  readonly events: readonly string[]
 }): Operator {
   const { file } = options
   let { aheadMs, faults: initial } = readKept(file)
@@ -76,7 +87,7 @@ export function createOperator(options: {
           moveTo(0)
           break
         case 'add-fault':
-          faults.add(checkFault(request.fault, options.paths))
+          faults.add(checkFault(request.fault, options))
           break
         case 'clear-faults':
           if (!faults.clear(request.id))
@@ -115,14 +126,38 @@ function checkMove(ms: number, now: number): void {
   throw invalid('expected to move the clock forward, to a time before the year 10000', 'give a time such as +25h')
 }
 
-function checkFault(fault: NewFault, paths: readonly string[]): NewFault {
-  const { path, times, delayMs, status, retryAfter, drop } = fault
-  const wholes = { times, delayMs, retryAfter }
+function checkFault(
+  fault: NewFault,
+  { paths, events }: { readonly paths: readonly string[]; readonly events: readonly string[] },
+): NewFault {
+  return 'webhook' in fault ? checkWebhookFault(fault, events) : checkRequestFault(fault, paths)
+}
+
+function checkWebhookFault(fault: WebhookFault, events: readonly string[]): WebhookFault {
+  const { webhook, times, lose, twice, delayMs } = fault
+  checkWholes({ times, delayMs })
+  if ([lose, twice, delayMs].filter(Boolean).length !== 1) {
+    throw invalid('a webhook is lost, comes twice, or comes late: one of them', 'give --lose, --twice or --delay')
+  }
+  const other = Object.keys(fault).find((name) => !['webhook', 'times', 'lose', 'twice', 'delayMs'].includes(name))
+  if (other !== undefined) throw invalid(`\`${other}\` is of faults of requests, not of webhooks`)
+  if (!events.some((one) => matches(webhook, one))) {
+    throw invalid(`no event is \`${webhook}\``, `give one of ${events.join(', ')}, or \`*\` for any`)
+  }
+  return fault
+}
+
+function checkWholes(wholes: Readonly<Record<string, number | undefined>>): void {
   for (const [name, value] of Object.entries(wholes)) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
       throw invalid(`expected \`${name}\` to be a whole number above 0, got \`${value}\``)
     }
   }
+}
+
+function checkRequestFault(fault: RequestFault, paths: readonly string[]): RequestFault {
+  const { path, times, delayMs, status, retryAfter, drop } = fault
+  checkWholes({ times, delayMs, retryAfter })
   if (status !== undefined && !(status in FAULT_STATUSES)) {
     throw invalid(`expected the status to be one of ${Object.keys(FAULT_STATUSES).join(', ')}, got \`${status}\``)
   }

@@ -7,8 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
 import { startLoop } from '../loop.ts'
+import type { Faults } from '../operator/index.ts'
 import {
   type DueDelivery,
+  delayWebhookDelivery,
   deleteWebhookDelivery,
   insertWebhookFailure,
   listDeliveryFronts,
@@ -38,6 +40,8 @@ export interface OutboxTools extends AttemptTools {
   readonly logger: Logger
   /** Whether subscriptions choose by their filters. */
   readonly appliesFilters: boolean
+  /** What an operator has asked for. */
+  readonly faults?: Pick<Faults, 'takeForWebhook'> | undefined
 }
 
 /** The log line of an attempt. */
@@ -119,6 +123,9 @@ export function createOutbox(tools: OutboxTools): Outbox {
 
   async function deliver(delivery: DueDelivery): Promise<void> {
     const begun = performance.now()
+    const fault = await meetFault(delivery)
+    if (fault === 'met') return
+    if (fault === 'twice') await attemptDelivery(tools, delivery, closing.signal)
     const isExpired = clock() - delivery.created_at > MOST_AGE_MS
     const result = isExpired ? EXPIRED : await attemptDelivery(tools, delivery, closing.signal)
     if (result.kind === 'failed' && closing.signal.aborted) return
@@ -131,6 +138,33 @@ export function createOutbox(tools: OutboxTools): Outbox {
       attempts: delivery.attempts + (isExpired ? 0 : 1),
       ms: Math.round(performance.now() - begun),
     })
+  }
+
+  /** A fault meets the first attempt alone, and not once more after it has made that late. */
+  async function meetFault({
+    event_id,
+    event_type,
+    attempts,
+    next_attempt_at,
+    created_at,
+  }: DueDelivery): Promise<'none' | 'met' | 'twice'> {
+    if (attempts > 0 || next_attempt_at !== created_at) return 'none'
+    const fault = tools.faults?.takeForWebhook(event_type)
+    if (!fault) return 'none'
+    const { lose, twice, delayMs } = fault
+    logger.warn('a fault that the operator asked for', {
+      eventId: event_id,
+      eventType: event_type,
+      lose,
+      twice,
+      delayMs,
+    })
+    if (twice) return 'twice'
+    await database.write(async (tx) => {
+      if (delayMs === undefined) await deleteWebhookDelivery(tx, event_id)
+      else await delayWebhookDelivery(tx, event_id, clock() + delayMs)
+    })
+    return 'met'
   }
 
   async function note(delivery: DueDelivery, result: AttemptResult, said: Said): Promise<void> {

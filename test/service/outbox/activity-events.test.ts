@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { askOperator, type OperatorRequest, type WebhookFault } from '../../../src/service/operator/index.ts'
 import { passesFilter } from '../../../src/service/outbox/filters.ts'
 import { addTenants, complete, fresh, type Tenant } from '../handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../harness.ts'
@@ -118,6 +119,45 @@ describe('the feature webhook', () => {
     await complete(client, 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', { name: set.name }, organizationId)
     expect(waits()).toBe(0)
     reply = () => 200
+  })
+})
+
+describe('faults of webhooks', () => {
+  test('a webhook that an operator wants lost, doubled or late is that, as often as was asked for, and no retry is', async () => {
+    const faulty = await startTestService({ allowedWebhookHosts: [receiver.host], operator: true })
+    onTestFinished(() => faulty.close())
+    const operate = (request: OperatorRequest) => askOperator(faulty.dataDir, request)
+    const add = (fault: Omit<WebhookFault, 'webhook'>) =>
+      operate({ kind: 'add-fault', fault: { webhook: 'ACTIVITY_*', times: 1, ...fault } })
+    const make = (name: string) => faulty.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', tag(name))
+    await subscribe(faulty.root, `${receiver.url}/faulty`, { eventType: ACTIVITY })
+    // The first is the subscription's own.
+    await receiver.until(() => at('/faulty').length === 1)
+    await add({ lose: true })
+    await make('lost')
+    await vi.waitUntil(async () => (await operate({ kind: 'state' })).faults.length === 0)
+    await add({ delayMs: 3_600_000 })
+    await make('late')
+    await vi.waitUntil(async () => (await operate({ kind: 'state' })).faults.length === 0)
+    await add({ twice: true })
+    await make('doubled')
+    await make('usual')
+    const names = () =>
+      at('/faulty')
+        .slice(1)
+        .map(({ body }) => Object(body['intent'])['createUserTagIntent'].userTagName as string)
+    await receiver.until(() => names().length >= 3)
+    expect(names().toSorted()).toEqual(['doubled', 'doubled', 'usual'])
+    const ids = at('/faulty')
+      .slice(1)
+      .map(({ eventId }) => eventId)
+    expect(new Set(ids).size).toBe(2)
+    await operate({ kind: 'move-clock', ms: 3_600_000 })
+    await receiver.until(() => names().length >= 4)
+    expect(names().at(-1)).toBe('late')
+    await expect(add({})).rejects.toThrow('a webhook is lost, comes twice, or comes late: one of them')
+    const unknown = operate({ kind: 'add-fault', fault: { webhook: 'NOTHING', lose: true } })
+    await expect(unknown).rejects.toThrow('no event is `NOTHING`')
   })
 })
 

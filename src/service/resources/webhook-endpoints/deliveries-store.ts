@@ -156,6 +156,15 @@ export async function postponeWebhookDelivery(
   await tx.updateTable('webhook_deliveries').set(change).where('event_id', '=', event_id).execute()
 }
 
+/** Puts off a first attempt, and lets those about the same thing that come after it go before. */
+export async function delayWebhookDelivery(tx: Transaction, eventId: string, until: number): Promise<void> {
+  await tx
+    .updateTable('webhook_deliveries')
+    .set({ next_attempt_at: until, subject: null })
+    .where('event_id', '=', eventId)
+    .execute()
+}
+
 /** Deletes a delivery that succeeded or was given up. Says whether it was still there. */
 export async function deleteWebhookDelivery(tx: Transaction, eventId: string): Promise<boolean> {
   return (await remove(tx, { eventId })).length > 0
