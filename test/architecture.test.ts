@@ -161,6 +161,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   login: ['engine', 'store', 'resources/table', 'keys', 'readings'],
   oauth: ['readings', 'store', 'resources/table', 'keys', 'oidc', 'verification', 'engine', 'login'],
   outbox: ['error', 'operator', 'engine', 'store', 'resources/table', 'keys', 'network', 'loop'],
+  balances: ['outbox', 'chains', 'nodes', 'store', 'resources/table', 'loop'],
   sends: ['signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
   history: ['sends', 'chains', 'nodes', 'store', 'resources/table'],
   resources: [

@@ -5,6 +5,7 @@ import { ensurePrivateFolder, explainSystemError } from '../local/index.ts'
 import { createDecoder, type JsonObject, proxyEndpoints } from '../protocol/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import { WEBHOOK_EVENTS } from '../webhook/index.ts'
+import { createBalanceWatcher } from './balances/index.ts'
 import { createChains } from './chains/index.ts'
 import { createEngine } from './engine/index.ts'
 import {
@@ -111,7 +112,7 @@ async function openFolder(settings: Settings): Promise<Service> {
     }
     const installation = { database, givenKey, names: settings, createTools, createKey: randomBytes }
     const tools = await database.alone(() => (settings.database ? beginOrJoin(dataDir, installation) : begin()))
-    const leases = await createLeases(database, ['deliveries', 'messages', 'sends'], {
+    const leases = await createLeases(database, ['deliveries', 'messages', 'sends', 'balances'], {
       id: newUuid(randomBytes),
       onFault: (error) => logger.error('what this process does for all may go to another', { reason: String(error) }),
     })
@@ -145,6 +146,8 @@ async function openFolder(settings: Settings): Promise<Service> {
     closers.push(() => outbox.close())
     const sender = createSender({ ...tools, lease: leases.of.sends, outbox }, chains.all)
     closers.push(() => sender.close())
+    const balances = createBalanceWatcher({ ...tools, lease: leases.of.balances, outbox }, chains.all)
+    closers.push(() => balances.close())
     const messages = readMessageRules(settings.messages)
     const transports = createTransports(settings.messages, { dataDir, resolveHost })
     const messenger = createMessenger({ ...tools, lease: leases.of.messages, transports })

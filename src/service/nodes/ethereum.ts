@@ -1,6 +1,7 @@
 /** The questions to an Ethereum node, in numbers; blocks are `latest`, `pending` or numbers. */
 import type { Authorization } from '../../chain/index.ts'
 import { isHex } from '../../encoding/index.ts'
+import { type EthereumBlock, type EthereumLog, readLogs, readWholeBlock } from './ethereum-block.ts'
 import { type ChainNode, NodeRefusal, NodeUnreadable } from './node.ts'
 
 /** Fees of EIP-1559 in wei a unit of gas. */
@@ -177,6 +178,15 @@ export function createEthereumNode(node: ChainNode) {
         from: from.toLowerCase(),
         nonce: BigInt(nonce),
       }))
+    },
+    /** A block with what its transactions transfer; undefined for one that the node does not have. */
+    async wholeBlock(number: bigint): Promise<EthereumBlock | undefined> {
+      return readWholeBlock(await node.request('eth_getBlockByNumber', [hexQuantity(number), true]), number)
+    },
+    /** The events with a first topic that some contracts have logged in a block. */
+    async logsOf(blockHash: string, contracts: readonly string[], topic: string): Promise<readonly EthereumLog[]> {
+      const filter = { blockHash, address: contracts, topics: [topic] }
+      return readLogs(await node.request('eth_getLogs', [filter]), blockHash)
     },
     /** The receipt of a transaction that is in a block. One of another transaction is no answer. */
     async receipt(hash: string): Promise<Receipt | undefined> {

@@ -13,6 +13,7 @@ export {
   raiseFees,
   toRpcCall,
 } from './ethereum.ts'
+export type { EthereumBlock } from './ethereum-block.ts'
 export {
   EXECUTION_LASTS_S,
   executionDomain,

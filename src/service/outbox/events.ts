@@ -5,14 +5,17 @@ import { insertWebhookDelivery } from '../resources/webhook-endpoints/deliveries
 import { listFollowers } from '../resources/webhook-endpoints/store.ts'
 import type { Transaction } from '../store/index.ts'
 import { produceActivity } from './activity.ts'
+import { produceConfirmed, produceFinalized } from './balance.ts'
 import { passesFilter } from './filters.ts'
 import { produceSendStatus } from './send-status.ts'
 
-/** The events that this service tells of. An event without a producer may be subscribed to, and never comes. */
+/** The events that this service tells of. */
 export const PRODUCERS = {
   ACTIVITY_UPDATES: produceActivity,
+  BALANCE_CONFIRMED_UPDATES: produceConfirmed,
+  BALANCE_FINALIZED_UPDATES: produceFinalized,
   SEND_TRANSACTION_STATUS_UPDATES: produceSendStatus,
-} as const satisfies Partial<Record<WebhookEventType, unknown>>
+} as const satisfies Record<WebhookEventType, unknown>
 export type ProducedEvent = keyof typeof PRODUCERS
 
 /** What has changed, by the event that tells of it. */

@@ -5,6 +5,7 @@ import { allowedOrigins } from './migrations/allowed-origins.ts'
 import { answers } from './migrations/answers.ts'
 import { appProofs } from './migrations/app-proofs.ts'
 import { authProxies } from './migrations/auth-proxies.ts'
+import { balanceChanges } from './migrations/balance-changes.ts'
 import { billing } from './migrations/billing.ts'
 import { denials } from './migrations/denials.ts'
 import { deniedVotes } from './migrations/denied-votes.ts'
@@ -182,6 +183,7 @@ export const MIGRATIONS: readonly Migration[] = [
   tvc,
   finalityOfSends,
   reasonsOfDeliveries,
+  balanceChanges,
 ]
 
 /**
@@ -233,6 +235,7 @@ const CONTENTS = [
   'private_keys',
   'secrets',
   'smart_contract_interfaces',
+  'balance_changes',
   'webhook_deliveries',
   'webhook_failures',
   'webhook_endpoints',

@@ -1,0 +1,180 @@
+import { namespaceOf } from '../../chain/index.ts'
+import type { Logger } from '../../telemetry/index.ts'
+import { type Chain, isFinal } from '../chains/index.ts'
+import { startLoop } from '../loop.ts'
+import { createEthereumNode, type EthereumBlock, NodeRefusal, NodeUnreachable, otherChain } from '../nodes/index.ts'
+import type { Outbox } from '../outbox/index.ts'
+import {
+  findFirstFollowerOfBalances,
+  findOwners,
+  forgetBlocksAbove,
+  insertBalanceChange,
+  insertWatchedBlock,
+  listWatchedBlocks,
+  takeBalanceChanges,
+  type WatchedBlockRow,
+} from '../resources/balances/store.ts'
+import type { Lease } from '../store/index.ts'
+import { changesOf, readTransfers } from './ethereum-changes.ts'
+
+export interface BalanceWatcher {
+  /** Finishes the turn that is under way. */
+  close(): Promise<void>
+}
+
+export interface WatcherTools {
+  /** Watching is one process's at a time. */
+  readonly lease: Lease
+  readonly outbox: Pick<Outbox, 'record' | 'wake'>
+  readonly clock: () => number
+  readonly logger: Logger
+}
+
+/** Blocks that are looked through in one turn: the loop must be able to end. */
+const MOST_A_TURN = 32
+
+/** Blocks that are remembered to find where a chain has taken another way: more than any takes to be final. */
+const KEPT = 128
+
+/** How far below the newest block a first look begins at most. */
+const MOST_BACK = 64
+
+/** Where nobody wants to be told, how long until the next look for somebody. */
+const IDLE_MS = 1_000
+
+/**
+ * Starts watching the Ethereum chains among these. Each block is looked through once: what it has changed is recorded in the
+ * transaction that says so, so that nothing is lost or told twice when the process ends.
+ */
+export function createBalanceWatcher(tools: WatcherTools, chains: readonly Chain[]): BalanceWatcher {
+  const loops = chains
+    .filter(({ caip2 }) => namespaceOf(caip2) === 'eip155')
+    .map((chain) => {
+      const turn = createTurn(tools, chain)
+      const { run } = tools.lease
+      return startLoop(turn, { run, lookAgainMs: Math.max(chain.pollMs, IDLE_MS) })
+    })
+  return { close: async () => void (await Promise.all(loops.map((loop) => loop.close()))) }
+}
+
+/** One look at a chain, which says how long to wait for the next. Never throws: what is not known now is asked again. */
+function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
+  const { caip2, pollMs } = chain
+  const { lease, logger, outbox } = tools
+  const { database } = lease
+  const node = createEthereumNode(chain.node)
+  let isChecked = false
+  let said = ''
+
+  async function turn(): Promise<number> {
+    const { since, blocks } = await database.read(async (tx) => ({
+      since: await findFirstFollowerOfBalances(tx),
+      blocks: await listWatchedBlocks(tx, caip2),
+    }))
+    if (since === undefined) {
+      // What happens while nobody wants to know is nobody's news later.
+      if (blocks.length > 0) await database.write((tx) => forgetBlocksAbove(tx, caip2, -1))
+      return IDLE_MS
+    }
+    if (!isChecked) {
+      const other = otherChain(caip2, await node.chainId())
+      if (other !== undefined) throw new NodeUnreachable(other)
+      isChecked = true
+    }
+    const latest = Number(await node.blockNumber())
+    const last = blocks[0] ? await findLast(blocks, latest) : await findFirst(since, latest)
+    if (last === 'later') return pollMs
+    let { number, hash } = last
+    const end = Math.min(latest, number + MOST_A_TURN)
+    while (number < end) {
+      const block = await node.wholeBlock(BigInt(number + 1))
+      // Another way since the turn began: the next one finds out from where.
+      if (block === undefined || block.parentHash !== hash) return 0
+      await lookThrough(block)
+      ;({ number, hash } = block)
+    }
+    said = ''
+    return number < latest ? 0 : pollMs
+  }
+
+  /** The last block before the first that may have something for the first who asked. */
+  async function findFirst(since: number, latest: number): Promise<WatchedBlockRow | 'later'> {
+    let number = latest
+    let block = await node.wholeBlock(BigInt(number))
+    while (block && number > 0 && number > latest - MOST_BACK && block.timestamp >= Math.floor(since / 1_000)) {
+      number -= 1
+      block = await node.wholeBlock(BigInt(number))
+    }
+    if (!block) return 'later'
+    const first = { caip2, number: block.number, hash: block.hash }
+    await database.write((tx) => insertWatchedBlock(tx, first, KEPT))
+    return first
+  }
+
+  /** The last block that was looked through and is still part of the chain; what came after it is forgotten. */
+  async function findLast(blocks: readonly WatchedBlockRow[], latest: number): Promise<WatchedBlockRow | 'later'> {
+    // One node of several may be behind: what it does not have yet says nothing.
+    if (latest < blocks[0]!.number) return 'later'
+    for (const known of blocks) {
+      const block = await node.wholeBlock(BigInt(known.number))
+      if (block === undefined) return 'later'
+      if (block.hash !== known.hash) continue
+      if (known !== blocks[0]) {
+        logger.warn('a chain has taken another way', { caip2, from: known.number, to: blocks[0]!.number })
+        await database.write((tx) => forgetBlocksAbove(tx, caip2, known.number))
+      }
+      return known
+    }
+    const lowest = blocks.at(-1)!.number
+    logger.error('a chain has taken another way below all blocks that are remembered', { caip2, lowest })
+    await database.write((tx) => forgetBlocksAbove(tx, caip2, -1))
+    return 'later'
+  }
+
+  async function lookThrough(block: EthereumBlock): Promise<void> {
+    const transfers = await readTransfers(chain, block)
+    const addresses = new Set(transfers.flatMap(({ from, to }) => [from, to]))
+    const found = await database.read((tx) => findOwners(tx, [...addresses]))
+    const owned = Map.groupBy(found, ({ address }) => address.toLowerCase())
+    const ours = transfers.filter(({ from, to }) => owned.has(from) || owned.has(to))
+    const succeeded = new Set<string>()
+    for (const txHash of new Set(ours.map((each) => each.txHash))) {
+      const receipt = await node.receipt(txHash)
+      if (receipt?.blockHash.toLowerCase() !== block.hash) {
+        throw new NodeUnreachable(`the node has block ${block.hash} without the receipt of ${txHash}`)
+      }
+      if (receipt.succeeded) succeeded.add(txHash)
+    }
+    const counted = ours.filter(({ txHash }) => succeeded.has(txHash))
+    const changes = changesOf(caip2, block, counted, owned)
+    const isNews = await database.write(async (tx) => {
+      await insertWatchedBlock(tx, { caip2, number: block.number, hash: block.hash }, KEPT)
+      let isTold = false
+      for (const change of changes) {
+        isTold = (await outbox.record(tx, 'BALANCE_CONFIRMED_UPDATES', { ...change, at: tools.clock() })) || isTold
+        await insertBalanceChange(tx, change)
+      }
+      for (const change of await takeBalanceChanges(tx, caip2, lastFinal(block.number))) {
+        isTold = (await outbox.record(tx, 'BALANCE_FINALIZED_UPDATES', { ...change, at: tools.clock() })) || isTold
+      }
+      return isTold
+    })
+    if (isNews) outbox.wake()
+  }
+
+  /** The highest block that counts as final when this one is the newest. */
+  function lastFinal(latest: number): number {
+    let number = latest
+    while (number >= 0 && !isFinal(chain, { number: BigInt(number), latest: BigInt(latest) })) number -= 1
+    return number
+  }
+
+  return () =>
+    turn().catch((error: unknown) => {
+      isChecked = false
+      const reason = error instanceof NodeUnreachable || error instanceof NodeRefusal ? error.message : String(error)
+      if (reason !== said) logger.warn('balances wait', { caip2, reason })
+      said = reason
+      return Math.max(pollMs, IDLE_MS)
+    })
+}
