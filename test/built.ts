@@ -4,7 +4,7 @@
  * `test/readme.test.ts`, and what is loaded before the first line by `test/cli/first-line.test.ts`.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 
@@ -34,9 +34,9 @@ function builtFolder(): string {
       symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
       const script = join(root, 'src/build/build.ts')
       execFileSync(process.execPath, [script, join(folder, 'dist/bin')], { stdio: ['ignore', 'ignore', 'inherit'] })
-      writeFileSync(done, 'built')
+      say(done, 'built')
     } catch (error) {
-      writeFileSync(done, String(error))
+      say(done, String(error))
       throw error
     }
   }
@@ -54,4 +54,10 @@ function claim(folder: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Whole or not at all: the other process reads it as soon as it is there. */
+function say(file: string, text: string): void {
+  writeFileSync(`${file}.draft`, text)
+  renameSync(`${file}.draft`, file)
 }
