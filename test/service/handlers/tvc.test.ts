@@ -54,6 +54,10 @@ async function stored<Row>(read: (tx: Transaction) => Promise<Row>): Promise<Row
 const setLive = (deploymentId: string) =>
   service.root.submit('ACTIVITY_TYPE_UPDATE_TVC_APP_LIVE_DEPLOYMENT', { deploymentId })
 
+const wallet = () => ({ walletName: fresh('wallet'), path: "m/5527107'/0'/0'", operatorName: 'here' })
+const createHosted = async (overrides: object = {}) =>
+  complete(service.root, 'ACTIVITY_TYPE_CREATE_TVC_OPERATOR', { ...wallet(), ...overrides })
+
 /** An app of three who approve, two of them enough, and two who hold shares, with a deployment. */
 async function stage(overrides: object = {}) {
   const approvers = [createOperator(), createOperator(), createOperator()] as const
@@ -130,9 +134,11 @@ describe('TVC apps', () => {
   })
 
   test('TVC apps: an app goes with its deployments, and with the sets and operators that no other has', async () => {
-    const first = await stage()
+    const { operatorId: hosted } = await createHosted()
+    const held = { ...setOf([createOperator(), createOperator()], 2), existingOperatorIds: [hosted] }
+    const first = await stage({ shareSetParams: held })
     const kept = { manifestSetId: first.manifestSetId, manifestSetParams: undefined }
-    const [reused] = first.shareSetOperatorIds
+    const [reused, gone] = first.shareSetOperatorIds
     const shareSetParams = { ...setOf([createOperator()], 2), existingOperatorIds: [reused!] }
     const second = await makeTvcDeployment(service.root, newApp({ ...kept, shareSetParams }))
     expect(second.manifestSetOperatorIds).toEqual(first.manifestSetOperatorIds)
@@ -148,6 +154,10 @@ describe('TVC apps', () => {
     expect(await refusalOf(again({ shareSetParams: undefined, shareSetId: first.shareSetId }))).toEqual(
       missing(`operator set of \`shareSetId\` not found: ${first.shareSetId}`),
     )
+    const withOperator = (id: string) =>
+      again({ shareSetParams: { ...setOf([createOperator()], 2), existingOperatorIds: [id] } })
+    expect(await refusalOf(withOperator(gone!))).toEqual(missing(`TVC operator not found: ${gone}`))
+    await withOperator(hosted)
     await again(kept)
     expect((await appOf(second.appId)).shareSet.operators.map(({ id }) => id)).toContain(reused)
   })
@@ -263,10 +273,6 @@ describe('TVC apps', () => {
 })
 
 describe('TVC operators and quorum keys', () => {
-  const wallet = () => ({ walletName: fresh('wallet'), path: "m/5527107'/0'/0'", operatorName: 'here' })
-  const createHosted = async (overrides: object = {}) =>
-    complete(service.root, 'ACTIVITY_TYPE_CREATE_TVC_OPERATOR', { ...wallet(), ...overrides })
-
   test('TVC operators: one whose keys are here signs manifests by its wallet', async () => {
     const one = await createHosted()
     expect(one.encryptPublicKey).toMatch(/^04[0-9a-f]{128}$/)

@@ -127,6 +127,14 @@ export async function deleteTvcOperatorSets(
     .where('organization_id', '=', organizationId)
     .where('id', 'in', operatorIds)
     .where('hosted', '=', 0)
-    .where('id', 'not in', (query) => query.selectFrom('tvc_operator_set_members').select('operator_id'))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('tvc_operator_set_members as others')
+            .select('others.set_id')
+            .whereRef('others.operator_id', '=', 'tvc_operators.id'),
+        ),
+      ),
+    )
     .execute()
 }

@@ -59,6 +59,7 @@ export async function findQuorumKeyShare(
     .innerJoin('tvc_quorum_keys as keys', 'keys.id', 'shares.quorum_key_id')
     .select('shares.encrypted_share')
     .where('shares.organization_id', '=', organizationId)
+    .where('keys.organization_id', '=', organizationId)
     .where('keys.public_key', '=', publicKey)
     .where('shares.encrypt_public_key', '=', encryptKey)
     .executeTakeFirst()
