@@ -16,6 +16,7 @@ import { dieAt, FAIL_KINDS } from '../reliability/fail-points.ts'
 import { line } from '../reliability/figures.ts'
 import { killLogins } from '../reliability/login-kills.ts'
 import { loseAnswers } from '../reliability/lost-answers.ts'
+import { payUnderFaults } from '../reliability/payments.ts'
 import { killOnPostgres } from '../reliability/postgres-kills.ts'
 import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
@@ -86,6 +87,12 @@ const parts: Readonly<Record<string, Part>> = {
     what: 'sends of a batch, by 8 workers of which two are killed, to a node that loses answers and is killed twice',
     count: 500,
     run: sendManyTimes,
+  },
+  payments: {
+    what: 'payments to a node that fails in every way, whose blocks are taken back, by a service that is started again',
+    count: 2_000,
+    run: async (count, seed) =>
+      demand(await payUnderFaults({ count, seed }), { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0 }),
   },
   webhooks: {
     what: 'events that endpoints are told of by a service that is killed, while three attempts in ten fail',

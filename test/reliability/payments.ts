@@ -1,0 +1,218 @@
+/**
+ * Payments to nodes that fail in every way at once, by a seeded schedule: answers are dropped, late, stale, of another hash, or
+ * say no after the deed; blocks are taken back; the service is started again. Judged by all blocks of the chain, read from the
+ * node itself by nothing of the service's: each is paid once, told as it is, and for no more than the ceiling.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { FAULTS, type FaultNode, startFaultNode } from '../faults/fault-node.ts'
+import { complete } from '../service/handlers/steps.ts'
+import { startTestService, type TestService } from '../service/harness.ts'
+import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+
+const SENDERS = 4
+const CONFIRMATIONS = 5
+/** Of a hundred questions so many are answered wrongly, or not at all. */
+const FAULTY = 30
+const BLOCK_MS = 120
+/** The last blocks that a reorganisation takes back. */
+const MOST_TAKEN_BACK = 2
+/** Four times two gwei for the tip of empty blocks, and eight times a base fee that begins at one gwei. */
+const CEILING = 16_000_000_000n
+
+export interface Payments {
+  readonly payments: number
+  readonly faults: number
+  readonly kinds: number
+  readonly reorganised: number
+  readonly restarts: number
+  /** Payments that no block has, that more than one has, and of another amount. */
+  readonly unpaid: number
+  readonly twice: number
+  readonly wrong: number
+  /** Payments that are told otherwise than the blocks have them. */
+  readonly mistold: number
+  /** Payments that cost more than the ceiling allows. */
+  readonly dear: number
+}
+
+interface Order {
+  readonly id: string
+  readonly to: string
+  readonly value: bigint
+}
+
+export async function payUnderFaults({ count, seed }: { count: number; seed: number }): Promise<Payments> {
+  const draw = drawing(seed)
+  const anvil = await startAnvil({ mining: 'on-request' })
+  const node = await startFaultNode(anvil.url)
+  const chain = { url: node.url, pollMs: 40, confirmations: CONFIRMATIONS }
+  const service = await startTestService({ chains: { [SEPOLIA]: chain } })
+  const mining = startMining(anvil, draw)
+  try {
+    const senders = await makeSenders(service, anvil)
+    const counts = new Map<string, number>()
+    const kinds = Object.entries(FAULTS)
+    node.fault = ({ method }) => {
+      if (draw(100) >= FAULTY) return undefined
+      const [kind, { make }] = pick(
+        kinds.filter(([, { of }]) => of.test(method)),
+        draw,
+      )
+      counts.set(kind, (counts.get(kind) ?? 0) + 1)
+      return make(draw(1_000))
+    }
+    const orders: Order[] = []
+    const restarts = Math.max(1, Math.floor(count / 50))
+    for (let index = 0; index < count; index++) {
+      orders.push(await pay(service, { from: senders[index % SENDERS]!, index }))
+      await mining.perhapsTakeBack()
+      if (index % Math.ceil(count / (restarts + 1)) === 0 && index > 0) await service.restart()
+    }
+    await settle(service, { node, anvil, orders })
+    await mining.stop()
+    const verdict = await judge(service, anvil, orders)
+    const faults = [...counts.values()].reduce((sum, each) => sum + each, 0)
+    return { payments: count, faults, kinds: counts.size, reorganised: mining.takenBack, restarts, ...verdict }
+  } finally {
+    await mining.stop()
+    await service.close()
+    await node.close()
+    await anvil.kill()
+  }
+}
+
+type Draw = (below: number) => number
+
+/** Numbers that are the same for the same seed. */
+function drawing(seed: number): Draw {
+  let state = seed >>> 0 || 1
+  return (below) => {
+    // xorshift32 (Marsaglia, 2003)
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    state >>>= 0
+    return state % below
+  }
+}
+
+function pick<Item>(items: readonly Item[], draw: Draw): Item {
+  return items[draw(items.length)]!
+}
+
+/** Blocks come by themselves; now and then the last ones are taken back, and others come in their place. */
+function startMining(anvil: Anvil, draw: Draw) {
+  let isOver = false
+  let isBusy = Promise.resolve<unknown>(undefined)
+  const inTurn = (work: () => Promise<unknown>) => {
+    isBusy = isBusy.then(work)
+    return isBusy
+  }
+  const running = (async () => {
+    while (!isOver) {
+      await inTurn(() => anvil.rpc('evm_mine'))
+      await pause(BLOCK_MS)
+    }
+  })()
+  const mining = {
+    takenBack: 0,
+    async perhapsTakeBack() {
+      if (draw(12) !== 0) return
+      await inTurn(() => anvil.rpc('anvil_reorg', 1 + draw(MOST_TAKEN_BACK), []))
+      mining.takenBack++
+    },
+    async stop() {
+      isOver = true
+      await running
+    },
+  }
+  return mining
+}
+
+async function makeSenders(service: TestService, anvil: Anvil): Promise<readonly string[]> {
+  const senders = []
+  for (let index = 0; index < SENDERS; index++) {
+    const { address } = (await makeWallet(service.root, ETHEREUM)).accounts[0]!
+    await anvil.fund(address, 100)
+    senders.push(address)
+  }
+  await anvil.rpc('anvil_mine', '0x8')
+  return senders
+}
+
+/** A receiver and an amount of its own for each, by which a block tells it. A submit that had no node was not accepted. */
+async function pay(service: TestService, { from, index }: { from: string; index: number }): Promise<Order> {
+  const to = `0x${(0xba5e0000 + index).toString(16).padStart(40, '0')}`
+  const value = BigInt(1_000 + index)
+  for (;;) {
+    const intent = { from, caip2: SEPOLIA, to, value: value.toString() }
+    const made = await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent).catch(() => undefined)
+    if (made !== undefined) return { id: made.sendTransactionStatusId, to, value }
+  }
+}
+
+interface Ending {
+  readonly node: FaultNode
+  readonly anvil: Anvil
+  readonly orders: readonly Order[]
+}
+
+/** Faults go on until most are told of; then the truth is said until nothing changes any more. */
+async function settle(service: TestService, { node, anvil, orders }: Ending): Promise<void> {
+  await untilTold(service, orders.slice(0, Math.ceil(orders.length * 0.8)))
+  node.fault = () => undefined
+  for (let settled = 0; settled < 2; settled++) {
+    await untilTold(service, orders)
+    const from = Number(await anvil.rpc<string>('eth_blockNumber'))
+    while (Number(await anvil.rpc<string>('eth_blockNumber')) < from + CONFIRMATIONS + 3) await pause(50)
+  }
+}
+
+async function untilTold(service: TestService, orders: readonly Order[]): Promise<void> {
+  for (const { id } of orders)
+    while (!['INCLUDED', 'FAILED'].includes((await stateOf(service, id)).txStatus)) await pause(30)
+}
+
+const stateOf = (service: TestService, sendTransactionStatusId: string) =>
+  service.root.query('get_send_transaction_status', { sendTransactionStatusId })
+
+interface Paid {
+  readonly hash: string
+  readonly value: bigint
+  readonly price: bigint
+}
+
+type RpcBlock = { readonly transactions: readonly Record<'hash' | 'to' | 'value', string>[] }
+
+/** What each receiver got, by all blocks of the chain. */
+async function readBlocks(anvil: Anvil): Promise<ReadonlyMap<string, readonly Paid[]>> {
+  const paid = new Map<string, Paid[]>()
+  const head = Number(await anvil.rpc<string>('eth_blockNumber'))
+  for (let number = 0; number <= head; number++) {
+    const { transactions } = await anvil.rpc<RpcBlock>('eth_getBlockByNumber', `0x${number.toString(16)}`, true)
+    for (const { hash, to, value } of transactions) {
+      const receipt = await anvil.rpc<Record<string, string>>('eth_getTransactionReceipt', hash)
+      if (receipt['status'] !== '0x1') continue
+      const one = { hash, value: BigInt(value), price: BigInt(receipt['effectiveGasPrice']!) }
+      paid.set(to, [...(paid.get(to) ?? []), one])
+    }
+  }
+  return paid
+}
+
+async function judge(service: TestService, anvil: Anvil, orders: readonly Order[]) {
+  const paid = await readBlocks(anvil)
+  const found = { unpaid: 0, twice: 0, wrong: 0, mistold: 0, dear: 0 }
+  for (const { id, to, value } of orders) {
+    const payments = paid.get(to) ?? []
+    const { txStatus, eth } = await stateOf(service, id)
+    if (payments.length === 0) found.unpaid++
+    if (payments.length > 1) found.twice++
+    if (payments.some((each) => each.value !== value)) found.wrong++
+    if (payments.some(({ price }) => price > CEILING)) found.dear++
+    if (txStatus !== 'INCLUDED' || eth?.txHash !== payments[0]?.hash) found.mistold++
+  }
+  return found
+}
