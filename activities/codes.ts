@@ -44,6 +44,22 @@ export const applyCodes = {
     solve: 'correct the cause and send under a new reference; nothing is sent again by itself',
     exit: EXIT.partial,
   },
+  'apply/transaction-waits': {
+    summary: 'a transaction waits for what its message says; nothing of it is lost',
+    solve: 'nothing: it goes on by itself as soon as it can',
+    retryable: true,
+  },
+  'apply/transaction-replaced': {
+    summary: 'another transaction of the account has taken the nonce of this one, which moved nothing and never will',
+    solve:
+      'nothing, where it was replaced or cancelled on purpose; otherwise find out what else sends from the account, then send it under a new reference',
+    exit: EXIT.partial,
+  },
+  'apply/nothing-moved': {
+    summary: 'a transfer of a token is in a block and has not reverted, and no token has moved',
+    solve: 'look at what the token’s contract does before sending under a new reference; the fee is spent',
+    exit: EXIT.partial,
+  },
   'apply/body-missing': {
     summary: 'the plan store does not have a request body that was made for this plan',
     solve: 'give all workers of this organization the same plan store',

@@ -172,9 +172,12 @@ function isNews({ progress }: RowStand, { state, approved }: ReturnType<SendRead
 }
 
 function askFlying({ client }: SendReader, flying: readonly RowStand[]): Promise<SendBatchNews['news']> {
-  return gather(flying, async ({ progress }) => {
+  return gather(flying, async ({ progress, row }) => {
     const { sendTransactionStatusId, transactionHash } = progress!
-    const transaction = await readTransactionState(client, sendTransactionStatusId!)
+    const asked = { sendTransactionStatusId: sendTransactionStatusId!, withReceipt: false }
+    const { error, ...rest } = await readTransactionState(client, row.order, asked)
+    // A row is told of an end, and of its hash: what it waits for meanwhile would stay with it.
+    const transaction = error === undefined || rest.state === 'broadcasting' ? rest : { ...rest, error }
     const isNew = transaction.state !== 'broadcasting' || transaction.transactionHash !== transactionHash
     return isNew ? { transaction } : undefined
   })

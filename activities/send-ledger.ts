@@ -66,6 +66,8 @@ interface ListedOrder {
   readonly sendId: string
   readonly order: SendOrder
   readonly stopped: boolean
+  /** Its bytes are made: they may have been sent, whatever was answered. */
+  readonly isAsked: boolean
 }
 
 /** Marks a body that is never made. */
@@ -210,8 +212,12 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
         ids.map(async (sendId): Promise<ListedOrder> => {
           const now = await nameNow(sendId)
           const order = await readOrder(now.name)
-          if (order) return { sendId, order, stopped: false }
-          return { sendId, order: (await readOrder(nameOf(sendId, now.stopped - 1)))!, stopped: true }
+          if (!order) {
+            const before = await readOrder(nameOf(sendId, now.stopped - 1))
+            return { sendId, order: before!, stopped: true, isAsked: false }
+          }
+          const { body } = await lastBody(now.name)
+          return { sendId, order, stopped: false, isAsked: body !== undefined && body !== NEVER }
         }),
       )
       return all

@@ -3,10 +3,11 @@ import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
 import { describeActivity } from './activity-state.ts'
 import { type Asked, asksFor, makeVoteBody } from './body.ts'
+import { applyCodes } from './codes.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import type { Failure } from './model.ts'
-import { readReceipt } from './receipts.ts'
+import { isTokenTransfer, readReceipt } from './receipts.ts'
 import type { OpenGate } from './send-gates.ts'
 import type { SendActivityState, SendOrder, SendProgress, TransactionState } from './send-model.ts'
 import { isStale, staleBody } from './stale.ts'
@@ -148,9 +149,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       const { order, client } = one
       const { sendTransactionStatusId } = await sends.getMade(one)
       if (sendTransactionStatusId === undefined) throw notSubmitted(order)
-      const transaction = await readTransactionState(client, sendTransactionStatusId)
-      const receipt = transaction.state === 'broadcasting' ? undefined : await readReceipt(client, order, transaction)
-      return receipt === undefined ? transaction : { ...transaction, receipt }
+      return readTransactionState(client, order, { sendTransactionStatusId, withReceipt: true })
     },
 
     async recordSend({ progress }) {
@@ -213,12 +212,28 @@ export async function openSends(
   return { client, describe }
 }
 
-/** Asks where a transaction stands. */
+/**
+ * Asks where a transaction stands. One that was to transfer a token is included when the token has moved.
+ * @param withReceipt whether the receipt is wanted, which takes another question
+ */
 export async function readTransactionState(
   client: SubmitClient,
-  sendTransactionStatusId: string,
+  order: SendOrder,
+  asked: { readonly sendTransactionStatusId: string; readonly withReceipt: boolean },
 ): Promise<TransactionState> {
-  return toTransactionState(await client.query('get_send_transaction_status', { sendTransactionStatusId }))
+  const { sendTransactionStatusId, withReceipt } = asked
+  const status = await client.query('get_send_transaction_status', { sendTransactionStatusId })
+  const transaction = toTransactionState(status)
+  if (transaction.state === 'broadcasting' || !(withReceipt || isTokenTransfer(order))) return transaction
+  const { receipt, movesNothing } = await readReceipt(client, order, transaction)
+  const ended = receipt === undefined ? transaction : { ...transaction, receipt }
+  if (transaction.state !== 'included' || !movesNothing) return ended
+  const error: Failure = {
+    code: 'apply/nothing-moved',
+    message: 'the transaction is in a block, and the token that it was to move has not moved',
+    next: applyCodes['apply/nothing-moved'].solve,
+  }
+  return { ...ended, state: 'failed', error }
 }
 
 /**
@@ -230,11 +245,21 @@ function toTransactionState(status: Wire.GetSendTransactionStatusResponse): Tran
   const transactionHash = eth?.txHash ?? solana?.signature
   const hash = transactionHash === undefined ? {} : { transactionHash }
   if (txStatus === 'INCLUDED' && error === undefined) return { state: 'included', ...hash }
-  if (txStatus !== 'FAILED' && txStatus !== 'INCLUDED') return { state: 'broadcasting', ...hash }
-  const failure: Failure = {
-    code: 'apply/transaction-failed',
-    message: error?.message ?? status.txError ?? 'the API does not say why',
-    next: SENT_ONCE,
-  }
+  if (txStatus !== 'FAILED' && txStatus !== 'INCLUDED') return { state: 'broadcasting', ...hash, ...waitOf(error) }
+  const message = error?.message ?? status.txError ?? 'the API does not say why'
+  const isReplaced = txStatus === 'FAILED' && REPLACED.test(message)
+  const failure: Failure = isReplaced
+    ? { code: 'apply/transaction-replaced', message, next: applyCodes['apply/transaction-replaced'].solve }
+    : { code: 'apply/transaction-failed', message, next: SENT_ONCE }
   return { state: 'failed', ...hash, error: failure }
 }
+
+/** What a transaction waits for that is not at its end, where the API says it. */
+function waitOf(error: Wire.TxError | undefined): Pick<TransactionState, 'error'> {
+  if (error?.message === undefined) return {}
+  const code = 'apply/transaction-waits'
+  return { error: { code, message: error.message, next: applyCodes[code].solve } }
+}
+
+/** What our service says of a send whose nonce another transaction has used (docs/protocol/sends.md#what-a-node-says). */
+const REPLACED = /^replaced by transaction 0x[0-9a-f]{64} /

@@ -4,7 +4,7 @@ import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
 import { TOKEN_ABI } from '../service/sends/token.ts'
 import { countActivities, keyFile, quorate } from './harness.ts'
-import { OTHER_CHAIN, PAYROLL, payday, TOKEN } from './payday.ts'
+import { PAYROLL, payday, TOKEN } from './payday.ts'
 
 const closers: (() => Promise<void>)[] = []
 let day: Awaited<ReturnType<typeof payday>>
@@ -41,13 +41,7 @@ test.each<
 >([
   ['one that reverts in a block', { ...tooMuchToken, gas: '100000' }, { isMined: true, reason: NO_BALANCE }],
   ['one that would revert', tooMuchToken, { isMined: false, reason: NO_BALANCE }],
-  ['one that offers too little', { 'max-fee': '1wei' }, { isMined: false, reason: /less than block base fee/i }],
   ['one without the funds', { amount: '1000eth' }, { isMined: false, reason: /insufficient funds/i }],
-  [
-    'one to a chain whose node is of another',
-    { chain: OTHER_CHAIN },
-    { isMined: false, reason: `the node that is set for ${OTHER_CHAIN} serves chain eip155:11155111` },
-  ],
 ])('send ends: %s has failed, with the reason', { timeout: 60_000 }, async (name, given, { isMined, reason }) => {
   const before = await day.paid()
   const asked = { ref: name, ...given }
@@ -57,6 +51,47 @@ test.each<
   expect(progress.error?.message).toMatch(reason)
   expect(progress.transactionHash !== undefined).toBe(isMined)
   expect(await day.paid()).toBe(before)
+})
+
+test('send ends: what may offer too little has not ended, says what it waits for, and goes on by itself', {
+  timeout: 60_000,
+}, async () => {
+  const { anvil, env, folder } = day
+  const before = await day.paid()
+  const { exit } = await day.send(['--yes', '--detach'], { ref: 'too little', 'max-fee': '1wei', amount: '3wei' })
+  expect(exit).toBe(0)
+  const list = async () => (await quorate(['sends'], { env, cwd: folder })).stdout
+  const waits =
+    /^too little .* broadcasting .* wei now, and its `maxFeePerGas` is 1: nothing is signed until it costs less$/m
+  await expect.poll(list, { timeout: 40_000, interval: 500 }).toMatch(waits)
+  expect(await day.paid()).toBe(before)
+  await anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x0')
+  await anvil.rpc('evm_mine')
+  await expect.poll(list, { timeout: 40_000, interval: 500 }).toMatch(/^too little .* included/m)
+  expect(await day.paid()).toBe(before + 3n)
+  await anvil.rpc('anvil_setNextBlockBaseFeePerGas', '0x3b9aca00')
+  await anvil.rpc('evm_mine')
+})
+
+test('send ends: a token that says that it moves and moves nothing is not included', { timeout: 60_000 }, async () => {
+  const { anvil } = day
+  // Answers whatever is asked with 6.
+  const code = await anvil.rpc<string>('eth_getCode', TOKEN, 'latest')
+  await anvil.rpc('anvil_setCode', TOKEN, '0x600660005260206000f3')
+  const { exit, stdout } = await day.send(['--yes', '--json'], {
+    ref: 'idle',
+    asset: 'usdc',
+    amount: '1',
+    chain: undefined,
+  })
+  await anvil.rpc('anvil_setCode', TOKEN, code)
+  const { progress } = JSON.parse(stdout) as Sent
+  expect({ exit, state: progress.state, message: progress.error?.message }).toEqual({
+    exit: 6,
+    state: 'failed',
+    message: 'the transaction is in a block, and the token that it was to move has not moved',
+  })
+  expect(progress.transactionHash).toMatch(/^0x/)
 })
 
 test('send ends: what can only fail is refused before it uses up its reference', { timeout: 60_000 }, async () => {

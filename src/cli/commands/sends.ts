@@ -73,11 +73,11 @@ async function nudgeSends(input: CommandInput, waiting: readonly ListedSend[]): 
 async function readListed(ledger: PlanStore['sends'], organizationId: string): Promise<readonly ListedSend[]> {
   const entered = await ledger.list(organizationId)
   return Promise.all(
-    entered.map(async ({ sendId, order, stopped }): Promise<ListedSend> => {
+    entered.map(async ({ sendId, order, stopped, isAsked }): Promise<ListedSend> => {
       const progress = stopped
         ? ({ sendId, reference: order.reference, state: 'stopped' } as const)
         : await ledger.getProgress(sendId)
-      return { sendId, order, ...(progress === undefined ? {} : { progress }) }
+      return { sendId, order, ...(progress === undefined ? (isAsked ? { isAsked } : {}) : { progress }) }
     }),
   )
 }

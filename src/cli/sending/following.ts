@@ -10,6 +10,8 @@ export interface ListedSend {
   readonly order: SendOrder
   /** @default it was ordered, and nothing is known yet */
   readonly progress?: SendProgress
+  /** Nothing is known yet, and its bytes may have been sent. */
+  readonly isAsked?: boolean
   /** It has not ended, and nobody carries it out: somebody ended it at Temporal. */
   readonly isLeft?: boolean
 }

@@ -29,6 +29,8 @@ const states = {
   stopped: { word: 'stopped', colour: 'warning' },
 } as const satisfies Record<SendProgress['state'], { readonly word: string; readonly colour: keyof Style }>
 
+const REPLACED = { word: 'replaced', colour: 'warning' } as const
+
 /** A send before it is submitted, with its forecast. */
 export const renderOrder = view(
   (
@@ -97,7 +99,7 @@ function renderLamports({ signatureLamports, atMostLamports }: LamportFee): stri
 /** One state in one line. */
 export const renderSend = view((progress: SendProgress, style: Style, now: number): string => {
   const { state, fingerprint, approved = [], since, transactionHash, receipt, error } = progress
-  const { word, colour } = states[state]
+  const { word, colour } = error?.code === 'apply/transaction-replaced' ? REPLACED : states[state]
   const waiting =
     state === 'waiting'
       ? [
@@ -133,21 +135,31 @@ export const renderNext = view(({ state, fingerprint, error }: SendProgress, sty
 /** Of a send that somebody ended at Temporal. */
 const LEFT = 'nobody carries it out now: run the same `quorate send` again, which pays it once'
 
+/** Of a send whose bytes are made, and of which no answer is known. */
+const UNANSWERED = 'unknown: it may have been submitted, and is asked about with the same bytes'
+
 /** One send of a list: its reference, its order and its state. */
 export const renderListedSend = view(
   (
     {
       order,
       progress,
+      isAsked,
       isLeft,
-    }: { readonly order: SendOrder; readonly progress?: SendProgress; readonly isLeft?: boolean },
+    }: {
+      readonly order: SendOrder
+      readonly progress?: SendProgress
+      readonly isAsked?: boolean
+      readonly isLeft?: boolean
+    },
     style: Style,
     now: number,
   ): string => {
     const { reference, amount, from, to } = order
     const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
     const left = isLeft ? `  ${style.warning(LEFT)}\n` : ''
-    return `${what}  ${progress === undefined ? 'not begun\n' : renderSend(progress, style, now)}${left}`
+    const untold = isAsked ? UNANSWERED : 'not begun'
+    return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now)}${left}`
   },
 )
 
@@ -159,8 +171,10 @@ export function toSendJson({
   factors,
   sendId,
   progress,
+  isAsked,
   isLeft,
 }: {
+  readonly isAsked?: boolean
   readonly isLeft?: boolean
   readonly order: SendOrder
   readonly description?: SendDescription
@@ -186,6 +200,7 @@ export function toSendJson({
           },
         }),
     ...(progress === undefined ? {} : { progress }),
+    ...(isAsked ? { isAsked } : {}),
     ...(isLeft ? { isLeft } : {}),
   }
 }

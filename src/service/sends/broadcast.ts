@@ -14,7 +14,7 @@ import {
 } from '../resources/sends/store.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
-import { type ChainFamily, changeSend, type Handover } from './family.ts'
+import { type ChainFamily, changeSend, type Handover, noteWait } from './family.ts'
 import { isWitnessed } from './included.ts'
 import { findNonceUser } from './nonce-user.ts'
 import { readSendRequest } from './request.ts'
@@ -54,12 +54,13 @@ export function createBroadcast(tools: EthereumTools): ChainFamily['handOver'] {
     const mayBeTaken = again && doubt === undefined && !isOfBytes(row, refusal)
     if (refusal === undefined || mayBeTaken) {
       doubts.delete(row.id)
-      await changeSend(tools, row, { status: 'BROADCASTING' })
+      await changeSend(tools, row, { status: 'BROADCASTING', failure: null })
       return 'broadcasting'
     }
     const head = await node.blockNumber()
     if (doubt === undefined) {
       doubts.set(row.id, { head, at: clock() })
+      await noteWait(tools, row, `the node has refused it, and is asked again: ${explain(row, refusal)}`)
       return 'later'
     }
     const isLater = head > doubt.head || clock() - doubt.at >= LOOKS_WITHOUT_BLOCK * chain.pollMs
@@ -74,17 +75,16 @@ export function createBroadcast(tools: EthereumTools): ChainFamily['handOver'] {
     const user = await findNonceUser(node, { address: row.sender, nonce: BigInt(row.nonce!) })
     const attempts = await database.read((tx) => listAttempts(tx, row))
     if (attempts.some(({ hash }) => hash === user?.hash)) {
-      await changeSend(tools, row, { status: 'BROADCASTING' })
+      await changeSend(tools, row, { status: 'BROADCASTING', failure: null })
       return 'broadcasting'
     }
     if (user === undefined || !(await isWitnessed(tools, user))) {
-      const reason = `a node says that nonce ${row.nonce} was used, and it is not known by what`
-      tools.logger.warn('a send waits', { caip2: row.caip2, sendId: row.id, reason })
+      await noteWait(tools, row, `a node says that nonce ${row.nonce} was used, and it is not known by what`)
       return 'later'
     }
     await database.write(async (tx) => {
       await deleteAttempts(tx, row)
-      await updateSend(tx, row, { nonce: null, hash: null, updated_at: clock() })
+      await updateSend(tx, row, { nonce: null, hash: null, failure: null, updated_at: clock() })
     })
     return 'free'
   }

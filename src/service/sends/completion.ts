@@ -14,7 +14,7 @@ import { draftSend } from './draft.ts'
 import type { Draft, NoDraft } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
-import type { Completion } from './family.ts'
+import { type Completion, noteWait } from './family.ts'
 import { explainIdleTransfer } from './idle-transfer.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
 import { nextNonce } from './next-nonce.ts'
@@ -33,7 +33,10 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
   const chainId = await node.chainId()
   // Such as a gateway's that was set up anew: for the moment there is no node of the chain.
   const elsewhere = otherChain(row.caip2, chainId)
-  if (elsewhere !== undefined) throw new NodeUnreachable(elsewhere)
+  if (elsewhere !== undefined) {
+    await noteWait(tools, row, elsewhere)
+    throw new NodeUnreachable(elsewhere)
+  }
   const nonce = await chooseNonce(tools, row, request)
   const draft = await draftSend(tools, row, { request, chainId, nonce })
   if (!(typeof draft === 'object' && 'call' in draft)) return draft
@@ -42,7 +45,11 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
   const idle = request.gasLimit === undefined ? await explainIdleTransfer(node, draft.call) : undefined
   if (idle !== undefined) return { failure: failure(idle) }
   const fees = chooseFees(request, await offerFees(node, tools.chain), await feesToBeat(tools, row, request))
-  if (typeof fees === 'string' || 'failure' in fees) return fees
+  if ('failure' in fees) return fees
+  if ('waitsFor' in fees) {
+    await noteWait(tools, row, fees.waitsFor)
+    return 'waits'
+  }
   const { call, authorization } = draft
   const unsigned = encodeEthereum(authorization ? 4 : 2, {
     chain_id: chainId,
@@ -131,18 +138,23 @@ function chooseFees(
   { maxFeePerGas, maxPriorityFeePerGas, nonce }: SendRequest,
   { fees, ceiling, baseFee }: FeeOffer,
   beaten: Fees | undefined,
-): Fees | { readonly failure: Wire.TxError } | 'waits' {
+): Fees | { readonly failure: Wire.TxError } | { readonly waitsFor: string } {
   const offered = beaten === undefined ? fees : raiseFees(beaten, fees)
   const tip = maxPriorityFeePerGas === undefined ? offered.maxPriorityFeePerGas : BigInt(maxPriorityFeePerGas)
   if (maxFeePerGas !== undefined) {
     const most = BigInt(maxFeePerGas)
     // Who has set the nonce may mean to be late.
-    if (most < baseFee && nonce === undefined) return 'waits'
+    if (most < baseFee && nonce === undefined) return { waitsFor: tooDear(baseFee, `its \`maxFeePerGas\` is ${most}`) }
     return { maxFeePerGas: most, maxPriorityFeePerGas: tip < most ? tip : most }
   }
   const whole = offered.maxFeePerGas - offered.maxPriorityFeePerGas + tip
-  if (whole <= ceiling || maxPriorityFeePerGas !== undefined)
-    return whole < baseFee && nonce === undefined ? 'waits' : { maxFeePerGas: whole, maxPriorityFeePerGas: tip }
+  if (whole <= ceiling || maxPriorityFeePerGas !== undefined) {
+    if (whole < baseFee && nonce === undefined) return { waitsFor: tooDear(baseFee, `the ceiling is ${ceiling}`) }
+    return { maxFeePerGas: whole, maxPriorityFeePerGas: tip }
+  }
   const needed = `what has nonce ${nonce} offers so much that to take its place costs ${whole} wei for a unit of gas`
   return { failure: failure(`${needed}, above the ceiling of ${ceiling}: say \`maxFeePerGas\` yourself`) }
 }
+
+const tooDear = (baseFee: bigint, bound: string) =>
+  `a unit of gas costs ${baseFee} wei now, and ${bound}: nothing is signed until it costs less`

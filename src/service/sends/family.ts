@@ -65,6 +65,12 @@ export async function changeSend(
   outbox.wake()
 }
 
+/** Notes what an open send waits for, for those who ask where it stands. */
+export async function noteWait(tools: SendTools, row: SendRow, reason: string): Promise<void> {
+  const failure = JSON.stringify({ message: reason } satisfies Wire.TxError)
+  if (row.failure !== failure) await changeSend(tools, row, { failure })
+}
+
 /** Notes what the chain has made of a send that was in a block: it is open again. */
 export async function reopenSend(
   { database, clock, outbox }: Pick<SendTools, 'database' | 'clock' | 'outbox'>,

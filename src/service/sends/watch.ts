@@ -19,7 +19,7 @@ import { callOf, feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { type FailedCall, failure, revertFailure, toFailedCall } from './failure.ts'
-import { apart, changeSend } from './family.ts'
+import { apart, changeSend, noteWait } from './family.ts'
 import { settleGas } from './gas-usage.ts'
 import { findIncludedForm, type Included, isWitnessed } from './included.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
@@ -62,6 +62,7 @@ export function createWatcher(tools: EthereumTools): Watcher {
     }
     if (minedCount > BigInt(row.nonce!)) return replaced(row, { latest, attempts })
     lastFound.delete(row.id)
+    if (row.failure !== null) await changeSend(tools, row, { failure: null })
     if (!wanted) return
     const [newest] = attempts
     const isDue = chain.bump === 'auto' && tools.clock() - newest!.created_at >= chain.bumpAfterMs
@@ -123,9 +124,7 @@ export function createWatcher(tools: EthereumTools): Watcher {
     const nonce = row.nonce!
     const user = await findNonceUser(node, { address: row.sender, nonce: BigInt(nonce) })
     if (user === undefined) {
-      const reason = `the node says that nonce ${nonce} was used, and not by what`
-      tools.logger.warn('a send waits', { caip2: row.caip2, sendId: row.id, reason })
-      return
+      return noteWait(tools, row, `a node says that nonce ${nonce} was used, and it is not known by what`)
     }
     // The node has it in a block, and has not told its receipt yet.
     if (attempts.some(({ hash }) => hash === user.hash)) return

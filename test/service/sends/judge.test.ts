@@ -239,16 +239,12 @@ test('sends: a node that lies of all fees is believed up to the cap of the chain
   }
   const id = await submit(from)
   await pause(200)
-  expect(await stateOf(id)).toEqual({ txStatus: 'INITIALIZED' })
+  const waitsFor = `a unit of gas costs ${Number(dear)} wei now, and the ceiling is 500000000000: nothing is signed until it costs less`
+  const error = { error: { message: waitsFor }, txError: waitsFor }
+  expect(await stateOf(id)).toEqual({ txStatus: 'INITIALIZED', ...error })
   node.fault = () => undefined
-  expect((await end(id)).txStatus).toBe('INCLUDED')
-})
-
-test('sends: one that may not cost what the next block takes waits, unsigned, and holds up no other', async () => {
-  const from = await makeSender()
-  const cheap = await submit(from, { maxFeePerGas: '1', maxPriorityFeePerGas: '1' })
-  expect((await end(await submit(from))).txStatus).toBe('INCLUDED')
-  expect(await stateOf(cheap)).toEqual({ txStatus: 'INITIALIZED' })
+  const ended = await end(id)
+  expect(ended).toEqual({ txStatus: 'INCLUDED', eth: ended.eth })
 })
 
 test('sends: a transfer of a token that would move nothing is not sent', async () => {
@@ -271,6 +267,17 @@ test('sends: while the node serves another chain for a moment, a send waits for 
   let asked = 0
   node.fault = ({ method }) => (method === 'eth_chainId' && asked++ > 0 && asked < 5 ? { result: '0x1' } : undefined)
   expect((await end(await submit(from))).txStatus).toBe('INCLUDED')
+})
+
+// The last one: what it leaves open asks the node for ever.
+test('sends: one that may not cost what the next block takes waits, unsigned, and holds up no other', async () => {
+  const from = await makeSender()
+  const cheap = await submit(from, { maxFeePerGas: '1', maxPriorityFeePerGas: '1' })
+  expect((await end(await submit(from))).txStatus).toBe('INCLUDED')
+  expect(await stateOf(cheap)).toMatchObject({
+    txStatus: 'INITIALIZED',
+    txError: expect.stringMatching(/ and its `maxFeePerGas` is 1: /),
+  })
 })
 
 /** Another transaction of an address, that this service knows nothing of. */

@@ -19,7 +19,7 @@ export interface SendRow {
   nonce: number | null
   /** Of the form that was included, or of the newest that was broadcast. */
   hash: string | null
-  /** JSON of the error as the API has it, or null. */
+  /** JSON of the error as the API has it, or null; of one that is open, what it waits for. */
   failure: string | null
   /** The block that it is in while the chain may still take that back; null before and after. */
   unsettled_block: number | null
