@@ -12,32 +12,44 @@ import { findIncludedForm, isWitnessed } from './included.ts'
 export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamily, 'lookBack'>> {
   const { chain, node, clock, database } = tools
   const lastHeads = new Map<string, bigint>()
+  /** By the send: the hash of the block in which it was found. While the chain has that block, it is in there. */
+  const foundIn = new Map<string, string>()
   /** By the send: the head at which it was first in no block. */
   const missingSince = new Map<string, bigint>()
 
   async function lookBack(sender: string, included: readonly SendRow[]): Promise<void> {
     const head = await node.blockNumber()
     if (lastHeads.get(sender) === head) return
-    for (const row of included) await apart(tools, row, () => lookAt(row, head))
+    // However many sends a block has, it is asked for once.
+    for (const [number, rows] of Map.groupBy(included, ({ unsettled_block }) => BigInt(unsettled_block!))) {
+      if (head < number) continue
+      const block = await node.block(number)
+      for (const row of rows) await apart(tools, row, () => lookAt(row, { head, number, blockHash: block?.hash }))
+    }
     lastHeads.set(sender, head)
   }
 
-  async function lookAt(row: SendRow, head: bigint): Promise<void> {
-    const number = BigInt(row.unsettled_block!)
-    if (head < number) return
-    const attempts = await database.read((tx) => listAttempts(tx, row))
-    const found = await findIncludedForm(node, row, attempts)
-    if (found?.receipt.blockNumber === number && found.attempt.hash === row.hash) {
+  async function lookAt(
+    row: SendRow,
+    {
+      head,
+      number,
+      blockHash,
+    }: { readonly head: bigint; readonly number: bigint; readonly blockHash: string | undefined },
+  ): Promise<void> {
+    if (await isIn(row, { number, blockHash })) {
       missingSince.delete(row.id)
       const isSettled = isFinal(chain, { number, latest: head })
-      if (!isSettled || !(await isWitnessed(tools, { hash: row.hash, blockNumber: number }))) return
+      if (!isSettled || !(await isWitnessed(tools, { hash: row.hash!, blockNumber: number }))) return
       await database.write((tx) => updateUnsettled(tx, row, { unsettled_block: null, updated_at: clock() }))
+      foundIn.delete(row.id)
       return
     }
     const since = missingSince.get(row.id)
     if (since === undefined) missingSince.set(row.id, head)
     else if (head > since) {
       missingSince.delete(row.id)
+      foundIn.delete(row.id)
       tools.logger.warn('a block was taken back', {
         caip2: row.caip2,
         sendId: row.id,
@@ -46,6 +58,18 @@ export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamil
       })
       await reopenSend(tools, row)
     }
+  }
+
+  async function isIn(
+    row: SendRow,
+    { number, blockHash }: { readonly number: bigint; readonly blockHash: string | undefined },
+  ): Promise<boolean> {
+    if (blockHash !== undefined && foundIn.get(row.id) === blockHash) return true
+    const attempts = await database.read((tx) => listAttempts(tx, row))
+    const found = await findIncludedForm(node, row, attempts)
+    if (found?.receipt.blockNumber !== number || found.attempt.hash !== row.hash) return false
+    foundIn.set(row.id, found.receipt.blockHash)
+    return true
   }
 
   return { lookBack }

@@ -199,6 +199,22 @@ test('sends: what a block had that was taken back is offered again with the same
   expect(await countOf(from)).toBe(1)
 })
 
+test('sends: what is in a block is looked for once, and after that its block is', async () => {
+  const from = await makeSender()
+  await end(await submit(from))
+  const asked = { eth_getTransactionReceipt: 0, eth_getBlockByNumber: 0 } as Record<string, number>
+  await pause(150)
+  node.fault = ({ method }) => {
+    if (method in asked) asked[method]!++
+    return undefined
+  }
+  await mine(1)
+  await until(async () => asked['eth_getBlockByNumber']! > 0)
+  await mine(1)
+  await until(async () => asked['eth_getBlockByNumber']! > 1)
+  expect(asked['eth_getTransactionReceipt']).toBe(0)
+})
+
 test('sends: a node that lags takes nothing back', async () => {
   const from = await makeSender()
   const id = await submit(from)
@@ -238,7 +254,7 @@ test('sends: a node that lies of all fees is believed up to the cap of the chain
     return method === 'eth_getBlockByNumber' ? { result: { ...block, baseFeePerGas: dear } } : undefined
   }
   const id = await submit(from)
-  await pause(200)
+  await until(async () => (await stateOf(id)).error !== undefined)
   const waitsFor = `a unit of gas costs ${Number(dear)} wei now, and the ceiling is 500000000000: nothing is signed until it costs less`
   const error = { error: { message: waitsFor }, txError: waitsFor }
   expect(await stateOf(id)).toEqual({ txStatus: 'INITIALIZED', ...error })
