@@ -31,7 +31,7 @@ describe('a send that is stopped', () => {
     await expect(sends.enterBody(old, bytes(1))).rejects.toMatchObject(STOPPED)
     expect(await sends.enterBody(await sends.getEntry(sendId), bytes(2))).toBe(bytes(2))
     expect(await sends.list(order('').organization.id)).toEqual([
-      { sendId, order: other, stopped: false, isAsked: false },
+      { sendId, order: other, stopped: false, isAsked: true },
     ])
   })
 
