@@ -8,6 +8,7 @@ import {
   lstatSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
@@ -49,6 +50,40 @@ export function readPrivate(
   } finally {
     closeSync(file)
   }
+}
+
+/**
+ * Copies a file that must be its owner's alone to a private file that is not there yet; false when there is none, or it is no
+ * plain file. The checks are made on the open file, and what was copied is what is looked at afterwards. Throws `local/exposed`.
+ */
+export function copyPrivate(from: string, to: string): boolean {
+  if (!assertPlain(from)) return false
+  const source = openSync(from, READ)
+  try {
+    refuseExposed(from, fstatSync(source), exposed)
+    const target = openSync(to, 'wx', OWNER_ONLY)
+    try {
+      const part = new Uint8Array(1 << 20)
+      for (let read = readSync(source, part); read > 0; read = readSync(source, part)) writeAll(target, part, read)
+    } finally {
+      closeSync(target)
+    }
+    return true
+  } finally {
+    closeSync(source)
+  }
+}
+
+/** Whether there is a plain file, which then must be its owner's alone: a pipe would be waited for. Throws `local/exposed`. */
+export function assertPlain(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (!stats) return false
+  refuseExposed(path, stats, exposed)
+  return stats.isFile()
+}
+
+function writeAll(file: number, bytes: Uint8Array, length: number): void {
+  for (let at = 0; at < length; ) at += writeSync(file, bytes, at, length - at)
 }
 
 function refuseExposed(path: string, stats: Parameters<typeof exposureOf>[1], refusal: Refusal): void {

@@ -80,7 +80,7 @@ describe('snapshot', () => {
       readFileSync(join(service.dataDir, 'quorate.db')),
     ]) {
       const broken = join(folder, 'broken')
-      writeFileSync(broken, bytes)
+      writeFileSync(broken, bytes, { mode: 0o600 })
       const ran = await quorate(['snapshot', 'restore', broken, '--folder', join(folder, 'service')])
       expect(ran.stderr).toContain('error service/snapshot-invalid')
       expect(existsSync(join(folder, 'service'))).toBe(false)

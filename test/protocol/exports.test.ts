@@ -21,6 +21,7 @@ test('protocol: exports what other rooms rely on, and nothing else', () => {
       "activityResources",
       "apiError",
       "apiErrorAt",
+      "authProxyDocument",
       "createDecoder",
       "findActivitiesByPath",
       "findActivity",

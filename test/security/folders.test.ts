@@ -289,3 +289,27 @@ test('a snapshot is made under names that nobody can foresee: what others put be
   for (const name of names) expect(readFileSync(join(place, name), 'utf8')).toBe('of somebody else')
   expect(lstatSync(join(place, 'copy')).mode & 0o777).toBe(0o600)
 })
+
+test('a snapshot that others may read, write or point elsewhere is not restored, and nothing is waited for', async () => {
+  const { folder } = await servedFolder()
+  const place = testFolder()
+  const saved = join(place, 'saved')
+  await saveSnapshot(folder, saved)
+  const copy = (name: string, mode: number) => {
+    copyFileSync(saved, join(place, name))
+    chmodSync(join(place, name), mode)
+  }
+  copy('read', 0o644)
+  copy('write', 0o620)
+  symlinkSync(saved, join(place, 'link'))
+  copy('linked', 0o600)
+  linkSync(join(place, 'linked'), join(place, 'other name'))
+  execFileSync('mkfifo', ['-m', '600', join(place, 'pipe')])
+  const codes = { read: 'local/exposed', write: 'local/exposed', link: 'local/exposed', linked: 'local/exposed' }
+  for (const [name, code] of Object.entries({ ...codes, pipe: 'service/snapshot-invalid' })) {
+    const target = join(place, `of ${name}`)
+    await expect(restoreSnapshot(target, join(place, name))).rejects.toMatchObject({ code })
+    expect(existsSync(target)).toBe(false)
+  }
+  await restoreSnapshot(join(place, 'good'), saved)
+})

@@ -56,6 +56,9 @@ describe('a stranger without the key', () => {
     await stage.startWorker()
     await expect(evil.query('progress')).rejects.toThrow()
     await expect(evil.query('progress', { query: 'progress', nonce: '1', args: [] })).rejects.toThrow()
+    // What every worker of the SDK answers by itself: where the workflow stands, with its sources, and what it takes.
+    for (const own of ['__stack_trace', '__enhanced_stack_trace', '__temporal_workflow_metadata'])
+      await expect(evil.query(own)).rejects.toThrow()
     expect(await handle.result()).toMatchObject({ state: 'done', planDigest: plan.digest })
     expect(await update).toBe('refused')
   })

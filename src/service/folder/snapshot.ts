@@ -1,16 +1,6 @@
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
+import { assertPlain, copyPrivate, ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
 import { ServiceError } from '../error.ts'
 import {
   type DatabaseFacts,
@@ -65,10 +55,15 @@ export async function saveSnapshot(dataDir: string, file: string): Promise<Datab
   }
 }
 
-/** Says what a snapshot holds. Throws `service/snapshot-invalid`. */
+/**
+ * Says what a snapshot holds, which is keys: others than its owner may neither read nor write it. Throws `service/snapshot-invalid`
+ * and `local/exposed`.
+ */
 export function readSnapshot(file: string): DatabaseFacts {
-  const facts = readSnapshotFile(file)
-  if (facts) return facts
+  return (assertPlain(file) ? readSnapshotFile(file) : undefined) ?? refuseSnapshot(file)
+}
+
+function refuseSnapshot(file: string): never {
   throw new ServiceError('service/snapshot-invalid', `\`${file}\` is no whole snapshot`, {
     facts: { file },
     next: 'give a file that `quorate snapshot save` wrote; nothing was changed',
@@ -92,14 +87,15 @@ export function readWebhooksGivenUp(dataDir: string): GivenUpWebhooks | undefine
  * before anything is touched. Throws `service/data-folder-in-use`, `service/snapshot-invalid`.
  */
 export async function restoreSnapshot(dataDir: string, file: string): Promise<DatabaseFacts> {
-  const facts = readSnapshot(file)
+  readSnapshot(file)
   ensurePrivateFolder(dataDir)
   const lock = await lockFolder(dataDir)
   const path = join(dataDir, DATABASE_FILE)
   const beside = `${path}.new`
   try {
-    copyFileSync(file, beside)
-    chmodSync(beside, OWNER_ONLY)
+    rmSync(beside, { force: true })
+    // What is put in place is what was looked at: the file itself may be another by now.
+    const facts = (copyPrivate(file, beside) ? readSnapshotFile(beside) : undefined) ?? refuseSnapshot(file)
     const texts = unpackDatabase(beside)
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
     for (const name of FILES) {
