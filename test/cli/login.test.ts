@@ -51,11 +51,11 @@ function start(args: readonly string[]) {
     type: (text: string) => child.stdin.write(text),
     kill: () => child.kill('SIGINT'),
     ended,
-    /** The first match in what is said on stderr. */
+    /** The first match in what is said on stderr, or else on stdout. */
     says: (pattern: RegExp) =>
       new Promise<string>((resolve, reject) => {
         const look = () => {
-          const found = pattern.exec(said.stderr)
+          const found = pattern.exec(said.stderr) ?? pattern.exec(said.stdout)
           if (found) resolve(found[1] ?? found[0])
         }
         waiting.add(look)
@@ -166,7 +166,7 @@ describe.skipIf(!browserPath)('a passkey in the browser', () => {
     expect(asked.status).toBe('ACTIVITY_STATUS_AUTHENTICATORS_NEEDED')
     const voting = start(['approve', asked.id, '--yes', '--passkey'])
     await press(await voting.says(/http:\/\/localhost:\S+/))
-    expect(await voting.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^Approved .*: now COMPLETED/) })
+    expect(await voting.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^Approved .*: now COMPLETED/m) })
 
     expect(await quorate(['logout'], { env: env() })).toMatchObject({ exit: 0, stderr: '' })
     const after = await quorate(['whoami'], { env: env() })
@@ -316,7 +316,7 @@ describe('votes by another factor', () => {
     const url = await voting.says(/(http:\/\/127.0.0.1:\d+\/auth\S+)/)
     await voting.says(/needs +another factor of greta \(oauth\): greta approves it once more, by that/)
     expect((await fetch(await provider.browse(url, 'greta'))).status).toBe(200)
-    expect(await voting.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^Approved .*: now COMPLETED/) })
+    expect(await voting.ended).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^Approved .*: now COMPLETED/m) })
   })
 })
 
