@@ -11,7 +11,14 @@ import { createQueryClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
-import { countActivities, environmentOf, keyFile, quorate, testFolder, writeFiles } from '../cli/harness.ts'
+import {
+  countActivities,
+  environmentOf,
+  keyFile,
+  quorateShared as quorate,
+  testFolder,
+  writeFiles,
+} from '../cli/harness.ts'
 import { type Between, startBetween } from '../faults/between.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
 import { testTemporalEnvironment } from '../temporal.ts'
@@ -108,6 +115,8 @@ describe('dry run: by type', () => {
       // Logging in is a submit.
       'session/check-proxy.ts',
       'session/stamped-login.ts',
+      // Applies definitions to a service that somebody tests with.
+      'testing/apply-definitions.ts',
     ])
   })
 })

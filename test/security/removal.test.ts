@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { builtMain } from '../built.ts'
-import { countActivities, quorate, writeFiles } from '../cli/harness.ts'
+import { countActivities, quorateShared as quorate, writeFiles } from '../cli/harness.ts'
 import { onlyTags, scene } from '../cli/scene.ts'
 import { createTestUser } from '../service/harness.ts'
 
