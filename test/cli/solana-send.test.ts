@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
-import { countActivities, keyFile, quorate, writeFiles } from './harness.ts'
+import { countActivities, keyFile, quorateShared as quorate, writeFiles } from './harness.ts'
 import { PAYROLL } from './payday.ts'
 import { CREW, CREW_TOKENS, DEVNET, MINT, solanaPayday } from './solana-payday.ts'
 

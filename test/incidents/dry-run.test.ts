@@ -35,6 +35,7 @@ const ACTING: Readonly<Record<string, string>> = {
   worker: 'submits for applies',
   background: 'submits for applies',
   serve: 'is the service, and runs until it is stopped',
+  'webhooks listen': 'has the organization tell it of what happens, until it is stopped',
 }
 const looking = commands.filter(({ name }) => !(name in ACTING))
 
@@ -108,6 +109,7 @@ describe('dry run: by type', () => {
       'cli/commands/logout.ts',
       'cli/commands/up.ts',
       'cli/commands/vote.ts',
+      'cli/commands/webhook-listen.ts',
       'cli/commands/worker.ts',
       // Where it is declared.
       'cli/organization-worker.ts',
