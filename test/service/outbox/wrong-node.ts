@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** A node of another chain than it is set for: whatever is sent there fails at once, which is one event. */
+/** A node of Sepolia on which every call fails: whatever is accepted there fails at once, which is one event. */
 export interface WrongNode {
   readonly url: string
   /** Answers so many requests more, and no other until it is released. */
@@ -15,9 +15,11 @@ export async function startWrongNode(): Promise<WrongNode> {
   let left = Infinity
   let released = Promise.withResolvers<void>()
   const server = createServer(async (request, response) => {
-    const { id } = JSON.parse((await buffer(request)).toString()) as { id: number }
+    const { id, method } = JSON.parse((await buffer(request)).toString()) as { id: number; method: string }
     if (left-- <= 0) await released.promise
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
+    const result = method === 'eth_chainId' ? '0xaa36a7' : '0x1'
+    const error = { code: -32_000, message: 'execution reverted' }
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(method === 'eth_estimateGas' ? { error } : { result }) }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
