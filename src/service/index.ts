@@ -9,8 +9,10 @@ export { SERVICE_CODES, type ServiceCode } from './codes.ts'
 export { ServiceError } from './error.ts'
 export type { Bootstrap } from './folder/index.ts'
 export {
+  copyStore,
   type FolderLock,
   lockFolder,
+  migrateStore,
   readFolder,
   readSnapshot,
   readWebhooksGivenUp,
@@ -41,4 +43,11 @@ export type { DiskWatermark } from './readiness.ts'
 export { listOperations, type OperationFacts } from './resources/index.ts'
 export { createService, type Service } from './service.ts'
 export type { ProxySettings, ServiceOptions } from './settings.ts'
-export { type DatabaseFacts, POSTGRES_DEFAULTS, type PostgresSettings, StoreUnavailable } from './store/index.ts'
+export {
+  type DatabaseFacts,
+  type GivenUpWebhooks,
+  POSTGRES_DEFAULTS,
+  type PostgresSettings,
+  readPostgresStanding,
+  StoreUnavailable,
+} from './store/index.ts'

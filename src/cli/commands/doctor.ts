@@ -1,7 +1,7 @@
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { rateOf, reader } from '../../operations/index.ts'
-import { readWebhooksGivenUp } from '../../service/index.ts'
+import { type GivenUpWebhooks, readPostgresStanding, readWebhooksGivenUp } from '../../service/index.ts'
 import { openSessions } from '../../session/index.ts'
 import { loadPrivateKey } from '../../stamp/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
@@ -11,6 +11,7 @@ import { findBackground } from '../background/control.ts'
 import { temporalDeath } from '../background/embedded-temporal.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
+import { readDatabase, renderDatabase } from '../database-options.ts'
 import { writeJson } from '../io.ts'
 import { readMessageOptions } from '../message-options.ts'
 import { line } from '../screen.ts'
@@ -38,6 +39,7 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkKey,
     checkApi,
     checkRelayers,
+    checkDatabase,
     checkWebhooks,
     checkMessages,
     checkAuthProxy,
@@ -157,9 +159,38 @@ async function checkRelayers({ settings }: CommandInput): Promise<Finding> {
   return { check, state: 'good', found: `sponsored sends are paid by ${found}` }
 }
 
+/** Of a service on PostgreSQL: a file of the service's folder is its service's own business. */
+async function checkDatabase(input: CommandInput): Promise<Finding> {
+  const check = 'database'
+  try {
+    const database = readDatabase(input)
+    if (!database) return { check, state: 'not used', found: 'rows are in a file of the service’s folder' }
+    const { version, pending, processes, holds } = await readPostgresStanding(database)
+    const found = `PostgreSQL ${version}, ${renderDatabase(database)}`
+    if (!holds) return { check, state: 'not used', found: `${found}: no service has kept anything there yet` }
+    const by = processes === 1 ? 'one process' : `${processes} processes`
+    const standing = `${found}: organization ${holds.organizationId}, ${holds.activities} activities, served by ${by}`
+    if (pending.length === 0) return { check, state: 'good', found: standing }
+    const next = 'it is brought there by `quorate migrate`, or as a service starts'
+    return { check, state: 'warning', found: `${standing}; its schema lacks ${pending.join(', ')}`, next }
+  } catch (error) {
+    return bad(check, error)
+  }
+}
+
+async function readGivenUp(input: CommandInput): Promise<GivenUpWebhooks | undefined> {
+  const database = readDatabase(input)
+  return database ? (await readPostgresStanding(database)).givenUp : readWebhooksGivenUp(serviceFolder(input))
+}
+
 async function checkWebhooks(input: CommandInput): Promise<Finding> {
   const check = 'webhooks'
-  const givenUp = readWebhooksGivenUp(serviceFolder(input))
+  let givenUp: GivenUpWebhooks | undefined
+  try {
+    givenUp = await readGivenUp(input)
+  } catch (error) {
+    return bad(check, error)
+  }
   if (givenUp === undefined) return { check, state: 'not used', found: 'no service has kept anything here' }
   const { count, last } = givenUp
   if (last === undefined) return { check, state: 'good', found: 'none was given up' }

@@ -1,6 +1,7 @@
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { createAuthProxy } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
+import { readDatabase } from '../database-options.ts'
 import { writeJsonLine } from '../io.ts'
 import { listOf, readIssuerOptions } from '../issuer-options.ts'
 import { readLimits } from '../limits.ts'
@@ -24,6 +25,7 @@ export async function proxy(input: CommandInput): Promise<ExitCode> {
   const log = createLog(options['logFile'] === undefined ? undefined : String(options['logFile']))
   const running = await createAuthProxy({
     dataDir: serviceFolder(input),
+    database: readDatabase(input),
     baseUrl: baseUrl.replace(/\/$/, ''),
     port: readPort(options['port'], '--port'),
     metricsPort: readPort(options['metricsPort'], '--metrics-port'),

@@ -147,7 +147,15 @@ export const serviceCommands: readonly CommandRow[] = [
   {
     name: 'proxy',
     summary: 'run the authentication proxy as a process of its own, beside a service on this machine',
-    options: [...serverOptions, ...issuerOptions, ...proxyOptions, ...strangerOptions, metricsPort, trustedProxy],
+    options: [
+      ...serverOptions,
+      ...issuerOptions,
+      ...proxyOptions,
+      ...strangerOptions,
+      metricsPort,
+      trustedProxy,
+      ...databaseOptions,
+    ],
     example: 'quorate proxy --port 8081 --base-url http://127.0.0.1:8080',
     help: {
       description:
@@ -266,7 +274,8 @@ export const serviceCommands: readonly CommandRow[] = [
     options: [serviceFolder],
     example: 'quorate snapshot save acme.snapshot',
     help: {
-      description: 'The file holds the master key and the root key: a reader of it has the wallets.',
+      description:
+        'The file holds the master key and the root key: a reader of it has the wallets. With DATABASE_URL the rows are those of PostgreSQL at one moment, and the folder is that of any of its processes.',
       seeAlso: ['snapshot restore', 'serve', 'reset'],
     },
     load: async () => (await import('./snapshot.ts')).saveToFile,
@@ -279,10 +288,43 @@ export const serviceCommands: readonly CommandRow[] = [
     options: [{ flags: '--yes', meaning: 'do not ask before replacing what the folder holds' }, serviceFolder],
     example: 'quorate snapshot restore acme.snapshot',
     help: {
-      description: 'Replaces all that the service keeps. Stop it first.',
+      description:
+        'Replaces all that the service keeps. Stop it first. With DATABASE_URL the rows go to that PostgreSQL, which must hold none, and the keys into the folder.',
       seeAlso: ['snapshot save', 'serve'],
     },
     load: async () => (await import('./snapshot.ts')).restoreFromFile,
+  },
+  {
+    name: 'migrate',
+    summary: 'bring the rows of the service to the schema of this version, and say by which steps',
+    options: [serviceFolder],
+    example: 'quorate migrate',
+    help: {
+      description:
+        'A service does this by itself as it starts; here it is done before, with no service on the folder. With DATABASE_URL it is done there, while older processes go on. A schema that is newer than this version is refused.',
+      seeAlso: ['store copy', 'doctor'],
+    },
+    load: async () => (await import('./store.ts')).migrate,
+  },
+  {
+    name: 'store copy',
+    summary: 'copy all rows of a service that does not run from its folder to PostgreSQL, or back',
+    args: '<to>',
+    argMeanings: { to: '`postgres`, the one of DATABASE_URL, or `folder`; nothing may be there yet' },
+    options: [serviceFolder],
+    example: 'quorate store copy postgres --folder /var/lib/quorate',
+    help: {
+      description:
+        'DATABASE_URL names the PostgreSQL, `--folder` the folder of the service, which must not run. What is there already is refused; where the rows come from stays as it was. All or nothing is copied, and a digest over all rows is the same on both sides.',
+      examples: [
+        [
+          'quorate store copy folder --folder /var/lib/quorate',
+          'from PostgreSQL back into the folder of one of its processes',
+        ],
+      ],
+      seeAlso: ['migrate', 'snapshot save'],
+    },
+    load: async () => (await import('./store.ts')).copyRows,
   },
   {
     name: 'clock',

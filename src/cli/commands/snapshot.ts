@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { type DatabaseFacts, readFolder, readSnapshot, restoreSnapshot, saveSnapshot } from '../../service/index.ts'
 import type { CommandInput } from '../command.ts'
+import { readDatabase, renderDatabase } from '../database-options.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
@@ -10,7 +11,7 @@ import { serviceFolder } from '../service-folder.ts'
 export async function saveToFile(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
   const file = resolve(args[0]!)
-  const facts = await saveSnapshot(serviceFolder(input), file)
+  const facts = await saveSnapshot(serviceFolder(input), file, readDatabase(input))
   if (json) writeJson(io, { file, ...facts })
   else {
     io.out(line`Saved ${renderFacts(facts)} into ${args[0]!}.\n`)
@@ -25,14 +26,19 @@ export async function restoreFromFile(input: CommandInput): Promise<ExitCode> {
   const file = resolve(args[0]!)
   const folder = serviceFolder(input)
   readSnapshot(file)
-  const replaced = readFolder(folder)
+  const database = readDatabase(input)
+  // Rows of PostgreSQL are never replaced.
+  const replaced = database ? undefined : readFolder(folder)
   if (replaced) {
     io.say(line`This replaces ${renderFacts(replaced)} in ${folder}.\n`)
     await assertConfirmed(input, { question: 'Replace it?', otherwise: 'nothing was restored' })
   }
-  const facts = await restoreSnapshot(folder, file)
+  const facts = await restoreSnapshot(folder, file, database)
   if (json) writeJson(io, { folder, ...facts, ...(replaced ? { replaced } : {}) })
-  else io.out(line`Restored ${renderFacts(facts)} into ${folder}.\n`)
+  else
+    io.out(
+      line`Restored ${renderFacts(facts)} into ${database ? `${renderDatabase(database)}, its keys into ` : ''}${folder}.\n`,
+    )
   return EXIT.done
 }
 

@@ -7,3 +7,4 @@ export { checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ON
 export { type FolderLock, lockFolder } from './lock.ts'
 export { beginOrJoin, checkSharedFolder } from './shared-folder.ts'
 export { readFolder, readSnapshot, readWebhooksGivenUp, restoreSnapshot, saveSnapshot } from './snapshot.ts'
+export { copyStore, migrateStore } from './store-copy.ts'

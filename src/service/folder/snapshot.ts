@@ -3,18 +3,24 @@ import { dirname, join } from 'node:path'
 import { assertPlain, copyPrivate, ensurePrivateFolder, readPrivate, writePrivate } from '../../local/index.ts'
 import { ServiceError } from '../error.ts'
 import {
+  copyFromPostgres,
+  copyToPostgres,
   type DatabaseFacts,
   type GivenUpWebhooks,
+  migrateFile,
+  type PostgresSettings,
   packDatabase,
   readDatabaseFacts,
   readGivenUpWebhooks,
   readSnapshotFile,
+  storeNotEmpty,
   unpackDatabase,
 } from '../store/index.ts'
 import { BOOTSTRAP_FILE } from './bootstrap.ts'
 import { endFirstStart } from './data-folder.ts'
 import { DATABASE_FILE, MASTER_KEY_FILE, OPERATOR_FILE, OWNER_ONLY } from './files.ts'
 import { lockFolder } from './lock.ts'
+import { checkSharedFolder } from './shared-folder.ts'
 
 /**
  * The files of a snapshot besides the database. The master key is among them, or nothing sealed could be opened: a
@@ -24,16 +30,16 @@ const FILES = [MASTER_KEY_FILE, BOOTSTRAP_FILE, OPERATOR_FILE] as const
 
 /**
  * Writes a data folder into a file that its owner alone may read, whether its service runs or not; what was
- * acknowledged before the call is in it. Throws `service/nothing-served`, `service/snapshot-exists`.
+ * acknowledged before the call is in it. With PostgreSQL, whose rows it takes at one moment, it is the folder of one of its
+ * processes. Throws `service/nothing-served`, `service/snapshot-exists`, `service/schema-differs`, `StoreUnavailable`.
  */
-export async function saveSnapshot(dataDir: string, file: string): Promise<DatabaseFacts> {
+export async function saveSnapshot(
+  dataDir: string,
+  file: string,
+  database?: PostgresSettings | undefined,
+): Promise<DatabaseFacts> {
   const source = join(dataDir, DATABASE_FILE)
-  if (!existsSync(source)) {
-    throw new ServiceError('service/nothing-served', `no service keeps its data in \`${dataDir}\``, {
-      facts: { folder: dataDir },
-      next: 'name its folder with --folder',
-    })
-  }
+  if (!existsSync(database ? join(dataDir, MASTER_KEY_FILE) : source)) throw nothingServed(dataDir)
   if (existsSync(file)) {
     throw new ServiceError('service/snapshot-exists', `\`${file}\` exists already`, { next: 'choose another name' })
   }
@@ -47,12 +53,29 @@ export async function saveSnapshot(dataDir: string, file: string): Promise<Datab
   const beside = join(folder, DATABASE_FILE)
   try {
     closeSync(openSync(beside, 'wx', OWNER_ONLY))
-    const facts = await packDatabase(source, beside, texts)
-    putInPlace(beside, file)
-    return facts
+    if (database) {
+      const rows = join(folder, 'rows.db')
+      closeSync(openSync(rows, 'wx', OWNER_ONLY))
+      await copyFromPostgres(database, rows, Date.now())
+      return putPacked(await packDatabase(rows, beside, texts))
+    }
+    return putPacked(await packDatabase(source, beside, texts))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+
+  function putPacked(facts: DatabaseFacts): DatabaseFacts {
+    putInPlace(beside, file)
+    return facts
+  }
+}
+
+/** Says that nothing is there to work with. */
+export function nothingServed(dataDir: string): ServiceError {
+  return new ServiceError('service/nothing-served', `no service keeps its data in \`${dataDir}\``, {
+    facts: { folder: dataDir },
+    next: 'name its folder with --folder; one on PostgreSQL is named by DATABASE_URL as well',
+  })
 }
 
 /**
@@ -84,9 +107,14 @@ export function readWebhooksGivenUp(dataDir: string): GivenUpWebhooks | undefine
 
 /**
  * Puts a snapshot into a data folder that no service runs on, in place of what the service kept there. It is checked
- * before anything is touched. Throws `service/data-folder-in-use`, `service/snapshot-invalid`.
+ * before anything is touched. With PostgreSQL its rows go there, where none may be yet, and the folder gets the rest. Throws
+ * `service/data-folder-in-use`, `service/snapshot-invalid`, `service/store-not-empty`, `StoreUnavailable`.
  */
-export async function restoreSnapshot(dataDir: string, file: string): Promise<DatabaseFacts> {
+export async function restoreSnapshot(
+  dataDir: string,
+  file: string,
+  database?: PostgresSettings | undefined,
+): Promise<DatabaseFacts> {
   readSnapshot(file)
   ensurePrivateFolder(dataDir)
   const lock = await lockFolder(dataDir)
@@ -97,13 +125,25 @@ export async function restoreSnapshot(dataDir: string, file: string): Promise<Da
     // What is put in place is what was looked at: the file itself may be another by now.
     const facts = (copyPrivate(file, beside) ? readSnapshotFile(beside) : undefined) ?? refuseSnapshot(file)
     const texts = unpackDatabase(beside)
-    for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
-    for (const name of FILES) {
-      const text = texts.get(name)
-      if (text === undefined) rmSync(join(dataDir, name), { force: true })
-      else writePrivate(join(dataDir, name), text)
+    const writeTexts = () => {
+      for (const name of FILES) {
+        const text = texts.get(name)
+        if (text === undefined) rmSync(join(dataDir, name), { force: true })
+        else writePrivate(join(dataDir, name), text)
+      }
     }
-    putInPlace(beside, path)
+    if (database) {
+      checkSharedFolder(dataDir)
+      assertNoOtherKey(join(dataDir, MASTER_KEY_FILE), texts.get(MASTER_KEY_FILE))
+      const now = Date.now()
+      // An older snapshot is brought to the newest schema on the way.
+      migrateFile(beside, now)
+      await copyToPostgres(beside, database, { now, beforeCommit: writeTexts })
+    } else {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
+      writeTexts()
+      putInPlace(beside, path)
+    }
     endFirstStart(dataDir)
     return facts
   } finally {
@@ -112,8 +152,14 @@ export async function restoreSnapshot(dataDir: string, file: string): Promise<Da
   }
 }
 
+/** The rows in PostgreSQL are nobody's here, so nobody has said that this key may go. */
+function assertNoOtherKey(path: string, text: string | undefined): void {
+  const there = readPrivate(path)
+  if (there !== undefined && there !== text) throw storeNotEmpty(`the folder of \`${path}\``)
+}
+
 /** On disk first, then under its name. */
-function putInPlace(beside: string, path: string): void {
+export function putInPlace(beside: string, path: string): void {
   const file = openSync(beside, 'r')
   try {
     fsyncSync(file)

@@ -4,12 +4,19 @@ import { createPooledRandomBytes } from '../../crypto/index.ts'
 import { explainSystemError } from '../../local/index.ts'
 import { type Logger, type Secret, silentLogger } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
-import { checkDataFolder, checkMasterKey, DATABASE_FILE, MASTER_KEY_FILE, readMasterKey } from '../folder/index.ts'
+import {
+  checkDataFolder,
+  checkMasterKey,
+  checkSharedFolder,
+  DATABASE_FILE,
+  MASTER_KEY_FILE,
+  readMasterKey,
+} from '../folder/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, listen } from '../http/index.ts'
-import { createSealing } from '../keys/index.ts'
+import { createSealing, readServiceKeys, type Sealing } from '../keys/index.ts'
 import { listenForMetrics, openMetrics } from '../metrics/index.ts'
 import { createVouching, type IssuerSettings } from '../oauth/index.ts'
-import { createReader } from '../store/index.ts'
+import { createPostgresReader, createReader, type PostgresSettings, readPostgresStanding } from '../store/index.ts'
 import type { Captcha } from './captcha.ts'
 import { createAuthProxyServer } from './server.ts'
 import { connectUpstream } from './upstream.ts'
@@ -18,6 +25,8 @@ import { connectUpstream } from './upstream.ts'
 export interface AuthProxyProcessOptions extends IssuerSettings {
   /** The service's; nothing is written there. */
   readonly dataDir: string
+  /** The PostgreSQL that the service keeps its rows in. @default a file of the data folder */
+  readonly database?: PostgresSettings | undefined
   /** Of the service. */
   readonly baseUrl: string
   /** 32 bytes. @default `master.key` in the data folder */
@@ -38,20 +47,20 @@ export interface AuthProxyProcessOptions extends IssuerSettings {
   readonly metricsPort?: number | undefined
 }
 
-/** Starts a proxy. Throws `service/nothing-served`, and what is wrong with the data folder or the port. */
+/** Starts a proxy. Throws `service/nothing-served`, and what is wrong with the data folder, the database or the port. */
 export async function createAuthProxy(
   options: AuthProxyProcessOptions,
 ): Promise<{ readonly url: string; readonly metricsUrl?: string; close(): Promise<void> }> {
   const { dataDir, baseUrl, limits, host = '127.0.0.1', port = 0, logger = silentLogger } = options
   const givenKey = options.masterKey && checkMasterKey(options.masterKey)
-  if (checkDataFolder(dataDir, givenKey) === 'new') {
-    throw new ServiceError('service/nothing-served', `nothing was ever served in \`${dataDir}\``, {
-      facts: { folder: dataDir },
-      next: 'name the folder of the service with `--folder`',
-    })
-  }
+  if (options.database) checkSharedFolder(dataDir)
+  else if (checkDataFolder(dataDir, givenKey) === 'new') throw nothingServed(dataDir)
   const randomBytes = createPooledRandomBytes()
   const masterKey = givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE))
+  const sealing = createSealing(masterKey, randomBytes)
+  const rows = options.database
+    ? await openRows(options.database, dataDir, sealing)
+    : { read: createReader(join(dataDir, DATABASE_FILE)), close: () => {} }
   const metrics = await openMetrics(options.metricsPort)
   const served = await createAuthProxyServer({
     ...options,
@@ -61,12 +70,15 @@ export async function createAuthProxy(
     trustedProxies: options.trustedProxies ?? [],
     vouches: createVouching(options),
     onRequestEnd: metrics?.onRequest,
-    read: createReader(join(dataDir, DATABASE_FILE)),
-    unseal: createSealing(masterKey, randomBytes).unseal,
+    read: rows.read,
+    unseal: sealing.unseal,
     upstream: connectUpstream(baseUrl),
   })
   const closers = [() => served.close(limits?.drainMs ?? EDGE_LIMITS.drainMs), () => metrics?.close()]
-  const close = async () => void (await Promise.all(closers.map((one) => one())))
+  const close = async () => {
+    await Promise.all(closers.map((one) => one()))
+    await rows.close()
+  }
   try {
     metrics?.readServers({ 'auth-proxy': served })
     const listener = metrics && (await listenForMetrics(metrics, options.metricsPort!))
@@ -78,4 +90,25 @@ export async function createAuthProxy(
     await close()
     throw explainSystemError(error, { doing: `the authentication proxy of \`${dataDir}\` did not start` })
   }
+}
+
+/** Opens the rows of a service on PostgreSQL. A database of another installation, or none, is noticed before anybody asks. */
+async function openRows(database: PostgresSettings, dataDir: string, sealing: Sealing) {
+  const { holds } = await readPostgresStanding(database)
+  if (!holds) throw nothingServed(dataDir)
+  const rows = createPostgresReader(database)
+  try {
+    await rows.read((tx) => readServiceKeys(tx, sealing))
+    return rows
+  } catch (error) {
+    await rows.close()
+    throw error
+  }
+}
+
+function nothingServed(dataDir: string): ServiceError {
+  return new ServiceError('service/nothing-served', `nothing was ever served in \`${dataDir}\``, {
+    facts: { folder: dataDir },
+    next: 'name the folder of the service with `--folder`',
+  })
 }

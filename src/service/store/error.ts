@@ -9,7 +9,46 @@ export const STORE_CODES = {
       'Free space on the disk of the service’s folder, or check its health; with PostgreSQL, the health of its server. The same request may be sent again.',
     retryable: true,
   },
+  'service/schema-differs': {
+    summary:
+      'The tables of a database are those of a newer version of quorate, or of an older one where they must be the newest.',
+    solve: 'For newer tables use the version that made them; older ones are brought up by `quorate migrate`.',
+  },
+  'service/store-not-empty': {
+    summary: 'Rows are copied only to where nothing is.',
+    solve: 'Name an empty database or folder; nothing was changed.',
+  },
+  'service/store-served': {
+    summary: 'The rows of a database that is served would be copied while they change.',
+    solve: 'End the processes that serve it; nothing was changed.',
+  },
+  'service/copy-failed': {
+    summary: 'The rows of a database could not be copied to another as they are.',
+    solve: 'Mend what the message names; nothing was changed in either.',
+  },
 } as const satisfies Codes
+
+/** The tables are of another version. */
+export function schemaDiffers(how: 'newer' | 'older', migration: string): QuorateError {
+  const [message, next] =
+    how === 'newer'
+      ? ['was brought to a newer schema', 'use the version of quorate that did; nothing was changed']
+      : ['lacks the newest schema', 'bring it there with `quorate migrate`; nothing was changed']
+  return new QuorateError('service/schema-differs', `the database ${message}: ${migration}`, { next })
+}
+
+/** Names what holds rows already. */
+export function storeNotEmpty(what: string): QuorateError {
+  return new QuorateError('service/store-not-empty', `${what} holds an organization already`, {
+    next: 'name an empty one; nothing was changed',
+  })
+}
+
+export function copyFailed(why: string): QuorateError {
+  return new QuorateError('service/copy-failed', `the rows were not copied: ${why}`, {
+    next: 'mend that and copy again; nothing was changed',
+  })
+}
 
 const NEXT = {
   file: 'free space on the disk of the service’s folder, or check its health, and send the request again',

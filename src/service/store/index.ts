@@ -14,6 +14,7 @@ export {
   updateActivity,
 } from './activities.ts'
 export { type PolicyVersion, readPolicyVersion, readRootQuorum } from './consensus.ts'
+export { type Copied, copyFromPostgres, copyToPostgres } from './copy.ts'
 export {
   findApiKeyByPublicKey,
   findApiKeysBelow,
@@ -24,7 +25,7 @@ export {
 } from './credentials.ts'
 export { type Database, openDatabase, type Round } from './database.ts'
 export { countDenial, countKeptDenials, hasKeptDenial } from './denials.ts'
-export { STORE_CODES, StoreUnavailable } from './error.ts'
+export { STORE_CODES, StoreUnavailable, storeNotEmpty } from './error.ts'
 export { insertInOrder } from './in-order.ts'
 export {
   deleteServiceKey,
@@ -38,12 +39,12 @@ export {
 } from './installation.ts'
 export { lockInstallation } from './installation-lock.ts'
 export { createLeases, type Lease, type Leases } from './leases.ts'
-export { tablesOfOrganization } from './migrations.ts'
+export { migrateFile, tablesOfOrganization } from './migrations.ts'
 export { peekDatabase } from './peek.ts'
-export { openPostgres } from './postgres.ts'
+export { migrateServer, openPostgres } from './postgres.ts'
 export { POSTGRES_DEFAULTS, type PostgresSettings } from './postgres-pool.ts'
 export { prepare, remember } from './prepared.ts'
-export { createReader } from './reader.ts'
+export { createPostgresReader, createReader } from './reader.ts'
 export { withSavepoint } from './savepoint.ts'
 export type * from './schema.ts'
 export {
@@ -55,6 +56,7 @@ export {
   readSnapshotFile,
   unpackDatabase,
 } from './snapshot-file.ts'
+export { type PostgresStanding, readPostgresStanding } from './standing.ts'
 export { type StoredList, storedList } from './stored-list.ts'
 export { createTable } from './table.ts'
 export type { Transaction } from './transaction.ts'

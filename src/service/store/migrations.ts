@@ -1,4 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
+import { fromSqliteError, schemaDiffers } from './error.ts'
 import { accountKeys } from './migrations/account-keys.ts'
 import { activitiesOfSends } from './migrations/activities-of-sends.ts'
 import { allowedOrigins } from './migrations/allowed-origins.ts'
@@ -190,10 +191,20 @@ export const MIGRATIONS: readonly Migration[] = [
  * Brings the database to the newest schema. Each step and its own mark are one transaction, so a process killed
  * between any two statements finds either all of a step or nothing of it. A new database, which has nothing to lose, takes all
  * steps in one, and so waits for the disk once. After an error the database must be closed, which undoes what was not committed.
+ * Throws `service/schema-differs` for a newer schema.
  * @param last the last step to take. @default the newest
+ * @returns the names of the steps that were taken
  */
-export function migrate(database: DatabaseSync, now: number, last?: string): void {
+export function migrate(database: DatabaseSync, now: number, last?: string): readonly string[] {
   database.exec('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
+  refuseNewer(
+    new Set(
+      database
+        .prepare('select name from migrations')
+        .all()
+        .map(({ name }) => String(name)),
+    ),
+  )
   const isTaken = database.prepare('select 1 from migrations where name = ?')
   const upTo = last === undefined ? MIGRATIONS.length : MIGRATIONS.findIndex(({ name }) => name === last) + 1
   const steps = MIGRATIONS.slice(0, upTo).filter(({ name }) => !isTaken.get(name))
@@ -206,6 +217,26 @@ export function migrate(database: DatabaseSync, now: number, last?: string): voi
     database.exec('commit')
     if (rebuilds) database.exec('pragma foreign_keys = on')
   }
+  return steps.map(({ name }) => name)
+}
+
+/** Brings a file that nobody serves to the newest schema, and says by which steps. */
+export function migrateFile(file: string, now: number): readonly string[] {
+  const database = new DatabaseSync(file, { enableForeignKeyConstraints: true })
+  try {
+    return migrate(database, now)
+  } catch (error) {
+    throw fromSqliteError(error)
+  } finally {
+    database.close()
+  }
+}
+
+/** Throws `service/schema-differs` where a step was taken that this version does not know. */
+export function refuseNewer(applied: ReadonlySet<string>): void {
+  const known = new Set(MIGRATIONS.map(({ name }) => name))
+  const newer = [...applied].filter((name) => !known.has(name)).sort()[0]
+  if (newer !== undefined) throw schemaDiffers('newer', newer)
 }
 
 function take(database: DatabaseSync, { name, rebuilds, statements }: Migration, now: number): void {

@@ -16,6 +16,9 @@ export interface PostgresSettings {
 /** What was not said. */
 export const POSTGRES_DEFAULTS = { connections: 10, statementMs: 10_000 } as const
 
+/** How long a migration waits for those of other processes, and may take; a copy of all rows too. */
+export const MIGRATION_MS = 10 * 60_000
+
 /** How long a connection may take to be there, and a process may leave a transaction lying. */
 const CONNECT_MS = 5_000
 const IDLE_IN_TRANSACTION_MS = 15_000

@@ -6,7 +6,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { ClientBase } from 'pg'
 import { StoreUnavailable } from './error.ts'
-import { MIGRATIONS, migrate } from './migrations.ts'
+import { MIGRATIONS, migrate, refuseNewer } from './migrations.ts'
 
 /** The last migration that PostgreSQL has as a part of its first step. */
 const LAST_OF_FIRST_STEP = '0026-tokens-of-sign-ups'
@@ -42,9 +42,11 @@ export function stepsAfter(applied: ReadonlySet<string>): readonly SchemaStep[] 
   return [...first, ...later]
 }
 
-/** Says what `migratePostgres` would do, and does nothing. */
+/** Says what `migratePostgres` would do, and does nothing. Throws `service/schema-differs` for a newer schema. */
 export async function planPostgres(client: ClientBase): Promise<readonly SchemaStep[]> {
-  return stepsAfter(await readApplied(client))
+  const applied = await readApplied(client)
+  if (applied.has(LAST_OF_FIRST_STEP)) refuseNewer(applied)
+  return stepsAfter(applied)
 }
 
 /**
@@ -111,7 +113,8 @@ function firstStep(marks: readonly string[]): SchemaStep {
   }
 }
 
-function inOrderOfReference<Table extends { readonly name: string; readonly sql: string }>(
+/** Puts each table behind those that it refers to. */
+export function inOrderOfReference<Table extends { readonly name: string; readonly sql: string }>(
   tables: readonly Table[],
 ): readonly Table[] {
   const placed: Table[] = []

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import type { Database, Round } from './database.ts'
 import { StoreConflict, StoreUnavailable } from './error.ts'
-import { createPool, createPostgresDialect, type PostgresSettings, withClient } from './postgres-pool.ts'
+import { createPool, createPostgresDialect, MIGRATION_MS, type PostgresSettings, withClient } from './postgres-pool.ts'
 import { migratePostgres } from './postgres-schema.ts'
 import { type Waiting, waitFor } from './rounds.ts'
 import type { Schema } from './schema.ts'
@@ -15,11 +15,8 @@ const MAX_ROUND = 32
 const MOST_TRIES = 8
 const PAUSE_MS = { first: 4, longest: 200 }
 
-/** How long a migration waits for those of other processes, and may take. */
-const MIGRATION_MS = 10 * 60_000
-
 /** Names the lock of a process that starts: any number that nobody else uses. */
-const START_LOCK = 7_163_094_422
+export const START_LOCK = 7_163_094_422
 
 /** Whatever a server does by itself: what was acknowledged is on its disk. */
 const DURABLY = 'set synchronous_commit = on'
@@ -134,6 +131,12 @@ export async function openPostgres(
       await Promise.all([reader.destroy(), writer.destroy()])
     },
   }
+}
+
+/** Brings a database to the newest schema, and says by which steps. Throws `StoreUnavailable`, `service/schema-differs`. */
+export async function migrateServer(settings: PostgresSettings, now: number): Promise<readonly string[]> {
+  const steps = await withClient(settings, (client) => migratePostgres(client, now), { statementMs: MIGRATION_MS })
+  return steps.flatMap(({ marks }) => marks)
 }
 
 /** What is so however often it is done is no conflict. */

@@ -4,6 +4,7 @@ import type { Database } from './database.ts'
 import { createSqliteDialect } from './dialect.ts'
 import { fromSqliteError } from './error.ts'
 import { readingOf } from './peek.ts'
+import { createPool, createPostgresDialect, type PostgresSettings } from './postgres-pool.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -18,6 +19,19 @@ export function createReader(file: string): Database['read'] {
     } finally {
       await database.destroy()
     }
+  }
+}
+
+/** Reads a database of PostgreSQL that other processes serve; close it once nothing reads any more. */
+export function createPostgresReader(settings: PostgresSettings): {
+  readonly read: Database['read']
+  close(): Promise<void>
+} {
+  const database = new Kysely<Schema>({ dialect: createPostgresDialect(createPool(settings), false) })
+  return {
+    read: (work) =>
+      database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    close: () => database.destroy(),
   }
 }
 
