@@ -186,7 +186,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'proofs',
   ],
   folder: ['error', 'store', 'resources/table', 'keys', 'sends'],
-  http: ['engine', 'store', 'network', 'oauth', 'operator', 'outbox', 'rates', 'readiness'],
+  http: ['error', 'engine', 'store', 'network', 'oauth', 'operator', 'outbox', 'rates', 'readiness'],
   metrics: ['http', 'store'],
   // A client of the API: it reads its own settings and key, and all else it submits and asks for.
   proxy: [
@@ -250,6 +250,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'database-options': ['command'],
   'proxy-options': ['command'],
   'issuer-options': ['command'],
+  listening: ['command'],
   // The processes and servers that a command works with: the API, Temporal, the background process.
   background: [
     'command',

@@ -52,6 +52,10 @@ export const SERVICE_CODES = {
     summary: 'A sealed value does not open: the master key is another one, or the row was changed by hand.',
     solve: 'Give the master key that the service’s folder was made with, or restore the folder from a backup.',
   },
+  'service/tls-invalid': {
+    summary: 'The files of a server’s certificate and key are not there, not in PEM, or do not belong together.',
+    solve: 'Name the certificate, with those that signed it below it, by `--tls-cert`, and its own key by `--tls-key`.',
+  },
   'service/mail-template-unreadable': {
     summary: 'A text of e-mails that the operator has put into a folder cannot be read.',
     solve:

@@ -26,7 +26,7 @@ import {
   readMasterKey,
   refreshBootstrap,
 } from './folder/index.ts'
-import { apiPaths, createHttpServer, listen } from './http/index.ts'
+import { apiPaths, createHttpServer, listen, openTls } from './http/index.ts'
 import { createSealing } from './keys/index.ts'
 import { createMessenger, createTransports, readMessageRules } from './messages/index.ts'
 import { listenForMetrics, openMetrics } from './metrics/index.ts'
@@ -53,6 +53,8 @@ export interface Service {
   readonly bootstrap: Bootstrap
   /** What an operator has changed; absent where none is listened to. */
   readonly operator?: () => OperatorState
+  /** Reads the files of its certificate again; absent where it has none. */
+  readonly reloadTls?: () => void
   /** Finishes what has begun and lets go of the port and the data folder, in `limits.drainMs` whatever connections do. */
   close(): Promise<void>
 }
@@ -172,6 +174,8 @@ async function openFolder(settings: Settings): Promise<Service> {
       keptDenialsADay: settings.keptDenialsADay,
       enrolmentSecret: settings.enrolmentSecret,
     })
+    const tls = settings.tls && openTls(settings.tls, logger)
+    if (tls) closers.push(() => tls.close())
     const readiness = createReadiness({ database, dataDir, watermark: settings.diskWatermark, logger })
     const http = await createHttpServer({
       engine,
@@ -187,6 +191,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       limits: settings.limits,
       onRequestEnd: metrics?.onRequest,
       readiness,
+      tls,
     })
     const proxy =
       settings.proxy &&
@@ -208,6 +213,7 @@ async function openFolder(settings: Settings): Promise<Service> {
         limits: settings.limits,
         onRequestEnd: metrics?.onRequest,
         faults: operator?.faults,
+        tls,
       }))
     // What comes after them in closing has a share of the time too.
     closers.push(async () => void (await Promise.all([http, proxy].map((edge) => edge?.close(drainMs * 0.8)))))
@@ -243,6 +249,7 @@ async function openFolder(settings: Settings): Promise<Service> {
       close: closeAll,
       ...(metricsListener ? { metricsUrl: metricsListener.url } : {}),
       ...(operator ? { operator: operator.state } : {}),
+      ...(tls ? { reloadTls: tls.reload } : {}),
     }
   } catch (error) {
     await closeAll()

@@ -2,7 +2,7 @@ import { createPooledRandomBytes, type RandomBytes } from '../crypto/index.ts'
 import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import type { ChainsSettings } from './chains/index.ts'
 import { NITRO_ROOT } from './enclaves/index.ts'
-import { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
+import { EDGE_LIMITS, type EdgeLimits, type TlsFiles } from './http/index.ts'
 import type { MessagesSettings } from './messages/index.ts'
 import { createResolveHost, type ResolveHost } from './network/index.ts'
 import type { IssuerSettings } from './oauth/index.ts'
@@ -33,6 +33,8 @@ export interface ServiceOptions extends IssuerSettings {
   readonly database?: PostgresSettings | undefined
   /** @default '127.0.0.1' */
   readonly host?: string
+  /** Of the API and of the authentication proxy beside it; read again when they change. @default none: plain HTTP */
+  readonly tls?: TlsFiles | undefined
   /** @default 0, any free port */
   readonly port?: number
   /** Milliseconds since the epoch. @default the system's clock */

@@ -5,6 +5,7 @@ import { readDatabase } from '../database-options.ts'
 import { writeJsonLine } from '../io.ts'
 import { listOf, readIssuerOptions } from '../issuer-options.ts'
 import { readLimits } from '../limits.ts'
+import { readListening, reloadOnHangUp } from '../listening.ts'
 import { createLog } from '../logger.ts'
 import { readPort } from '../ports.ts'
 import { readProxyOptions } from '../proxy-options.ts'
@@ -27,6 +28,7 @@ export async function proxy(input: CommandInput): Promise<ExitCode> {
     dataDir: serviceFolder(input),
     database: readDatabase(input),
     baseUrl: baseUrl.replace(/\/$/, ''),
+    ...readListening(input),
     port: readPort(options['port'], '--port'),
     metricsPort: readPort(options['metricsPort'], '--metrics-port'),
     logger: log.logger,
@@ -35,6 +37,7 @@ export async function proxy(input: CommandInput): Promise<ExitCode> {
     ...readIssuerOptions(input),
     ...readProxyOptions(input),
   })
+  reloadOnHangUp(running)
   try {
     const { metricsUrl } = running
     const metrics = metricsUrl === undefined ? {} : { metricsUrl }

@@ -16,6 +16,7 @@ import { readDatabase, renderDatabase } from '../database-options.ts'
 import { writeJsonLine } from '../io.ts'
 import { listOf, readBaseUrl, readIssuerOptions } from '../issuer-options.ts'
 import { readLimits } from '../limits.ts'
+import { readListening, reloadOnHangUp } from '../listening.ts'
 import { createLog } from '../logger.ts'
 import { readMessageOptions } from '../message-options.ts'
 import { readPort } from '../ports.ts'
@@ -38,6 +39,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   const service = await createService({
     dataDir,
     database,
+    ...readListening(input),
     port: readPort(options['port'], '--port') ?? 0,
     chains,
     rates: readRates(options['rate'], options['rateProfile']),
@@ -61,6 +63,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
     ...(options['rootUser'] ? { rootUserName: String(options['rootUser']) } : {}),
     ...(options['organizationName'] ? { organizationName: String(options['organizationName']) } : {}),
   })
+  reloadOnHangUp(service)
   try {
     announce(service, { io, json, dataDir, chains, database })
     await stopped.promise

@@ -8,7 +8,18 @@ const serviceFolder: OptionRow = {
 
 /** Of each server: where it listens, what is its own, where its log goes. */
 const serverOptions: readonly OptionRow[] = [
-  { flags: '--port <port>', meaning: 'port on 127.0.0.1 (default: a free one)' },
+  { flags: '--port <port>', meaning: 'port to listen at (default: a free one)' },
+  {
+    flags: '--listen <address>',
+    meaning:
+      'IP address to listen at (default: 127.0.0.1). Others reach it over TLS alone, unless --plain-http is given too',
+  },
+  {
+    flags: '--tls-cert <file>',
+    meaning: 'its certificate in PEM, followed by those that signed it; read again when it changes, and on SIGHUP',
+  },
+  { flags: '--tls-key <file>', meaning: 'the key of the certificate in PEM, readable by you alone' },
+  { flags: '--plain-http', meaning: 'let others than this machine speak plain HTTP, where a proxy in front encrypts' },
   serviceFolder,
   { flags: '--log-file <file>', meaning: 'where the log goes, as lines of JSON (default: stderr)' },
 ]
@@ -122,7 +133,7 @@ export const serviceCommands: readonly CommandRow[] = [
         flags: '--rotate-issuer-key',
         meaning: 'make the next key that its OIDC tokens are signed with: published at once, used from a day later on',
       },
-      { flags: '--proxy-port <port>', meaning: 'port of the authentication proxy on 127.0.0.1 (default: a free one)' },
+      { flags: '--proxy-port <port>', meaning: 'port of the authentication proxy (default: a free one)' },
       ...proxyOptions,
       ...messageOptions,
       {

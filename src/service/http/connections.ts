@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http'
 import { BlockList, type Socket } from 'node:net'
+import { type TLSSocket, Server as TlsServer } from 'node:tls'
 import { apiError } from '../../protocol/index.ts'
 import { parseAddress, parseBlock, sourceOf } from '../network/index.ts'
 import type { EdgeLimits } from './limits.ts'
@@ -30,6 +31,9 @@ export function guardConnections(
 ): Connections {
   const requests = new Map<Socket, number>()
   const bySource = new Map<string, number>()
+  const isEncrypted = server instanceof TlsServer
+  const beforeHandshake = new Map<string, Socket>()
+  const connectionOf = new WeakMap<Socket, Socket>()
   const proxies = listOf(trustedProxies)
   let refused = 0
   let draining = false
@@ -43,13 +47,18 @@ export function guardConnections(
     const isTooMany = requests.size >= limits.connections
     if (draining || isTooMany || ofSource >= limits.connectionsPerSource) {
       refused += 1
-      refuseSocket(socket, draining || isTooMany ? apiError('unavailable') : apiError('rateLimited'))
+      // Nothing can be said before the connection is encrypted.
+      if (isEncrypted) socket.destroy()
+      else refuseSocket(socket, draining || isTooMany ? apiError('unavailable') : apiError('rateLimited'))
       return
     }
     requests.set(socket, 0)
     if (source !== undefined) bySource.set(source, ofSource + 1)
+    const place = placeOf(socket)
+    if (isEncrypted) beforeHandshake.set(place, socket)
     socket.once('close', () => {
       requests.delete(socket)
+      beforeHandshake.delete(place)
       if (requests.size === 0) emptied?.()
       if (source === undefined) return
       const left = bySource.get(source)! - 1
@@ -59,6 +68,13 @@ export function guardConnections(
     for (const listener of listeners) listener.call(server, socket)
   }
 
+  // Requests come over the encrypted side of a connection; what is counted, from its first byte on, is the connection.
+  server.prependListener('secureConnection', (encrypted: TLSSocket) => {
+    const socket = beforeHandshake.get(placeOf(encrypted))
+    if (!socket) return
+    beforeHandshake.delete(placeOf(encrypted))
+    connectionOf.set(encrypted, socket)
+  })
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
   server.on('connection', admit)
@@ -66,16 +82,17 @@ export function guardConnections(
   return {
     count: () => requests.size,
     refused: () => refused,
-    begin(socket) {
+    begin(of) {
+      const socket = connectionOf.get(of) ?? of
       requests.set(socket, (requests.get(socket) ?? 0) + 1)
       return () => {
         const left = requests.get(socket)
         if (left === undefined) return
         requests.set(socket, left - 1)
-        if (draining && left === 1) socket.destroySoon()
+        if (draining && left === 1) of.destroySoon()
       }
     },
-    requestsOf: (socket) => requests.get(socket) ?? 0,
+    requestsOf: (socket) => requests.get(connectionOf.get(socket) ?? socket) ?? 0,
     async drain(ms) {
       draining = true
       const empty = Promise.withResolvers<void>()
@@ -89,6 +106,11 @@ export function guardConnections(
       clearTimeout(timer)
     },
   }
+}
+
+/** What no two connections have in common while they are open. */
+function placeOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`
 }
 
 function listOf(texts: readonly string[]): BlockList {

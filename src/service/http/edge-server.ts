@@ -2,6 +2,7 @@
  * A server of this service before it has routes: what the public API and the authentication proxy share. Bodies are bytes,
  * refusals are the API's, browsers may ask from anywhere, each request has its line in the log.
  */
+import type { Server as HttpsServer } from 'node:https'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
 import type { ApiError } from '../../protocol/index.ts'
@@ -12,6 +13,7 @@ import { addEdge, type Edge } from './edge.ts'
 import { addFaults } from './faults.ts'
 import { EDGE_LIMITS, type EdgeLimits } from './limits.ts'
 import { createRequestLines, type RequestEnd, type RequestLines } from './request-lines.ts'
+import type { Tls } from './tls.ts'
 
 /**
  * How long a client may take, beside the limits. Without these Node and Fastify wait for ever (Fastify: requestTimeout and
@@ -54,6 +56,8 @@ export interface EdgeServerOptions {
   readonly onRequestEnd?: ((end: RequestEnd) => void) | undefined
   /** Faults that an operator asked for. */
   readonly faults?: Faults | undefined
+  /** @default none: it speaks plain HTTP */
+  readonly tls?: Tls | undefined
 }
 
 /** The HTTP server and how it ends. */
@@ -71,7 +75,7 @@ export interface EdgeServer extends HttpServer {
 
 /** Creates a server without routes. */
 export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
-  const { logger, randomBytes, clock, faults } = options
+  const { logger, randomBytes, clock, faults, tls } = options
   const limits = { ...EDGE_LIMITS, ...options.limits }
   const origins = new WeakMap<FastifyRequest, { readonly origin: string | undefined }>()
 
@@ -93,22 +97,24 @@ export function createEdgeServer(options: EdgeServerOptions): EdgeServer {
     if (origin !== '*') reply.header('vary', 'Origin')
   }
 
+  const head = {
+    headersTimeout: limits.headMs,
+    connectionsCheckingInterval: TIMES_MS.check,
+    // Refused below, in the API's form.
+    requireHostHeader: false,
+  }
   const server = fastify({
     // Anybody can write the header of a proxy: unless one is named, the socket alone says where a request comes from.
     trustProxy: options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
     requestTimeout: TIMES_MS.request,
     connectionTimeout: TIMES_MS.idleConnection,
-    http: {
-      headersTimeout: limits.headMs,
-      connectionsCheckingInterval: TIMES_MS.check,
-      // Refused below, in the API's form.
-      requireHostHeader: false,
-    },
+    ...(tls ? { https: { ...head, ...tls.context, handshakeTimeout: limits.headMs } } : { http: head }),
     return503OnClosing: false,
     genReqId: () => newUuid(randomBytes),
     clientErrorHandler: (error, socket) => edge.refuseConnection(error, socket),
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
-  })
+  }) as FastifyInstance
+  if (tls) tls.follow(server.server as unknown as HttpsServer)
   const lines = createRequestLines({ logger, pathOf, onEnd: options.onRequestEnd })
   const edge = addEdge(server, { limits, trustedProxies: options.trustedProxies, pathOf })
   // Any body is bytes: what was signed must reach the engine unread, whatever type it says it has, if it says one.

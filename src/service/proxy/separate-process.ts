@@ -12,7 +12,7 @@ import {
   MASTER_KEY_FILE,
   readMasterKey,
 } from '../folder/index.ts'
-import { EDGE_LIMITS, type EdgeLimits, listen } from '../http/index.ts'
+import { EDGE_LIMITS, type EdgeLimits, listen, openTls, type TlsFiles } from '../http/index.ts'
 import { createSealing, readServiceKeys, type Sealing } from '../keys/index.ts'
 import { listenForMetrics, openMetrics } from '../metrics/index.ts'
 import { createVouching, type IssuerSettings } from '../oauth/index.ts'
@@ -33,6 +33,8 @@ export interface AuthProxyProcessOptions extends IssuerSettings {
   readonly masterKey?: Secret<Uint8Array>
   /** @default '127.0.0.1' */
   readonly host?: string
+  /** Read again when they change. @default none: plain HTTP */
+  readonly tls?: TlsFiles | undefined
   /** @default 0, any free port */
   readonly port?: number | undefined
   readonly logger?: Logger
@@ -48,9 +50,12 @@ export interface AuthProxyProcessOptions extends IssuerSettings {
 }
 
 /** Starts a proxy. Throws `service/nothing-served`, and what is wrong with the data folder, the database or the port. */
-export async function createAuthProxy(
-  options: AuthProxyProcessOptions,
-): Promise<{ readonly url: string; readonly metricsUrl?: string; close(): Promise<void> }> {
+export async function createAuthProxy(options: AuthProxyProcessOptions): Promise<{
+  readonly url: string
+  readonly metricsUrl?: string
+  readonly reloadTls?: () => void
+  close(): Promise<void>
+}> {
   const { dataDir, baseUrl, limits, host = '127.0.0.1', port = 0, logger = silentLogger } = options
   const givenKey = options.masterKey && checkMasterKey(options.masterKey)
   if (options.database) checkSharedFolder(dataDir)
@@ -61,6 +66,7 @@ export async function createAuthProxy(
   const rows = options.database
     ? await openRows(options.database, dataDir, sealing)
     : { read: createReader(join(dataDir, DATABASE_FILE)), close: () => {} }
+  const tls = options.tls && openTls(options.tls, logger)
   const metrics = await openMetrics(options.metricsPort)
   const served = await createAuthProxyServer({
     ...options,
@@ -70,6 +76,7 @@ export async function createAuthProxy(
     trustedProxies: options.trustedProxies ?? [],
     vouches: createVouching(options),
     onRequestEnd: metrics?.onRequest,
+    tls,
     read: rows.read,
     unseal: sealing.unseal,
     upstream: connectUpstream(baseUrl),
@@ -77,6 +84,7 @@ export async function createAuthProxy(
   const closers = [() => served.close(limits?.drainMs ?? EDGE_LIMITS.drainMs), () => metrics?.close()]
   const close = async () => {
     await Promise.all(closers.map((one) => one()))
+    tls?.close()
     await rows.close()
   }
   try {
@@ -85,7 +93,7 @@ export async function createAuthProxy(
     if (listener) closers.push(() => listener.close())
     const url = await listen(served.server, { host, port })
     logger.info('serving', { url, dataDir, baseUrl })
-    return { url, ...(listener ? { metricsUrl: listener.url } : {}), close }
+    return { url, ...(listener ? { metricsUrl: listener.url } : {}), ...(tls ? { reloadTls: tls.reload } : {}), close }
   } catch (error) {
     await close()
     throw explainSystemError(error, { doing: `the authentication proxy of \`${dataDir}\` did not start` })

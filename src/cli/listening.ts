@@ -1,0 +1,50 @@
+/** Where a server listens, and whether the way there is encrypted: `serve` and `proxy`. */
+import { BlockList, isIP } from 'node:net'
+import { QuorateError } from '../diagnostics/index.ts'
+import type { ServiceOptions } from '../service/index.ts'
+import type { CommandInput } from './command.ts'
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/**
+ * Reads `--listen`, `--tls-cert`, `--tls-key` and `--plain-http`. @default the loopback, over plain HTTP. Throws `cli/usage`:
+ * anybody on the way would read codes, tokens and what is asked, so that plain HTTP for others is to be said twice.
+ */
+export function readListening({ options }: Pick<CommandInput, 'options'>): Pick<ServiceOptions, 'host' | 'tls'> {
+  const [host = '127.0.0.1', certificate, key] = ['listen', 'tlsCert', 'tlsKey'].map((name) =>
+    options[name] === undefined ? undefined : String(options[name]),
+  )
+  const version = isIP(host)
+  if (version === 0) {
+    throw usage(
+      `expected --listen to be an IP address of this machine, got \`${host}\``,
+      'such as 0.0.0.0 for all of them',
+    )
+  }
+  if ((certificate === undefined) !== (key === undefined)) {
+    const [given, lacking] = certificate === undefined ? ['--tls-key', '--tls-cert'] : ['--tls-cert', '--tls-key']
+    throw usage(`${given} was given without ${lacking}`, `give ${lacking} too`)
+  }
+  if (certificate !== undefined && options['plainHttp']) {
+    throw usage('--plain-http was given together with a certificate', 'leave one of them out')
+  }
+  if (certificate !== undefined && key !== undefined) return { host, tls: { certificate, key } }
+  if (!LOOPBACK.check(host, version === 6 ? 'ipv6' : 'ipv4') && !options['plainHttp']) {
+    throw usage(
+      `--listen ${host} would let others reach the service over plain HTTP`,
+      'give --tls-cert and --tls-key; or --plain-http as well, where a proxy in front of it encrypts',
+    )
+  }
+  return { host }
+}
+
+/** Has SIGHUP read the certificate again, where there is one; otherwise the signal ends the process, as ever. */
+export function reloadOnHangUp({ reloadTls }: { readonly reloadTls?: () => void }): void {
+  if (reloadTls) process.on('SIGHUP', reloadTls)
+}
+
+function usage(message: string, next: string): QuorateError {
+  return new QuorateError('cli/usage', message, { next })
+}
