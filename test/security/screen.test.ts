@@ -17,6 +17,7 @@ import { createProgressView, renderNews, renderResult, renderWaiting } from '../
 import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
+import { renderDeliveries, renderEvent } from '../../src/cli/views/webhooks.ts'
 import {
   createSource,
   diagnostic,
@@ -123,6 +124,11 @@ const NEVER = [
   'createdAt',
   'stoppedAt',
 ]
+
+const delivery = {
+  ...{ eventId: 'event', eventType: 'ACTIVITY_UPDATES', organizationId: 'org', endpointId: 'endpoint' },
+  ...{ host: 'hooks.acme.test:443', attempts: 3, reason: 'it answered 500', at: NOW },
+}
 
 const activity = {
   id: 'idid',
@@ -331,6 +337,34 @@ const VIEWS: readonly View[] = [
     name: 'up and status of a service: faults in force',
     given: { aheadMs: 0, faults: [{ id: 1, path: '/public/*', times: 1 }] },
     render: renderInForce,
+  },
+  {
+    name: 'webhooks: an event about an activity',
+    given: {
+      ...{ at: 'noon', eventType: 'ACTIVITY_UPDATES', eventId: 'event', organizationId: 'org', forwarded: '200' },
+      body: { status: 'ACTIVITY_STATUS_COMPLETED', type: 'ACTIVITY_TYPE_CREATE_POLICY_V3', id: 'idid' },
+    },
+    render: renderEvent,
+    not: ['eventType'],
+  },
+  {
+    name: 'webhooks: an event about a balance',
+    given: {
+      ...{ at: 'noon', eventType: 'BALANCE_CONFIRMED_UPDATES', eventId: 'event', organizationId: 'org' },
+      body: {
+        msg: { operation: 'deposit', asset: { amount: '1', symbol: 'USDC' }, caip2: 'eip155:1', txHash: '0xff' },
+      },
+    },
+    render: renderEvent,
+    not: ['eventType'],
+  },
+  {
+    name: 'webhooks: deliveries',
+    given: {
+      waiting: { count: 1, first: [delivery] },
+      givenUp: { count: 1, last: [{ ...delivery, isKept: true }] },
+    },
+    render: renderDeliveries,
   },
   { name: 'sends: the end of a batch', given: report, render: (one) => renderSendBatchEnd(one, style) },
   { name: 'sends: a batch that was stopped', given: report, render: (one) => renderStopped(one, style) },
