@@ -117,6 +117,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/service/folder/files.ts': 'master.key: its purpose is a key',
   'src/service/folder/lock.ts': 'a process id',
   'src/service/folder/snapshot.ts': 'snapshots: everything that a service keeps, keys sealed, the master key not in it',
+  'src/service/folder/store-copy.ts': 'a database: what the service keeps, keys sealed, the master key not in it',
   'src/service/service.ts': 'an empty database',
   'src/service/messages/folder-transport.ts': 'codes and links for people, for the owner of the folder alone',
   'src/service/operator/operator.ts': 'the clock and faults of a test service',

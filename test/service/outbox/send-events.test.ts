@@ -53,10 +53,11 @@ interface Message extends JsonObject {
   readonly status: string
 }
 const messageOf = ({ body }: Received) => body['msg'] as Message
+const isOfSend = ({ body }: Received) => body['type'] === 'transaction:status'
 /** What came of one send, in the order of its statuses: two deliveries at once may change places on their way. */
 async function eventsOf(id: string, wanted: number): Promise<readonly Received[]> {
   const mine = (received: readonly Received[]) =>
-    received.filter((each) => messageOf(each).sendTransactionStatusId === id)
+    received.filter((each) => isOfSend(each) && messageOf(each).sendTransactionStatusId === id)
   const events = mine(await receiver.until((received) => mine(received).length >= wanted))
   const rank = (event: Received) => ['BROADCASTING', 'INCLUDED', 'FAILED'].indexOf(messageOf(event).status)
   return events.toSorted((a, b) => rank(a) - rank(b))
@@ -211,7 +212,7 @@ describe('who is told', () => {
     const { events } = await send({ from, to: ECHO, data: '0x01' }, { wanted: 2 })
     // An endpoint that is told later, or of more, would have been told of this too.
     await send({ from, to: ECHO, data: '0x02' }, { wanted: 2 })
-    const told = receiver.received.filter(({ path }) => path !== '/hook')
+    const told = receiver.received.filter((each) => isOfSend(each) && each.path !== '/hook')
     expect(told.map(({ path }) => path)).toEqual(['/second', '/second'])
     expect(events.map(({ path }) => path).toSorted()).toEqual(['/hook', '/second'])
     const distinct = (of: (event: Received) => unknown) => new Set(events.map(of)).size
