@@ -20,9 +20,12 @@ export function tamper(how: Tampering): void {
   const die = () => process.kill(process.pid, 'SIGKILL')
   let late: NodeJS.Timeout | undefined
 
+  /** The connections that are writing: what only reads ends with a commit as well. */
+  const writing = new WeakSet<DatabaseSync>()
+
   /** What runs instead of a statement. */
-  const run = (sql: string, statement: () => unknown): unknown => {
-    const commits = sql === 'commit'
+  const run = (sql: string, connection: DatabaseSync, statement: () => unknown): unknown => {
+    const commits = sql === 'commit' && writing.delete(connection)
     if (how === 'late-commit') {
       // One transaction goes on under many requests, each of which is answered as if it were on disk.
       if (sql === 'begin immediate' && late) return []
@@ -45,13 +48,17 @@ export function tamper(how: Tampering): void {
   const { prepare } = DatabaseSync.prototype
   DatabaseSync.prototype.prepare = function (this: DatabaseSync, sql, ...rest) {
     const statement = prepare.call(this, sql, ...rest)
+    const connection = this
     return new Proxy(statement, {
       get(target, name) {
         const member = Reflect.get(target, name, target) as unknown
         if (typeof member !== 'function') return member
         const call = (...given: unknown[]) => (member as (...given: unknown[]) => unknown).apply(target, given)
         return name === 'all' || name === 'run'
-          ? (...given: unknown[]) => (armed ? run(sql, () => call(...given)) : call(...given))
+          ? (...given: unknown[]) => {
+              if (sql === 'begin immediate') writing.add(connection)
+              return armed ? run(sql, connection, () => call(...given)) : call(...given)
+            }
           : call
       },
     }) as StatementSync
