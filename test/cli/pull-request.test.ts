@@ -9,7 +9,7 @@ import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { type Between, type Fault, startBetween } from '../faults/between.ts'
-import { keyFile, quorateShared as quorate, writeFiles } from './harness.ts'
+import { keyFile, quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
 // Each test runs the CLI many times, and each run is a process that starts from nothing.
@@ -174,7 +174,7 @@ describe('a pull request', () => {
       }
       const ran = await quorate(['apply', defs, '--yes', '--allow-delete', '--json'], { env })
       between.meddle = () => undefined
-      expect(left, name).toBeLessThanOrEqual(0)
+      expect(left, name + ran.stdout + ran.stderr).toBeLessThanOrEqual(0)
       expect((JSON.parse(ran.stdout) as ApplyProgress).state, name + ran.stderr).toBe('done')
       const next = await quorate(['plan', defs, '--detailed-exitcode'], { env })
       expect([name, next.exit, next.stdout.includes('No changes.')]).toEqual([name, 0, true])
