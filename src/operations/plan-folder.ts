@@ -15,6 +15,7 @@ import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostic
 import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
 import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
+import { withAuthors } from './drift-authors.ts'
 import { isVouchedFor, signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
 import { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
@@ -149,7 +150,10 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
   if (!isSound([...own.diagnostics, ...within.diagnostics])) return undefined
   const { requestsPerSecond: perSecond } = request
   const asked = await withRejections(client, own.plan, { askAgain })
-  const plan = withInside(asked, within.plans, {
+  const told = await withAuthors(client, asked, { lock: oldLock.lock, actual })
+  const plans: Plan[] = []
+  for (const one of within.plans) plans.push(await withAuthors(client, one, { lock: oldLock.lock }))
+  const plan = withInside(told, plans, {
     reads: client.queries,
     ...(perSecond === undefined ? {} : { perSecond }),
   })

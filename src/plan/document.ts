@@ -147,6 +147,19 @@ export type Cause =
 /** Why a field of a change differs. */
 export type FieldCause = Extract<Cause, 'definition changed' | 'live changed'>
 
+/** The activity that changed something live last, and whose it was. */
+export interface ChangeAuthor {
+  readonly activityId: string
+  readonly type: string
+  /** Who submitted it, when (ISO 8601), and the credential: its public key, and its name where it still lives. */
+  readonly userName: string
+  readonly publicKey: string
+  readonly credential?: string
+  readonly at: string
+  /** Who else approved it. */
+  readonly approvedBy: readonly { readonly userName: string; readonly publicKey: string; readonly at: string }[]
+}
+
 /** One difference between desired and actual. */
 export interface Change {
   readonly address: Address
@@ -165,6 +178,8 @@ export interface Change {
   readonly id?: string
   /** Who created an adopted thing, by user name; `null` when that is not known. */
   readonly creator?: string | null
+  /** Of drift: who left it so; `null` where the organization's newest activities do not tell, absent where nobody looked. */
+  readonly author?: ChangeAuthor | null
   /** `path:line:column` of the definition, when there is one; of the lock's row for what no definition has any more. */
   readonly at?: string
   /** Index of the batch that carries it out; absent for what submits nothing: an adoption, or what stays as it is. */

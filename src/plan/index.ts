@@ -16,6 +16,7 @@ export {
   type Cause,
   type Change,
   type ChangeAction,
+  type ChangeAuthor,
   type Forecast,
   GUARDS,
   type Guard,

@@ -4,7 +4,16 @@ import type { Batch, Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { likesOf, lookAlikeText } from './look-alikes.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
-import { accessLines, approvalRounds, causeText, count, fieldCauseText, renderForecast, summarize } from './words.ts'
+import {
+  accessLines,
+  approvalRounds,
+  authorText,
+  causeText,
+  count,
+  fieldCauseText,
+  renderForecast,
+  summarize,
+} from './words.ts'
 
 /** Colours of the tree; the identity by default, terminal colours in the CLI. */
 export interface PlanStyles {
@@ -105,7 +114,9 @@ function renderChange(
   const notes = [at ?? (action === 'delete' ? id : undefined), causeText(change)].filter((one) => one !== undefined)
   const alike = like === undefined ? '' : `  ${paint('warning', `looks like ${printable(like)}`)}`
   const note = (notes.length === 0 ? '' : paint('dim', `  ${notes.map(printable).join(', ')}`)) + alike
-  const head = `${paint(COLOURS[action], `${SIGNS[action]} ${kind === 'subOrganization' ? '' : within}${printable(address)}`)}${note}`
+  const author = authorText(change)
+  const by = author === undefined ? '' : `\n    ${paint('warning', printable(author))}`
+  const head = `${paint(COLOURS[action], `${SIGNS[action]} ${kind === 'subOrganization' ? '' : within}${printable(address)}`)}${note}${by}`
   if (action === 'adopt') {
     const creator = change.creator == null ? 'nobody known' : printable(change.creator)
     return `${head}\n    was there before: ${id ?? ''}, created by ${paint('warning', creator)}`

@@ -98,6 +98,17 @@ export function factorsText({
   return `another factor of ${printable(of)} (${methods.join(', and ')})`
 }
 
+/** Who left something as it is, in words; undefined where nobody looked. */
+export function authorText({ author }: Pick<Change, 'author'>): string | undefined {
+  if (author === undefined) return undefined
+  if (author === null) return 'by whom is not told: none of the newest activities names it'
+  const { userName, credential, publicKey, at, activityId, approvedBy } = author
+  const key = credential ?? (publicKey === '' ? 'without an API key' : `${publicKey.slice(0, 12)}…`)
+  const others = [...new Set(approvedBy.map((one) => one.userName))]
+  const approved = others.length === 0 ? '' : `, approved by ${others.join(', ')}`
+  return `by ${userName} (key ${key}) at ${at}, activity ${activityId}${approved}`
+}
+
 /** Why a change is there; undefined where its sign says it: what is new, and what is adopted. */
 export function causeText({ cause, action, fields }: Change): string | undefined {
   const gone = action === 'create'

@@ -72,17 +72,29 @@ describe('plan', () => {
     const lock = readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')
     expect(lock).toMatch(new RegExp(`policy.no-exports: ${policyId} sha256:[0-9a-f]{24}( -)?\n`))
 
-    await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', {
+    const edited = await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', {
       policyId,
       policyCondition: "activity.action == 'SIGN'",
     })
     const markdown = join(folder, 'plan.md')
     const drifted = await quorate(['plan', defs, '--markdown', markdown], { env })
     expect(drifted.stdout).toMatch(/~ policy\.no-exports .*drift: somebody changed it$/m)
+    expect(drifted.stdout).toMatch(/^ {4}by root \(key .+\) at 20\S+Z, activity [0-9a-f-]{36}$/m)
     expect(readFileSync(markdown, 'utf8')).toMatch(/~ policy\.no-exports .*drift: somebody changed it$/m)
     const json = await quorate(['plan', defs, '--json'], { env })
     expect(readPlan(json.stdout).changes.map(({ address, cause }) => [address, cause])).toEqual([
       ['policy.no-exports', 'live changed'],
+    ])
+    const root = { userName: 'root', publicKey: service.root.publicKey }
+    expect(readPlan(json.stdout).changes[0]!.author).toMatchObject({ activityId: edited.id, ...root, approvedBy: [] })
+
+    const { userTags } = await service.root.query('list_user_tags')
+    const tagIds = userTags.map(({ tagId }) => tagId)
+    const deleted = await service.root.submit('ACTIVITY_TYPE_DELETE_USER_TAGS', { userTagIds: tagIds })
+    const gone = readPlan((await quorate(['plan', defs, '--json'], { env })).stdout).changes
+    expect(gone.map(({ address, author }) => [address, author?.activityId])).toEqual([
+      ['tag.treasury', deleted.id],
+      ['policy.no-exports', edited.id],
     ])
 
     const policies = readFileSync(join(defs, 'acme.yaml'), 'utf8')
