@@ -31,8 +31,11 @@ export const applyCodes = {
     exit: EXIT.refused,
   },
   'apply/order-missing': {
-    summary: 'the plan store does not have this send',
-    solve: 'send from a machine that shares the plan store with the worker',
+    summary:
+      'the worker that was asked has another data folder than the one the send was begun from; what became of it is not known',
+    solve:
+      'start a worker with that data folder (`quorate worker`), or give all machines one ledger; do not send it again',
+    retryable: true,
   },
   'apply/send-stopped': {
     summary: 'a send was stopped with its batch before it was submitted; nothing of it was',

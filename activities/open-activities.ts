@@ -10,6 +10,14 @@ export const OPEN = [
   'ACTIVITY_STATUS_CREATED',
 ] as const satisfies readonly ActivityStatus[]
 
+/** All statuses, of what is open and what has ended. */
+export const STATUSES = [
+  ...OPEN,
+  'ACTIVITY_STATUS_COMPLETED',
+  'ACTIVITY_STATUS_FAILED',
+  'ACTIVITY_STATUS_REJECTED',
+] as const satisfies readonly ActivityStatus[]
+
 /** Reads the open activities of some types, newest first, all pages of them. */
 export function readOpenActivities(client: QueryClient, types: readonly ActivityType[]): AsyncGenerator<Wire.Activity> {
   return readActivities(client, { types, statuses: OPEN })

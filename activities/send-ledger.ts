@@ -29,6 +29,8 @@ export interface SendLedger {
   getBody(entry: Pick<SendEntry, 'name'>): Promise<string | undefined>
   /** Keeps that the API refused a body for good, and never made an activity of it. */
   refuseBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<void>
+  /** Whether the bytes of a fingerprint are those of a send of this ledger; asked once, for many. */
+  knownBodies(): Promise<(fingerprint: string) => boolean>
   hasBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<boolean>
   /** The activity that a send became, and what asks for its transaction, as the API told when it was submitted and polled. */
   getMade(entry: Pick<SendEntry, 'name'>): Promise<MadeOfSend>
@@ -138,7 +140,11 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       const order = await readOrder(now.name)
       if (order && sendIdOf(order) === sendId) return { order, name: now.name }
       if (now.stopped > 0) throw new ApplyError('apply/send-stopped', STOPPED)
-      throw new ApplyError('apply/order-missing', `the plan store has no send \`${sendId}\``, { facts: { folder } })
+      throw new ApplyError(
+        'apply/order-missing',
+        `this worker's plan store has no send \`${sendId}\`: it was begun from another data folder`,
+        { facts: { folder } },
+      )
     },
     findOrder: find,
     async enterBody({ name }, fingerprint) {
@@ -162,6 +168,10 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     async refuseBody({ name }, fingerprint) {
       const attempt = await attemptOf(name, fingerprint)
       if (attempt !== undefined) await claim(refusedAt(name, attempt), '')
+    },
+    async knownBodies() {
+      const known = new Set(await list(join(folder, 'send-body-owners')))
+      return (fingerprint) => known.has(fileNameOf(fingerprint))
     },
     hasBody: async ({ name }, fingerprint) => (await attemptOf(name, fingerprint)) !== undefined,
     getMade: async ({ name }) => ({

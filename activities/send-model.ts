@@ -18,6 +18,8 @@ export interface SendOrder {
   readonly replaces?: string
   /** ISO 8601. */
   readonly orderedAt: string
+  /** The time in the body with which another machine has submitted what has this reference, milliseconds since the epoch. */
+  readonly bodyTimeMs?: number
 }
 
 /** The progress of a send; its workflow's query answer and, at the end, its result. */

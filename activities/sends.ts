@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
@@ -7,10 +8,13 @@ import { applyCodes } from './codes.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import type { Failure } from './model.ts'
+import { readActivities, STATUSES } from './open-activities.ts'
 import { isTokenTransfer, readReceipt } from './receipts.ts'
 import type { OpenGate } from './send-gates.ts'
 import type { SendActivityState, SendOrder, SendProgress, TransactionState } from './send-model.ts'
+import { bodyTimeIn, bodyTimeOf, fingerprintOf, HOUR_MS, listedFrom } from './send-times.ts'
 import { isStale, staleBody } from './stale.ts'
+import { toUnixMs } from './wire-time.ts'
 
 /** A send in the ledger. */
 interface SendStep {
@@ -64,14 +68,34 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
 
   const prepare: SendActivities['prepareSend'] = async ({ timestampMs, sendId }) => {
     const entry = await sends.getEntry(sendId)
-    const asked = askedOf(entry.order)
-    // Two that pay the same to the same in one millisecond would have the same bytes: the later one takes an earlier time.
-    for (let time = timestampMs + serviceAheadMs(); ; time--) {
-      const body = makeBody({ ...asked, timestampMs: time })
+    const { order } = entry
+    const asked = askedOf(order)
+    const before = await sends.getBody(entry)
+    if (before !== undefined) return { fingerprint: before }
+    const now = timestampMs + serviceAheadMs()
+    const first = order.bodyTimeMs ?? bodyTimeOf(order, Date.parse(order.orderedAt))
+    const bodyAt = (time: number) => makeBody({ ...asked, timestampMs: time })
+    const isOver =
+      (order.bodyTimeMs === undefined && now - first >= HOUR_MS) ||
+      (await sends.hasBody(entry, fingerprintOf(bodyAt(first))))
+    const begin = isOver ? await timeOfLater(order, now) : first
+    // Two that pay the same to the same may have the same bytes: the later one takes another time.
+    for (let shift = 0; ; shift++) {
+      const body = bodyAt(shift === 0 ? begin : bodyTimeOf(order, now, shift))
       // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
       const fingerprint = await sends.enterBody(entry, await planStore.putBody(body))
       if (fingerprint !== undefined) return { fingerprint }
     }
+  }
+  /**
+   * The hour in which the activities were looked at is over. They are looked at again: in the meantime another machine may
+   * have sent what has this reference, and its bytes are the ones to send.
+   */
+  const timeOfLater = async (order: SendOrder, now: number) => {
+    const { client } = await openSends(deps, order.organization)
+    const from = listedFrom([{ ...order, orderedAt: new Date(now).toISOString() }])
+    await pause(Math.max(0, from - clock()))
+    return (await findBodyTime(client, order)) ?? bodyTimeOf(order, now)
   }
 
   const submit: SendActivities['submitSend'] = async (step) => {
@@ -95,7 +119,7 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       .submit(catalogue[order.type].path, body, { beforeSending })
       .catch(async (error: unknown) => {
         if (isTriedAgain(error)) await gate?.giveBack()
-        if (!isStale(error, body, clock())) throw error
+        if (!isStale(error, body, clock(), MAY_BE_OVER_MS)) throw error
         await sends.refuseBody(one, fingerprint)
         throw staleBody(error)
       })
@@ -166,6 +190,19 @@ export function createSendActivities(deps: ActivityDependencies): SendActivities
       await sends.putProgress(progress)
     },
   }
+}
+
+/** A body of a send may be almost an hour old when it is first sent; a younger one that is refused means a wrong clock. */
+const MAY_BE_OVER_MS = HOUR_MS - 5 * 60 * 1000
+
+/** The time in the body of an activity that has the reference of an order, submitted since it was ordered. */
+async function findBodyTime(client: SubmitClient, order: SendOrder): Promise<number | undefined> {
+  for await (const activity of readActivities(client, { types: [order.type], statuses: STATUSES })) {
+    if (toUnixMs(activity.createdAt) < Date.parse(order.orderedAt) - HOUR_MS) return undefined
+    const time = bodyTimeIn(order, activity)
+    if (time !== undefined) return time
+  }
+  return undefined
 }
 
 function askedOf({ type, parameters, organization }: SendOrder): Asked {

@@ -9,10 +9,10 @@ const MAY_BE_STALE_MS = 5 * 60 * 1000
  * (docs/protocol/activities.md#liveness), so these bytes never became an activity, nor ever will, and another body for
  * the same intent makes no twin.
  */
-export function isStale(error: unknown, body: string, nowMs: number): boolean {
+export function isStale(error: unknown, body: string, nowMs: number, mayBeStaleMs = MAY_BE_STALE_MS): boolean {
   const { timestampMs } = JSON.parse(body) as { readonly timestampMs: string }
   return (
-    error instanceof ClientError && error.code === 'client/clock-skew' && nowMs - Number(timestampMs) > MAY_BE_STALE_MS
+    error instanceof ClientError && error.code === 'client/clock-skew' && nowMs - Number(timestampMs) > mayBeStaleMs
   )
 }
 

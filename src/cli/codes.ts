@@ -57,6 +57,11 @@ export const cliCodes = {
     solve: 'give the send a reference of its own; nothing was submitted',
     exit: EXIT.refused,
   },
+  'cli/sent-elsewhere': {
+    summary: 'the organization has an activity that pays the same to the same, and this ledger does not know it',
+    solve: 'look at that activity; if this is another payment, say so with `--not ACTIVITY`; nothing was submitted',
+    exit: EXIT.refused,
+  },
   'cli/other-decimals': {
     summary: 'an asset is defined with other decimals than its contract has, as the service says',
     solve: 'correct `decimals` in the definitions; nothing was submitted',

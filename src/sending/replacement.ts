@@ -57,8 +57,10 @@ export function makeReplacement(
     kind === 'replace'
       ? { from, caip2, ...call, ...offer, gasLimit: signed.gas.toString() }
       : { from, caip2, to: from, value: '0', ...offer, gasLimit: TRANSFER_GAS }
+  // It is under another reference, whose body has another time.
+  const { bodyTimeMs: _, ...rest } = old
   return {
-    ...old,
+    ...rest,
     reference: replacementReference(old.reference, { kind, maxFee }),
     replaces: old.reference,
     parameters,

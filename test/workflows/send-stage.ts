@@ -120,7 +120,7 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
       from: 'treasury',
       to: 'payroll',
       amount: '1 wei',
-      orderedAt: '2026-01-01T00:00:00.000Z',
+      orderedAt: new Date().toISOString(),
     }),
     async begin(orders, { stopOnFailure = false, run = '' } = {}) {
       const batch = batchOf(orders)
@@ -192,7 +192,7 @@ export function batchOf(orders: readonly SendOrder[]): SendBatch {
     batchId: createHash('sha256').update(JSON.stringify(orders)).digest('hex'),
     organization: orders[0]!.organization,
     file: 'payments.csv',
-    orderedAt: '2026-01-01T00:00:00.000Z',
+    orderedAt: new Date().toISOString(),
     rows: orders.map((order, index) => ({ line: index + 2, order })),
   }
 }

@@ -1,6 +1,6 @@
 /** `quorate send --batch`: read a file, say all that is wrong with it or what it means, ask, begin, follow, report. */
 import { basename } from 'node:path'
-import { batchIdOf, type SendBatch, type SendBatchProgress } from '../../../activities/index.ts'
+import { batchIdOf, type SendBatch, type SendBatchProgress, sendIdOf } from '../../../activities/index.ts'
 import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, reader } from '../../operations/index.ts'
 import {
@@ -43,6 +43,7 @@ import {
   wouldBeDenied,
 } from '../views/send-batch.ts'
 import { assertReportable, writeReport } from './batch-report-file.ts'
+import { notElsewhere } from './carry-out.ts'
 import { readNames } from './names.ts'
 
 /** Sends the rows of a file; nothing is sent while anything is wrong with any row. */
@@ -66,10 +67,29 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   if (options['resume'] !== true) assertNotStopped(batch)
   const chosen = leaveOut(batch, options['skipDenied'] === true)
   const open = batch.rows.filter(isOpen)
+  const rows = await joinElsewhere(input, place, chosen)
   // What was begun before goes on by itself, and is only looked at.
   if (open.length > 0)
     await assertConfirmed(input, { question: `Send these ${open.length}?`, otherwise: 'nothing was sent' })
-  return carryOut(input, place, chosen)
+  return carryOut(input, place, rows)
+}
+
+/** Rows that the ledger does not have are looked for among what was sent from elsewhere. */
+async function joinElsewhere(input: CommandInput, place: Place, batch: SendBatch): Promise<SendBatch> {
+  const { sends: ledger } = ledgerOf(input.settings.dataDir)
+  const isNew = await Promise.all(
+    batch.rows.map(
+      async ({ order, leftOut }) => leftOut === undefined && (await ledger.findOrder(sendIdOf(order))) === undefined,
+    ),
+  )
+  const asked = batch.rows.filter((_, index) => isNew[index])
+  const orders = await notElsewhere(
+    input,
+    place,
+    asked.map(({ order }) => order),
+  )
+  const joined = new Map(asked.map((row, index) => [row, orders[index]!]))
+  return { ...batch, rows: batch.rows.map((row) => ({ ...row, order: joined.get(row) ?? row.order })) }
 }
 
 /** A file says all that the options of one send would. */

@@ -1,15 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { SendOrder, SendProgress } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, reader } from '../../operations/index.ts'
 import type { Explanation } from '../../policy/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import {
+  assertNotElsewhere,
   beginSend,
   type EarlierSend,
   findEarlier,
   followSend,
   isDenied,
   isFinal,
+  ledgerOf,
   type SendMeaning,
   whyDenied,
 } from '../../sending/index.ts'
@@ -37,11 +40,31 @@ export async function carryOut(
   // What was asked for before goes on by itself or has ended: whatever would come of it now, it is only looked at.
   if (earlier?.progress !== undefined && isFinal(earlier.progress))
     return end(input, place, { ...earlier, progress: earlier.progress })
+  let ordered: readonly SendOrder[] = [order]
   if (earlier === undefined) {
     assertNotDenied(meaning.explanation)
+    ordered = await notElsewhere(input, place, [order])
+    if (!json && ordered[0]!.bodyTimeMs !== undefined) io.say(JOINED)
     await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
   }
-  return begin(input, place, order)
+  return begin(input, place, ordered[0]!)
+}
+
+const JOINED = 'This reference was sent from elsewhere: it is followed from here too, and not sent again.\n'
+
+/** Asks the organization's activities about orders that this ledger does not know; see `assertNotElsewhere`. */
+export function notElsewhere(
+  { io, options, settings }: CommandInput,
+  place: Place,
+  orders: readonly SendOrder[],
+): Promise<readonly SendOrder[]> {
+  const not = typeof options['not'] === 'string' ? options['not'].split(',').map((id) => id.trim()) : []
+  const { sends: ledger } = ledgerOf(settings.dataDir)
+  const pause = (ms: number) => {
+    io.say('Another machine may be sending this: waiting a few seconds for it to be listed.\n')
+    return delay(ms)
+  }
+  return assertNotElsewhere(reader(place), orders, { ledger, not, now: place.now, pause })
 }
 
 /** Says how a send ended, or what it waits for. */
@@ -65,7 +88,9 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
       if (!json && !isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
     }
     const client = reader(place)
-    const enough = async ({ activityId, state }: SendProgress) => {
+    const enough = async ({ activityId, state, error }: SendProgress) => {
+      // Its worker has another folder: nobody who only waits here changes that.
+      if (error?.code === 'apply/order-missing') return !io.terminal
       if (options['detach'] === true) return activityId !== undefined
       if (io.terminal || state !== 'waiting') return false
       // Where nobody watches, approvals are not waited for: the same command finds the send again. It may have been decided

@@ -1,0 +1,246 @@
+/**
+ * What was sent from elsewhere: the ledger of a data folder knows its own sends alone, and the API those of all machines. Before
+ * a send is begun that the ledger does not know, the organization's activities are asked; only what every service publishes of
+ * them is used.
+ */
+import {
+  bodyTimeIn,
+  listedFrom,
+  type PlanStore,
+  readActivities,
+  type SendOrder,
+  STATUSES,
+  toUnixMs,
+} from '../../activities/index.ts'
+import { readSolanaPayment, solanaSendBytes } from '../chain/index.ts'
+import type { QueryClient } from '../client/index.ts'
+import { EXIT, QuorateError } from '../diagnostics/index.ts'
+import { canonicalJson } from '../encoding/index.ts'
+import {
+  type ActivityType,
+  findActivity,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Wire,
+} from '../protocol/index.ts'
+
+/** An activity that decides about an order, and that the ledger does not know. */
+export interface SentElsewhere {
+  readonly activityId: string
+  /** ISO 8601. */
+  readonly createdAt: string
+  /**
+   * `same`: it is this send, under this reference; `other`: the reference stands for another send; `equal`: another reference,
+   * or none that can be known, and the same payer, receiver, asset and amount.
+   */
+  readonly kind: 'same' | 'other' | 'equal'
+  /** Of the same send, the time in its body. */
+  readonly bodyTimeMs?: number
+  /** What it asks for. */
+  readonly parameters: Json
+}
+
+/** How far back activities are looked through. */
+const LOOK_BACK_MS = 90 * 24 * 60 * 60 * 1000
+
+const TYPES = [
+  'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+  'ACTIVITY_TYPE_ETH_SEND_TRANSACTION_V2',
+  'ACTIVITY_TYPE_SOL_SEND_TRANSACTION',
+  'ACTIVITY_TYPE_SOL_SEND_TRANSACTION_V2',
+] as const satisfies readonly ActivityType[]
+
+/** Of these, nothing was or will be on a chain. */
+const NOTHING = new Set(['ACTIVITY_STATUS_FAILED', 'ACTIVITY_STATUS_REJECTED'])
+
+/**
+ * Finds what decides about orders that the ledger does not have. It waits, ten seconds at most, where another machine may have
+ * sent one of them a moment ago with bytes of the hour before.
+ */
+export async function findElsewhere(
+  client: QueryClient,
+  orders: readonly SendOrder[],
+  { ledger, not, now, pause }: Asking,
+): Promise<ReadonlyMap<SendOrder, SentElsewhere>> {
+  const found = new Map<SendOrder, SentElsewhere>()
+  if (orders.length === 0) return found
+  const wait = listedFrom(orders) - now()
+  if (wait > 0) await pause(wait)
+  const equals = Map.groupBy(orders, (order) => paymentOf(order))
+  const activities = await readSince(client, now() - LOOK_BACK_MS)
+  // After the list: what was sent from this ledger meanwhile is known to it.
+  const isKnown = await ledger.knownBodies()
+  for (const activity of activities) {
+    if (isKnown(activity.fingerprint)) continue
+    const parameters = parametersOf(activity)
+    const createdAt = new Date(toUnixMs(activity.createdAt)).toISOString()
+    const facts = { activityId: activity.id, createdAt, parameters }
+    const payment = paymentOf({ type: activity.type, parameters })
+    const equal = payment === undefined ? [] : (equals.get(payment) ?? [])
+    for (const order of orders) {
+      const bodyTimeMs = equal.includes(order) ? bodyTimeIn(order, activity) : undefined
+      if (bodyTimeMs !== undefined) found.set(order, { ...facts, kind: 'same', bodyTimeMs })
+      else if (found.get(order)?.kind !== 'same' && isUnder(order, activity))
+        found.set(order, { ...facts, kind: 'other' })
+    }
+    if (NOTHING.has(activity.status) || not.includes(activity.id)) continue
+    for (const order of equal) {
+      // What replaces a send asks for what that did, with its nonce.
+      if (!found.has(order) && order.replaces === undefined) found.set(order, { ...facts, kind: 'equal' })
+    }
+  }
+  return found
+}
+
+/** What the activities are compared with, and how time passes. */
+interface Asking {
+  readonly ledger: Pick<PlanStore['sends'], 'knownBodies'>
+  /** Activities of which the user said that they are other payments. */
+  readonly not: readonly string[]
+  readonly now: () => number
+  readonly pause: (ms: number) => Promise<unknown>
+}
+
+async function readSince(client: QueryClient, oldestMs: number): Promise<readonly Wire.Activity[]> {
+  const read: Wire.Activity[] = []
+  for await (const activity of readActivities(client, { types: TYPES, statuses: STATUSES })) {
+    if (toUnixMs(activity.createdAt) < oldestMs) break
+    read.push(activity)
+  }
+  return read
+}
+
+/**
+ * Makes sure that orders were not sent from elsewhere, and gives them to begin: one that was sent under its reference with the
+ * time of its body, so that it is joined. Throws `cli/reference-taken` and `cli/sent-elsewhere`.
+ */
+export async function assertNotElsewhere(
+  client: QueryClient,
+  orders: readonly SendOrder[],
+  asking: Asking,
+): Promise<readonly SendOrder[]> {
+  const found = await findElsewhere(client, orders, asking)
+  const refused = (kind: SentElsewhere['kind']) =>
+    orders.flatMap((order) => (found.get(order)?.kind === kind ? [{ order, by: found.get(order)! }] : []))
+  const [other] = refused('other')
+  if (other !== undefined) {
+    const { order, by } = other
+    throw new QuorateError('cli/reference-taken', `reference \`${order.reference}\` stands for another send`, {
+      exit: EXIT.refused,
+      facts: {
+        'that send': canonicalJson(by.parameters),
+        activity: by.activityId,
+        since: by.createdAt,
+        submitted: 'nothing',
+      },
+      next: 'give this send a reference of its own',
+    })
+  }
+  const equal = refused('equal')
+  if (equal.length > 0) throw sentElsewhere(equal)
+  return orders.map((order) => {
+    const bodyTimeMs = found.get(order)?.bodyTimeMs
+    return bodyTimeMs === undefined ? order : { ...order, bodyTimeMs }
+  })
+}
+
+/** As many as a reader compares at once. */
+const MOST_SHOWN = 5
+
+function sentElsewhere(equal: readonly { readonly order: SendOrder; readonly by: SentElsewhere }[]): QuorateError {
+  const [{ order, by }] = equal as readonly [(typeof equal)[number]]
+  const { amount, from, to, reference } = order
+  const rest = equal.length === 1 ? '' : `, and ${equal.length - 1} more like it`
+  const shown = equal
+    .slice(0, MOST_SHOWN)
+    .map(({ order, by }) => [order.reference, `${by.activityId}, ${by.createdAt}`])
+  const ids = [...new Set(equal.map(({ by }) => by.activityId))].join(',')
+  return new QuorateError(
+    'cli/sent-elsewhere',
+    `${amount} from ${from} to ${to} was sent before, and not from this ledger: activity ${by.activityId}${rest}`,
+    {
+      exit: EXIT.refused,
+      facts: {
+        reference,
+        ...(equal.length === 1 ? { since: by.createdAt } : Object.fromEntries(shown)),
+        submitted: 'nothing',
+      },
+      next: `if this is another payment, say so with --not ${ids}`,
+    },
+  )
+}
+
+/** Whether an activity that asks for something else was submitted under the reference of an order. */
+function isUnder(order: SendOrder, activity: Wire.Activity): boolean {
+  const { type } = activity
+  if (type !== order.type) return false
+  return bodyTimeIn({ ...order, parameters: inOrder(parametersOf(activity)) }, activity) !== undefined
+}
+
+/** The members that an order may have, as they follow each other in its body. */
+const MEMBERS = [
+  'from',
+  'unsignedTransaction',
+  'signWiths',
+  'caip2',
+  'to',
+  'value',
+  'data',
+  'nonce',
+  'maxFeePerGas',
+  'maxPriorityFeePerGas',
+  'gasLimit',
+]
+
+function inOrder(value: Json): Json {
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(MEMBERS.flatMap((name) => (value[name] == null ? [] : [[name, value[name]]])))
+}
+
+function parametersOf({ type, intent }: Wire.Activity): Json {
+  const key = findActivity(type)?.row.intentKey
+  const member = key !== undefined && isJsonObject(intent) ? (intent as JsonObject)[key] : undefined
+  return member ?? {}
+}
+
+/** The payer, the receiver, the asset and the amount as text; undefined for what cannot be read. Fees and nonces are none of it. */
+export function paymentOf({
+  type,
+  parameters,
+}: {
+  readonly type: string
+  readonly parameters: Json
+}): string | undefined {
+  if (!isJsonObject(parameters)) return undefined
+  try {
+    return canonicalJson(/_SOL_/.test(type) ? solanaPaymentOf(parameters) : ethereumPaymentOf(parameters))
+  } catch {
+    return undefined
+  }
+}
+
+function ethereumPaymentOf({ from, caip2, calls, ...call }: JsonObject): Json {
+  const all = Array.isArray(calls) && calls.length > 0 ? calls : [call]
+  return {
+    from: lower(from),
+    caip2: caip2 ?? null,
+    calls: all.map((one) => {
+      const { to, value, data } = one as JsonObject
+      return { to: lower(to), value: BigInt(String(value || '0')).toString(), data: lower(data).replace(/^0x$/, '') }
+    }),
+  }
+}
+
+function solanaPaymentOf(parameters: JsonObject): Json {
+  const bytes = solanaSendBytes(parameters as Parameters<typeof solanaSendBytes>[0])
+  const payment = readSolanaPayment(bytes)
+  const caip2 = parameters['caip2'] ?? null
+  if (payment === undefined) return { caip2, transaction: String(parameters['unsignedTransaction']) }
+  const { from, to, amount, token } = payment
+  return { caip2, from, to, amount: amount.toString(), mint: token?.mint ?? null }
+}
+
+function lower(text: Json | undefined): string {
+  return String(text ?? '').toLowerCase()
+}

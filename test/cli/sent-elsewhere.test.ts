@@ -1,0 +1,145 @@
+/** One reference, however many machines have it: each has a data folder of its own, and the API is all that they share. */
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createActivities, createPlanStore, type SendOrder, sendIdOf } from '../../activities/index.ts'
+import { createRate, createSubmitClient } from '../../src/client/index.ts'
+import { assertNotElsewhere } from '../../src/sending/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { runs } from '../runs.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
+import { quorateShared as quorate, testFolder } from './harness.ts'
+import { PAYROLL, payday } from './payday.ts'
+
+const HOUR = 60 * 60 * 1000
+const closers: (() => Promise<void>)[] = []
+const atEnd = (close: () => Promise<void>) => closers.push(close)
+let day: Awaited<ReturnType<typeof payday>>
+beforeAll(async () => {
+  day = await payday(atEnd)
+}, 60_000)
+afterAll(async () => {
+  for (const close of closers.reverse()) await close()
+})
+
+/** A machine with a data folder of its own, and nothing in it. */
+function machine({ clock = Date.now }: { clock?: () => number } = {}) {
+  const { service } = day
+  const planStore = createPlanStore(join(testFolder(atEnd), 'plans'))
+  const { organizationId, url: baseUrl } = service
+  const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
+  const client = createSubmitClient({ baseUrl, organizationId, stamper, rate: createRate() })
+  const steps = createActivities({ clientFor: () => client, planStore, clock, logger: silentLogger })
+  /** As `quorate send` and a worker do it. */
+  const send = async (order: SendOrder, not: readonly string[] = []) => {
+    const asking = { ledger: planStore.sends, not, now: clock, pause: () => Promise.resolve() }
+    const [asked] = await assertNotElsewhere(client, [order], asking)
+    const { sendId } = await planStore.sends.enter(asked!)
+    await steps.prepareSend({ sendId, timestampMs: clock() })
+    return steps.submitSend({ sendId })
+  }
+  return { planStore, client, steps, send }
+}
+
+function orderOf(reference: string, more: Partial<SendOrder> = {}, value = '7'): SendOrder {
+  const { service, address } = day
+  return {
+    reference,
+    organization: { name: 'acme', id: service.organizationId, baseUrl: service.url },
+    type: 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION',
+    parameters: { from: address, caip2: SEPOLIA, to: PAYROLL, value },
+    from: 'treasury',
+    to: 'payroll',
+    amount: `${value} wei`,
+    orderedAt: new Date().toISOString(),
+    ...more,
+  }
+}
+
+describe('a reference is the organization’s, not a folder’s', () => {
+  test('begun in eight data folders at once it is one activity, round after round', async () => {
+    for (let round = 0; round < runs(10); round++) {
+      const made = await Promise.all(
+        Array.from({ length: 8 }, (_, at) => {
+          const orderedAt = new Date(Date.now() - 37 * at).toISOString()
+          return machine().send(orderOf(`RACE-${round}`, { orderedAt }, String(1000 + round)))
+        }),
+      )
+      expect(new Set(made.map(({ activityId }) => activityId)).size).toBe(1)
+    }
+  }, 120_000)
+
+  test('sent an hour ago from a folder that is gone, it is found and joined; bytes of this hour would pay again', async () => {
+    const now = Date.now()
+    // The last moments of the hour before this reference's own.
+    const before = orderOf('PAST', { orderedAt: new Date(now - HOUR + 60_000).toISOString() }, '51')
+    const first = await machine().send(before)
+    const second = await machine().send(orderOf('PAST', {}, '51'))
+    expect(second.activityId).toBe(first.activityId)
+  })
+
+  test('a body that has lain until its hour was over is made anew after a look at what others sent meanwhile', async () => {
+    const late = machine({ clock: () => Date.now() })
+    const { sendId } = await late.planStore.sends.enter(
+      orderOf('LATE', { orderedAt: new Date(Date.now() - 3 * HOUR).toISOString() }, '52'),
+    )
+    const other = await machine().send(orderOf('LATE', {}, '52'))
+    await late.steps.prepareSend({ sendId, timestampMs: Date.now() })
+    expect((await late.steps.submitSend({ sendId })).activityId).toBe(other.activityId)
+  }, 30_000)
+
+  test('an equal send of another folder is refused, naming its activity, until it is said to be another', async () => {
+    const first = await machine().send(orderOf('EQUAL-1', {}, '53'))
+    const next = orderOf('EQUAL-2', {}, '53')
+    await expect(machine().send(next)).rejects.toMatchObject({
+      code: 'cli/sent-elsewhere',
+      next: `if this is another payment, say so with --not ${first.activityId}`,
+      facts: { submitted: 'nothing' },
+    })
+    expect((await machine().send(next, [first.activityId!])).activityId).not.toBe(first.activityId)
+  })
+
+  test('another amount under a reference that another folder used is refused', async () => {
+    const first = await machine().send(orderOf('USED', {}, '54'))
+    await expect(machine().send(orderOf('USED', {}, '55'))).rejects.toMatchObject({
+      code: 'cli/reference-taken',
+      facts: { activity: first.activityId, submitted: 'nothing' },
+    })
+  })
+
+  test('a worker with another folder says whose send it is, and never that it has failed', async () => {
+    const sendId = sendIdOf(orderOf('FOREIGN'))
+    await expect(machine().steps.readTransaction({ sendId })).rejects.toMatchObject({
+      type: 'apply/order-missing',
+      nonRetryable: false,
+    })
+  })
+})
+
+test('send: from a second data folder the same payment is refused under another reference and another amount under its own', async () => {
+  expect((await day.send(['--yes'], { ref: 'CLI-1', amount: '3gwei' })).exit).toBe(0)
+  const elsewhere = (ref: string, amount: string, ...more: string[]) => {
+    const flags = { from: day.walletName, to: 'payroll', amount, chain: SEPOLIA, ref }
+    const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
+    const env = { ...day.env, QUORATE_DATA_DIR: join(testFolder(atEnd), 'data') }
+    return quorate(['send', 'defs', ...args, ...more], { env, cwd: day.folder })
+  }
+  const equal = await elsewhere('CLI-2', '3gwei', '--yes')
+  expect([equal.exit, equal.stderr]).toEqual([4, expect.stringContaining('was sent before, and not from this ledger')])
+  const [, activity] = /--not ([0-9a-f-]+)/.exec(equal.stderr)!
+  const another = await elsewhere('CLI-2', '3gwei', '--not', activity!)
+  expect(another.stderr).toContain('it was not sent')
+  const taken = await elsewhere('CLI-1', '4gwei', '--yes')
+  expect([taken.exit, taken.stderr]).toEqual([4, expect.stringContaining('`CLI-1` stands for another send')])
+  // Its Temporal is another machine's, whose payloads this folder has no key for: it says what it found, and begins nothing.
+  const same = await elsewhere('CLI-1', '3gwei', '--yes')
+  expect(same.stderr).toContain('This reference was sent from elsewhere')
+  expect(await day.paid()).toBe(3_000_000_000n + (await others()))
+}, 60_000)
+
+/** What the tests above have paid, in wei; each reference once. */
+async function others(): Promise<bigint> {
+  const { activities } = await day.service.root.query('list_activities', { paginationOptions: { limit: '100' } })
+  const sends = activities.flatMap(({ intent }) => intent.ethSendTransactionIntent?.value ?? [])
+  return sends.map(BigInt).reduce((sum, value) => sum + value, 0n) - 3_000_000_000n
+}
