@@ -9,4 +9,8 @@ export const configCodes = {
     summary: 'more than one API key was given',
     solve: 'give one: a file, a command, or the variable QUORATE_API_KEY',
   },
+  'config/public-key-missing': {
+    summary: 'a command signs with a private key that stays elsewhere, and nothing says which public key is its own',
+    solve: 'give the public key with --public-key or QUORATE_API_PUBLIC_KEY',
+  },
 } as const satisfies Codes

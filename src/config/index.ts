@@ -3,4 +3,5 @@
  */
 export { configCodes } from './codes.ts'
 export { environmentOfBackground, takeEnvironment, withoutSecrets } from './environment.ts'
-export { KEY_VARIABLE, readSettings, type SettingFlags, type Settings, settingRows } from './settings.ts'
+export { type SettingFlags, settingRows } from './setting-rows.ts'
+export { KEY_VARIABLE, readSettings, type Settings, type SigningKey } from './settings.ts'

@@ -1,8 +1,9 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { QuorateError } from '../diagnostics/index.ts'
-import type { KeyReference, SignatureScheme } from '../stamp/index.ts'
+import type { CommandKey, KeyReference, SignatureScheme } from '../stamp/index.ts'
 import { Secret } from '../telemetry/index.ts'
+import { type Environment, invalid, type SettingFlags, settingRows } from './setting-rows.ts'
 
 /** Everything a command can be told from outside, in one typed object. */
 export interface Settings {
@@ -12,8 +13,8 @@ export interface Settings {
   readonly baseUrl?: string
   /** The organization to work in; absent: the embedded service's own. */
   readonly organizationId?: string
-  /** Where the private key comes from; absent: the embedded service's root key. */
-  readonly key?: KeyReference
+  /** Where the private key comes from, or what signs with it; absent: the embedded service's root key. */
+  readonly key?: KeyReference | SigningKey
   /** Folder with the keys of users of sub-organizations, `NAME.key` each; absent: only the key in use may act inside. */
   readonly subOrganizationKeys?: string
   /** Most requests a second that this process sends; absent: no limit, until the API refuses one. */
@@ -30,96 +31,7 @@ export interface Settings {
   readonly stampScheme?: SignatureScheme
 }
 
-interface SettingRow {
-  readonly environment: string
-  readonly flag: string
-  readonly argument: string
-  readonly meaning: string
-}
-
-/** Every setting: its environment variable and its flag. The flag wins. */
-export const settingRows = {
-  dataDir: {
-    environment: 'QUORATE_DATA_DIR',
-    flag: '--data-dir',
-    argument: '<folder>',
-    meaning: 'folder of local state (default: .quorate)',
-  },
-  baseUrl: {
-    environment: 'QUORATE_BASE_URL',
-    flag: '--base-url',
-    argument: '<url>',
-    meaning: 'the signed-activity API (default: the embedded service)',
-  },
-  organizationId: {
-    environment: 'QUORATE_ORGANIZATION_ID',
-    flag: '--organization-id',
-    argument: '<uuid>',
-    meaning: 'the organization to work in (default: the embedded one)',
-  },
-  keyFile: {
-    environment: 'QUORATE_API_KEY_FILE',
-    flag: '--key-file',
-    argument: '<file>',
-    meaning: 'file with the API private key, readable by you alone (default: the embedded root key)',
-  },
-  keyCommand: {
-    environment: 'QUORATE_API_KEY_COMMAND',
-    flag: '--key-command',
-    argument: '<command>',
-    meaning: 'command that prints the API private key',
-  },
-  payloadKeyFile: {
-    environment: 'QUORATE_PAYLOAD_KEY_FILE',
-    flag: '--payload-key-file',
-    argument: '<file>',
-    meaning:
-      'file with the key that seals what Temporal holds, readable by you alone (default: payload.key in the data folder)',
-  },
-  payloadKeyCommand: {
-    environment: 'QUORATE_PAYLOAD_KEY_COMMAND',
-    flag: '--payload-key-command',
-    argument: '<command>',
-    meaning: 'command that prints the key that seals what Temporal holds',
-  },
-  sessionFolder: {
-    environment: 'QUORATE_SESSION_FOLDER',
-    flag: '--session-folder',
-    argument: '<folder>',
-    meaning:
-      'folder to keep the sessions of `quorate login` in, their keys included (default: quorate/sessions in your configuration folder, the keys in the keychain of the system where there is one)',
-  },
-  subOrganizationKeys: {
-    environment: 'QUORATE_SUB_ORGANIZATION_KEYS',
-    flag: '--sub-organization-keys',
-    argument: '<folder>',
-    meaning: 'folder with a key `NAME.key` for each sub-organization to act in (default: none)',
-  },
-  stampScheme: {
-    environment: 'QUORATE_STAMP_SCHEME',
-    flag: '--stamp-scheme',
-    argument: '<scheme>',
-    meaning:
-      '`eip191` stamps as an Ethereum wallet signs messages, with a secp256k1 key (default: the plain scheme of the key)',
-  },
-  requestsPerSecond: {
-    environment: 'QUORATE_REQUESTS_PER_SECOND',
-    flag: '--requests-per-second',
-    argument: '<number>',
-    meaning:
-      'most requests a second of this process; published are 1, 3 or 60 by plan, 10 for a sub-organization (default: no limit)',
-  },
-} as const satisfies Record<string, SettingRow>
-
-/** The private key itself may come in this variable; never on a command line, where every process can read it. */
-export const KEY_VARIABLE = 'QUORATE_API_KEY'
-/** The same for the key that payloads at Temporal are sealed with. */
-export const PAYLOAD_KEY_VARIABLE = 'QUORATE_PAYLOAD_KEY'
-
-export type SettingFlags = { readonly [Name in keyof typeof settingRows]?: string | undefined }
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** Puts flags over environment over defaults. Throws `config/invalid` or `config/several-keys`. */
+/** Puts flags over environment over defaults. Throws `config/invalid`, `config/several-keys` or `config/public-key-missing`. */
 export function readSettings(environment: Environment, flags: SettingFlags = {}): Settings {
   const pick = (name: keyof typeof settingRows): string | undefined =>
     flags[name] ?? (environment[settingRows[name].environment] || undefined)
@@ -128,8 +40,8 @@ export function readSettings(environment: Environment, flags: SettingFlags = {})
   const requestsPerSecond = pick('requestsPerSecond')
   const stampScheme = pick('stampScheme')
   const subOrganizationKeys = pick('subOrganizationKeys')
-  const key = readKey(environment, flags, apiKey)
-  const payloadKey = readKey(environment, flags, sealingKey)
+  const key = readApiKey(environment, flags)
+  const payloadKey = readPayloadKey(environment, flags)
   return {
     dataDir: resolve(pick('dataDir') ?? '.quorate'),
     sessions: readSessions(environment, pick('sessionFolder')),
@@ -148,53 +60,6 @@ function readSessions(environment: Environment, folder: string | undefined): Set
   if (folder !== undefined) return { folder: resolve(folder), keychain: false }
   const configuration = environment['XDG_CONFIG_HOME'] || join(environment['HOME'] || homedir(), '.config')
   return { folder: join(configuration, 'quorate', 'sessions'), keychain: true }
-}
-
-/** One key or none: a flag replaces the variables, and two of either kind are a mistake that could sign as the wrong user. */
-function readKey(
-  environment: Environment,
-  flags: SettingFlags,
-  { file, command, variable, what }: KeyNames,
-): KeyReference | undefined {
-  const fromFlags = keysOf(variable, flags[file], flags[command], undefined)
-  const { [file]: keyFile, [command]: keyCommand } = settingRows
-  const fromEnvironment = keysOf(
-    variable,
-    environment[keyFile.environment],
-    environment[keyCommand.environment],
-    environment[variable],
-  )
-  const keys = fromFlags.length > 0 ? fromFlags : fromEnvironment
-  if (keys.length > 1) {
-    throw new QuorateError('config/several-keys', `expected one ${what}, got ${keys.length}`, {
-      facts: { given: keys.map(({ kind }) => kind).join(', ') },
-      next: `keep one of ${keyFile.environment}, ${keyCommand.environment}, ${variable} (or one flag) and unset the others`,
-    })
-  }
-  return keys[0]
-}
-
-interface KeyNames {
-  readonly file: 'keyFile' | 'payloadKeyFile'
-  readonly command: 'keyCommand' | 'payloadKeyCommand'
-  readonly variable: string
-  readonly what: string
-}
-
-const apiKey: KeyNames = { file: 'keyFile', command: 'keyCommand', variable: KEY_VARIABLE, what: 'API key' }
-const sealingKey: KeyNames = {
-  file: 'payloadKeyFile',
-  command: 'payloadKeyCommand',
-  variable: PAYLOAD_KEY_VARIABLE,
-  what: 'payload key',
-}
-
-function keysOf(name: string, path?: string, command?: string, value?: string): KeyReference[] {
-  const keys: KeyReference[] = []
-  if (path) keys.push({ kind: 'file', path: resolve(path) })
-  if (command) keys.push({ kind: 'command', command })
-  if (value) keys.push({ kind: 'value', value: new Secret(value), name })
-  return keys
 }
 
 function checkUrl(text: string): string {
@@ -225,9 +90,101 @@ function checkScheme(text: string): SignatureScheme {
   throw invalid('stampScheme', '`eip191`', text)
 }
 
-function invalid(name: keyof typeof settingRows, expected: string, got: string): QuorateError {
-  const { environment, flag } = settingRows[name]
-  return new QuorateError('config/invalid', `expected ${flag} to be ${expected}, got \`${got}\``, {
-    next: `correct ${flag} or ${environment}`,
+/** A key that a command signs with. */
+export interface SigningKey extends CommandKey {
+  readonly kind: 'sign command'
+}
+
+/** The private key itself may come in this variable; never on a command line, where every process can read it. */
+export const KEY_VARIABLE = 'QUORATE_API_KEY'
+/** The same for the key that payloads at Temporal are sealed with. */
+export const PAYLOAD_KEY_VARIABLE = 'QUORATE_PAYLOAD_KEY'
+
+/** The API key that settings name, if any. Throws `config/several-keys`, `config/public-key-missing` or `config/invalid`. */
+export function readApiKey(environment: Environment, flags: SettingFlags): KeyReference | SigningKey | undefined {
+  const key = readKey<KeyReference | Pick<SigningKey, 'kind' | 'signCommand'>>(environment, flags, {
+    what: 'API key',
+    variable: KEY_VARIABLE,
+    settings: {
+      keyFile: keyInFile,
+      keyCommand: keyOfCommand,
+      signCommand: (signCommand) => ({ kind: 'sign command', signCommand }),
+    },
+  })
+  return key?.kind === 'sign command' ? { ...key, ...readPublicKey(environment, flags) } : key
+}
+
+/** The payload key that settings name, if any. Throws `config/several-keys`. */
+export function readPayloadKey(environment: Environment, flags: SettingFlags): KeyReference | undefined {
+  return readKey<KeyReference>(environment, flags, {
+    what: 'payload key',
+    variable: PAYLOAD_KEY_VARIABLE,
+    settings: { payloadKeyFile: keyInFile, payloadKeyCommand: keyOfCommand },
   })
 }
+
+const keyInFile = (path: string): KeyReference => ({ kind: 'file', path: resolve(path) })
+const keyOfCommand = (command: string): KeyReference => ({ kind: 'command', command })
+
+type SettingName = keyof typeof settingRows
+
+/** Where a key may be named. */
+interface KeySettings<Key> {
+  readonly what: string
+  /** The variable that may hold the key itself. */
+  readonly variable: string
+  readonly settings: { readonly [Name in SettingName]?: (value: string) => Key }
+}
+
+/** One key or none: a flag replaces the variables, and two of either kind are a mistake that could sign as the wrong user. */
+function readKey<Key extends { readonly kind: string }>(
+  environment: Environment,
+  flags: SettingFlags,
+  { what, variable, settings }: KeySettings<Key | KeyReference>,
+): Key | KeyReference | undefined {
+  const rows = Object.entries(settings) as readonly [SettingName, (value: string) => Key | KeyReference][]
+  const given = (textOf: (name: SettingName) => string | undefined) =>
+    rows.flatMap(([name, read]) => {
+      const value = textOf(name)
+      return value ? [read(value)] : []
+    })
+  const fromFlags = given((name) => flags[name])
+  const keys = fromFlags.length > 0 ? fromFlags : given((name) => environment[settingRows[name].environment])
+  const own = environment[variable]
+  if (fromFlags.length === 0 && own) keys.push({ kind: 'value', value: new Secret(own), name: variable })
+  if (keys.length > 1) {
+    const names = [...rows.map(([name]) => settingRows[name].environment), variable]
+    throw new QuorateError('config/several-keys', `expected one ${what}, got ${keys.length}`, {
+      facts: { given: keys.map(({ kind }) => kind).join(', ') },
+      next: `keep one of ${names.join(', ')} (or one flag) and unset the others`,
+    })
+  }
+  return keys[0]
+}
+
+/** The public key that a sign command signs with. */
+function readPublicKey(environment: Environment, flags: SettingFlags): Pick<SigningKey, 'publicKey' | 'curve'> {
+  const { environment: variable, flag } = settingRows.publicKey
+  const text = flags.publicKey ?? (environment[variable] || undefined)
+  if (text === undefined) {
+    throw new QuorateError(
+      'config/public-key-missing',
+      'a sign command is given without the public key that it signs with',
+      {
+        next: `give ${flag} or ${variable}`,
+      },
+    )
+  }
+  const form = PUBLIC_KEY.exec(text.trim().toLowerCase())
+  // The value is not shown: a private key put there by mistake looks alike.
+  if (!form) {
+    const expected = 'a compressed public key in hex, followed by `:secp256k1` or `:ed25519` where it is not P-256'
+    throw invalid('publicKey', expected, `${text.length} characters`)
+  }
+  const { point, of, edwards } = form.groups!
+  if (edwards !== undefined) return { publicKey: edwards, curve: 'ed25519' }
+  return { publicKey: point!, curve: of === 'secp256k1' ? of : 'p256' }
+}
+
+/** Hex of a compressed point, or of the 32 bytes of Ed25519, with the curve as key files mark it. */
+const PUBLIC_KEY = /^(?<point>0[23][0-9a-f]{64})(:(?<of>p256|secp256k1))?$|^(?<edwards>[0-9a-f]{64}):ed25519$/

@@ -1,13 +1,8 @@
 import type { Rate } from '../client/index.ts'
-import type { LoadedKey, SignatureScheme } from '../stamp/index.ts'
-import type { Secret } from '../telemetry/index.ts'
+import type { CommandKey, SignatureScheme, StampingKey } from '../stamp/index.ts'
 
-/** A key and how it stamps: by the plain scheme of its curve unless said. */
-export interface PlaceKey {
-  readonly privateKey: Secret
-  readonly publicKey: string
-  /** @default 'p256' */
-  readonly curve?: LoadedKey['curve']
+/** A key, at hand or behind a command, and how it stamps: by the plain scheme of its curve unless said. */
+export type PlaceKey = ((StampingKey & { readonly publicKey: string }) | CommandKey) & {
   readonly scheme?: SignatureScheme | undefined
 }
 

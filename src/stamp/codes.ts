@@ -44,6 +44,15 @@ export const stampCodes = {
     summary: 'The command that prints the private key failed, took too long or printed too much.',
     solve: 'Run the command by itself; it must print the key alone and exit 0.',
   },
+  'stamp/sign-command-failed': {
+    summary: 'The command that signs with an API key failed, took too long or printed too much.',
+    solve:
+      'Run the command by itself with a text on its stdin and `QUORATE_DIGEST` set; it must print the signature alone and exit 0.',
+  },
+  'stamp/sign-command-mismatch': {
+    summary: 'What the sign command printed is not a signature of the request by the key of the public key given.',
+    solve: 'Check the public key and its curve, and that the digest is signed as it is and not hashed again.',
+  },
   'stamp/key-unwritable': {
     summary: 'A private key file cannot be created.',
     solve: 'Choose a path that is free, in a folder you may write to; an existing key is never overwritten.',

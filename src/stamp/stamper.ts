@@ -3,6 +3,7 @@ import { QuorateError } from '../diagnostics/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import { keyMalformed, requireFit } from './key-errors.ts'
 import { SCHEMES, type SignatureScheme, schemesOf } from './schemes.ts'
+import { type CommandKey, signByCommand } from './sign-command.ts'
 
 /** The header that proves who made a request. */
 export interface StampHeader {
@@ -29,17 +30,16 @@ export interface StampingKey {
 
 /**
  * Creates a stamper of an API key. Throws `stamp/key-malformed`, `stamp/key-mismatch` when the public key given is not
- * the private key's, or `stamp/scheme-unfit` for a scheme of another curve.
- * @default scheme the plain one of the key's curve; a secp256k1 key may use the EIP-191 one instead
+ * the private key's, or `stamp/scheme-unfit` for a scheme of another curve; to stamp with a command throws
+ * `stamp/sign-command-failed` and `stamp/sign-command-mismatch`.
+ * @default scheme the plain one of the key's curve; a secp256k1 key that is at hand may use the EIP-191 one instead
  */
 export function createApiKeyStamper(
-  key: StampingKey,
+  key: StampingKey | CommandKey,
   options: { readonly scheme?: SignatureScheme | undefined } = {},
 ): Stamper {
   const scheme = chooseScheme(key.curve ?? 'p256', options.scheme)
-  const signer = openSigner(key.privateKey, scheme)
-  requireFit('the stamping key', { given: key.publicKey, own: signer.publicKey })
-  const { publicKey } = signer
+  const { publicKey, sign } = 'signCommand' in key ? commandSigner(key, scheme) : localSigner(key, scheme)
   // The member order of the published TypeScript client (docs/protocol/stamps.md#api-key-stamps). Written once and
   // straight from text: a new object and a byte array for each stamp would take a fifteenth of what signing takes.
   const head = `${JSON.stringify({ publicKey, scheme }).slice(0, -1)},"signature":"`
@@ -51,10 +51,32 @@ export function createApiKeyStamper(
     async stamp(body) {
       return {
         name: 'X-Stamp',
-        value: first + Buffer.from(`${rest}${signer.sign(body)}"}`, 'latin1').toString('base64url'),
+        value: first + Buffer.from(`${rest}${await sign(body)}"}`, 'latin1').toString('base64url'),
       }
     },
   }
+}
+
+/** Signs a body with one key: hex, in the form of the scheme. */
+interface BodySigner {
+  readonly publicKey: string
+  readonly sign: (body: Uint8Array) => string | Promise<string>
+}
+
+function localSigner(key: StampingKey, scheme: SignatureScheme): BodySigner {
+  const signer = openSigner(key.privateKey, scheme)
+  requireFit('the stamping key', { given: key.publicKey, own: signer.publicKey })
+  return { publicKey: signer.publicKey, sign: (body) => signer.sign(body) }
+}
+
+/** A command is told the digest of the plain scheme, and no other. */
+function commandSigner(key: CommandKey, scheme: SignatureScheme): BodySigner {
+  if (scheme !== schemesOf(key.curve)[0]) {
+    throw new QuorateError('stamp/scheme-unfit', `a sign command cannot stamp with \`${scheme}\``, {
+      next: 'give no scheme, or the private key itself',
+    })
+  }
+  return { publicKey: key.publicKey, sign: (body) => signByCommand(key, body) }
 }
 
 function chooseScheme(curve: KeyCurve, asked: SignatureScheme | undefined): SignatureScheme {

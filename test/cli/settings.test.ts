@@ -1,4 +1,6 @@
 /** Settings of a command line that end in what goes over the wire, or in what the service lets pass. */
+import { createECDH, createPrivateKey } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -67,6 +69,64 @@ describe('--stamp-scheme', () => {
     expect(createApiKeyStamper(key).publicKey).toBe((await loadWallet()).publicKey)
   })
 })
+
+describe('--sign-command', () => {
+  const place = {
+    QUORATE_BASE_URL: 'http://127.0.0.1:9',
+    QUORATE_ORGANIZATION_ID: '00000000-0000-4000-8000-000000000001',
+  }
+
+  test('a command signs what is asked and submitted; the private key is in no setting', async () => {
+    const service = await startTestService()
+    onTestFinished(() => service.close())
+    const folder = testFolder()
+    const { env, publicKey } = await signingSettings(service.root.privateKey, folder)
+    const where = { QUORATE_BASE_URL: service.url, QUORATE_ORGANIZATION_ID: service.organizationId }
+    const ran = await quorate(['whoami', '--data-dir', folder], { env: { ...env, ...where } })
+    expect(ran).toMatchObject({ exit: 0, stderr: '' })
+    expect(publicKey).toBe(service.root.publicKey)
+    const other = { ...env, ...where, QUORATE_API_PUBLIC_KEY: (await loadWallet()).publicKey }
+    const refused = await quorate(['whoami', '--data-dir', folder], { env: other })
+    expect(refused.exit).toBe(1)
+    expect(refused.stderr).toContain('error stamp/sign-command-mismatch')
+  })
+
+  test('the worker in the background gets the command, and no private key', async () => {
+    const { env, publicKey } = await signingSettings('33'.repeat(32), testFolder())
+    const start = await backgroundStart(readSettings({ ...place, ...env }))
+    expect(start.privateKey).toBeUndefined()
+    expect(start.signingKey).toEqual({ signCommand: env.QUORATE_API_SIGN_COMMAND, publicKey, curve: 'p256' })
+  })
+
+  test('without a public key, with a wrong one, or beside another key it is refused, and nothing of it is shown', async () => {
+    const env = { ...place, QUORATE_API_SIGN_COMMAND: 'true' }
+    const alone = await quorate(['whoami'], { env })
+    expect(alone.stderr).toContain('error config/public-key-missing')
+    const wrong = await quorate(['whoami', '--public-key', digits], { env })
+    expect(wrong.stderr).toContain('got `64 characters`')
+    expect(wrong.stderr).not.toContain(digits)
+    const both = await quorate(['whoami'], { env: { ...env, QUORATE_API_KEY: digits } })
+    expect(both.stderr).toContain('error config/several-keys: expected one API key, got 2')
+    expect(both.stderr).toContain('sign command, value')
+    expect([alone.exit, wrong.exit, both.exit]).toEqual([1, 1, 1])
+  })
+})
+
+/** Settings that sign with a key of 64 hex digits by OpenSSL, which has it in a file. */
+async function signingSettings(privateKey: string, folder: string) {
+  const ecdh = createECDH('prime256v1')
+  ecdh.setPrivateKey(privateKey, 'hex')
+  const point = ecdh.getPublicKey()
+  const [x, y, d] = [point.subarray(1, 33), point.subarray(33), Buffer.from(privateKey, 'hex')].map((bytes) =>
+    bytes.toString('base64url'),
+  )
+  const pem = createPrivateKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x: x!, y: y!, d: d! } })
+  const path = join(folder, 'signing.pem')
+  writeFileSync(path, pem.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })
+  const publicKey = ecdh.getPublicKey('hex', 'compressed')
+  const command = `openssl dgst -sha256 -sign ${path} | base64 -w0`
+  return { publicKey, env: { QUORATE_API_SIGN_COMMAND: command, QUORATE_API_PUBLIC_KEY: publicKey } }
+}
 
 describe('serve', () => {
   test('hosts for webhooks and proxies in front are let in by name', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Settings } from '../../config/index.ts'
 import { rateOf, taskQueueOf } from '../../operations/index.ts'
 import { createService, type Service } from '../../service/index.ts'
 import type { KeyReference } from '../../stamp/index.ts'
@@ -49,10 +50,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
   const operator = () => service?.operator?.() ?? { aheadMs: 0, faults: [] }
   const baseUrl = start.baseUrl ?? service!.url
   const organizationId = start.organizationId ?? service!.bootstrap.organizationId
-  const key =
-    start.privateKey === undefined
-      ? await loadKey(bootstrapKey(dataDir), start)
-      : await loadKey({ kind: 'value', value: new Secret(start.privateKey), name: 'the key given' }, start)
+  const key = await loadKey(keyOfStart(start), start)
   const { subOrganizationKeys } = start
   const place = { baseUrl, organizationId, key, rate: rateOf(start, organizationId), subOrganizationKeys }
   signal.throwIfAborted()
@@ -88,6 +86,13 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
     log: join(dataDir, 'background.log'),
   }
   return () => ({ ...status, operator: operator() })
+}
+
+/** The key that was given, else the embedded service's root key. */
+function keyOfStart({ dataDir, privateKey, signingKey }: BackgroundStart): NonNullable<Settings['key']> {
+  if (signingKey !== undefined) return { kind: 'sign command', ...signingKey }
+  if (privateKey === undefined) return bootstrapKey(dataDir)
+  return { kind: 'value', value: new Secret(privateKey), name: 'the key given' }
 }
 
 async function startService(start: BackgroundStart, { environment, closers, logger }: ComingUp): Promise<Service> {

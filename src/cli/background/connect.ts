@@ -3,7 +3,7 @@ import { KEY_VARIABLE, type Settings, settingRows } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
 import { type Place, type PlaceKey, rateOf } from '../../operations/index.ts'
 import { openSessions } from '../../session/index.ts'
-import { type KeyReference, type LoadedKey, loadKeyText, loadPrivateKey } from '../../stamp/index.ts'
+import { type KeyReference, loadKeyText, loadPrivateKey } from '../../stamp/index.ts'
 import type { CommandInput } from '../command.ts'
 import { line } from '../screen.ts'
 import type { BackgroundStart } from './model.ts'
@@ -52,7 +52,7 @@ export async function keyInUse(
   settings: Settings,
   api: Pick<Api, 'baseUrl' | 'organizationId' | 'embedded'>,
   now: number = Date.now(),
-): Promise<LoadedKey & PlaceKey> {
+): Promise<PlaceKey> {
   if (settings.key) return loadKey(settings.key, settings)
   const session = await openSessions(settings.sessions).find(api)
   if (session && session.expiresAt <= now) {
@@ -80,22 +80,26 @@ export async function backgroundStart(settings: Settings, place?: Place): Promis
   }
   if (settings.baseUrl === undefined) return common
   const { baseUrl, organizationId, key } = place ?? (await withKey(settings, configuredApi(settings, settings.baseUrl)))
-  const { privateKey, curve = 'p256', scheme } = key
+  const { curve = 'p256', scheme } = key
   return {
     ...common,
     baseUrl,
     organizationId,
-    privateKey: `${privateKey.reveal()}:${curve}`,
+    ...('signCommand' in key
+      ? { signingKey: { ...key, curve } }
+      : { privateKey: `${key.privateKey.reveal()}:${curve}` }),
     ...(scheme === undefined ? {} : { stampScheme: scheme }),
   }
 }
 
-/** Loads the key in use, with how the settings want it to stamp. */
+/** Loads the key in use, with how the settings want it to stamp; one behind a command stays there. */
 export async function loadKey(
-  reference: KeyReference,
+  reference: NonNullable<Settings['key']>,
   { stampScheme }: Pick<Settings, 'stampScheme'>,
-): Promise<LoadedKey & PlaceKey> {
-  return { ...(await loadPrivateKey(reference)), scheme: stampScheme }
+): Promise<PlaceKey> {
+  if (reference.kind !== 'sign command') return { ...(await loadPrivateKey(reference)), scheme: stampScheme }
+  const { kind: _, ...key } = reference
+  return { ...key, scheme: stampScheme }
 }
 
 /** The embedded service's root key. */

@@ -1,5 +1,5 @@
 import type { Bootstrap, OperatorState } from '../../service/index.ts'
-import type { SignatureScheme } from '../../stamp/index.ts'
+import type { CommandKey, SignatureScheme } from '../../stamp/index.ts'
 
 /** The status of the background process. */
 export interface BackgroundStatus {
@@ -41,6 +41,8 @@ export interface BackgroundStart {
   readonly organizationId?: string
   /** The private key with its curve, when the parent was given one. */
   readonly privateKey?: string
+  /** The key and the command that signs with it, when the parent was given those. */
+  readonly signingKey?: CommandKey
   readonly stampScheme?: SignatureScheme
   /** The payload key, when the parent was given one. @default the data folder's own */
   readonly payloadKey?: string

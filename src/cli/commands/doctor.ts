@@ -3,10 +3,9 @@ import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostic
 import { rateOf, reader } from '../../operations/index.ts'
 import { type GivenUpWebhooks, readPostgresStanding, readWebhooksGivenUp } from '../../service/index.ts'
 import { openSessions } from '../../session/index.ts'
-import { loadPrivateKey } from '../../stamp/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
-import { bootstrapKey, keyInUse } from '../background/connect.ts'
+import { bootstrapKey, keyInUse, loadKey } from '../background/connect.ts'
 import { findBackground } from '../background/control.ts'
 import { temporalDeath } from '../background/embedded-temporal.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
@@ -117,7 +116,7 @@ async function checkKey({ settings }: CommandInput): Promise<Finding> {
         next: 'log in with `quorate login`',
       }
     }
-    const { publicKey } = await loadPrivateKey(settings.key ?? bootstrapKey(settings.dataDir))
+    const { publicKey } = await loadKey(settings.key ?? bootstrapKey(settings.dataDir), settings)
     return { check, state: 'good', found: `${settings.key?.kind ?? 'embedded'}, public key ${publicKey}` }
   } catch (error) {
     return bad(check, error)
