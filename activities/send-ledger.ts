@@ -47,6 +47,8 @@ export interface SendLedger {
   /** Keeps the progress of a send. A send that has ended keeps its end, also when an older state is handed in again. */
   putProgress(progress: SendProgress): Promise<void>
   getProgress(sendId: string): Promise<SendProgress | undefined>
+  /** Whether bytes of a send are made: they may have been sent, whatever was answered. */
+  isAsked(sendId: string): Promise<boolean>
   /** The sends of an organization, oldest first. */
   list(organizationId: string): Promise<readonly ListedOrder[]>
 }
@@ -68,8 +70,6 @@ interface ListedOrder {
   readonly sendId: string
   readonly order: SendOrder
   readonly stopped: boolean
-  /** Its bytes are made: they may have been sent, whatever was answered. */
-  readonly isAsked: boolean
 }
 
 /** Marks a body that is never made. */
@@ -105,7 +105,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     }
   }
   const find = async (sendId: string) => readOrder((await nameNow(sendId)).name)
-  const isAsked = async (name: string) => (await read(askedAt(name))) !== undefined
+  const isStopAsked = async (name: string) => (await read(askedAt(name))) !== undefined
   const stopped = async (name: string): Promise<never> => {
     await claim(stoppedAt(name), '')
     throw new ApplyError('apply/send-stopped', STOPPED)
@@ -150,7 +150,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     async enterBody({ name }, fingerprint) {
       const { attempt, body: before } = await lastBody(name)
       const path = bodyAt(name, attempt)
-      if (before === undefined && (await isAsked(name))) await claim(path, NEVER)
+      if (before === undefined && (await isStopAsked(name))) await claim(path, NEVER)
       const entered = before ?? (await read(path))
       if (entered !== undefined) return entered === NEVER ? stopped(name) : entered
       // INVARIANT: bytes are one send's. The API answers the same bytes with the same activity, and would pay once for two.
@@ -183,7 +183,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       if (sendTransactionStatusId !== undefined) await claim(statusAt(name), sendTransactionStatusId)
     },
     async letOut({ name }, fingerprint) {
-      const gate = await gates.open(fingerprint, () => isAsked(name))
+      const gate = await gates.open(fingerprint, () => isStopAsked(name))
       return gate || stopped(name)
     },
     async stop(sendId) {
@@ -216,6 +216,10 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       await write(progressAt(sendId), JSON.stringify(progress))
     },
     getProgress,
+    async isAsked(sendId) {
+      const { body } = await lastBody((await nameNow(sendId)).name)
+      return body !== undefined && body !== NEVER
+    },
     async list(organizationId) {
       const ids = await list(join(folder, 'sends'))
       const all = await Promise.all(
@@ -224,10 +228,9 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
           const order = await readOrder(now.name)
           if (!order) {
             const before = await readOrder(nameOf(sendId, now.stopped - 1))
-            return { sendId, order: before!, stopped: true, isAsked: false }
+            return { sendId, order: before!, stopped: true }
           }
-          const { body } = await lastBody(now.name)
-          return { sendId, order, stopped: false, isAsked: body !== undefined && body !== NEVER }
+          return { sendId, order, stopped: false }
         }),
       )
       return all

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { KEY_VARIABLE, type Settings, settingRows } from '../../config/index.ts'
 import { QuorateError } from '../../diagnostics/index.ts'
+import { readPrivate } from '../../local/index.ts'
 import { type Place, type PlaceKey, rateOf } from '../../operations/index.ts'
 import { openSessions } from '../../session/index.ts'
 import { type KeyReference, loadKeyText, loadPrivateKey } from '../../stamp/index.ts'
 import type { CommandInput } from '../command.ts'
 import { line } from '../screen.ts'
+import { findBackground } from './control.ts'
 import type { BackgroundStart } from './model.ts'
 import { ensureBackground } from './start.ts'
 
@@ -28,6 +30,28 @@ export async function findApi({ settings, io }: Pick<CommandInput, 'settings' | 
     embedded: true,
     now: () => Date.now() + status.operator.aheadMs,
   }
+}
+
+/** The organization of the data folder, for a command that only looks. */
+export interface SeenApi extends Pick<Api, 'organizationId' | 'now'> {
+  /** Whether the process is down that would carry out what is open here. */
+  readonly isDown?: boolean
+}
+
+/** Finds out what organization is worked with, and starts nothing; undefined where nothing ever ran. */
+export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Promise<SeenApi | undefined> {
+  const { baseUrl, dataDir } = settings
+  if (baseUrl !== undefined) return configuredApi(settings, baseUrl)
+  const running = await findBackground(dataDir)
+  if (running) {
+    const { organizationId, operator } = running
+    return { organizationId: settings.organizationId ?? organizationId, now: () => Date.now() + operator.aheadMs }
+  }
+  const text = readPrivate(join(dataDir, 'service', 'bootstrap.json'))
+  const organizationId =
+    settings.organizationId ??
+    (text === undefined ? undefined : (JSON.parse(text) as { organizationId?: string }).organizationId)
+  return organizationId === undefined ? undefined : { organizationId, now: Date.now, isDown: true }
 }
 
 /** Where a command works, with the key in use. */

@@ -2,7 +2,7 @@ import type { PlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { foreignEndOf, sendWorkflowId } from '../../operations/index.ts'
 import { assertNone, findBatch, ledgerOf, readBatchReport, toReportCsv } from '../../sending/index.ts'
-import { findPlace } from '../background/connect.ts'
+import { findPlace, findSeen, type SeenApi } from '../background/connect.ts'
 import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
@@ -19,10 +19,13 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
     return reportBatch(input, options['batch'])
   }
   assertNone(options, { names: ['csv', 'report'], unless: 'it is for the rows of a batch, --batch ID' })
-  const { organizationId, now } = await findPlace(input)
+  const follows = options['follow'] === true
+  // Who follows wants it to go on; who only looks starts nothing.
+  const found: SeenApi | undefined = follows ? await findPlace(input) : await findSeen(input)
+  if (found === undefined) return nothingSent(input)
+  const { organizationId, now } = found
   const { sends: ledger } = ledgerOf(settings.dataDir)
   const all = await readListed(ledger, organizationId)
-  const follows = options['follow'] === true
   const chosen = options['open'] === true || follows ? all.filter((one) => !isOver(one)) : all
   const left = await findLeft(input, chosen)
   const marked = (one: ListedSend): ListedSend =>
@@ -38,8 +41,17 @@ export async function sends(input: CommandInput): Promise<ExitCode> {
     ? await followListed(io, { read, show, nudge: (waiting) => nudgeSends(input, waiting) })
     : chosen.map(marked)
   if (!follows) shown.forEach(show)
+  if (found.isDown && !json && shown.some((one) => !isOver(one))) io.say(DOWN)
   if (json) writeJson(io, { organizationId, sends: shown.map(toSendJson) })
   return follows ? exitOfListed(shown) : EXIT.done
+}
+
+const DOWN = 'Nothing runs that would carry on what is open: `quorate up` starts it.\n'
+
+function nothingSent({ io, json }: CommandInput): ExitCode {
+  if (json) writeJson(io, { sends: [] })
+  else io.say('Nothing was sent from here.\n')
+  return EXIT.done
 }
 
 /** Newest open sends of which it is asked whether anybody carries them out: each is a request to Temporal. */
@@ -73,11 +85,12 @@ async function nudgeSends(input: CommandInput, waiting: readonly ListedSend[]): 
 async function readListed(ledger: PlanStore['sends'], organizationId: string): Promise<readonly ListedSend[]> {
   const entered = await ledger.list(organizationId)
   return Promise.all(
-    entered.map(async ({ sendId, order, stopped, isAsked }): Promise<ListedSend> => {
+    entered.map(async ({ sendId, order, stopped }): Promise<ListedSend> => {
       const progress = stopped
         ? ({ sendId, reference: order.reference, state: 'stopped' } as const)
         : await ledger.getProgress(sendId)
-      return { sendId, order, ...(progress === undefined ? (isAsked ? { isAsked } : {}) : { progress }) }
+      if (progress !== undefined) return { sendId, order, progress }
+      return { sendId, order, ...((await ledger.isAsked(sendId)) ? { isAsked: true } : {}) }
     }),
   )
 }
