@@ -57,6 +57,12 @@ export const cliCodes = {
     solve: 'give the send a reference of its own; nothing was submitted',
     exit: EXIT.refused,
   },
+  'cli/reference-alike': {
+    summary: 'a reference looks like one that was used, and both pay the same to the same',
+    solve:
+      'write it as it was written before; if this is another payment, say so with `--not REFERENCE`; nothing was submitted',
+    exit: EXIT.refused,
+  },
   'cli/sent-elsewhere': {
     summary: 'the organization has an activity that pays the same to the same, and this ledger does not know it',
     solve: 'look at that activity; if this is another payment, say so with `--not ACTIVITY`; nothing was submitted',

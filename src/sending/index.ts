@@ -2,6 +2,7 @@
  * Sending: from names and amounts to orders, one or a file of them, what will come of each, and the workflows that carry them
  * out. Prints nothing; the CLI asks and shows.
  */
+export { alikeWords, assertNotAlike, findAlikeReferences } from './alike-references.ts'
 export { printAmount } from './amount.ts'
 export { type BatchFile, type FileRow, readBatchFile } from './batch-file.ts'
 export { makeOrders, type OrderedRow } from './batch-orders.ts'

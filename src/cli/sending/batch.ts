@@ -4,6 +4,8 @@ import { batchIdOf, type SendBatch, type SendBatchProgress, sendIdOf } from '../
 import { type Diagnostic, EXIT, type ExitCode, hasErrors, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, reader } from '../../operations/index.ts'
 import {
+  alikeWords,
+  assertNotAlike,
   type BatchFile,
   beginBatch,
   checkTokens,
@@ -43,7 +45,7 @@ import {
   wouldBeDenied,
 } from '../views/send-batch.ts'
 import { assertReportable, writeReport } from './batch-report-file.ts'
-import { notElsewhere } from './carry-out.ts'
+import { notElsewhere, readAlike, readNot } from './carry-out.ts'
 import { readNames } from './names.ts'
 
 /** Sends the rows of a file; nothing is sent while anything is wrong with any row. */
@@ -83,11 +85,12 @@ async function joinElsewhere(input: CommandInput, place: Place, batch: SendBatch
     ),
   )
   const asked = batch.rows.filter((_, index) => isNew[index])
-  const orders = await notElsewhere(
-    input,
-    place,
-    asked.map(({ order }) => order),
-  )
+  const unknown = asked.map(({ order }) => order)
+  const alike = await readAlike(input.settings.dataDir, unknown)
+  assertNotAlike(alike, readNot(input))
+  const { io } = input
+  for (const one of alike) io.say(line`${io.style.warning('beware')} ${alikeWords(one)}\n`)
+  const orders = await notElsewhere(input, place, unknown)
   const joined = new Map(asked.map((row, index) => [row, orders[index]!]))
   return { ...batch, rows: batch.rows.map((row) => ({ ...row, order: joined.get(row) ?? row.order })) }
 }

@@ -5,14 +5,18 @@ import { type Place, reader } from '../../operations/index.ts'
 import type { Explanation } from '../../policy/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import {
+  alikeWords,
+  assertNotAlike,
   assertNotElsewhere,
   beginSend,
   type EarlierSend,
+  findAlikeReferences,
   findEarlier,
   followSend,
   isDenied,
   isFinal,
   ledgerOf,
+  type SendDescription,
   type SendMeaning,
   whyDenied,
 } from '../../sending/index.ts'
@@ -26,10 +30,12 @@ import { exitOfSend, renderNext, renderOrder, renderSend, toSendJson } from '../
 export async function carryOut(
   input: CommandInput,
   place: Place,
-  { order, ...meaning }: SendMeaning & { readonly order: SendOrder },
+  { order, ...prepared }: SendMeaning & { readonly order: SendOrder },
 ): Promise<ExitCode> {
   const { io, json, options, settings } = input
   const earlier = await findEarlier(settings.dataDir, order)
+  const alike = earlier === undefined ? await readAlike(settings.dataDir, [order]) : []
+  const meaning = alike.length === 0 ? prepared : { ...prepared, description: withAlike(prepared.description, alike) }
   const shown = renderOrder(order, { ...meaning, earlier }, io.style)
   if (options['dryRun']) {
     if (json) writeJson(io, toSendJson({ order, ...meaning, ...earlier }))
@@ -43,6 +49,7 @@ export async function carryOut(
   let ordered: readonly SendOrder[] = [order]
   if (earlier === undefined) {
     assertNotDenied(meaning.explanation)
+    assertNotAlike(alike, readNot(input))
     ordered = await notElsewhere(input, place, [order])
     if (!json && ordered[0]!.bodyTimeMs !== undefined) io.say(JOINED)
     await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
@@ -52,19 +59,39 @@ export async function carryOut(
 
 const JOINED = 'This reference was sent from elsewhere: it is followed from here too, and not sent again.\n'
 
+type Alike = ReturnType<typeof findAlikeReferences>
+
+/** Orders that this ledger does not know, and those in it whose references look alike. */
+export async function readAlike(dataDir: string, orders: readonly SendOrder[]): Promise<Alike> {
+  const [first] = orders
+  if (first === undefined) return []
+  const listed = await ledgerOf(dataDir).sends.list(first.organization.id)
+  return findAlikeReferences(orders, { entered: listed.flatMap(({ order, stopped }) => (stopped ? [] : [order])) })
+}
+
+function withAlike(description: SendDescription, alike: Alike): SendDescription {
+  return { ...description, lookAlikes: [...(description.lookAlikes ?? []), ...alike.map(alikeWords)] }
+}
+
+/** What the user said is another payment. */
+export function readNot({ options }: Pick<CommandInput, 'options'>): readonly string[] {
+  const { not } = options
+  return typeof not === 'string' ? [not, ...not.split(',')].map((one) => one.trim()) : []
+}
+
 /** Asks the organization's activities about orders that this ledger does not know; see `assertNotElsewhere`. */
 export function notElsewhere(
-  { io, options, settings }: CommandInput,
+  input: CommandInput,
   place: Place,
   orders: readonly SendOrder[],
 ): Promise<readonly SendOrder[]> {
-  const not = typeof options['not'] === 'string' ? options['not'].split(',').map((id) => id.trim()) : []
+  const { io, settings } = input
   const { sends: ledger } = ledgerOf(settings.dataDir)
   const pause = (ms: number) => {
     io.say('Another machine may be sending this: waiting a few seconds for it to be listed.\n')
     return delay(ms)
   }
-  return assertNotElsewhere(reader(place), orders, { ledger, not, now: place.now, pause })
+  return assertNotElsewhere(reader(place), orders, { ledger, not: readNot(input), now: place.now, pause })
 }
 
 /** Says how a send ended, or what it waits for. */
