@@ -1,7 +1,14 @@
 import type { QueryClient } from '../src/client/index.ts'
 import { canonicalJson } from '../src/encoding/index.ts'
-import { type Batch, digestOf, fillParameters, type Plan } from '../src/plan/index.ts'
-import { type ActivityType, findActivity, isJsonObject, type Json, type Wire } from '../src/protocol/index.ts'
+import { type Batch, digestOf, fillParameters, type Plan, type WaitingBatch } from '../src/plan/index.ts'
+import {
+  type ActivityType,
+  findActivity,
+  isJsonObject,
+  isWaiting,
+  type Json,
+  type Wire,
+} from '../src/protocol/index.ts'
 import { referencesOf, type Value } from '../src/resources/index.ts'
 import type { Asked } from './body.ts'
 import { OPEN, readActivities } from './open-activities.ts'
@@ -91,20 +98,24 @@ async function outliving(
 
 /**
  * Says in the forecast of each batch that it was rejected before, where it was and that holds: applying it would ask the same
- * people the same thing. With `askAgain` the plan records which rejections it disregards; one that is newer holds.
+ * people the same thing. What waits for approval already is said too (`waiting`). With `askAgain` the plan records which rejections it disregards; one that is newer holds.
  */
 export async function withRejections(
   client: QueryClient,
-  plan: Plan,
+  given: Plan,
   { askAgain }: { readonly askAgain: boolean },
 ): Promise<Plan> {
+  const { waiting: _, ...known } = given
   const keys = new Map<IntentKey, number>()
-  for (const { index, type, parameters } of plan.batches) {
-    const key = allKnown(parameters, plan.ids) ? keyOf(type, fillParameters(parameters, plan.ids)) : undefined
+  for (const { index, type, parameters } of known.batches) {
+    const key = allKnown(parameters, known.ids) ? keyOf(type, fillParameters(parameters, known.ids)) : undefined
     if (key) keys.set(key, index)
   }
-  if (keys.size === 0) return plan
-  const found = (await findDeciding(client, [...keys.keys()])).filter(({ status }) => status === REJECTED)
+  if (keys.size === 0) return known
+  const deciding = await findDeciding(client, [...keys.keys()])
+  const found = deciding.filter(({ status }) => status === REJECTED)
+  const waiting = waitingOf(deciding, keys)
+  const plan: Plan = waiting.length > 0 ? { ...known, waiting } : known
   if (found.length === 0) return plan
   if (askAgain) {
     // What a saved plan says of the rejection is no forecast any more.
@@ -127,6 +138,16 @@ export async function withRejections(
   })
   const marked: Plan = { ...plan, batches }
   return { ...marked, digest: digestOf(marked) }
+}
+
+/** The batches that are asked for already, in their order. */
+function waitingOf(deciding: readonly Wire.Activity[], keys: ReadonlyMap<IntentKey, number>): readonly WaitingBatch[] {
+  const rows = [...keys].flatMap(([key, batch]) =>
+    deciding
+      .filter((one) => isWaiting(one.status) && isSame(one, key))
+      .map(({ id, fingerprint }): WaitingBatch => ({ batch, activityId: id, fingerprint })),
+  )
+  return rows.toSorted((a, b) => a.batch - b.batch)
 }
 
 /** Whether no earlier batch has to bring an id first: what is made by this plan was in no request before. */

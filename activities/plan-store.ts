@@ -8,7 +8,7 @@ import { createRecords } from './records.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
 import { createSendBatchLedger, type SendBatchLedger } from './send-batch-ledger.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
-import { fileNameOf, read, versionOf, write } from './store-files.ts'
+import { fileNameOf, listNewest, read, versionOf, write } from './store-files.ts'
 import { createVerifiedPlans } from './verified-plans.ts'
 
 /**
@@ -23,6 +23,8 @@ export interface PlanStore {
    * same object as long as the file is unwritten.
    */
   getPlan(digest: string): Promise<Plan>
+  /** The plans that were kept last, newest first, each with whether it is being carried out; those whose files are broken are left out. */
+  recentPlans(most: number): Promise<readonly KeptPlan[]>
   /** The plans of what is inside that are carried out; the plan covers them by their digests. Throws as `getPlan` does. */
   getInside(plan: Plan): Promise<readonly Plan[]>
   /** Keeps a request body for ever and returns its fingerprint (docs/protocol/activities.md#fingerprint). */
@@ -44,6 +46,11 @@ export interface PlanStore {
   readonly sends: SendLedger
   /** Sends that were begun together. */
   readonly batches: SendBatchLedger
+}
+
+export interface KeptPlan {
+  readonly plan: Plan
+  readonly isOpen: boolean
 }
 
 /**
@@ -120,6 +127,13 @@ export function createPlanStore(folder: string): PlanStore {
         throw new ApplyError('apply/body-missing', `the plan store ${what} \`${fingerprint}\``, { facts: { folder } })
       }
       return body
+    },
+
+    async recentPlans(most) {
+      const newest = await listNewest(join(folder, 'plans'), most)
+      const plans = await Promise.all(newest.map((digest) => store.getPlan(digest).catch(() => undefined)))
+      const open = new Set((await runs.listOpen()).map(({ planDigest }) => planDigest))
+      return plans.flatMap((plan) => (plan ? [{ plan, isOpen: open.has(plan.digest) }] : []))
     },
 
     async spend(digest, run) {

@@ -99,6 +99,24 @@ export async function list(folder: string): Promise<readonly string[]> {
   return names.filter((name) => /^[0-9a-f]{64}$/.test(name))
 }
 
+/** The names of the files of a shelf that were written last, newest first. */
+export async function listNewest(folder: string, most: number): Promise<readonly string[]> {
+  const names = await list(folder)
+  const times = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  )
+  const rows = names.map((name, index) => ({ name, at: times[index]! }))
+  return rows
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, most)
+    .map(({ name }) => name)
+}
+
 /** A version of a file: another one after each write or replacement; undefined when there is no file. */
 export async function versionOf(path: string): Promise<string | undefined> {
   return guarded(path, async () => {

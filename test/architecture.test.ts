@@ -265,6 +265,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
     'main-path',
     'organization-worker',
   ],
+  'vote-reasons': ['command', 'files'],
   'proof-options': ['command', 'background', 'screen'],
   'auth-proxy-state': ['command', 'background', 'service-folder'],
   'webhook-keys': [],

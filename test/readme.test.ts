@@ -100,6 +100,7 @@ const VOLATILE = [
   { name: 'code', looks: '\\b[0-9a-f]{4}-[0-9a-f]{4}\\b', bound: true },
   { name: 'port', looks: '(?<=127\\.0\\.0\\.1:|--port )\\d+', bound: true },
   { name: 'batch', looks: '(?<=batch )[0-9a-f]{12}\\b', bound: true },
+  { name: 'plan', looks: '(?<=plan {3,9})[0-9a-f]{12}\\b', bound: true },
   { name: 'hash', looks: '0x[0-9a-f]{64}\\b', bound: true },
   { name: 'address', looks: '0x[0-9a-fA-F]{40}\\b', bound: true },
   { name: 'pid', looks: '(?<=pid )\\d+', bound: false },

@@ -5,3 +5,4 @@
  */
 export { type ForecastInput, forecast } from './forecast.ts'
 export { planWithForecast } from './plan-best.ts'
+export { type Review, reviewOf, type Standing } from './review.ts'

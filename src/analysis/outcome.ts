@@ -62,7 +62,7 @@ export function contextOf({ type, parameters, submitter, state, organization, no
 }
 
 /** The wallets that a request is about, where policies read them (U-wallets). */
-function walletsOf(
+export function walletsOf(
   type: string,
   parameters: Request['parameters'],
   state: OrganizationState,

@@ -30,6 +30,11 @@ export const cliCodes = {
     solve: 'change the definitions, or give the flag that the guard names',
     exit: EXIT.refused,
   },
+  'cli/not-as-planned': {
+    summary: 'the activity asks for something else than the plan that it belongs to',
+    solve: 'ask who requested it, and reject it; `quorate approve --despite-mismatch` approves it all the same',
+    exit: EXIT.refused,
+  },
   'cli/other-user': {
     summary: 'the plan was made for another user than the one whose key is in use',
     solve: 'apply it with a key of the user that the plan names, or plan again with this key',

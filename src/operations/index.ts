@@ -43,7 +43,14 @@ export {
   planFolder,
   saveLock,
 } from './plan-folder.ts'
+export {
+  type Deviation,
+  type Explained,
+  type PlanName,
+  type ReviewedActivity,
+  reviewActivity,
+} from './review.ts'
 export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
-export { castVote, findActivity, listActivities, readFactors, shortCode } from './waiting.ts'
+export { castVote, findActivity, listActivities, readFactors } from './waiting.ts'

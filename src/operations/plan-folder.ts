@@ -15,6 +15,7 @@ import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostic
 import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
 import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
+import { commitOf } from './commit-of.ts'
 import { withAuthors } from './drift-authors.ts'
 import { isVouchedFor, signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
@@ -153,7 +154,9 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
   const told = await withAuthors(client, asked, { lock: oldLock.lock, actual })
   const plans: Plan[] = []
   for (const one of within.plans) plans.push(await withAuthors(client, one, { lock: oldLock.lock }))
-  const plan = withInside(told, plans, {
+  const commit = commitOf(folder)
+  const located = commit === undefined ? told : { ...told, commit }
+  const plan = withInside(located, plans, {
     reads: client.queries,
     ...(perSecond === undefined ? {} : { perSecond }),
   })

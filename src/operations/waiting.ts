@@ -1,18 +1,12 @@
 import type { QueryClient, SubmitClient } from '../client/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
-import { makeBody } from '../plan/index.ts'
+import { makeBody, shortCode } from '../plan/index.ts'
 import type { Wire } from '../protocol/index.ts'
 import { activities } from '../protocol/index.ts'
 import type { Actual } from '../resources/index.ts'
 
 const WAITING = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
 const PAGE = 100
-
-/** A short code of an activity for people to compare: the first eight digits of its fingerprint, `7f3a-19c2`. */
-export function shortCode(fingerprint: string): string {
-  const digits = fingerprint.replace(/^sha256:/, '')
-  return `${digits.slice(0, 4)}-${digits.slice(4, 8)}`
-}
 
 /** Lists activities, newest first, page by page, at most `limit`. */
 export async function listActivities(

@@ -3,12 +3,21 @@ import { canonicalJson, encodeHex } from '../encoding/index.ts'
 import type { LivePart, Plan } from './document.ts'
 
 /**
- * The digest of a plan: everything but when, from where and after how many reads it was made, and the digest itself. It
- * names the plan: the number of reads grows with the organization's past, and two plans that do the same are one. What is
+ * The digest of a plan: everything but when, from where and after how many reads it was made, what of it waits already, and the
+ * digest itself. It names the plan: the number of reads grows with the organization's past, and two plans that do the same are one. What is
  * inside is covered by `insideDigest`.
  */
 export function digestOf(plan: Plan): string {
-  const { createdAt: _createdAt, folder: _folder, digest: _digest, subOrganizations: _inside, requests, ...rest } = plan
+  const {
+    createdAt: _createdAt,
+    folder: _folder,
+    commit: _commit,
+    waiting: _waiting,
+    digest: _digest,
+    subOrganizations: _inside,
+    requests,
+    ...rest
+  } = plan
   if (requests === undefined) return digestJson(rest)
   const { reads: _reads, ...toCome } = requests
   return digestJson({ ...rest, requests: toCome })

@@ -44,6 +44,10 @@ export interface Plan {
   readonly comparedOnly?: { readonly couldApply: readonly string[] }
   /** The folder of the definitions, relative to where the plan was made; not covered by the digest. */
   readonly folder?: string
+  /** The Git commit that is checked out where the definitions are; not covered by the digest. */
+  readonly commit?: string
+  /** Batches that were asked for before and wait for approval already: applying the plan goes on with them. Not covered by the digest. */
+  readonly waiting?: readonly WaitingBatch[]
   /** ISO 8601; not covered by the digest. */
   readonly createdAt: string
   readonly digest: string
@@ -184,6 +188,13 @@ export interface Change {
   readonly at?: string
   /** Index of the batch that carries it out; absent for what submits nothing: an adoption, or what stays as it is. */
   readonly batch?: number
+}
+
+/** The activity that asks already for what a batch would. */
+export interface WaitingBatch {
+  readonly batch: number
+  readonly activityId: string
+  readonly fingerprint: string
 }
 
 /** One activity: what is submitted, what must come before, and what it brings. */

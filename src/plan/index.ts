@@ -24,6 +24,7 @@ export {
   type LivePart,
   type LiveThing,
   type Plan,
+  type WaitingBatch,
   type Ways,
 } from './document.ts'
 export { checkFresh, kindsOf, liveDigest, movedSince, subOrganizationsOf } from './fresh.ts'
@@ -46,9 +47,10 @@ export { likesOf } from './look-alikes.ts'
 export type { Made } from './made.ts'
 export { makePlan, type PlanInput } from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'
+export { type OneActivity, planOfActivity } from './of-activity.ts'
 export { readPlan, writePlan } from './read.ts'
 export { isForgotten } from './removal.ts'
-export { type PlanStyles, renderPlanText } from './render.ts'
+export { type PlanStyles, renderEffects, renderPlanText, renderPower } from './render.ts'
 export {
   type BatchOutline,
   type BatchState,
@@ -60,4 +62,12 @@ export {
   type PlanOutline,
   readyBatches,
 } from './walk.ts'
-export { approvalRounds, factorsText, rejectionText, renderApprovers, renderForecast, summarize } from './words.ts'
+export {
+  approvalRounds,
+  factorsText,
+  rejectionText,
+  renderApprovers,
+  renderForecast,
+  shortCode,
+  summarize,
+} from './words.ts'

@@ -214,7 +214,11 @@ function changesOf(
   )
 }
 
-function fieldsOf({ kind, action, input }: Difference, namesById: ReadonlyMap<string, string>): Change['fields'] {
+/** The fields of a difference with their values on both sides, ids as names. */
+export function fieldsOf(
+  { kind, action, input }: Difference,
+  namesById: ReadonlyMap<string, string>,
+): Change['fields'] {
   const { desired, actual } = input
   const before = actual ? managedFields(actual) : {}
   const after = desired && action !== 'delete' ? managedFields(desired) : {}

@@ -3,7 +3,7 @@ import { markdownCode as code, markdownText as inline, printableDeep } from '../
 import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
 import { lookAlikeLines, renderChanges } from './render.ts'
-import { accessLines, approvalRounds, count, renderForecast, summarize } from './words.ts'
+import { accessLines, approvalRounds, count, renderForecast, shortCode, summarize } from './words.ts'
 
 /** GitHub refuses a comment over 65,536 characters; what does not fit is cut from the changes. */
 const MOST_CHANGES = 50_000
@@ -58,10 +58,11 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
             row(
               index + 1,
               inline(summary),
-              forecast ? inline(renderForecast(forecast)) : '',
+              `${forecast ? inline(renderForecast(forecast)) : ''}${waitingText(plan, index)}`,
               after.map((n) => n + 1).join(', '),
             ),
           ),
+          ...voteHint(plan),
         ].join('\n'),
     access && changes.length > 0
       ? [
@@ -77,9 +78,25 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
         ? [`${count(unmanaged.length, 'live thing', 'live things')} undeclared and left alone`]
         : []),
       `plan ${code(plan.digest.slice(0, 12))} of ${plan.createdAt}`,
+      ...(plan.commit === undefined ? [] : [`commit ${code(plan.commit.slice(0, 12))}`]),
     ].join(' · '),
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
+}
+
+/** `, already waiting as 7f3a-19c2` of a batch that was asked for before. */
+function waitingText({ waiting = [] }: Plan, index: number): string {
+  const found = waiting.find(({ batch }) => batch === index)
+  return found ? `, already waiting as ${code(shortCode(found.fingerprint))}` : ''
+}
+
+/** How somebody whose approval is needed gives it. */
+function voteHint({ batches, waiting = [] }: Plan): readonly string[] {
+  if (!batches.some(({ forecast }) => forecast?.outcome === 'waits')) return []
+  const name = waiting[0] ? shortCode(waiting[0].fingerprint) : 'CODE'
+  const when = waiting[0] ? '' : 'Once it is applied, '
+  const how = `${code('quorate approvals')} lists what waits for you, ${code(`quorate review ${name}`)} shows it, ${code(`quorate approve ${name}`)} votes.`
+  return ['', `${when}${how}`]
 }
 
 /** Lines about a sub-organization begin with its name. */

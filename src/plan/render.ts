@@ -1,6 +1,6 @@
 import { printable, printableDeep } from '../diagnostics/index.ts'
 import type { Address } from '../resources/index.ts'
-import type { Batch, Change, Forecast, Guard, Plan } from './document.ts'
+import type { Change, Forecast, Guard, Plan } from './document.ts'
 import { allPlans, hasChanges, isStandIn } from './inside.ts'
 import { likesOf, lookAlikeText } from './look-alikes.ts'
 import { diffLines, saysNothing, shownFields, valueText, wrapText } from './value-text.ts'
@@ -12,6 +12,7 @@ import {
   count,
   fieldCauseText,
   renderForecast,
+  shortCode,
   summarize,
 } from './words.ts'
 
@@ -80,7 +81,7 @@ function planBlocks(plan: Plan, paint: Paint, within = ''): readonly string[] {
       ? ''
       : [
           paint('bold', rounds > 1 ? `Activities, in ${rounds} rounds of approval` : 'Activities'),
-          ...renderBatches(batches, paint),
+          ...renderBatches(plan, paint),
         ].join('\n'),
     plan.access && changes.length > 0 ? renderAccess(plan, paint) : '',
     renderLookAlikes(plan, paint),
@@ -105,13 +106,24 @@ export function renderChanges(plan: Plan): string {
   return [...lines(own!, ''), ...inside.flatMap((one) => lines(one, `${printable(one.organization.name)}/`))].join('\n')
 }
 
+/** Changes of which nobody asks why they are there: what an activity would do. */
+export function renderEffects(changes: readonly Change[], styles: PlanStyles = {}): string {
+  const paint = painter(styles)
+  return changes.map((change) => renderChange(change, paint, { within: '', like: undefined, isBare: true })).join('\n')
+}
+
 function renderChange(
   change: Change,
   paint: Paint,
-  { within, like }: { readonly within: string; readonly like: Address | undefined },
+  {
+    within,
+    like,
+    isBare = false,
+  }: { readonly within: string; readonly like: Address | undefined; readonly isBare?: boolean },
 ): string {
   const { action, address, kind, at, id } = change
-  const notes = [at ?? (action === 'delete' ? id : undefined), causeText(change)].filter((one) => one !== undefined)
+  const cause = isBare ? undefined : causeText(change)
+  const notes = [at ?? (action === 'delete' ? id : undefined), cause].filter((one) => one !== undefined)
   const alike = like === undefined ? '' : `  ${paint('warning', `looks like ${printable(like)}`)}`
   const note = (notes.length === 0 ? '' : paint('dim', `  ${notes.map(printable).join(', ')}`)) + alike
   const author = authorText(change)
@@ -155,7 +167,8 @@ function oneText(text: string): string {
   return text.includes('\n') ? text : valueText(text)
 }
 
-function renderBatches(batches: readonly Batch[], paint: Paint): readonly string[] {
+function renderBatches({ batches, waiting = [] }: Plan, paint: Paint): readonly string[] {
+  const asked = new Map(waiting.map(({ batch, fingerprint }) => [batch, shortCode(fingerprint)]))
   const marks = batches.map(({ index, summary }) => `  ${String(index + 1).padStart(2)}. ${printable(summary)}`)
   const width = Math.min(48, Math.max(...marks.map(({ length }) => length)))
   return batches.flatMap(({ forecast, after }, index) => {
@@ -163,7 +176,8 @@ function renderBatches(batches: readonly Batch[], paint: Paint): readonly string
     const order = after.length === 0 ? '' : `after ${after.map((one) => one + 1).join(', ')}`
     if (!forecast) return [order === '' ? mark : `${mark.padEnd(width)}  ${paint('dim', order)}`]
     const style = styleOf(forecast)
-    const said = renderForecast(forecast)
+    const code = asked.get(index)
+    const said = `${renderForecast(forecast)}${code === undefined ? '' : `, already waiting as ${code}`}`
     const tail = order === '' ? '' : paint('dim', `, ${order}`)
     const fits = mark.length <= width && width + 2 + said.length + order.length + 2 <= WIDTH
     if (fits) return [`${mark.padEnd(width)}  ${paint(style, said)}${tail}`]
@@ -175,7 +189,12 @@ function styleOf({ outcome }: Forecast): 'dim' | 'removed' | 'warning' {
   return outcome === 'completes' ? 'dim' : outcome === 'denied' || outcome === 'rejected' ? 'removed' : 'warning'
 }
 
-function renderAccess(plan: Plan, paint: Paint): string {
+/** The lines about power, in the order of `accessLines`. */
+export function renderPower(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'>, styles: PlanStyles = {}): string {
+  return renderAccess(plan, painter(styles))
+}
+
+function renderAccess(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'>, paint: Paint): string {
   const rows = accessLines(plan)
   const lines = rows.flatMap(({ sign, text }) => {
     const style = sign === '+' || sign === '?' ? 'warning' : sign === '-' ? 'added' : 'dim'

@@ -238,6 +238,12 @@ function setsText({ sets, any, more = 0 }: Ways): string {
   return more === 0 ? written : `${written}, or ${more} more ${more === 1 ? 'set' : 'sets'} of people`
 }
 
+/** A short code of an activity for people to compare: the first eight digits of its fingerprint, `7f3a-19c2`. */
+export function shortCode(fingerprint: string): string {
+  const digits = fingerprint.replace(/^sha256:/, '')
+  return `${digits.slice(0, 4)}-${digits.slice(4, 8)}`
+}
+
 /** `1 change`, `2 changes`. */
 export function count(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`

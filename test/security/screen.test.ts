@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
 import { createStyle } from '../../src/cli/io.ts'
 import { line, toTerminal } from '../../src/cli/screen.ts'
-import { renderActivity, renderActivityLine } from '../../src/cli/views/activity.ts'
+import { renderActivity, renderActivityLine, renderApproval } from '../../src/cli/views/activity.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
 import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
@@ -165,6 +165,35 @@ const activity = {
     unknown: 1,
   },
 }
+const reviewed = {
+  ...activity,
+  review: {
+    isWhole: false,
+    missing: ['gone'],
+    changes: [
+      {
+        address: 'policy.ops',
+        kind: 'policy',
+        action: 'update',
+        cause: 'differs',
+        fields: [{ field: 'notes', before: 'then', after: 'now' }],
+      },
+    ],
+    power: {
+      actor: { userId: 'u', userName: 'alice', publicKey: '02' },
+      access: [
+        { power: 'export', wallet: 'wallet.hot', before: { ways: [] }, after: { ways: [{ sets: [['mallory']] }] } },
+      ],
+    },
+    standing: { needed: { outcome: 'waits', needed: [['bob', 'carol']] }, mine: 'counts' },
+    explained: {
+      kind: 'mismatch',
+      plan: { digest: 'abcdef', createdAt: 'then', commit: 'fedcba' },
+      batch: 0,
+      deviations: [{ parameter: 'policyName', planned: 'one', asked: 'other' }],
+    },
+  },
+}
 const failure = { code: 'client/activity-failed', message: 'the API said no', next: 'try again' }
 const progress = {
   planDigest: 'd',
@@ -258,6 +287,13 @@ const report = {
 
 const VIEWS: readonly View[] = [
   { name: 'approve: an activity', given: activity, render: (one) => renderActivity(one, style, NOW), laysOut: true },
+  {
+    name: 'review: an activity',
+    given: reviewed,
+    render: (one) => renderActivity(one, style, NOW),
+    laysOut: true,
+  },
+  { name: 'approvals: one of a list', given: reviewed, render: (one) => renderApproval(one, style, NOW) },
   { name: 'activities: one of a list', given: activity, render: (one) => renderActivityLine(one, style, NOW) },
   { name: 'apply: its end', given: progress, render: (one) => renderResult(one, style, NOW) },
   { name: 'apply: what is new', given: progress, render: (one) => renderNews(one, undefined, style, NOW) },

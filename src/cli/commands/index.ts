@@ -1,9 +1,10 @@
 import type { Settings } from '../../config/index.ts'
 import { type CommandRow, valueOptions } from '../command.ts'
-import { askAgain, guards, jsonInto, markdown, proofOptions, votePasskey } from './option-rows.ts'
+import { askAgain, guards, jsonInto, markdown, proofOptions } from './option-rows.ts'
 import { formatting, policyCommands } from './policy/index.ts'
 import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'
+import { votingCommands } from './voting-rows.ts'
 
 const folder = { folder: 'folder of definitions (default: the current folder)' }
 /** The API in words, before anything is known of it. */
@@ -233,51 +234,7 @@ export const commands: readonly CommandRow[] = [
     opening: () => 'Asking Temporal how the apply stands …',
     load: async () => (await import('./status.ts')).status,
   },
-  {
-    name: 'activities',
-    summary: 'list activities, newest first',
-    options: [
-      { flags: '--waiting', meaning: 'only those that wait for approval' },
-      { flags: '--limit <count>', meaning: 'how many (default: 20)' },
-    ],
-    example: 'quorate activities --waiting',
-    help: {
-      description: 'Shows each activity with its short code, status, author and votes.',
-      examples: [['quorate activities --limit 100 --json', 'as data']],
-      seeAlso: ['approve', 'reject', 'status'],
-    },
-    opening: (_, settings) => `Reading activities of ${apiName(settings)} …`,
-    load: async () => (await import('./activities.ts')).activities,
-  },
-  {
-    name: 'approve',
-    summary: 'vote for a waiting activity with the key in use, after showing what it does',
-    args: '<activity>',
-    argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
-    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }, votePasskey, ...proofOptions],
-    example: 'quorate approve 7f3a-19c2 --key-file .quorate/keys/bob.json',
-    help: {
-      description:
-        'Shows what the activity itself asks for, not what anybody says about it, and then votes. Your key decides who votes; a vote lapses after 24 hours. What an MFA policy of yours still asks for is given by approving once more, by `--passkey`, `--email`, `--phone` or `--oidc`.',
-      examples: [['quorate approve 7f3a-19c2 --passkey', 'by the passkey that is still missing']],
-      seeAlso: ['activities', 'reject', 'policy explain'],
-    },
-    load: async () => (await import('./vote.ts')).approve,
-  },
-  {
-    name: 'reject',
-    summary: 'vote against a waiting activity with the key in use; it ends for good',
-    args: '<activity>',
-    argMeanings: { activity: 'its id, its fingerprint, or the short code that plan and status show' },
-    options: [{ flags: '--yes', meaning: 'do not ask for confirmation' }, votePasskey, ...proofOptions],
-    example: 'quorate reject 7f3a-19c2 --key-file .quorate/keys/bob.json',
-    help: {
-      description:
-        'Shows what the activity asks for, and then votes. An apply that waited for it ends as rejected, and nothing is tried again until somebody asks for it anew.',
-      seeAlso: ['activities', 'approve'],
-    },
-    load: async () => (await import('./vote.ts')).reject,
-  },
+  ...votingCommands,
   ...serviceCommands,
   {
     name: 'worker',

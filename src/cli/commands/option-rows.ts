@@ -143,6 +143,19 @@ export const askAgain: OptionRow = {
   meaning: 'ask once more, as a new activity, for what somebody rejected',
 }
 
+/** The plans that voters hold an activity against. */
+export const comparedPlans: OptionRow = {
+  flags: '--plan <file>',
+  meaning:
+    'a saved plan that you have approved; may be repeated (default: the plans that were applied from the data folder)',
+  repeatable: true,
+}
+
+export const voteReason: OptionRow = {
+  flags: '--reason <text>',
+  meaning: 'why; kept in the data folder, because the API has no field for it',
+}
+
 export const votePasskey: OptionRow = {
   flags: '--passkey',
   meaning: 'vote by a passkey in the browser, made with `quorate login --new-passkey` (default: the key in use)',

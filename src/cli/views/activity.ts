@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { type MissingFactors, missingMethods, votesOn } from '../../authority/index.ts'
-import { shortCode } from '../../operations/index.ts'
-import { factorsText } from '../../plan/index.ts'
+import type { ReviewedActivity } from '../../operations/index.ts'
+import { factorsText, renderApprovers, renderEffects, renderPower, shortCode } from '../../plan/index.ts'
 import { fromTimestamp, isWaiting, type Wire } from '../../protocol/index.ts'
 import { type Actual, type Address, kinds, nameValue, type Value } from '../../resources/index.ts'
 import { interfacesOf } from '../../scenarios/index.ts'
@@ -42,6 +42,8 @@ export interface ActivityView {
   readonly failureDetails?: readonly Wire.Any[]
   /** Names in it, and of those who asked and voted, that look like others that live. */
   readonly lookAlikes?: readonly LookAlikeView[]
+  /** What it would change, who would gain or lose which power, whose approval is missing, and which plan asks for it. */
+  readonly review?: ReviewedActivity
 }
 
 /** The names of what is live, by id. */
@@ -59,6 +61,7 @@ export function viewActivity(
   nowMs: number,
   actual?: Actual,
   mfa: readonly Wire.MfaStatus[] = [],
+  review?: ReviewedActivity,
 ): ActivityView {
   const created = fromTimestamp(activity.createdAt)
   const { approvals, held, lapsed, rejections, lapseAtMs } = votesOn(activity, nowMs, mfa)
@@ -90,6 +93,7 @@ export function viewActivity(
     ...(activity.failure ? { failure: activity.failure.message ?? '' } : {}),
     ...(activity.failure?.details?.length ? { failureDetails: activity.failure.details } : {}),
     ...(alike.length > 0 ? { lookAlikes: alike } : {}),
+    ...(review ? { review } : {}),
   }
 }
 
@@ -125,7 +129,9 @@ export const renderActivity = view(
       ['type', view.type.replace('ACTIVITY_TYPE_', '')],
       ['status', renderStatus(view.status, style)],
       ['requested', `by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago`],
+      ...planRows(view, style),
       ['approved', view.approvedBy.join(', ') || 'by nobody'],
+      ...neededRows(view, style),
       ...(view.missingFactors ?? []).map((factors) => ['needs', style.warning(factorsLine(factors))]),
       ...(view.lapsedApprovals.length > 0 ? [['lapsed', lapsedText(view.lapsedApprovals)]] : []),
       ...(view.rejectedBy.length > 0 ? [['rejected', view.rejectedBy.join(', ')]] : []),
@@ -137,13 +143,87 @@ export const renderActivity = view(
       ...(view.sends ?? []).flatMap((send) => sendRows(send, style)),
       ...(view.solana ? solanaRows(view.solana, style) : []),
       ...(view.lookAlikes ?? []).map((one) => ['beware', style.warning(lookAlikeText(one))]),
+      ...(view.review?.missing ?? []).map((id) => ['beware', style.warning(`nothing lives as ${id} any more`)]),
     ]
     const table = rows.map(([name, value]) => `  ${style.dim(name!.padEnd(9))}  ${value}\n`).join('')
-    const parameters = stringify(view.parameters, { lineWidth: 110 })
-    return `${table}  ${style.dim('it asks to')}\n${parameters.replace(/^(?=.)/gm, '    ')}`
+    return `${table}${renderDeviations(view, style)}${renderDoes(view, style)}`
   },
-  { lines: ['parameters'] },
+  { lines: ['parameters', 'before', 'after'] },
 )
+
+/** Which plan asks for it. */
+function planRows({ review }: ActivityView, style: Style): readonly (readonly string[])[] {
+  if (!review) return []
+  const { explained } = review
+  if (explained.kind === 'made outside') return [['plan', style.warning(`made outside: ${outsideText(explained)}`)]]
+  const { digest, createdAt, commit } = explained.plan
+  const plan = `${digest.slice(0, 12)} of ${createdAt}${commit === undefined ? '' : `, commit ${commit.slice(0, 12)}`}`
+  if (explained.kind === 'planned') return [['plan', `${plan}, activity ${explained.batch + 1}`]]
+  return [['plan', style.error(`it is NOT what plan ${plan} says in activity ${explained.batch + 1}`)]]
+}
+
+function outsideText({ plansLookedAt }: { readonly plansLookedAt: number }): string {
+  return plansLookedAt === 0
+    ? 'no plan is known here; give the one that you have approved with --plan FILE'
+    : `no plan that is known here asks for it (${plansLookedAt} looked at)`
+}
+
+/** Whose approval is missing, and whether the reader's counts. */
+function neededRows({ review, status }: ActivityView, style: Style): readonly (readonly string[])[] {
+  if (!review || !isWaiting(status)) return []
+  const { standing } = review
+  if (!standing) return [['needs', 'not worked out here: policies read more of it than its parameters']]
+  const { needed, mine } = standing
+  const your = {
+    counts: 'your approval counts',
+    given: 'you have approved',
+    'does not count': 'your approval does not count',
+  }
+  if (needed.outcome === 'waits') return [['needs', `${style.strong(renderApprovers(needed))}; ${your[mine]}`]]
+  if (needed.outcome === 'completes')
+    return [['needs', 'one more vote of any of those who approved: what is missing was taken away']]
+  return 'reason' in needed ? [['needs', `${needed.reason}; ${your[mine]}`]] : []
+}
+
+/** Where it is not what its plan says. */
+function renderDeviations({ review }: ActivityView, style: Style): string {
+  if (review?.explained.kind !== 'mismatch') return ''
+  const rows = review.explained.deviations
+    .slice(0, 8)
+    .flatMap(({ parameter, planned, asked }) => [
+      `    ${parameter}\n`,
+      `      planned  ${planned === undefined ? 'nothing' : JSON.stringify(planned)}\n`,
+      `      ${style.error('asked')}    ${asked === undefined ? 'nothing' : JSON.stringify(asked)}\n`,
+    ])
+  return `  ${style.error('not as planned')}\n${rows.join('')}`
+}
+
+/** What it would change, before and after, and who gains and loses; the intent itself where that does not say all of it. */
+function renderDoes({ review, parameters }: ActivityView, style: Style): string {
+  const paint = { ...style, bold: style.strong }
+  const indented = (text: string) => text.replace(/^(?=.)/gm, '  ')
+  const changes = review?.changes ?? []
+  const power = review?.power && changes.length > 0 ? `${indented(renderPower(review.power, paint))}\n` : ''
+  const effects =
+    changes.length > 0 ? `  ${style.dim('it changes')}\n${indented(indented(renderEffects(changes, paint)))}\n` : ''
+  if (review?.isWhole && changes.length > 0) return effects + power
+  const asks = `  ${style.dim('it asks to')}\n${stringify(parameters, { lineWidth: 110 }).replace(/^(?=.)/gm, '    ')}`
+  return effects + power + asks
+}
+
+/** What waits for an approver: what it changes, who asks, since when, by which plan, and what is missing. */
+export const renderApproval = view((view: ActivityView, style: Style, now: number): string => {
+  const { code, type, requestedBy, requestedAt, review } = view
+  const names = (review?.changes ?? []).map(({ address }) => address)
+  const shown = names.length > 3 ? [...names.slice(0, 3), `${names.length - 3} more`] : names
+  const what = [type.replace('ACTIVITY_TYPE_', ''), ...(shown.length > 0 ? [shown.join(', ')] : [])].join('  ')
+  const rows = [...planRows(view, style), ...neededRows(view, style)].map(
+    ([name, text]) => `           ${style.dim(name!.padEnd(5))}  ${text}\n`,
+  )
+  const alike = (view.lookAlikes ?? []).map((one) => `           ${style.warning(lookAlikeText(one))}\n`)
+  const asked = `by ${requestedBy}, ${age(now - Date.parse(requestedAt))} ago`
+  return `${style.strong(code)}  ${what}  ${asked}  ${style.dim(view.id)}\n${rows.join('')}${alike.join('')}`
+})
 
 /** One line of a list of activities. */
 export const renderActivityLine = view((view: ActivityView, style: Style, now: number): string => {

@@ -1,6 +1,5 @@
 import type { ApplyProgress } from '../../../activities/index.ts'
-import { shortCode } from '../../operations/index.ts'
-import { type Plan, renderApprovers } from '../../plan/index.ts'
+import { type Plan, renderApprovers, shortCode } from '../../plan/index.ts'
 import type { Io, Style } from '../io.ts'
 import { oneRowEach, overLines, view } from '../screen.ts'
 import { age } from './activity.ts'

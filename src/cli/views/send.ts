@@ -3,7 +3,7 @@ import type { SendOrder, SendProgress, TransactionReceipt } from '../../../activ
 import { chainName, namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
-import { shortCode } from '../../operations/index.ts'
+import { shortCode } from '../../plan/index.ts'
 import {
   chainOf,
   type LamportFee,

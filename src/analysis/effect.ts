@@ -1,0 +1,229 @@
+/**
+ * What a waiting activity would change, rebuilt from its own intent and what lives: never from anybody's words about it. A row for
+ * each family of activities that change what definitions hold; of any other there is nothing to show before and after.
+ */
+import type { planOfActivity } from '../plan/index.ts'
+import { findActivity } from '../protocol/index.ts'
+import {
+  type Actual,
+  type Address,
+  formatAddress,
+  type KindName,
+  kinds,
+  listOf,
+  normalExpression,
+  type Resource,
+  type Value,
+} from '../resources/index.ts'
+
+type Pair = Parameters<typeof planOfActivity>[1]['pairs'][number]
+type Intent = Readonly<Record<string, Value>>
+
+/** What an activity touches, thing by thing. */
+export interface Effect {
+  readonly pairs: readonly Pair[]
+  /** Whether the pairs say everything that the intent does. */
+  readonly isWhole: boolean
+  /** Ids in the intent under which nothing lives any more. */
+  readonly missing: readonly string[]
+}
+
+/** The things that live, as the rows ask for them. */
+interface World {
+  /** A thing of a kind; one that is not there is noted as missing. */
+  readonly find: (kind: KindName, id: unknown) => Resource | undefined
+}
+
+/** Undefined where the intent cannot be read as one of this family, such as policies of selectors. */
+type Read = (intent: Intent, world: World) => readonly Pair[] | undefined
+
+const FAMILIES: readonly (readonly [family: RegExp, read: Read])[] = [
+  [/^CREATE_POLICY_V3$/, (intent) => [createdPolicy(intent)]],
+  [/^CREATE_POLICIES$/, ({ policies }) => recordsOf(policies).map(createdPolicy)],
+  [/^UPDATE_POLICY(_V2)?$/, updatedPolicy],
+  [/^UPDATE_ROOT_QUORUM$/, updatedQuorum],
+  [/^CREATE_USERS(_V[234])?$/, ({ users }) => recordsOf(users).flatMap(createdUser)],
+  [/^CREATE_API_ONLY_USERS$/, ({ apiOnlyUsers }) => recordsOf(apiOnlyUsers).flatMap(createdUser)],
+  [/^UPDATE_USER(_NAME|_EMAIL|_PHONE_NUMBER)?$/, updatedUser],
+  [/^CREATE_USER_TAG$/, createdTag],
+  [/^UPDATE_USER_TAG$/, updatedTag],
+  [/^CREATE_API_KEYS(_V2)?$/, createdKeys],
+  [/^DELETE_POLICY$/, ({ policyId }, world) => gone('policy', [policyId!], world)],
+  [/^DELETE_POLICIES$/, ({ policyIds }, world) => gone('policy', listOf(policyIds), world)],
+  [/^DELETE_USERS$/, ({ userIds }, world) => gone('user', listOf(userIds), world)],
+  [/^DELETE_USER_TAGS$/, ({ userTagIds }, world) => gone('tag', listOf(userTagIds), world)],
+  [/^DELETE_API_KEYS$/, ({ apiKeyIds }, world) => gone('apiKey', listOf(apiKeyIds), world)],
+  [/^DELETE_AUTHENTICATORS$/, ({ authenticatorIds }, world) => gone('authenticator', listOf(authenticatorIds), world)],
+  [/^DELETE_OAUTH_PROVIDERS$/, ({ providerIds }, world) => gone('oauthProvider', listOf(providerIds), world)],
+  [/^DELETE_MFA_POLICY$/, ({ mfaPolicyId }, world) => gone('mfaPolicy', [mfaPolicyId!], world)],
+  [/^DELETE_WALLETS$/, ({ walletIds }, world) => gone('wallet', listOf(walletIds), world)],
+  [/^DELETE_WALLET_ACCOUNTS$/, ({ walletAccountIds }, world) => gone('walletAccount', listOf(walletAccountIds), world)],
+  [/^CREATE_WALLET$/, ({ walletName }) => [created('wallet', String(walletName), { name: walletName! })]],
+]
+
+/** The members of intents that the rows read. */
+const READ = new Set(
+  `policies policyId policyIds policyName policyEffect policyCondition policyConsensus policyNotes effect condition consensus time notes
+  threshold userIds users apiOnlyUsers userId userName userEmail userPhoneNumber userTags userTagIds apiKeys apiKeyName publicKey
+  curveType expirationSeconds apiKeyIds userTagName userTagId newUserTagName addUserIds removeUserIds authenticatorIds providerIds
+  mfaPolicyId walletIds walletAccountIds`.split(/\s+/),
+)
+
+/** Whether all that an intent says is read; what is empty says nothing. */
+function isRead(value: Value): boolean {
+  if (Array.isArray(value)) return value.every((one: Value) => isRead(one))
+  if (!isRecord(value)) return true
+  return Object.entries(value).every(([name, member]) => isEmpty(member) || (READ.has(name) && isRead(member)))
+}
+
+function isEmpty(value: Value): boolean {
+  return value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0)
+}
+
+/** Rebuilds what an activity would change; undefined for one that changes nothing that definitions hold, or in a way not known here. */
+export function effectOf(
+  { type, intent }: { readonly type: string; readonly intent: object },
+  { resources }: Pick<Actual, 'resources'>,
+): Effect | undefined {
+  const row = findActivity(type)?.row
+  const family = row && FAMILIES.find(([pattern]) => pattern.test(row.type.replace('ACTIVITY_TYPE_', '')))
+  const parameters = row && (intent as Readonly<Record<string, Value>>)[row.intentKey]
+  if (!family || !isRecord(parameters)) return undefined
+  const missing = new Set<string>()
+  const pairs = family[1](parameters, {
+    find: (kind, id) => {
+      const found = resources.find((one) => one.kind === kind && one.id === id)
+      if (!found) missing.add(String(id))
+      return found
+    },
+  })
+  return pairs && { pairs, missing: [...missing], isWhole: missing.size === 0 && isRead(parameters) }
+}
+
+function created(kind: KindName, name: string, fields: Intent): Pair {
+  const address = formatAddress(kind, name)
+  return { address, kind, desired: { address, kind, name, fields } }
+}
+
+function changed(actual: Resource, fields: Intent): Pair {
+  const name = typeof fields['name'] === 'string' && kinds[actual.kind].fields['name'] ? fields['name'] : actual.name
+  const { address, kind } = actual
+  return { address, kind, actual, desired: { ...actual, name, fields: { ...actual.fields, ...fields } } }
+}
+
+function gone(kind: KindName, ids: readonly Value[], { find }: World): readonly Pair[] {
+  return ids.flatMap((id) => {
+    const actual = find(kind, id)
+    return actual ? [{ address: actual.address, kind, actual }] : []
+  })
+}
+
+function createdPolicy({ policyName, effect, consensus, condition, time, notes }: Intent): Pair {
+  const name = String(policyName)
+  return created('policy', name, {
+    name,
+    effect: wordOf(effect),
+    consensus: normalExpression(consensus),
+    condition: normalExpression(condition),
+    time: normalExpression(time),
+    ...(notes ? { notes } : {}),
+  })
+}
+
+/** What is absent stays as it is. */
+function updatedPolicy(intent: Intent, { find }: World): readonly Pair[] {
+  const { policyId, policyName, policyEffect, policyCondition, policyConsensus, policyNotes, time } = intent
+  const actual = find('policy', policyId)
+  if (!actual) return []
+  return [
+    changed(actual, {
+      ...(policyName ? { name: policyName } : {}),
+      ...(policyEffect ? { effect: wordOf(policyEffect) } : {}),
+      ...(policyCondition == null ? {} : { condition: normalExpression(policyCondition) }),
+      ...(policyConsensus == null ? {} : { consensus: normalExpression(policyConsensus) }),
+      ...(time == null ? {} : { time: normalExpression(time) }),
+      ...(policyNotes == null ? {} : { notes: policyNotes }),
+    }),
+  ]
+}
+
+function updatedQuorum({ threshold, userIds }: Intent, { find }: World): readonly Pair[] {
+  const actual = find('rootQuorum', 'rootQuorum')
+  return actual ? [changed(actual, { threshold: Number(threshold), users: userIds ?? [] })] : []
+}
+
+function createdUser({ userName, userEmail, userPhoneNumber, userTags, apiKeys }: Intent): readonly Pair[] {
+  const name = String(userName)
+  const user = created('user', name, {
+    name,
+    ...(userEmail ? { email: userEmail } : {}),
+    ...(userPhoneNumber ? { phone: userPhoneNumber } : {}),
+    tags: userTags ?? [],
+  })
+  return [user, ...recordsOf(apiKeys).map((key) => createdKey(key, { address: user.address, name }))]
+}
+
+function updatedUser({ userId, userName, userEmail, userPhoneNumber, userTagIds }: Intent, { find }: World) {
+  const actual = find('user', userId)
+  if (!actual) return []
+  return [
+    changed(actual, {
+      ...(userName ? { name: userName } : {}),
+      ...(userEmail == null ? {} : { email: userEmail || null }),
+      ...(userPhoneNumber == null ? {} : { phone: userPhoneNumber || null }),
+      ...(userTagIds == null ? {} : { tags: userTagIds }),
+    }),
+  ]
+}
+
+function createdTag({ userTagName, userIds }: Intent, { find }: World): readonly Pair[] {
+  const tag = created('tag', String(userTagName), { name: userTagName! })
+  const members = listOf(userIds).flatMap((id) => find('user', id) ?? [])
+  const joined = ({ fields }: Resource) => ({ tags: [...listOf(fields['tags']), { $ref: tag.address }] })
+  return [tag, ...members.map((user) => changed(user, joined(user)))]
+}
+
+function updatedTag({ userTagId, newUserTagName, addUserIds, removeUserIds }: Intent, { find }: World) {
+  const tag = find('tag', userTagId)
+  if (!tag) return []
+  const tagsOf = ({ fields }: Resource) => listOf(fields['tags']).filter((one) => one !== tag.id)
+  const members = (ids: Value | undefined) => listOf(ids).flatMap((id) => find('user', id) ?? [])
+  return [
+    ...(newUserTagName ? [changed(tag, { name: newUserTagName })] : []),
+    ...members(addUserIds).map((user) => changed(user, { tags: [...tagsOf(user), tag.id!] })),
+    ...members(removeUserIds).map((user) => changed(user, { tags: tagsOf(user) })),
+  ]
+}
+
+function createdKeys({ userId, apiKeys }: Intent, { find }: World): readonly Pair[] {
+  const user = find('user', userId)
+  return user ? recordsOf(apiKeys).map((key) => createdKey(key, user)) : []
+}
+
+/** Of before keys had curves, the curve is P256. */
+function createdKey(
+  { apiKeyName, publicKey, curveType, expirationSeconds }: Intent,
+  user: { readonly address: Address; readonly name: string; readonly id?: string | undefined },
+): Pair {
+  const name = String(apiKeyName)
+  const address = formatAddress('apiKey', user.name, name)
+  const held = { parent: user.address, ...(user.id === undefined ? {} : { parentId: user.id }) }
+  const fields = {
+    curve: String(curveType ?? 'API_KEY_CURVE_P256').replace('API_KEY_CURVE_', ''),
+    publicKey: String(publicKey).toLowerCase(),
+    ...(expirationSeconds ? { expiresIn: Number(expirationSeconds) } : {}),
+  }
+  return { address, kind: 'apiKey', desired: { address, kind: 'apiKey', name, fields, ...held } }
+}
+
+function wordOf(effect: Value | undefined): string {
+  return effect === 'EFFECT_DENY' ? 'deny' : 'allow'
+}
+
+function recordsOf(value: Value | undefined): readonly Intent[] {
+  return listOf(value).filter(isRecord)
+}
+
+function isRecord(value: Value | undefined): value is Intent {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,136 @@
+import { actingVoter, approverOf, contextOf, standingCredentials, votersOf, votesOn } from '../authority/index.ts'
+import { type Change, type Forecast, type Plan, planOfActivity } from '../plan/index.ts'
+import { authorize, mayVote, type PolicyContext, whoElse } from '../policy/index.ts'
+import { findActivity, type Wire } from '../protocol/index.ts'
+import { type Actual, organizationOf, type Value } from '../resources/index.ts'
+import { effectOf } from './effect.ts'
+import { forecast } from './forecast.ts'
+import { walletsOf } from './outcome.ts'
+import { createPolicyCompiler, policiesOf } from './policies.ts'
+import { startState } from './state.ts'
+
+/** What a voter has to know of an activity, worked out from its own intent and what lives. */
+export interface Review {
+  /** Each thing that it touches, before and after; none for an activity that changes nothing that definitions hold. */
+  readonly changes: readonly Change[]
+  /** Whether the changes say everything that its intent does; otherwise the intent has to be read itself. */
+  readonly isWhole: boolean
+  /** Ids in the intent under which nothing lives any more. */
+  readonly missing: readonly string[]
+  /** Who gains or loses which power once it is carried out; absent where the changes are not known. */
+  readonly power?: Pick<Plan, 'access' | 'accessLimits' | 'actor'>
+  /** Absent where it does not wait, or where policies read what is not rebuilt here, such as a transaction. */
+  readonly standing?: Standing
+}
+
+/** The votes as the service counts them, and what they still lack. */
+export interface Standing {
+  /** Whose approvals are missing: the smallest sets; `completes` where nothing is. */
+  readonly needed: Forecast
+  /** Whether the reader's approval would count; `given` where it counts already. */
+  readonly mine: 'counts' | 'given' | 'does not count'
+}
+
+/** Activities of which policies read more than their parameters: whose wallet, which transaction, which user. */
+const READS_MORE = /_(SIGN|EXPORT|SPARK|ETH|SOL|SECRETS?|OTP|LOGIN|EMAIL|SESSION|INVITATIONS?|RECOVER)(_|$)/
+
+/** Reviews an activity for whoever reads `actual`. */
+export function reviewOf(
+  activity: Wire.Activity,
+  {
+    actual,
+    nowMs,
+    baseUrl,
+    mfa = [],
+    facts,
+  }: {
+    readonly actual: Actual
+    /** Trusted time, milliseconds since the epoch. */
+    readonly nowMs: number
+    readonly baseUrl: string
+    /** What `get_mfa_status` tells of the activity. @default no vote waits for a factor */
+    readonly mfa?: readonly Wire.MfaStatus[]
+    /** What policies read of it besides its parameters, such as a transaction. @default nothing */
+    readonly facts?: Partial<PolicyContext> | undefined
+  },
+): Review {
+  const effect = effectOf(activity, actual)
+  const standing = standingOf(activity, { actual, nowMs, mfa, facts })
+  const stands = standing ? { standing } : {}
+  if (!effect) return { changes: [], isWhole: false, missing: [], ...stands }
+  const [first] = activity.votes
+  const actor = {
+    userId: first?.userId ?? '',
+    userName: first?.user?.userName || (first?.userId ?? ''),
+    publicKey: first?.publicKey ?? '',
+  }
+  const now = new Date(nowMs).toISOString()
+  const asked = { type: activity.type, parameters: intentOf(activity), actor, baseUrl, now }
+  const plan = planOfActivity(asked, { pairs: effect.pairs, actual })
+  const resources = effect.pairs.flatMap(({ desired }) => desired ?? [])
+  const desired = { organization: '', organizationId: actual.organizationId, resources, manageAll: new Set<never>() }
+  const { access, accessLimits } = forecast(plan, { desired: { ...desired, digest: '' }, actual, now })
+  const limits = accessLimits?.filter((one) => one !== 'not-carried-out') ?? []
+  return {
+    changes: plan.changes,
+    isWhole: effect.isWhole,
+    missing: effect.missing,
+    power: { actor, access: access ?? [], ...(limits.length > 0 ? { accessLimits: limits } : {}) },
+    ...stands,
+  }
+}
+
+function standingOf(
+  activity: Wire.Activity,
+  {
+    actual,
+    nowMs,
+    mfa,
+    facts,
+  }: {
+    readonly actual: Actual
+    readonly nowMs: number
+    readonly mfa: readonly Wire.MfaStatus[]
+    readonly facts: Partial<PolicyContext> | undefined
+  },
+): Standing | undefined {
+  if (activity.status !== 'ACTIVITY_STATUS_CONSENSUS_NEEDED') return undefined
+  if (!facts && READS_MORE.test(activity.type)) return undefined
+  const state = startState(actual)
+  const organization = organizationOf(state.things)
+  const policies = policiesOf(state, createPolicyCompiler())
+  const { approvals } = votesOn(activity, nowMs, mfa)
+  const voters = approvals.flatMap((vote) => actingVoter(organization, vote) ?? [])
+  const parameters = intentOf(activity) as Readonly<Record<string, Value>>
+  const context = contextOf(
+    { type: activity.type, parameters, nowMs, facts: facts ?? walletsOf(activity.type, parameters, state) },
+    {
+      approvers: voters.map(({ approver }) => approver),
+      credentials: voters.map(({ credential }) => credential),
+      rootQuorum: organization.rootQuorum,
+    },
+  )
+  const { outcome } = authorize(policies, context)
+  const others = whoElse(policies, context, votersOf(organization, nowMs))
+  const needed = (): Forecast => {
+    if (outcome === 'OUTCOME_ALLOW') return { outcome: 'completes' }
+    if (others === 'too-many') return { outcome: 'depends', reason: 'there are too many ways to approve it to try all' }
+    if (others === undefined || others === 'nobody')
+      return { outcome: 'denied', reason: 'no set of users who have a credential could approve it as it stands' }
+    return { outcome: 'waits', needed: others.sets, ...(others.any ? { any: others.any } : {}) }
+  }
+  return { needed: needed(), mine: mineOf() }
+
+  function mineOf(): Standing['mine'] {
+    const { userId } = actual.actor
+    if (approvals.some((vote) => vote.userId === userId)) return 'given'
+    const me = organization.users.find(({ id }) => id === userId)
+    const counts = me && standingCredentials(me, nowMs).some((one) => mayVote(policies, context, approverOf(me), one))
+    return counts ? 'counts' : 'does not count'
+  }
+}
+
+function intentOf({ type, intent }: Wire.Activity): Value {
+  const row = findActivity(type)?.row
+  return ((row && (intent as Readonly<Record<string, Value>>)[row.intentKey]) ?? {}) as Value
+}

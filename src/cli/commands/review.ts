@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { createPlanStore, type KeptPlan } from '../../../activities/index.ts'
+import type { QueryClient } from '../../client/index.ts'
+import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
+import { readActual } from '../../live/index.ts'
+import { findActivity, type Place, reader, readFactors, reviewActivity } from '../../operations/index.ts'
+import { readPlan } from '../../plan/index.ts'
+import type { Wire } from '../../protocol/index.ts'
+import type { Actual } from '../../resources/index.ts'
+import { policyFactsOf } from '../../sending/index.ts'
+import { findPlace } from '../background/connect.ts'
+import type { CommandInput } from '../command.ts'
+import { writeJson } from '../io.ts'
+import { type ActivityView, renderActivity, viewActivity } from '../views/activity.ts'
+import { readText } from './show.ts'
+
+/** How many plans of the data folder are looked through. */
+const MOST_PLANS = 100
+
+/** Shows what an activity would change, before and after, and how its votes stand. Votes on nothing: its client has no way to. */
+export async function review(input: CommandInput): Promise<ExitCode> {
+  const { io, json, args } = input
+  const plans = await plansToCompare(input)
+  const place = await findPlace(input)
+  const client = reader(place)
+  const activity = await findActivity(client, args[0]!)
+  const seen = await viewForVoter(activity, { client, place, plans, actual: await readActual(client) })
+  if (json) writeJson(io, { activity: seen })
+  else io.out(renderActivity(seen, io.style, place.now()))
+  return EXIT.done
+}
+
+/** The plans that an activity is held against: those that the voter gives; otherwise those that were applied from the data folder. */
+export async function plansToCompare({ options, settings }: CommandInput): Promise<readonly KeptPlan[]> {
+  const files = (options['plan'] as readonly string[] | undefined) ?? []
+  if (files.length > 0) return files.map((file) => ({ plan: readPlan(readText(file)), isOpen: true }))
+  return createPlanStore(join(settings.dataDir, 'plans')).recentPlans(MOST_PLANS)
+}
+
+/** An activity as its voter reads it, rebuilt from its own intent. */
+export async function viewForVoter(
+  activity: Wire.Activity,
+  {
+    client,
+    place,
+    plans,
+    actual,
+  }: {
+    readonly client: QueryClient
+    readonly place: Place
+    readonly plans: readonly KeptPlan[]
+    readonly actual: Actual
+  },
+): Promise<ActivityView> {
+  const nowMs = place.now()
+  const mfa = await readFactors(client, activity, actual)
+  const facts = policyFactsOf(activity, actual)
+  const reviewed = reviewActivity(activity, { plans, actual, nowMs, baseUrl: place.baseUrl, mfa, facts })
+  return viewActivity(activity, nowMs, actual, mfa, reviewed)
+}

@@ -1,0 +1,169 @@
+/** What a voter reads and votes on: each activity rebuilt from its own intent, and held against the plan that they approved. */
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { readPlan, shortCode } from '../../src/plan/index.ts'
+import type { ActivityType, Wire } from '../../src/protocol/index.ts'
+import { createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
+import { environmentOf, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
+
+vi.setConfig({ testTimeout: 240_000 })
+
+const cleanups: (() => Promise<void>)[] = []
+let service: TestService
+let folder: string
+let saved: string
+let env: Readonly<Record<string, string>>
+let [bob, dana]: readonly TestUser[] = []
+let [planned, changed, outside]: readonly Wire.Activity[] = []
+
+const definitions = (threshold: string) => `organization: acme
+id: \${env.ACME_ORGANIZATION_ID}
+tags: { treasury: {} }
+policies:
+  payouts:
+    effect: allow
+    consensus: approvers.count() >= ${threshold}
+    condition: activity.kind == 'SIGN_TRANSACTION'
+`
+
+const as = (user: TestUser | undefined, name: string) => ['--key-file', keyFile(folder, name, user!.client.privateKey)]
+
+beforeAll(async () => {
+  service = await startTestService()
+  folder = testFolder((work) => cleanups.push(async () => work()))
+  env = environmentOf(service, folder, service.root.privateKey)
+  ;[bob, dana] = [await createTestUser(service, 'bob'), await createTestUser(service, 'dana')]
+  await service.root.submit('ACTIVITY_TYPE_CREATE_WALLET', { walletName: 'hot', accounts: [] })
+  await service.root.submit('ACTIVITY_TYPE_CREATE_USER_TAG', { userTagName: 'treasury', userIds: [] })
+  await service.root.submit('ACTIVITY_TYPE_CREATE_POLICIES', {
+    policies: [
+      {
+        policyName: 'payouts',
+        effect: 'EFFECT_ALLOW',
+        consensus: 'approvers.count() >= 3',
+        condition: "activity.kind == 'SIGN_TRANSACTION'",
+        notes: '',
+      },
+    ],
+  })
+  const userIds = [service.rootUserId, bob!.userId]
+  await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+
+  saved = join(folder, 'plan.json')
+  writeFiles(join(folder, 'defs'), { 'acme.yaml': definitions('2') })
+  const made = await quorate(['plan', join(folder, 'defs'), '--out', saved, '--allow', 'adoption'], { env })
+  expect(made.exit, made.stderr).toBe(0)
+  const [batch] = readPlan(readFileSync(saved, 'utf8')).batches
+  const parameters = batch!.parameters as Readonly<Record<string, string>>
+  const type = batch!.type as ActivityType
+  planned = await service.root.submit(type, parameters)
+  changed = await service.root.submit(type, { ...parameters, policyConsensus: 'approvers.count() >= 1' })
+  outside = await service.root.submit('ACTIVITY_TYPE_CREATE_POLICIES', {
+    policies: [{ policyName: 'backdoor', effect: 'EFFECT_ALLOW', notes: '' }],
+  })
+})
+afterAll(async () => {
+  await service.close()
+  for (const clean of cleanups) await clean()
+})
+
+describe('approvals', () => {
+  test('lists what waits for the reader, oldest first, with the plan that asks for it or that none does', async () => {
+    const { stdout, exit } = await quorate(['approvals', '--plan', saved, ...as(bob, 'bob')], { env })
+    expect(exit).toBe(0)
+    const codes = [planned, changed, outside].map((one) => shortCode(one!.fingerprint))
+    expect([...stdout.matchAll(/^([0-9a-f]{4}-[0-9a-f]{4}) /gm)].map(([, code]) => code)).toEqual(codes)
+    const [first, second, third] = stdout.split(/^(?=[0-9a-f]{4}-[0-9a-f]{4} )/m)
+    const { digest } = readPlan(readFileSync(saved, 'utf8'))
+    expect(first).toMatch(/UPDATE_POLICY_V2 {2}policy\.payouts {2}by .+ ago/)
+    expect(first).toContain(`plan   ${digest.slice(0, 12)} of `)
+    expect(first).toContain('bob; your approval counts')
+    expect(second).toContain('it is NOT what plan')
+    expect(third).toContain('made outside: no plan that is known here asks for it (1 looked at)')
+  })
+
+  test('a user whose approval counts for nothing is told so, and sees the list with --all', async () => {
+    const { stdout, stderr } = await quorate(['approvals', ...as(dana, 'dana')], { env })
+    expect(stdout).toBe('Nothing waits for your approval.\n')
+    expect(stderr).toContain('3 on which your approval does not count')
+    const all = await quorate(['approvals', '--all', '--json', ...as(dana, 'dana')], { env })
+    expect(JSON.parse(all.stdout)).toMatchObject({ approvals: [{}, {}, {}], approvedByMe: 0, forOthers: 3 })
+  })
+
+  test('what the reader has approved is left out', async () => {
+    const { stdout, stderr } = await quorate(['approvals'], { env })
+    expect(stdout).toBe('Nothing waits for your approval.\n')
+    expect(stderr).toContain('3 that you have approved')
+  })
+})
+
+describe('review', () => {
+  test('shows before and after, power, whose approval is missing and until when the others count, in 40 lines', async () => {
+    const { stdout } = await quorate(['review', planned!.id, '--plan', saved, ...as(bob, 'bob')], { env })
+    expect(stdout.split('\n').length).toBeLessThanOrEqual(40)
+    expect(stdout).toContain('~ policy.payouts')
+    expect(stdout).toContain('approvers.count() >= 3 → approvers.count() >= 2')
+    expect(stdout).toMatch(/Power\n +~ sign transactions of wallet\.hot: /)
+    expect(stdout).toMatch(/needs +bob; your approval counts/)
+    expect(stdout).toMatch(/approvals +lapse in 2[34] hours/)
+    expect(stdout).not.toContain('it asks to')
+  })
+
+  test('an intent that no row rebuilds whole is shown itself', async () => {
+    const feature = { name: 'FEATURE_NAME_EMAIL_AUTH', value: '' }
+    const { id } = await service.root.submit('ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE', feature)
+    const { stdout } = await quorate(['review', id, ...as(bob, 'bob')], { env })
+    expect(stdout).toContain('it asks to')
+    expect(stdout).toMatch(/needs +bob; your approval counts/)
+    expect(stdout).toContain('no plan is known here')
+    await quorate(['reject', id, '--yes', ...as(bob, 'bob')], { env })
+  })
+})
+
+describe('votes', () => {
+  test('what differs from its plan by one character is not approved, unless somebody insists', async () => {
+    const refused = await quorate(['approve', changed!.id, '--yes', '--plan', saved, ...as(bob, 'bob')], { env })
+    expect(refused.exit).toBe(4)
+    expect(refused.stderr).toContain('error cli/not-as-planned')
+    expect(refused.stdout).toMatch(/not as planned\n +policyConsensus\n +planned .*>= 2.*\n +asked .*>= 1/)
+    const { activity } = await service.root.query('get_activity', { activityId: changed!.id })
+    expect(activity.votes).toHaveLength(1)
+    const insisted = ['approve', changed!.id, '--yes', '--plan', saved, '--despite-mismatch', ...as(bob, 'bob')]
+    expect((await quorate(insisted, { env })).stdout).toContain('now COMPLETED')
+    // As the plan found it.
+    await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', { policyId: await policyId(), policyConsensus: 'true' })
+  })
+
+  test('a plan says what waits already, by the code that its voter reads', async () => {
+    const markdown = join(folder, 'plan.md')
+    const fresh = ['plan', join(folder, 'defs'), '--markdown', markdown, '--allow', 'adoption']
+    const { stdout } = await quorate(fresh, { env })
+    const code = shortCode(planned!.fingerprint)
+    expect(stdout).toContain(`already waiting as ${code}`)
+    expect(readFileSync(markdown, 'utf8')).toContain(`\`quorate approve ${code}\``)
+  })
+
+  test('a reason is kept in a file of the voter alone; voting again says how it ended', async () => {
+    const vote = ['approve', planned!.id, '--yes', '--reason', 'as agreed in #42', ...as(bob, 'bob')]
+    const { stdout, stderr } = await quorate(vote, { env })
+    expect(stdout).toContain('now COMPLETED')
+    const file = join(env['QUORATE_DATA_DIR']!, 'vote-reasons.ndjson')
+    expect(stderr).toContain(file)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      activityId: planned!.id,
+      vote: 'approve',
+      by: 'bob',
+      reason: 'as agreed in #42',
+    })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const again = await quorate(vote, { env })
+    expect(again.stderr).toContain('It has ended as COMPLETED; there is nothing to approve')
+    expect(again.exit).toBe(0)
+  })
+})
+
+async function policyId(): Promise<string> {
+  const { policies } = await service.root.query('list_policies', {})
+  return policies.find(({ policyName }) => policyName === 'payouts')!.policyId
+}
