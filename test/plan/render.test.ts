@@ -173,6 +173,8 @@ describe('render', () => {
       | 4 | delete tag old | waits for bob | 2 |
       | 5 | update policy ops | waits for bob | 2 |
 
+      Once it is applied, \`quorate approvals\` lists what waits for you, \`quorate review CODE\` shows it, \`quorate approve CODE\` votes.
+
       **Power**
 
       - \`~\` sign transactions and sign raw payloads of wallet.stray: alice → alice and bob
