@@ -94,6 +94,7 @@ export async function startApply(place: ApplyPlace, plan: Plan): Promise<Started
     if (!isAlreadyStarted(error)) throw error
     await planStore.runs.end({ planDigest: plan.digest, run })
     if (inside !== undefined) await planStore.runs.end({ planDigest: plan.digest, run: inside })
+    if (await hasClosed(place)) return startApply(place, plan)
     const own = await joinApply(place, plan)
     const joined = await findInside(place, own)
     if (joined) return { own, inside: joined }
@@ -102,6 +103,24 @@ export async function startApply(place: ApplyPlace, plan: Plan): Promise<Started
       ? { own }
       : { own, inside: { handle: await startInside(place, plan, { isOwnElsewhere: true }), plans } }
   }
+}
+
+/** How long an apply that is over may take to keep its outcome. */
+const KEEPS_OUTCOME_MS = 30_000
+
+/**
+ * Whether the apply that held the lock has let go of it. One that says that it is over, which is what is waited for elsewhere,
+ * keeps its outcome and then closes: that is waited for here.
+ */
+async function hasClosed({ client, organizationId }: ApplyPlace): Promise<boolean> {
+  const handle = client.workflow.getHandle<typeof apply>(applyId(organizationId))
+  if (!isOver(await askProgress(handle))) return false
+  const until = Date.now() + KEEPS_OUTCOME_MS
+  while ((await handle.describe()).status.name === 'RUNNING') {
+    if (Date.now() > until) return false
+    await untilAskedAgain()
+  }
+  return true
 }
 
 /** The batches that make sub-organizations in which there is something to do. */

@@ -1,6 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Activities } from '../../activities/index.ts'
+import { startApply } from '../../src/operations/apply.ts'
 import { openStages, type Stage, type Stages, states } from './harness.ts'
+import { makeTagPlan } from './tag-plan.ts'
 
 let all: Stages
 beforeAll(async () => {
@@ -22,6 +25,36 @@ async function stageWith(options: Parameters<Stages['create']>[0] = {}): Promise
 const HOUR = 3_600_000
 const once = (stage: Stage) =>
   expect([...stage.api.countByIntent().values()].filter((count) => count !== 1)).toEqual([])
+
+describe('apply: one after the other', () => {
+  test('an apply that is over, and only keeps its outcome still, is neither joined nor in the way of the next', async () => {
+    let letKeep = () => {}
+    const mayKeep = new Promise<void>((resolve) => {
+      letKeep = resolve
+    })
+    const stage = await stageWith({
+      activities: (usual) => ({
+        recordOutcome: async (input) => {
+          await mayKeep
+          return usual.recordOutcome(input)
+        },
+      }),
+    })
+    const first = await stage.startApply([{ name: 'a' }])
+    await first.until(({ state }) => state === 'done')
+    const { organizationId, api, applies } = stage
+    const next = startApply(applies, makeTagPlan(organizationId, api.baseUrl, [{ name: 'b' }]))
+    // The next one has found the lock held.
+    await delay(500)
+    letKeep()
+    const { own } = await next
+    expect(await own!.result()).toMatchObject({ state: 'done' })
+    expect(api.activities.map(({ parameters }) => parameters)).toMatchObject([
+      { userTagName: 'a' },
+      { userTagName: 'b' },
+    ])
+  })
+})
 
 describe('apply: the walk', () => {
   test('batches run in their order, and later ones get the ids of earlier ones', async () => {

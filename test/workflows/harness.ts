@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { activityInfo } from '@temporalio/activity'
 import type { WorkflowHandle } from '@temporalio/client'
 import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
+import type { ApplyPlace } from '../../src/operations/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
 import { connectTemporal, createWorker, type TemporalSettings } from '../../src/worker/index.ts'
 import type { apply } from '../../workflows/index.ts'
@@ -29,6 +30,8 @@ export interface Stage {
   readonly api: SmallApi
   readonly store: PlanStore
   readonly storeFolder: string
+  /** What the doors begin an apply with. */
+  readonly applies: ApplyPlace
   startApply(tags: readonly TagBatch[]): Promise<Run>
   close(): Promise<void>
 }
@@ -113,6 +116,7 @@ export async function openStages(server?: TemporalSettings): Promise<Stages> {
         api,
         store,
         storeFolder,
+        applies: { client: temporal.client, organizationId, taskQueue, dataDir: folder },
         async startApply(tags) {
           const plan = makeTagPlan(organizationId, api.baseUrl, tags)
           await store.putPlan(plan)
