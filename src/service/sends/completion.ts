@@ -37,6 +37,13 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
     await noteWait(tools, row, elsewhere)
     throw new NodeUnreachable(elsewhere)
   }
+  // First of all: what waits for a lower price is looked at with every poll, and is drafted when it can be signed.
+  const fees = chooseFees(request, await offerFees(node, tools.chain), await feesToBeat(tools, row, request))
+  if ('failure' in fees) return fees
+  if ('waitsFor' in fees) {
+    await noteWait(tools, row, fees.waitsFor)
+    return 'waits'
+  }
   const nonce = await chooseNonce(tools, row, request)
   const draft = await draftSend(tools, row, { request, chainId, nonce })
   if (!(typeof draft === 'object' && 'call' in draft)) return draft
@@ -44,12 +51,6 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
   if (typeof gas !== 'bigint') return gas
   const idle = request.gasLimit === undefined ? await explainIdleTransfer(node, draft.call) : undefined
   if (idle !== undefined) return { failure: failure(idle) }
-  const fees = chooseFees(request, await offerFees(node, tools.chain), await feesToBeat(tools, row, request))
-  if ('failure' in fees) return fees
-  if ('waitsFor' in fees) {
-    await noteWait(tools, row, fees.waitsFor)
-    return 'waits'
-  }
   const { call, authorization } = draft
   const unsigned = encodeEthereum(authorization ? 4 : 2, {
     chain_id: chainId,

@@ -288,8 +288,15 @@ test('sends: while the node serves another chain for a moment, a send waits for 
 // The last one: what it leaves open asks the node for ever.
 test('sends: one that may not cost what the next block takes waits, unsigned, and holds up no other', async () => {
   const from = await makeSender()
-  const cheap = await submit(from, { maxFeePerGas: '1', maxPriorityFeePerGas: '1' })
+  const tried: unknown[] = []
+  node.fault = ({ method, params }) => {
+    if (method === 'eth_estimateGas' && JSON.stringify(params).includes('"0x4d2"')) tried.push(params)
+    return undefined
+  }
+  const cheap = await submit(from, { value: '1234', maxFeePerGas: '1', maxPriorityFeePerGas: '1' })
   expect((await end(await submit(from))).txStatus).toBe('INCLUDED')
+  // It is looked at with every poll, and drafted when it can be signed.
+  expect(tried).toEqual([])
   expect(await stateOf(cheap)).toMatchObject({
     txStatus: 'INITIALIZED',
     txError: expect.stringMatching(/ and its `maxFeePerGas` is 1: /),
