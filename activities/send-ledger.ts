@@ -31,6 +31,8 @@ export interface SendLedger {
   refuseBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<void>
   /** Whether the bytes of a fingerprint are those of a send of this ledger; asked once, for many. */
   knownBodies(): Promise<(fingerprint: string) => boolean>
+  /** The order that the bytes of an activity were made for; undefined for what is not this ledger's. */
+  findByBody(fingerprint: string): Promise<SendOrder | undefined>
   hasBody(entry: Pick<SendEntry, 'name'>, fingerprint: string): Promise<boolean>
   /** The activity that a send became, and what asks for its transaction, as the API told when it was submitted and polled. */
   getMade(entry: Pick<SendEntry, 'name'>): Promise<MadeOfSend>
@@ -172,6 +174,10 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     async knownBodies() {
       const known = new Set(await list(join(folder, 'send-body-owners')))
       return (fingerprint) => known.has(fileNameOf(fingerprint))
+    },
+    async findByBody(fingerprint) {
+      const owner = await read(join(folder, 'send-body-owners', fileNameOf(fingerprint)))
+      return owner === undefined ? undefined : readOrder(owner.slice(0, owner.lastIndexOf('-')))
     },
     hasBody: async ({ name }, fingerprint) => (await attemptOf(name, fingerprint)) !== undefined,
     getMade: async ({ name }) => ({

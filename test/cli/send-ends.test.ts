@@ -158,6 +158,10 @@ test('send ends: one that an approver rejects is rejected, and pays nothing', { 
   expect(waits.exit).toBe(3)
   const { progress } = JSON.parse(waits.stdout) as { readonly progress: { readonly activityId: string } }
   const key = keyFile(folder, 'carol', carol.client.privateKey)
+  const listed = await quorate(['activities', '--waiting'], { env, cwd: folder })
+  expect(listed.stdout).toContain(
+    `    reference rejected\n    calls transfer(to: ${PAYROLL}, value: 1000000) of ${TOKEN}\n`,
+  )
   const vote = await quorate(['reject', progress.activityId, '--yes', '--key-file', key], { env, cwd: folder })
   // What carol reads is decoded from the request itself, by the organization's interface of the contract.
   expect(vote.stdout).toContain(`  calls      transfer(to: ${PAYROLL}, value: 1000000) of ${TOKEN}\n`)

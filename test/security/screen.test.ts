@@ -151,6 +151,7 @@ const activity = {
   },
   failure: 'it failed',
   failureDetails: [{ message: 'a policy denied it' }],
+  reference: 'INV-42',
   sends: [
     {
       receiver: { address: '0xab', name: 'payroll' },

@@ -2,6 +2,7 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
 import { listActivities, reader, readFactors } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
+import { ledgerOf } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
@@ -20,10 +21,13 @@ export async function activities(input: CommandInput): Promise<ExitCode> {
   const waits = ({ status }: (typeof found)[number]) => isWaiting(status)
   const actual = found.some(waits) ? await readActual(client) : undefined
   const views: ActivityView[] = []
+  const { sends: ledger } = ledgerOf(input.settings.dataDir)
   for (const activity of found) {
     const known = waits(activity) ? actual : undefined
     const mfa = known && (await readFactors(client, activity, known))
-    views.push(viewActivity(activity, place.now(), known, mfa))
+    const view = viewActivity(activity, place.now(), known, mfa)
+    const { reference } = (await ledger.findByBody(activity.fingerprint)) ?? {}
+    views.push(reference === undefined ? view : { ...view, reference })
   }
   if (json) writeJson(io, { activities: views })
   else if (views.length === 0)

@@ -33,6 +33,8 @@ export interface ActivityView {
   readonly approvalsLapseAt?: string
   /** The activity's own parameters, with names for ids. */
   readonly parameters: unknown
+  /** The reference of a send, where the ledger of this data folder has it. */
+  readonly reference?: string
   /** The effect of each transaction of a send, decoded by the organization's contract interfaces. */
   readonly sends?: readonly SendDescription[]
   /** The same of a send on Solana. */
@@ -140,8 +142,7 @@ export const renderActivity = view(
         : []),
       ...(view.failure ? [['failure', view.failure]] : []),
       ...reasonsOf(view).map((reason) => ['reason', reason]),
-      ...(view.sends ?? []).flatMap((send) => sendRows(send, style)),
-      ...(view.solana ? solanaRows(view.solana, style) : []),
+      ...effectRows(view, style),
       ...(view.lookAlikes ?? []).map((one) => ['beware', style.warning(lookAlikeText(one))]),
       ...(view.review?.missing ?? []).map((id) => ['beware', style.warning(`nothing lives as ${id} any more`)]),
     ]
@@ -231,8 +232,18 @@ export const renderActivityLine = view((view: ActivityView, style: Style, now: n
   const failure = view.failure ? `    ${style.error(reasonsOf(view).join('; ') || view.failure)}\n` : ''
   const alike = (view.lookAlikes ?? []).map((one) => `    ${style.warning(lookAlikeText(one))}\n`)
   const factors = (view.missingFactors ?? []).map((one) => `    ${style.warning(`needs ${factorsLine(one)}`)}\n`)
-  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${factors.join('')}${failure}${alike.join('')}`
+  const effects = effectRows(view, style).map(([name, value]) => `    ${style.dim(name!)} ${value}\n`)
+  return `${style.strong(view.code)}  ${type}  ${renderStatus(view.status, style)}  by ${view.requestedBy}, ${age(now - Date.parse(view.requestedAt))} ago  ${style.dim(view.id)}\n${effects.join('')}${factors.join('')}${failure}${alike.join('')}`
 })
+
+/** Of a send what it pays to whom, and under which reference. */
+function effectRows({ reference, sends = [], solana }: ActivityView, style: Style): readonly (readonly string[])[] {
+  return [
+    ...(reference === undefined ? [] : [['reference', reference]]),
+    ...sends.flatMap((send) => sendRows(send, style)),
+    ...(solana ? solanaRows(solana, style) : []),
+  ]
+}
 
 /** Of a denial which policies denied it, which the failure, the same of all, does not say. */
 function reasonsOf({ failureDetails = [] }: ActivityView): readonly string[] {
