@@ -30,6 +30,20 @@ export const applyCodes = {
     solve: 'apply the plan to the organization that it names; nothing was submitted',
     exit: EXIT.refused,
   },
+  'apply/definitions-missing': {
+    summary: 'the plan store does not have the definitions that an organization is watched with, or not as they were',
+    solve: 'give them again with `quorate watch add FOLDER`',
+  },
+  'apply/not-watched': {
+    summary: 'a workflow asked for a repair that no look at the organization has found; nothing was signed',
+    solve: 'nothing where somebody has just ended the watch; otherwise find out who can reach Temporal (docs/trust.md)',
+    exit: EXIT.refused,
+  },
+  'apply/heal-loop': {
+    summary: 'the same things were repaired again and again: somebody or something changes them each time',
+    solve: 'find out who does (`quorate watch list` names them), then go on with `quorate watch resume`',
+    exit: EXIT.refused,
+  },
   'apply/order-missing': {
     summary:
       'the worker that was asked has another data folder than the one the send was begun from; what became of it is not known',

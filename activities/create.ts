@@ -6,9 +6,10 @@ import { toFailure } from './failure.ts'
 import { createInsideActivities, type InsideActivities } from './inside.ts'
 import { createSendBatchActivities, type SendBatchActivities } from './send-batches.ts'
 import { createSendActivities, type SendActivities } from './sends.ts'
+import { createWatchActivities, type WatchActivities } from './watch.ts'
 
 /** Everything that workflows may ask of the world. */
-export type Activities = ApplyActivities & InsideActivities & SendActivities & SendBatchActivities
+export type Activities = ApplyActivities & InsideActivities & SendActivities & SendBatchActivities & WatchActivities
 
 /** Builds the Temporal activities. They raise only `ApplicationFailure`, with `type` = our code. */
 export function createActivities(deps: ActivityDependencies): Activities {
@@ -17,6 +18,7 @@ export function createActivities(deps: ActivityDependencies): Activities {
     ...createInsideActivities(deps),
     ...createSendActivities(deps),
     ...createSendBatchActivities(deps),
+    ...createWatchActivities(deps),
   }
   return raisingFailures(all, deps.logger)
 }

@@ -2,6 +2,7 @@ import type { SubmitClient } from '../src/client/index.ts'
 import type { Plan } from '../src/plan/index.ts'
 import type { Logger } from '../src/telemetry/index.ts'
 import type { PlanStore } from './plan-store.ts'
+import type { Watch, WatchedDefinitions, WatchLock } from './watch-model.ts'
 
 /** The dependencies of the Temporal activities. */
 export interface ActivityDependencies {
@@ -17,5 +18,22 @@ export interface ActivityDependencies {
    * are stamped with that time, or they would be refused as stale. @default 0
    */
   readonly serviceAheadMs?: () => number
+  /** Plans what a watched organization's definitions ask for. @default nothing is watched by this worker */
+  readonly planWatched?: PlanWatched
+  /** Whether an apply of the organization runs, also one that waits. @default none */
+  readonly isApplying?: (organizationId: string) => Promise<boolean>
   readonly logger: Logger
 }
+
+/** A watched organization with its definitions and lock becomes a plan; throws what stands in the way. */
+export type PlanWatched = (watched: {
+  readonly watch: Watch
+  readonly definitions: WatchedDefinitions
+  readonly lock: WatchLock
+}) => Promise<{
+  readonly plan: Plan
+  /** The lock once nothing is left to do. */
+  readonly lock: WatchLock
+  /** Throws the first reason why a plan is not carried out. */
+  readonly assertApplicable: (plan: Plan) => void
+}>

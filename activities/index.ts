@@ -6,7 +6,7 @@
 
 export { applyCodes } from './codes.ts'
 export { type Activities, createActivities } from './create.ts'
-export type { ActivityDependencies } from './dependencies.ts'
+export type { ActivityDependencies, PlanWatched } from './dependencies.ts'
 export { ApplyError } from './error.ts'
 export { readAsPlanned } from './inside.ts'
 export { isIntent, withRejections } from './intent.ts'
@@ -20,4 +20,14 @@ export type { RowStand, RowState, SendBatch, SendBatchCounts, SendBatchProgress 
 export { sendIdOf } from './send-ledger.ts'
 export { isSameSend, isSendOver, type SendOrder, type SendProgress, type TransactionReceipt } from './send-model.ts'
 export { bodyTimeIn, listedFrom } from './send-times.ts'
+export {
+  type DriftRow,
+  type Held,
+  WATCH_MODES,
+  type Watch,
+  type WatchCycle,
+  type WatchedDefinitions,
+  type WatchMode,
+  type WatchState,
+} from './watch-model.ts'
 export { toUnixMs } from './wire-time.ts'

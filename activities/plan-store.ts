@@ -10,6 +10,7 @@ import { createSendBatchLedger, type SendBatchLedger } from './send-batch-ledger
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
 import { fileNameOf, listNewest, read, versionOf, write } from './store-files.ts'
 import { createVerifiedPlans } from './verified-plans.ts'
+import { createWatchLedger, type WatchLedger } from './watch-ledger.ts'
 
 /**
  * Where plans and request bodies live between the machine that plans and the workers that apply: workflows carry
@@ -46,6 +47,8 @@ export interface PlanStore {
   readonly sends: SendLedger
   /** Sends that were begun together. */
   readonly batches: SendBatchLedger
+  /** The organizations that are watched. */
+  readonly watches: WatchLedger
 }
 
 export interface KeptPlan {
@@ -164,6 +167,7 @@ export function createPlanStore(folder: string): PlanStore {
     runs,
     sends,
     batches: createSendBatchLedger(folder, records, sends),
+    watches: createWatchLedger(folder, records),
   }
   return store
 }

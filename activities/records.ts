@@ -38,9 +38,9 @@ export interface Records {
 }
 
 /** Shelves whose files are what their names say. */
-const PROVEN = new Set(['plans', 'bodies'])
+const PROVEN = new Set(['plans', 'bodies', 'definitions'])
 /** Shelves whose records come and go: that one is not there says nothing. */
-const PASSING: ReadonlySet<string> = new Set(['run-unlocked', 'send-gates', 'send-batch-stops'])
+const PASSING: ReadonlySet<string> = new Set(['run-unlocked', 'send-gates', 'send-batch-stops', 'watch-states'])
 
 /** How often a record with a lower number than its last is looked at again, and after what time. */
 const LOOKS = 3
@@ -109,6 +109,7 @@ export function createRecords(folder: string): Records {
       return last?.text
     },
     async write(path, text) {
+      if (!isKept(nameOf(path))) return writeFile(path, await marked(path, text))
       // Another process that writes at the same moment may have taken a higher number: the last to write takes the next.
       for (let last = -1; ; ) {
         const known = (await names.versionOf(nameOf(path))) ?? 0

@@ -4,6 +4,7 @@
  */
 export { apply } from './apply.ts'
 export { applyInside } from './apply-inside.ts'
-export type { ApplyInput, ApplyInsideInput } from './inputs.ts'
+export type { ApplyInput, ApplyInsideInput, ReconcileInput } from './inputs.ts'
+export { reconcile } from './reconcile.ts'
 export { type SendInput, send } from './send.ts'
 export { type SendBatchInput, sendBatch } from './send-batch.ts'

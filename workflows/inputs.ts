@@ -29,3 +29,7 @@ export interface ApplyInsideInput {
   /** Only from an earlier run of the same. */
   readonly carried?: CarriedInside
 }
+
+export interface ReconcileInput {
+  readonly organizationId: string
+}

@@ -12,3 +12,6 @@ export const sendWorkflowId = (organizationId: string, sendId: string) => `send/
 /** The same rows are one batch. */
 export const sendBatchWorkflowId = (organizationId: string, batchId: string) =>
   `send-batch/${organizationId}/${batchId}`
+
+/** One look at an organization at a time; Temporal's Schedule adds the time of each to it. */
+export const reconcileId = (organizationId: string) => `reconcile/${organizationId}`

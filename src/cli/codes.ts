@@ -136,6 +136,14 @@ export const cliCodes = {
     summary: 'a Temporal server is there, but no worker works for this organization',
     solve: 'start one with `quorate worker`, with the settings of the apply',
   },
+  'cli/not-watched': {
+    summary: 'the organization is not watched from this data folder',
+    solve: 'begin with `quorate watch add FOLDER`',
+  },
+  'cli/watched-definitions': {
+    summary: 'the definitions that an organization is watched with have errors where the worker loads them',
+    solve: 'mend them and give them again with `quorate watch add FOLDER`',
+  },
   'cli/background-failed': {
     summary: 'the background process did not come up',
     solve: 'read the log that the message names',

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../activities/index.ts'
-import { createClients, createSendClients, taskQueueOf } from '../operations/index.ts'
+import { createClients, createSendClients, createWatchPlanner, isApplying, taskQueueOf } from '../operations/index.ts'
 import type { Logger } from '../telemetry/index.ts'
 import { createWorker, type TemporalConnections, type WorkerOptions } from '../worker/index.ts'
 
@@ -26,6 +26,8 @@ export async function createOrganizationWorker(
       sendClientFor: createSendClients(place, settings),
       planStore: createPlanStore(join(settings.dataDir, 'plans')),
       clock: Date.now,
+      planWatched: createWatchPlanner(place, settings),
+      isApplying: (organizationId) => isApplying(temporal.client, organizationId),
       logger,
       ...(serviceAheadMs ? { serviceAheadMs } : {}),
     }),

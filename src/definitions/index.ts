@@ -27,3 +27,4 @@ export { type Lock, lockText, type ReadLock, readLock, writeLock } from './lock.
 export { renderSchema } from './render-schema.ts'
 export { makeSchema } from './schema.ts'
 export { type EntryOf, entryOf, type MapOf, type TreeOf } from './tree.ts'
+export { parseDuration, readMode, WATCH_DEFAULTS, type WatchSettings } from './watch.ts'

@@ -41,6 +41,7 @@ import { type OutsideValues, substitute } from './substitute.ts'
 import { childOf, entryOf, type Tree } from './tree.ts'
 import { checkSeen } from './unseen.ts'
 import { readVariables } from './variables.ts'
+import { readWatch, type WatchSettings } from './watch.ts'
 
 export interface LoadOptions extends OutsideValues {
   /** @default the disk, from the folder down */
@@ -67,6 +68,8 @@ export interface LoadedDefinitions {
   readonly expressions: readonly WrittenExpression[]
   /** Defaults of variables, which nested folders have as well. */
   readonly vars: Readonly<Record<string, string>>
+  /** How often the organization is looked at, and what is done about drift; absent where nothing says so. */
+  readonly watch?: WatchSettings
   /** The folders of sub-organizations. */
   readonly folders: readonly string[]
   /** Where each sub-organization is written; a template makes several. */
@@ -84,6 +87,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
   const nested = options.policiesOnly ? [] : await Promise.all(outer.folders.map((one) => readFolder(one, reader)))
   const defaults = readVars(outer.trees)
   const variables = readVariables(outer.trees)
+  const watch = readWatch(outer.trees)
   const { declared } = variables
   const around = { env: options.env, declared, defaults: defaults.vars, given: options.vars }
   if (options.subOrganizationId !== undefined) {
@@ -93,7 +97,10 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
   const own = options.policiesOnly ? firstOf(outer.trees, around) : withoutName({ ...defaults.vars, ...options.vars })
   const loaded = await loadOne(outer, own, { ...options, declared, folder, reader, isNested: false })
   const findings = new Findings()
-  findings.add([...outer.diagnostics, ...defaults.diagnostics, ...variables.diagnostics, ...loaded.diagnostics], {})
+  findings.add(
+    [outer, defaults, variables, watch, loaded].flatMap(({ diagnostics: found }) => found),
+    {},
+  )
   const inside: Loaded[] = []
   const names: Nested[] = []
   for (const one of nested) {
@@ -127,6 +134,7 @@ export async function loadDefinitions(folder: string, options: LoadOptions): Pro
     assets: loaded.assets ?? {},
     expressions: loaded.expressions,
     vars: defaults.vars,
+    ...(watch.settings ? { watch: watch.settings } : {}),
     folders: outer.folders,
     nested: names.flatMap(({ name, entry }) => {
       const path = name && dirname(name.span.source.path)

@@ -14,6 +14,15 @@ const LIMIT: JsonSchema = {
   required: ['deletes'],
 }
 
+/** What can be done about a kind that is not as defined. */
+export const MODES = ['ignore', 'report', 'propose', 'repair'] as const
+
+const DURATION: JsonSchema = {
+  type: 'string',
+  title: 'a time such as `30s`, `5m` or `1h`',
+  pattern: '^[1-9][0-9]{0,5}[smhd]$',
+}
+
 const ADDRESS: JsonSchema = {
   type: 'string',
   title:
@@ -106,6 +115,25 @@ export function makeSchema(): JsonSchema {
         description: 'Of each kind, the largest share that one plan may delete without a bypass. Left out: 30 %.',
         additionalProperties: false,
         properties: Object.fromEntries(MANAGEABLE.map((kind) => [kinds[kind].form.key, LIMIT])),
+      },
+      watch: {
+        type: ['object', 'null'],
+        description: 'How `quorate watch` looks at the organization, and what it does about what is not as defined.',
+        additionalProperties: false,
+        properties: {
+          every: { ...DURATION, description: 'How often it is looked at. Left out: `1m`.' },
+          sweep: {
+            ...DURATION,
+            description: 'How often all of it is read although no activity is new. Left out: `1h`.',
+          },
+          kinds: {
+            type: ['object', 'null'],
+            description:
+              'What is done about each kind: `ignore` it, `report` it, `propose` a plan that puts it back, or `repair` it by applying that plan. Left out: `report`.',
+            additionalProperties: false,
+            properties: Object.fromEntries(KINDS.map((kind) => [kinds[kind].form.key, { enum: MODES }])),
+          },
+        },
       },
       forget: {
         type: ['array', 'null'],

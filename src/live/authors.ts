@@ -64,6 +64,11 @@ const CHANGING: Readonly<Record<KindName, RegExp>> = {
   subOrganization: /^(CREATE|DELETE)_SUB_ORGANIZATION$/,
 }
 
+/** The types of activities that change anything that definitions speak of. */
+export const CHANGING_TYPES: readonly ActivityType[] = (Object.keys(activities) as ActivityType[]).filter((type) =>
+  Object.values(CHANGING).some((family) => family.test(familyOf(type))),
+)
+
 /** Kinds of which an organization has one: the type of an activity says that it is of it. */
 const ONE_OF: ReadonlySet<KindName> = new Set(['organization', 'rootQuorum', 'authProxy'])
 const FEATURE = 'FEATURE_NAME_'
@@ -144,7 +149,7 @@ function toBallot(vote: WireRecord): Ballot {
 }
 
 /** Every text in a value, at any depth. */
-function textsIn(value: unknown, into: Set<string> = new Set()): ReadonlySet<string> {
+export function textsIn(value: unknown, into: Set<string> = new Set()): ReadonlySet<string> {
   if (typeof value === 'string') into.add(value)
   else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) textsIn(one, into)
   return into

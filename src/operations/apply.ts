@@ -190,6 +190,16 @@ export async function findApply({ client, organizationId, taskQueue }: ApplyPlac
   }
 }
 
+/** Whether an apply of the organization runs, also one that waits for people. */
+export async function isApplying(client: Client, organizationId: string): Promise<boolean> {
+  try {
+    return (await client.workflow.getHandle(applyId(organizationId)).describe()).status.name === 'RUNNING'
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
+
 /** Asks where an apply stands. A worker that went away since it was last seen is `cli/no-worker`, as none is. */
 export const askProgress = (handle: ApplyHandle): Promise<ApplyProgress> => ask(handle)
 /** Asks where what is inside stands. */

@@ -14,6 +14,7 @@ export {
   findApply,
   followApply,
   type InsideHandle,
+  isApplying,
   nudgeApply,
 } from './apply.ts'
 export { exitOf } from './apply-end.ts'
@@ -54,3 +55,14 @@ export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
 export { castVote, findActivity, listActivities, readFactors } from './waiting.ts'
+export {
+  addWatch,
+  findWatch,
+  listWatches,
+  pauseWatch,
+  removeWatch,
+  resumeWatch,
+  runWatch,
+  type Watched,
+} from './watch.ts'
+export { createWatchPlanner } from './watch-plan.ts'

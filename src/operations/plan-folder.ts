@@ -4,11 +4,14 @@ import { createPlanStore, type MadeByRuns, readMade, withRejections } from '../.
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import {
+  type FolderReader,
   type LoadedDefinitions,
   type LoadOptions,
   loadDefinitions,
   lockText,
+  type ReadLock,
   readLock,
+  type WatchSettings,
   writeLock,
 } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostics/index.ts'
@@ -37,6 +40,8 @@ export interface PlanRequest {
   readonly askAgain: boolean
   /** The name of another user who the plan is made for. */
   readonly as?: string
+  /** Definitions and a vouched lock that were kept, in place of those on the disk. */
+  readonly kept?: { readonly readFolder: FolderReader; readonly lock: Lock }
 }
 
 /** The values of `${env.…}` and `${var.…}` that whoever asks gives. */
@@ -55,6 +60,10 @@ export interface Planned {
   readonly desired: Desired
   readonly actual: Actual
   readonly lock: Lock
+  /** The lock as it was read, where somebody vouches for it; else an empty one. */
+  readonly vouched: Lock
+  /** What the definitions say of how they are watched. */
+  readonly watch?: WatchSettings
   /** Where the lock stands: beside the definitions, or in the data folder for the embedded organization, which no other machine knows. */
   readonly lockFolder: string
   readonly made: MadeByRuns
@@ -98,7 +107,10 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     tell({ kind: 'diagnostics', diagnostics })
     return !hasErrors(diagnostics)
   }
-  const loaded = await loadFolder(folder, given)
+  const { kept } = request
+  const loaded = await (kept
+    ? loadDefinitions(folder, { ...given, readFolder: kept.readFolder })
+    : loadFolder(folder, given))
   if (!isSound(loaded.diagnostics) || !loaded.desired) return undefined
   const { desired } = loaded
   assertSameOrganization(desired, place, {
@@ -106,7 +118,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     next: 'correct `id:` in the definitions, or the organization id in the settings',
   })
   const lockFolder = place.embedded ? dataDir : folder
-  const oldLock = await readLock(lockFolder)
+  const oldLock: ReadLock = kept ? { lock: kept.lock, places: {}, diagnostics: [] } : await readLock(lockFolder)
   if (!isSound(oldLock.diagnostics)) return undefined
   const subOrganizations = wantedOf(desired, oldLock.lock)
   const read = await readActual(client, {
@@ -119,7 +131,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     baseUrl: place.baseUrl,
   })
   // Nobody else writes into the data folder.
-  const isLockVouchedFor = place.embedded || isVouchedFor(oldLock, actual)
+  const isLockVouchedFor = kept !== undefined || place.embedded || isVouchedFor(oldLock, actual)
   const creators = await creatorsOf(client, actual, isLockVouchedFor ? oldLock.lock : {})
   const common = { baseUrl: place.baseUrl, allow: request.allow, now: new Date().toISOString() }
   const own = planWithForecast(
@@ -161,8 +173,17 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     ...(perSecond === undefined ? {} : { perSecond }),
   })
   const signature = isLockVouchedFor && isSame(within.lock, oldLock.lock) ? oldLock.signature : undefined
-  const kept = signature === undefined ? {} : { signature }
-  return { plan, desired, actual, lock: within.lock, lockFolder, made, ...kept }
+  return {
+    plan,
+    desired,
+    actual,
+    lock: within.lock,
+    vouched: isLockVouchedFor ? oldLock.lock : {},
+    lockFolder,
+    made,
+    ...(loaded.watch ? { watch: loaded.watch } : {}),
+    ...(signature === undefined ? {} : { signature }),
+  }
 }
 
 /** The organization as another user would find it: with `--as`, a key that may only read says what a plan means for the one that applies it. */

@@ -48,6 +48,7 @@ export type { Made } from './made.ts'
 export { makePlan, type PlanInput } from './make.ts'
 export { renderPlanMarkdown } from './markdown.ts'
 export { type OneActivity, planOfActivity } from './of-activity.ts'
+export { partOf } from './part.ts'
 export { readPlan, writePlan } from './read.ts'
 export { isForgotten } from './removal.ts'
 export { type PlanStyles, renderEffects, renderPlanText, renderPower } from './render.ts'
@@ -64,6 +65,7 @@ export {
 } from './walk.ts'
 export {
   approvalRounds,
+  authorText,
   factorsText,
   rejectionText,
   renderApprovers,

@@ -71,9 +71,18 @@ function idOf(key: Secret): string {
 
 /** The place that a payload is for, as additional data. */
 function placeOf(keyId: string, context: SerializationContext | undefined): Buffer {
-  const { type, namespace, workflowId } = context ?? {}
+  const { type, namespace } = context ?? {}
+  const workflowId = context?.workflowId === undefined ? undefined : placeOfRun(context.workflowId)
   const step = context?.type === 'activity' ? context.activityId : undefined
   return Buffer.from(JSON.stringify(['quorate.payload/1', keyId, type, namespace, workflowId, step]))
+}
+
+/**
+ * A Schedule seals what its runs begin with before it knows when they do: Temporal adds the time to the id of each
+ * (`reconcile/<organization>-2026-01-31T10:00:00Z`). Its runs all begin with the same, so they are one place.
+ */
+function placeOfRun(workflowId: string): string {
+  return workflowId.replace(/^(reconcile\/[0-9a-f-]{36})-\d{4}-\d\d-\d\dT[\d:.]+Z$/, '$1')
 }
 
 /** Length of the metadata as four bytes, the metadata as JSON with hex values, the data. */

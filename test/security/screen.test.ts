@@ -17,6 +17,7 @@ import { createProgressView, renderNews, renderResult, renderWaiting } from '../
 import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
+import { renderWatch } from '../../src/cli/views/watch.ts'
 import { renderDeliveries, renderEvent } from '../../src/cli/views/webhooks.ts'
 import {
   createSource,
@@ -369,6 +370,46 @@ const VIEWS: readonly View[] = [
     name: 'unmanaged',
     given: [{ address: 'policy.ops', kind: 'policy', id: 'idid', looksLike: 'policy.0ps' }],
     render: (rows) => renderUnmanaged(rows, style),
+  },
+  {
+    name: 'watch list and status: how a watched organization stands',
+    given: {
+      watch: { organization: 'acme' },
+      isLost: false,
+      paused: 'INC-7',
+      state: {
+        lookedAt: 'noon',
+        sweeps: 1,
+        drift: [
+          {
+            address: 'policy.ops',
+            kind: 'policy',
+            action: 'update',
+            cause: 'live changed',
+            mode: 'report',
+            since: 'noon',
+            pending: 'idid',
+            author: {
+              ...{
+                activityId: 'idid',
+                type: 'T',
+                userName: 'alice',
+                publicKey: '02ab',
+                credential: 'laptop',
+                at: 'noon',
+              },
+              approvedBy: [{ userName: 'bob', publicKey: '02cd', at: 'noon' }],
+            },
+          },
+        ],
+        waiting: [{ id: 'idid', type: 'T', fingerprint: 'sha256:abcdef', since: 'noon', approvedBy: ['alice', 'bob'] }],
+        repairs: [],
+        held: { code: 'apply/heal-loop', why: 'policy.ops again', since: 'noon' },
+        error: { code: 'client/unreachable', message: 'nobody answers', since: 'noon' },
+      },
+    },
+    render: (watched) => renderWatch(watched, style, NOW),
+    not: ['cause', 'mode'],
   },
   {
     name: 'up and status of a service: faults in force',

@@ -1,4 +1,6 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPlanStore } from '../../../activities/index.ts'
 import { type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import {
   type ApplyDoor,
@@ -48,12 +50,14 @@ interface Target {
   readonly events: EventStream | undefined
 }
 
-function carry(input: CommandInput, { place, named, events }: Target): Promise<ExitCode> {
+async function carry(input: CommandInput, { place, named, events }: Target): Promise<ExitCode> {
   const door = openDoor(input, place, createShow(input, events))
   const requestFor = (folder: string) => planRequest(input, { folder, place })
-  if (!isFile(named)) return applyFolder(door, requestFor(named))
-  const saved = readPlan(readText(named))
+  if (!isSaved(named)) return applyFolder(door, requestFor(named))
   const { dataDir } = input.settings
+  const saved = isFile(named)
+    ? readPlan(readText(named))
+    : await createPlanStore(join(dataDir, 'plans')).getPlan(named.replace(PLAN, '$1'))
   return applySaved(door, { saved, askAgain: asksAgain(input), requestFor, dataDir })
 }
 
@@ -77,6 +81,14 @@ function openDoor(input: CommandInput, place: Place, tell: ApplyDoor['tell']): A
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+}
+
+/** The digest of a plan as `quorate watch list` shows it. */
+const PLAN = /^sha256:([0-9a-f]{64})$/
+
+/** A plan in a file, or one that a watch has proposed, by its digest. */
+function isSaved(named: string): boolean {
+  return isFile(named) || (PLAN.test(named) && !existsSync(named))
 }
 
 async function confirm({ io, options }: CommandInput, plan: Plan): Promise<void> {

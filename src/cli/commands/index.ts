@@ -13,6 +13,7 @@ import {
 import { formatting, policyCommands } from './policy/index.ts'
 import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'
+import { watchCommands } from './watch-rows.ts'
 
 const folder = { folder: 'folder of definitions (default: the current folder)' }
 /** The API in words, before anything is known of it. */
@@ -237,7 +238,7 @@ export const commands: readonly CommandRow[] = [
         ['quorate status --cancel', 'stop before the next submit; what was submitted stays'],
       ],
       exits: ['waiting', 'stale', 'partial'],
-      seeAlso: ['apply', 'activities'],
+      seeAlso: ['apply', 'activities', 'watch list'],
     },
     opening: () => 'Asking Temporal how the apply stands …',
     load: async () => (await import('./status.ts')).status,
@@ -334,6 +335,7 @@ export const commands: readonly CommandRow[] = [
     },
     load: async () => (await import('./vote.ts')).reject,
   },
+  ...watchCommands,
   ...serviceCommands,
   {
     name: 'worker',

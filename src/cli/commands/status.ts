@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import {
   APPLY,
   type ApplyHandle,
+  type ApplyPlace,
   askInside,
   askProgress,
   beginningInside,
@@ -16,8 +17,10 @@ import {
   foreignEndOf,
   type InsideHandle,
   type InsideOutcome,
+  listWatches,
   type RunningInside,
   runningInside,
+  type Watched,
 } from '../../operations/index.ts'
 import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
@@ -26,6 +29,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { createProgressView, renderResult } from '../views/progress.ts'
+import { renderWatch, watchJson } from '../views/watch.ts'
 
 /** Says how the organization's apply stands, and those inside that have not ended; follows it, or stops them at their next safe points. */
 export async function status(input: CommandInput): Promise<ExitCode> {
@@ -39,10 +43,15 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     const handle = await findApply(applies)
     const inside = await runningInside(applies)
     const beginning = await beginningInside(applies)
+    const watched = await findWatched(input, applies)
+    const shown = watched ? { watch: watchJson(watched) } : {}
+    const watchLines = watched ? `\nWatched\n${renderWatch(watched, io.style, Date.now())}` : ''
     if (!handle && inside.length === 0 && beginning.length === 0) {
-      if (json) writeJson(io, { organizationId, apply: null, ...authProxy })
-      else
-        io.out(line`Nothing has been applied to organization ${organizationId} from here.\n` + renderProxy(authProxy))
+      if (json) writeJson(io, { organizationId, apply: null, ...shown, ...authProxy })
+      else {
+        const nothing = line`Nothing has been applied to organization ${organizationId} from here.\n`
+        io.out(nothing + watchLines + renderProxy(authProxy))
+      }
       return EXIT.done
     }
     // One that somebody ended at Temporal answers for ever what was true then.
@@ -67,12 +76,20 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       ...asData([...others, ...followed.flatMap(runOf)]),
       ...(pending.length > 0 ? { pendingSubOrganizations: pending } : {}),
     }
-    if (json) writeJson(io, { organizationId, apply: progress ?? null, ...(end ? { end } : {}), ...data, ...authProxy })
+    if (json)
+      writeJson(io, {
+        organizationId,
+        apply: progress ?? null,
+        ...(end ? { end } : {}),
+        ...data,
+        ...watch,
+        ...authProxy,
+      })
     else {
       if (progress) io.out(renderStatus(progress, io))
       if (end) io.out(renderEnd(end, options['cancel'] === true))
       for (const one of others) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
-      io.out(renderProxy(authProxy))
+      io.out(watchLines + renderProxy(authProxy))
       if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
     }
     if (options['cancel'] !== true && end) return EXIT.error
@@ -80,6 +97,12 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       return exitOfAll([...(progress && !end ? [progress] : []), ...others.map((one) => one.progress)].map(exitOfLook))
     return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
   })
+}
+
+/** How the organization is watched; not where only an apply is followed or stopped. */
+async function findWatched({ options }: CommandInput, applies: ApplyPlace): Promise<Watched | undefined> {
+  if (options['follow'] || options['cancel']) return undefined
+  return (await listWatches(applies)).find(({ watch }) => watch.organizationId === applies.organizationId)
 }
 
 /** For a probe: one that goes on by itself is in order, one that waits or has failed is not. */

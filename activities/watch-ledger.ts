@@ -1,0 +1,83 @@
+/**
+ * The organizations that are watched, kept in the plan store: what a person asked for, with the definitions under the digest of
+ * their contents, and how each stood when it was last looked at. A worker believes these records because they carry the store's
+ * mark (`records.ts`); no workflow can say otherwise.
+ */
+import { join } from 'node:path'
+import { sha256 } from '../src/crypto/index.ts'
+import { encodeHex, encodeUtf8 } from '../src/encoding/index.ts'
+import { ApplyError } from './error.ts'
+import type { Records } from './records.ts'
+import { fileNameOf, read, write } from './store-files.ts'
+import type { Watch, WatchedDefinitions, WatchLock, WatchState } from './watch-model.ts'
+
+export interface WatchLedger {
+  /** Undefined for an organization that is not watched. */
+  get(organizationId: string): Promise<Watch | undefined>
+  put(watch: Watch): Promise<void>
+  /** It is watched no longer. */
+  remove(organizationId: string): Promise<void>
+  list(): Promise<readonly Watch[]>
+  /** Keeps definitions and returns the digest of their contents. */
+  putDefinitions(definitions: WatchedDefinitions): Promise<string>
+  /** Throws `apply/definitions-missing`. */
+  getDefinitions(digest: string): Promise<WatchedDefinitions>
+  lockOf(organizationId: string): Promise<WatchLock>
+  putLock(organizationId: string, lock: WatchLock): Promise<void>
+  stateOf(organizationId: string): Promise<WatchState | undefined>
+  putState(organizationId: string, state: WatchState): Promise<void>
+}
+
+const NONE = 'null'
+
+/** Makes the ledger in the plan store's folder. */
+export function createWatchLedger(folder: string, records: Records): WatchLedger {
+  const at = (shelf: string, organizationId: string) => join(folder, shelf, digestOf(organizationId))
+  const definitionsAt = (digest: string) => join(folder, 'definitions', fileNameOf(digest))
+  const get = async <T>(shelf: string, organizationId: string): Promise<T | undefined> => {
+    const text = await records.read(at(shelf, organizationId))
+    return text === undefined ? undefined : ((JSON.parse(text) as T | null) ?? undefined)
+  }
+  const put = async (shelf: string, organizationId: string, value: unknown) => {
+    const text = JSON.stringify(value)
+    // Each write of a record that is kept adds its number to a file that only grows.
+    if ((await records.read(at(shelf, organizationId))) !== text) await records.write(at(shelf, organizationId), text)
+  }
+  return {
+    get: (organizationId) => get('watches', organizationId),
+    put: (watch) => put('watches', watch.organizationId, watch),
+    async remove(organizationId) {
+      // A record that was made is never taken away: one that is missing was taken by somebody else.
+      if ((await records.read(at('watches', organizationId))) !== undefined)
+        await records.write(at('watches', organizationId), NONE)
+      await records.remove(at('watch-states', organizationId))
+    },
+    async list() {
+      const names = await records.list(join(folder, 'watches'))
+      const texts = await Promise.all(names.map((name) => records.read(join(folder, 'watches', name))))
+      return texts.flatMap((text) => (text === undefined || text === NONE ? [] : [JSON.parse(text) as Watch]))
+    },
+    async putDefinitions(definitions) {
+      const text = JSON.stringify(definitions)
+      const digest = digestOf(text)
+      await write(definitionsAt(digest), text)
+      return digest
+    },
+    async getDefinitions(digest) {
+      const text = await read(definitionsAt(digest))
+      if (text === undefined || digestOf(text) !== digest) {
+        const what = text === undefined ? 'has no definitions' : 'has changed definitions'
+        throw new ApplyError('apply/definitions-missing', `the plan store ${what} \`${digest}\``, { facts: { folder } })
+      }
+      return JSON.parse(text) as WatchedDefinitions
+    },
+    lockOf: async (organizationId) => (await get<WatchLock>('watch-locks', organizationId)) ?? {},
+    putLock: (organizationId, lock) => put('watch-locks', organizationId, lock),
+    stateOf: (organizationId) => get('watch-states', organizationId),
+    putState: (organizationId, state) => records.write(at('watch-states', organizationId), JSON.stringify(state)),
+  }
+}
+
+function digestOf(text: string): string {
+  return encodeHex(sha256(encodeUtf8(text)))
+}

@@ -1,0 +1,117 @@
+import type { Change, ChangeAuthor, Lock } from '../src/plan/index.ts'
+import type { KindName } from '../src/resources/index.ts'
+
+/**
+ * What is done about what has left the definitions, by kind. `ignore`: nothing · `report`: it is told · `propose`: a plan that puts
+ * it back is kept for `quorate apply` · `repair`: that plan is applied.
+ */
+export const WATCH_MODES = ['ignore', 'report', 'propose', 'repair'] as const
+export type WatchMode = (typeof WATCH_MODES)[number]
+
+/** An organization that is watched, as the person who began it said. */
+export interface Watch {
+  readonly organizationId: string
+  readonly organization: string
+  readonly baseUrl: string
+  /** Digest of the definitions in the plan store. */
+  readonly definitions: string
+  /** The values of `${env.…}` and `${var.…}` that the definitions refer to. */
+  readonly given: {
+    readonly env: Readonly<Record<string, string>>
+    readonly vars: Readonly<Record<string, string>>
+  }
+  /** How often it is looked at, in milliseconds, and how often all of it is read although no activity is new. */
+  readonly everyMs: number
+  readonly sweepMs: number
+  /** By kind; kinds that are not here are reported. */
+  readonly modes: Readonly<Partial<Record<KindName, WatchMode>>>
+  /** ISO 8601. */
+  readonly since: string
+  /** When a person said that it goes on after it was held; ISO 8601. */
+  readonly resumedAt?: string
+}
+
+/** Definitions as they were read: what each folder lists, and each file in base64, by their paths. */
+export interface WatchedDefinitions {
+  readonly format: 'quorate.definitions/1'
+  readonly folder: string
+  readonly folders: Readonly<Record<string, readonly { readonly name: string; readonly kind: 'file' | 'folder' }[]>>
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** Something that is not as defined. */
+export interface DriftRow {
+  /** With the name of its sub-organization before it, if it is in one. */
+  readonly address: string
+  readonly kind: KindName
+  readonly action: Change['action']
+  readonly cause: Change['cause']
+  readonly mode: WatchMode
+  /** When it was seen first; ISO 8601. */
+  readonly since: string
+  /** Who left it so; `null` where the activities do not tell, absent where nobody has: its definition is new. */
+  readonly author?: ChangeAuthor | null
+  /** The waiting activity that asks for a change of it. */
+  readonly pending?: string
+}
+
+/** An activity that waits for approval. */
+export interface Waiting {
+  readonly id: string
+  readonly type: string
+  readonly fingerprint: string
+  /** ISO 8601. */
+  readonly since: string
+  /** Names of those who have approved it. */
+  readonly approvedBy: readonly string[]
+}
+
+/** Why nothing is repaired until a person looks. */
+export interface Held {
+  readonly code: string
+  readonly why: string
+  /** ISO 8601. */
+  readonly since: string
+}
+
+/** How a watched organization stood when it was last looked at. */
+export interface WatchState {
+  /** ISO 8601: of the last look, of the last time that all was read, and of the last time that all was as defined. */
+  readonly lookedAt: string
+  readonly sweptAt?: string
+  readonly goodAt?: string
+  /** The definitions that it was compared with. */
+  readonly definitions?: string
+  /** What tells whether anything was done since: the newest activity and those that wait. */
+  readonly cursor?: string
+  /** How often all was read. */
+  readonly sweeps: number
+  readonly drift: readonly DriftRow[]
+  readonly waiting: readonly Waiting[]
+  /** The plan that puts back what may be proposed. */
+  readonly proposal?: string
+  /** The plan that is applied to repair, and what it changes. */
+  readonly repair?: {
+    readonly planDigest: string
+    readonly createdAt: string
+    readonly addresses: readonly string[]
+    /** Whether its apply was begun. */
+    readonly begun?: boolean
+  }
+  /** In which sweep what was repaired; those of the last sweeps alone. */
+  readonly repairs: readonly { readonly sweep: number; readonly address: string }[]
+  readonly held?: Held
+  /** Why the last look failed; the next one tries again. */
+  readonly error?: { readonly code: string; readonly message: string; readonly next?: string; readonly since: string }
+}
+
+/** What came of one look. */
+export interface WatchCycle {
+  readonly outcome: 'unchanged' | 'as defined' | 'drift' | 'held' | 'failed' | 'not watched'
+  readonly drift: number
+  /** The plan to apply. */
+  readonly repair?: string
+}
+
+/** The lock of a watched organization: which live thing each name means, as far as somebody vouched for it. */
+export type WatchLock = Lock

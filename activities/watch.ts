@@ -1,0 +1,218 @@
+import { QuorateError } from '../src/diagnostics/index.ts'
+import { type Plan, partOf } from '../src/plan/index.ts'
+import type { KindName } from '../src/resources/index.ts'
+import type { ActivityDependencies } from './dependencies.ts'
+import { ApplyError } from './error.ts'
+import { toFailure } from './failure.ts'
+import { driftOf, lookAt, modeOf, repairsInReach, tooOften } from './watch-cycle.ts'
+import type { Held, Watch, WatchCycle, WatchState } from './watch-model.ts'
+
+/**
+ * Everything that the workflow that reconciles an organization may ask. What is compared with what, and what may be repaired,
+ * stands in the plan store, where a person has put it; a workflow says that it is time, and nothing else.
+ */
+export interface WatchActivities {
+  /** Looks at the organization: by the newest activity alone where nothing is new, else at all of it. Keeps what it found. */
+  lookAround(input: { readonly organizationId: string }): Promise<WatchCycle>
+  /** Lets in the apply of the repair that the last look has found. Throws `apply/not-watched` for any other plan. */
+  openRepair(input: RepairOf): Promise<{ readonly run: string }>
+  /** The apply has begun and holds the lock (`begun`), or another one does: this one is over. */
+  settleRepair(input: RepairOf & { readonly run: string; readonly begun: boolean }): Promise<void>
+}
+
+interface RepairOf {
+  readonly organizationId: string
+  readonly planDigest: string
+}
+
+const FIRST: WatchState = { lookedAt: '', sweeps: 0, drift: [], waiting: [], repairs: [] }
+
+export function createWatchActivities(deps: ActivityDependencies): WatchActivities {
+  const { planStore, logger, planWatched, isApplying = async () => false } = deps
+  const { watches, runs } = planStore
+  const now = () => new Date(deps.clock()).toISOString()
+
+  /** Reads and compares everything. */
+  const sweep = async (watch: Watch, before: WatchState, seen: Awaited<ReturnType<typeof lookAt>>): Promise<Look> => {
+    const at = now()
+    const { organizationId } = watch
+    const definitions = await watches.getDefinitions(watch.definitions)
+    const applying = await isApplying(organizationId)
+    const { plan, lock, assertApplicable } = await planWatched!({
+      watch,
+      definitions,
+      lock: await watches.lockOf(organizationId),
+    })
+    const drift = driftOf(plan, { watch, before, waiting: seen.activities, at })
+    const isGood =
+      plan.changes.length === 0 && (plan.subOrganizations ?? []).every(({ changes }) => changes.length === 0)
+    if (isGood && plan.guards.every(({ allowed }) => allowed)) await watches.putLock(organizationId, lock)
+    const sweeps = before.sweeps + 1
+    const { repair: _, held: __, proposal: ___, error: ____, ...kept } = before
+    const state: WatchState = {
+      ...kept,
+      lookedAt: at,
+      sweptAt: at,
+      ...(drift.length === 0 ? { goodAt: at } : {}),
+      definitions: watch.definitions,
+      cursor: seen.cursor,
+      sweeps,
+      drift,
+      waiting: seen.waiting,
+      repairs: before.repairs.filter((one) => repairsInReach(one.sweep, sweeps)),
+    }
+    const proposed = partOf(plan, kindsIn(watch, ['propose', 'repair']))
+    // While an apply runs, what it changes is on its way: nothing else is proposed, and nothing begins beside it.
+    if (applying) {
+      const { repair, held } = before
+      return { state: { ...state, ...(repair ? { repair } : {}), ...(held ? { held } : {}) } }
+    }
+    if (!proposed) return { state }
+    await planStore.putPlan(proposed)
+    return repairOf({ watch, before, state: { ...state, proposal: proposed.digest }, plan, assertApplicable })
+  }
+
+  const repairOf = async ({
+    watch,
+    before,
+    state,
+    plan,
+    assertApplicable,
+  }: Look & {
+    readonly watch: Watch
+    readonly before: WatchState
+    readonly plan: Plan
+    readonly assertApplicable: (plan: Plan) => void
+  }): Promise<Look> => {
+    const part = partOf(plan, kindsIn(watch, ['repair']))
+    if (!part) return { state }
+    const addresses = [...new Set(part.batches.flatMap(({ changes }) => changes))].sort()
+    const held = (code: string, why: string): Look => {
+      const same = before.held?.code === code && before.held.why === why
+      const found: Held = { code, why, since: same ? before.held!.since : state.lookedAt }
+      if (!same) logger.warn('a repair is held', { organizationId: watch.organizationId, code, why })
+      return { state: { ...state, held: found } }
+    }
+    const { held: old } = before
+    const goesOn = old !== undefined && watch.resumedAt !== undefined && old.since <= watch.resumedAt
+    const repairs = goesOn ? [] : state.repairs
+    if (!goesOn) {
+      const often = tooOften(repairs, addresses)
+      if (often.length > 0) {
+        const code = 'apply/heal-loop'
+        return held(code, `${often.join(', ')}: repaired again and again, and changed again by somebody each time`)
+      }
+      const { repair: last } = before
+      const outcome = last && (await planStore.getOutcome({ digest: last.planDigest, createdAt: last.createdAt }))
+      const isSame = last?.addresses.join() === addresses.join() && before.definitions === watch.definitions
+      if (isSame && outcome && (outcome.state === 'failed' || outcome.state === 'rejected')) {
+        const why = outcome.batches.find(({ error }) => error !== undefined)?.error?.message ?? outcome.state
+        return {
+          state: { ...held('apply/activity-failed', `the last repair ${outcome.state}: ${why}`).state, repair: last },
+        }
+      }
+    }
+    try {
+      assertApplicable(part)
+    } catch (error) {
+      if (!(error instanceof QuorateError)) throw error
+      return held(error.code, error.message)
+    }
+    await planStore.putPlan(part)
+    return {
+      state: {
+        ...state,
+        repair: { planDigest: part.digest, createdAt: part.createdAt, addresses },
+        repairs: [...repairs, ...addresses.map((address) => ({ sweep: state.sweeps, address }))],
+      },
+      repair: part.digest,
+    }
+  }
+
+  const wanted = async ({ organizationId, planDigest }: RepairOf) => {
+    const [watch, state] = [await watches.get(organizationId), await watches.stateOf(organizationId)]
+    if (!watch || state?.repair?.planDigest !== planDigest)
+      throw new ApplyError(
+        'apply/not-watched',
+        'a workflow asked for a repair that no look at the organization has found',
+      )
+    const plan = await planStore.getPlan(planDigest)
+    if (plan.organization.id !== organizationId)
+      throw new ApplyError('apply/other-organization', 'the plan was made for another organization')
+  }
+
+  return {
+    async lookAround({ organizationId }) {
+      const watch = await watches.get(organizationId)
+      if (!watch || !planWatched) return { outcome: 'not watched', drift: 0 }
+      const before = (await watches.stateOf(organizationId)) ?? FIRST
+      try {
+        const client = await deps.clientFor({ id: organizationId, name: watch.organization, baseUrl: watch.baseUrl })
+        const seen = await lookAt(client, deps.clock())
+        if (isUnchanged(watch, before, { cursor: seen.cursor, nowMs: deps.clock() })) {
+          const state = { ...before, lookedAt: now(), waiting: seen.waiting }
+          await watches.putState(organizationId, state)
+          const { repair, drift } = state
+          // A worker died, or another apply held the lock, before it began.
+          const isLeft = repair && !repair.begun && !(await isApplying(organizationId))
+          return { outcome: 'unchanged', drift: drift.length, ...(isLeft ? { repair: repair.planDigest } : {}) }
+        }
+        const { state, repair } = await sweep(watch, before, seen)
+        await watches.putState(organizationId, state)
+        const drift = state.drift.length
+        logger.info('looked at the organization', { organizationId, drift, ...(repair ? { repair } : {}) })
+        if (repair !== undefined) return { outcome: 'drift', drift, repair }
+        return { outcome: state.held ? 'held' : drift > 0 ? 'drift' : 'as defined', drift }
+      } catch (error) {
+        const failure = toFailure(error)
+        const detail = failure.details?.[0] as { readonly next?: string } | undefined
+        const same = before.error?.code === failure.type
+        const found = {
+          code: failure.type ?? 'apply/unexpected',
+          message: failure.message,
+          ...(detail?.next === undefined ? {} : { next: detail.next }),
+          since: same ? before.error!.since : now(),
+        }
+        logger.warn('a look at the organization failed', { organizationId, code: found.code, message: found.message })
+        await watches.putState(organizationId, { ...before, lookedAt: now(), error: found })
+        return { outcome: 'failed', drift: before.drift.length }
+      }
+    },
+
+    async openRepair(repair) {
+      await wanted(repair)
+      return { run: await runs.open(repair.planDigest) }
+    },
+
+    async settleRepair({ run, begun, ...repair }) {
+      if (!begun) return runs.end({ planDigest: repair.planDigest, run })
+      // It holds the lock: what was let in before, by a worker that died in between, is over.
+      await planStore.endRuns(repair.organizationId, { except: [run] })
+      const state = await watches.stateOf(repair.organizationId)
+      if (state?.repair?.planDigest !== repair.planDigest) return
+      await watches.putState(repair.organizationId, { ...state, repair: { ...state.repair, begun: true } })
+    },
+  }
+}
+
+/** What was found, and the plan to apply. */
+interface Look {
+  readonly state: WatchState
+  readonly repair?: string
+}
+
+/** Nothing is new since all was last read, which is not long ago, and nothing failed or was resumed since. */
+function isUnchanged(
+  watch: Watch,
+  { cursor, sweptAt, definitions, error, held }: WatchState,
+  seen: { readonly cursor: string; readonly nowMs: number },
+): boolean {
+  if (error !== undefined || sweptAt === undefined || definitions !== watch.definitions) return false
+  if (held && watch.resumedAt !== undefined && held.since <= watch.resumedAt) return false
+  return cursor === seen.cursor && seen.nowMs - Date.parse(sweptAt) < watch.sweepMs
+}
+
+function kindsIn(watch: Watch, modes: readonly string[]): ReadonlySet<KindName> {
+  const all = Object.keys(watch.modes) as KindName[]
+  return new Set(all.filter((kind) => modes.includes(modeOf(watch, kind))))
+}

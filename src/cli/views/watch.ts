@@ -1,0 +1,75 @@
+import type { DriftRow } from '../../../activities/index.ts'
+import type { Watched } from '../../operations/index.ts'
+import { authorText, shortCode } from '../../plan/index.ts'
+import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
+
+/** Most rows that are named one by one. */
+const MOST_ROWS = 20
+const SIGNS: Readonly<Record<DriftRow['action'], string>> = {
+  create: '+',
+  update: '~',
+  delete: '-',
+  adopt: '=',
+  undecided: '?',
+  forget: '≠',
+}
+
+/** A watched organization as data; the values that its definitions refer to are not shown. */
+export function watchJson({ watch, ...rest }: Watched): object {
+  const { given: _, ...shown } = watch
+  return { watch: shown, ...rest }
+}
+
+/** How a watched organization stands: last good, what has drifted and by whom, what waits since when, and the next look. */
+export const renderWatch = view((watched: Watched, style: Style, nowMs: number): string => {
+  const { watch, state, paused, isLost, nextAt } = watched
+  const head = `${style.strong(watch.organization)}: ${headline(state)}\n`
+  const next = isLost
+    ? 'nobody looks: Temporal has no Schedule for it; begin again with `quorate watch add FOLDER`'
+    : paused !== undefined
+      ? `paused${paused === '' ? '' : ` (${paused})`}; go on with \`quorate watch resume\``
+      : nextAt === undefined
+        ? 'next look: as soon as a worker is there'
+        : `next look at ${nextAt}`
+  const facts = [
+    `last as defined: ${state?.goodAt ?? 'never'}; last look: ${state?.lookedAt ?? 'none yet'}`,
+    next,
+    ...(state?.held
+      ? [`held since ${state.held.since}: ${state.held.why} (${state.held.code}); go on with \`quorate watch resume\``]
+      : []),
+    ...(state?.error ? [`failing since ${state.error.since}: ${state.error.message} (${state.error.code})`] : []),
+    ...(state?.repair
+      ? [
+          `repair: plan ${state.repair.planDigest.slice(0, 12)}, ${state.repair.begun ? 'begun; `quorate status` says how it stands' : 'to be begun'}`,
+        ]
+      : []),
+    ...(state?.proposal ? [`proposed: \`quorate apply sha256:${state.proposal}\` puts it back`] : []),
+  ]
+  const rows = (state?.drift ?? [])
+    .slice(0, MOST_ROWS)
+    .flatMap((row) => [
+      `${SIGNS[row.action]} ${row.address}  ${row.cause}, since ${row.since} (${row.mode})${row.pending ? `, asked for by activity ${row.pending}` : ''}`,
+      ...[authorText(row)].flatMap((text) => (text === undefined ? [] : [`    ${text}`])),
+    ])
+  const more = (state?.drift.length ?? 0) - MOST_ROWS
+  const waiting = (state?.waiting ?? []).slice(0, MOST_ROWS).map(({ type, fingerprint, since, approvedBy }) => {
+    const hours = Math.floor((nowMs - Date.parse(since)) / 3_600_000)
+    const age = hours < 1 ? 'under an hour' : `${hours} h`
+    const by = approvedBy.length === 0 ? 'nobody' : approvedBy.join(', ')
+    return `waits: ${type.replace('ACTIVITY_TYPE_', '')} ${shortCode(fingerprint)}, since ${since} (${age}), approved by ${by}`
+  })
+  const lines = [...facts, ...rows, ...(more > 0 ? [`and ${more} more (\`--json\` has them all)`] : []), ...waiting]
+  return head + lines.map((text) => `  ${text}\n`).join('')
+})
+
+function headline(state: Watched['state']): string {
+  if (!state) return 'not looked at yet'
+  if (state.error) return 'the last look failed'
+  if (state.held) return `held, ${count(state.drift.length)}`
+  return state.drift.length === 0 ? 'as defined' : count(state.drift.length)
+}
+
+function count(rows: number): string {
+  return `${rows} ${rows === 1 ? 'thing is' : 'things are'} not as defined`
+}

@@ -1,0 +1,169 @@
+/** Watches: which organizations are looked at again and again, by a Temporal Schedule each, and how they stood last. */
+import { join } from 'node:path'
+import type { Client, ScheduleHandle } from '@temporalio/client'
+import { createPlanStore, type Watch, type WatchState } from '../../activities/index.ts'
+import type { ReconcileInput, reconcile } from '../../workflows/index.ts'
+import { reconcileId } from '../../workflows/names.ts'
+import type { WatchSettings } from '../definitions/index.ts'
+import { QuorateError } from '../diagnostics/index.ts'
+import type { ApplyPlace } from './apply.ts'
+import type { Planned, PlanRequest } from './plan-folder.ts'
+import { keepDefinitions } from './watch-plan.ts'
+
+/** A watched organization as it stands. */
+export interface Watched {
+  readonly watch: Watch
+  /** How it stood when it was last looked at; absent before the first time. */
+  readonly state?: WatchState
+  /** Why it is not looked at: a person's words. */
+  readonly paused?: string
+  /** Whether Temporal has no Schedule for it: nobody looks. */
+  readonly isLost: boolean
+  /** When it is looked at next, ISO 8601. */
+  readonly nextAt?: string
+}
+
+/** One look at a time; one that was asked for while another runs comes after it. */
+const OVERLAP = 'BUFFER_ONE'
+
+/** Keeps the definitions of a planned folder, and has the organization looked at from now on; told again, it replaces what was. */
+export async function addWatch(
+  place: ApplyPlace,
+  {
+    request,
+    planned,
+    settings,
+  }: { readonly request: PlanRequest; readonly planned: Planned; readonly settings: WatchSettings },
+): Promise<Watch> {
+  const { organizationId, client, taskQueue } = place
+  const { watches } = createPlanStore(join(place.dataDir, 'plans'))
+  const { definitions, given } = await keepDefinitions(request.folder, request.given)
+  const watch: Watch = {
+    organizationId,
+    organization: planned.plan.organization.name,
+    baseUrl: request.place.baseUrl,
+    definitions: await watches.putDefinitions(definitions),
+    given,
+    ...settings,
+    since: new Date().toISOString(),
+  }
+  await watches.putLock(organizationId, planned.vouched)
+  await watches.put(watch)
+  const input: ReconcileInput = { organizationId }
+  const spec = { intervals: [{ every: settings.everyMs }] }
+  const action = {
+    type: 'startWorkflow',
+    workflowType: 'reconcile',
+    workflowId: reconcileId(organizationId),
+    taskQueue,
+    args: [input] as Parameters<typeof reconcile>,
+  } as const
+  const policies = { overlap: OVERLAP, catchupWindow: '1 minute' } as const
+  const before = await describe(client, organizationId)
+  const handle = scheduleOf(client, organizationId)
+  if (before) await handle.delete()
+  const state = before?.isPaused ? { paused: true, note: before.note } : {}
+  await client.schedule.create({ scheduleId: reconcileId(organizationId), spec, action, policies, state })
+  await handle.trigger(OVERLAP)
+  return watch
+}
+
+/** The organizations that are watched from this data folder. */
+export async function listWatches({
+  client,
+  dataDir,
+}: Pick<ApplyPlace, 'client' | 'dataDir'>): Promise<readonly Watched[]> {
+  const { watches } = createPlanStore(join(dataDir, 'plans'))
+  const all = await watches.list()
+  const found = await Promise.all(
+    all.map(async (watch): Promise<Watched> => {
+      const state = await watches.stateOf(watch.organizationId)
+      const described = await describe(client, watch.organizationId)
+      const { isPaused = false, note = '', nextAt } = described ?? {}
+      return {
+        watch,
+        ...(state ? { state } : {}),
+        ...(isPaused ? { paused: note } : {}),
+        isLost: described === undefined,
+        ...(nextAt === undefined || isPaused ? {} : { nextAt }),
+      }
+    }),
+  )
+  return found.toSorted((a, b) => (a.watch.organization < b.watch.organization ? -1 : 1))
+}
+
+/** The organization of the place as it is watched. Throws `cli/not-watched`. */
+export async function findWatch(place: ApplyPlace): Promise<Watched> {
+  const found = (await listWatches(place)).find(({ watch }) => watch.organizationId === place.organizationId)
+  if (found) return found
+  throw new QuorateError('cli/not-watched', 'this organization is not watched from this data folder', {
+    facts: { organizationId: place.organizationId },
+    next: 'begin with `quorate watch add FOLDER`',
+  })
+}
+
+/** It is looked at no more until somebody resumes it. Throws `cli/not-watched`. */
+export async function pauseWatch(place: ApplyPlace, note: string): Promise<void> {
+  await findWatch(place)
+  await scheduleOf(place.client, place.organizationId).pause(note)
+}
+
+/** It is looked at again, at once, and what was held is tried once more. Throws `cli/not-watched`. */
+export async function resumeWatch(place: ApplyPlace): Promise<void> {
+  const { watch } = await findWatch(place)
+  const { watches } = createPlanStore(join(place.dataDir, 'plans'))
+  await watches.put({ ...watch, resumedAt: new Date().toISOString() })
+  const handle = scheduleOf(place.client, place.organizationId)
+  await handle.unpause()
+  await handle.trigger(OVERLAP)
+}
+
+/** It is looked at now, also where it is paused. Throws `cli/not-watched`. */
+export async function runWatch(place: ApplyPlace): Promise<void> {
+  await findWatch(place)
+  await scheduleOf(place.client, place.organizationId).trigger(OVERLAP)
+}
+
+/** It is watched no longer. An apply that was begun goes on. Throws `cli/not-watched`. */
+export async function removeWatch(place: ApplyPlace): Promise<void> {
+  await findWatch(place)
+  const { watches } = createPlanStore(join(place.dataDir, 'plans'))
+  const handle = scheduleOf(place.client, place.organizationId)
+  if (await describe(place.client, place.organizationId)) await handle.delete()
+  await watches.remove(place.organizationId)
+}
+
+function scheduleOf(client: Client, organizationId: string): ScheduleHandle {
+  return client.schedule.getHandle(reconcileId(organizationId))
+}
+
+interface Described {
+  readonly isPaused: boolean
+  readonly note: string
+  readonly nextAt?: string
+}
+
+/**
+ * How Temporal has a Schedule; undefined where it has none. Asked by hand: the SDK would read what its runs begin with, which is
+ * sealed for workflows alone.
+ */
+async function describe(client: Client, organizationId: string): Promise<Described | undefined> {
+  try {
+    const { schedule, info } = await client.workflowService.describeSchedule({
+      namespace: client.options.namespace,
+      scheduleId: reconcileId(organizationId),
+    })
+    const [next] = info?.futureActionTimes ?? []
+    return {
+      isPaused: schedule?.state?.paused === true,
+      note: schedule?.state?.notes ?? '',
+      ...(next ? { nextAt: new Date(Number(next.seconds) * 1000).toISOString() } : {}),
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return undefined
+    throw error
+  }
+}
+
+/** gRPC's code for what is not there. */
+const NOT_FOUND = 5

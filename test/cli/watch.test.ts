@@ -1,0 +1,167 @@
+/** Organizations that are watched: a real Temporal Schedule, worker and service; looks are asked for, and nobody waits for a clock. */
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import type { WatchState } from '../../activities/index.ts'
+import { readPlan } from '../../src/plan/index.ts'
+import { countActivities, quorateShared as quorate, writeFiles } from './harness.ts'
+import { type Scene, scene } from './scene.ts'
+
+// Each test runs the CLI several times, and each run is a process that starts from nothing.
+vi.setConfig({ testTimeout: 240_000 })
+
+const definitions = `organization: acme
+id: \${env.ACME_ORGANIZATION_ID}
+tags: { treasury: {}, engineering: {} }
+policies:
+  no-exports: { effect: deny, condition: activity.action == 'EXPORT' }
+`
+
+/** An organization as its definitions say, with a lock that knows so. */
+async function watchedScene(text = definitions) {
+  const place = await scene()
+  const defs = writeFiles(join(place.folder, 'defs'), { 'acme.yaml': text })
+  expect((await quorate(['apply', defs, '--yes'], place)).exit).toBe(0)
+  return { ...place, defs }
+}
+
+interface Shown {
+  readonly state?: WatchState
+  readonly paused?: string
+  readonly nextAt?: string
+}
+
+/** Asks how the organization stands until it is as wanted. */
+async function until({ env }: Pick<Scene, 'env'>, wanted: (shown: Shown) => boolean): Promise<Shown> {
+  for (let left = 120; ; left--) {
+    const { stdout, stderr } = await quorate(['watch', 'list', '--json'], { env })
+    const [shown] = (JSON.parse(stdout || '{}').watches ?? []) as Shown[]
+    if (shown && wanted(shown)) return shown
+    if (left === 0) throw new Error(`never as wanted: ${stdout} ${stderr}`)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+}
+
+/** Has it looked at until that finds what is wanted: what was begun by the look before may be under way. */
+async function look(place: Scene, wanted: (state: WatchState) => boolean = () => true): Promise<WatchState> {
+  for (let left = 20; ; left--) {
+    const before = (await until(place, () => true)).state?.lookedAt ?? ''
+    expect((await quorate(['watch', 'run'], place)).exit).toBe(0)
+    const { state } = await until(place, (shown) => (shown.state?.lookedAt ?? '') > before)
+    if (wanted(state!)) return state!
+    if (left === 0) throw new Error(`never as wanted: ${JSON.stringify(state)}`)
+  }
+}
+
+/** Somebody edits the policy and deletes a tag by hand. */
+async function editByHand({ service }: Scene) {
+  const { policies } = await service.root.query('list_policies')
+  const edited = await service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', {
+    policyId: policies[0]!.policyId,
+    policyCondition: "activity.action == 'SIGN'",
+  })
+  const { userTags } = await service.root.query('list_user_tags')
+  const { tagId } = userTags.find(({ tagName }) => tagName === 'treasury')!
+  const deleted = await service.root.submit('ACTIVITY_TYPE_DELETE_USER_TAGS', { userTagIds: [tagId] })
+  return { edited, deleted }
+}
+
+describe('watch: report', () => {
+  test('what was edited by hand is told with activity, voter and time, and nothing is submitted', async () => {
+    const place = await watchedScene()
+    const added = await quorate(['watch', 'add', place.defs, '--every', '1h'], place)
+    expect([added.exit, added.stderr]).toEqual([0, expect.not.stringContaining('error')])
+    expect(added.stdout).toContain('acme: ')
+    const first = await until(place, ({ state }) => state?.goodAt !== undefined)
+    expect(first.state).toMatchObject({ drift: [], waiting: [], sweeps: 1 })
+    expect(first.nextAt).toBeDefined()
+
+    const { edited, deleted } = await editByHand(place)
+    const before = await countActivities(place.service)
+    const { drift } = await look(place, ({ drift }) => drift.length > 0)
+    const by = { userName: 'root', publicKey: place.service.root.publicKey, at: expect.stringMatching(/^20.*Z$/) }
+    expect(drift).toEqual([
+      expect.objectContaining({ address: 'tag.treasury', action: 'create', mode: 'report' }),
+      expect.objectContaining({ address: 'policy.no-exports', action: 'update', mode: 'report' }),
+    ])
+    expect(drift.map(({ author }) => author)).toEqual([
+      expect.objectContaining({ activityId: deleted.id, ...by }),
+      expect.objectContaining({ activityId: edited.id, ...by }),
+    ])
+    // Nothing is new: what was found stays, and not all is read again.
+    const again = await look(place)
+    expect(again).toMatchObject({ sweeps: 2, drift })
+    expect(await countActivities(place.service)).toBe(before)
+
+    const status = await quorate(['status'], place)
+    expect(status.stdout).toContain(`activity ${deleted.id}`)
+    expect(status.stdout).toMatch(/last as defined: 20.*; last look: 20/)
+    expect(status.stdout).toMatch(/next look at 20/)
+  })
+
+  test('it is paused, looked at all the same when asked, resumed, and removed', async () => {
+    const place = await watchedScene()
+    await quorate(['watch', 'add', place.defs, '--every', '1h'], place)
+    await until(place, ({ state }) => state !== undefined)
+    const paused = await quorate(['watch', 'pause', '--because', 'INC-7'], place)
+    expect(paused.stdout).toContain('paused (INC-7)')
+    await look(place)
+    const resumed = await quorate(['watch', 'resume'], place)
+    expect(resumed.stdout).toContain('next look at')
+    expect((await quorate(['watch', 'remove'], place)).exit).toBe(0)
+    expect((await quorate(['watch', 'list'], place)).stdout).toBe('Nothing is watched from here.\n')
+    const gone = await quorate(['watch', 'run'], place)
+    expect(gone.stderr).toContain('error cli/not-watched')
+    expect(gone.exit).toBe(1)
+  })
+})
+
+describe('watch: propose and repair', () => {
+  test('repair puts back what is of its kinds alone; what is proposed is applied by a person', async () => {
+    const place = await watchedScene()
+    await editByHand(place)
+    const kinds = ['--kind', 'policies=repair', '--kind', 'tags=propose']
+    const added = await quorate(['watch', 'add', place.defs, '--every', '1h', ...kinds], place)
+    expect(added.exit).toBe(0)
+    await until(place, ({ state }) => state?.repair?.begun === true)
+    const { proposal, drift } = await look(place, (state) => state.drift.length === 1)
+    expect(drift[0]).toMatchObject({ address: 'tag.treasury', mode: 'propose' })
+    const { policies } = await place.service.root.query('list_policies')
+    expect(policies[0]!.condition).toBe("activity.action == 'EXPORT'")
+
+    expect((await quorate(['watch', 'list'], place)).stdout).toContain(`quorate apply sha256:${proposal}`)
+    const applied = await quorate(['apply', `sha256:${proposal}`, '--yes'], place)
+    expect([applied.exit, applied.stderr]).toEqual([0, expect.stringContaining('create tag treasury')])
+    const { goodAt } = await look(place, (state) => state.drift.length === 0)
+    expect(goodAt).toBeDefined()
+    const planned = await quorate(['plan', place.defs, '--json'], place)
+    expect(readPlan(planned.stdout).changes).toEqual([])
+  })
+
+  test('what somebody changes again after each repair is held until a person resumes it', async () => {
+    const place = await watchedScene()
+    await quorate(['watch', 'add', place.defs, '--every', '1h', '--kind', 'policies=repair'], place)
+    await until(place, ({ state }) => state?.goodAt !== undefined)
+    const [policy] = (await place.service.root.query('list_policies')).policies
+    const change = (value: number) =>
+      place.service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', {
+        policyId: policy!.policyId,
+        policyCondition: `wallet.id == '${value}'`,
+      })
+    for (const value of [1, 2, 3]) {
+      await change(value)
+      await look(place, ({ repair }) => repair?.begun === true)
+      await look(place, ({ drift }) => drift.length === 0)
+    }
+    await change(4)
+    const { held } = await look(place, (state) => state.held !== undefined)
+    expect(held).toMatchObject({ code: 'apply/heal-loop', why: expect.stringContaining('policy.no-exports') })
+    const before = await countActivities(place.service)
+    await look(place)
+    expect(await countActivities(place.service)).toBe(before)
+    expect((await quorate(['status'], place)).stdout).toContain('(apply/heal-loop); go on with `quorate watch resume`')
+
+    await quorate(['watch', 'resume'], place)
+    await until(place, ({ state }) => state?.repair?.begun === true && state.held === undefined)
+    await look(place, ({ drift }) => drift.length === 0)
+  })
+})
