@@ -48,7 +48,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       plan.changes.length === 0 && (plan.subOrganizations ?? []).every(({ changes }) => changes.length === 0)
     if (isGood && plan.guards.every(({ allowed }) => allowed)) await watches.putLock(organizationId, lock)
     const sweeps = before.sweeps + 1
-    const { repair: _, held: __, proposal: ___, error: ____, ...kept } = before
+    const { repair: _, held: __, proposal: ___, error: ____, duringApply: _____, ...kept } = before
     const state: WatchState = {
       ...kept,
       lookedAt: at,
@@ -65,7 +65,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     // While an apply runs, what it changes is on its way: nothing else is proposed, and nothing begins beside it.
     if (applying) {
       const { repair, held } = before
-      return { state: { ...state, ...(repair ? { repair } : {}), ...(held ? { held } : {}) } }
+      return { state: { ...state, duringApply: true, ...(repair ? { repair } : {}), ...(held ? { held } : {}) } }
     }
     if (!proposed) return { state }
     await planStore.putPlan(proposed)
@@ -149,7 +149,8 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       try {
         const client = await deps.clientFor({ id: organizationId, name: watch.organization, baseUrl: watch.baseUrl })
         const seen = await lookAt(client, deps.clock())
-        if (isUnchanged(watch, before, { cursor: seen.cursor, nowMs: deps.clock() })) {
+        const isOver = before.duringApply && !(await isApplying(organizationId))
+        if (!isOver && isUnchanged(watch, before, { cursor: seen.cursor, nowMs: deps.clock() })) {
           const state = { ...before, lookedAt: now(), waiting: seen.waiting }
           await watches.putState(organizationId, state)
           const { repair, drift } = state

@@ -123,7 +123,7 @@ describe('watch: propose and repair', () => {
     const added = await quorate(['watch', 'add', place.defs, '--every', '1h', ...kinds], place)
     expect(added.exit).toBe(0)
     await until(place, ({ state }) => state?.repair?.begun === true)
-    const { proposal, drift } = await look(place, (state) => state.drift.length === 1)
+    const { proposal, drift } = await look(place, (state) => state.drift.length === 1 && state.proposal !== undefined)
     expect(drift[0]).toMatchObject({ address: 'tag.treasury', mode: 'propose' })
     const { policies } = await place.service.root.query('list_policies')
     expect(policies[0]!.condition).toBe("activity.action == 'EXPORT'")
