@@ -3,7 +3,7 @@
  * their `Transfer` (EIP-20). What a contract sends on of the currency leaves no trace in a block, and is not seen.
  */
 import { type Chain, currencyOf } from '../chains/index.ts'
-import { createEthereumNode, type EthereumBlock } from '../nodes/index.ts'
+import { createEthereumNode, type EthereumBlock, readTokenTransfer, TRANSFER_TOPIC } from '../nodes/index.ts'
 import type { BalanceChange, OwnedAddress } from '../resources/balances/store.ts'
 
 /** One movement of an asset between two addresses, in lower case. */
@@ -15,9 +15,6 @@ export interface Transfer {
   readonly asset: Omit<BalanceChange['asset'], 'amount'>
 }
 
-/** keccak256 of `Transfer(address,address,uint256)`. */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-
 /** Reads the movements in a block, whether or not their transactions have succeeded. Throws as `ChainNode` does. */
 export async function readTransfers(chain: Chain, block: EthereumBlock): Promise<readonly Transfer[]> {
   const currency = currencyOf(chain.caip2)
@@ -26,15 +23,13 @@ export async function readTransfers(chain: Chain, block: EthereumBlock): Promise
     if (to !== null && amount > 0n) transfers.push({ txHash, from, to, amount, asset: currency! })
   }
   if (chain.tokens.length === 0) return transfers
-  const logs = await createEthereumNode(chain.node).logsOf(block.hash, chain.tokens, TRANSFER)
-  for (const { address, topics, data, transactionHash: txHash } of logs) {
-    // EIP-721 has the same event with a fourth topic.
-    if (topics.length !== 3 || !/^0x[0-9a-f]{64}$/i.test(data)) continue
-    const asset = await chain.assets.find(address)
-    const amount = BigInt(data)
-    if (!asset || amount === 0n) continue
-    const [from, to] = [topics[1]!, topics[2]!].map((topic) => `0x${topic.slice(-40)}`) as [string, string]
-    transfers.push({ txHash, from, to, amount, asset })
+  const logs = await createEthereumNode(chain.node).logsOf(block.hash, chain.tokens, TRANSFER_TOPIC)
+  for (const log of logs) {
+    const moved = readTokenTransfer(log)
+    const asset = moved && (await chain.assets.find(moved.token))
+    if (!asset || moved.amount === 0n) continue
+    const { from, to, amount } = moved
+    transfers.push({ txHash: log.transactionHash, from, to, amount, asset })
   }
   return transfers
 }

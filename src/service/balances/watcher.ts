@@ -1,6 +1,6 @@
 import { namespaceOf } from '../../chain/index.ts'
 import type { Logger } from '../../telemetry/index.ts'
-import { type Chain, isFinal } from '../chains/index.ts'
+import { type Chain, lastFinal } from '../chains/index.ts'
 import { startLoop } from '../loop.ts'
 import { createEthereumNode, type EthereumBlock, NodeRefusal, NodeUnreachable, otherChain } from '../nodes/index.ts'
 import type { Outbox } from '../outbox/index.ts'
@@ -100,10 +100,10 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
   /** The last block before the first that may have something for the first who asked. */
   async function findFirst(since: number, latest: number): Promise<WatchedBlockRow | 'later'> {
     let number = latest
-    let block = await node.wholeBlock(BigInt(number))
+    let block = await node.blockHead(BigInt(number))
     while (block && number > 0 && number > latest - MOST_BACK && block.timestamp >= Math.floor(since / 1_000)) {
       number -= 1
-      block = await node.wholeBlock(BigInt(number))
+      block = await node.blockHead(BigInt(number))
     }
     if (!block) return 'later'
     const first = { caip2, number: block.number, hash: block.hash }
@@ -116,7 +116,7 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
     // One node of several may be behind: what it does not have yet says nothing.
     if (latest < blocks[0]!.number) return 'later'
     for (const known of blocks) {
-      const block = await node.wholeBlock(BigInt(known.number))
+      const block = await node.blockHead(BigInt(known.number))
       if (block === undefined) return 'later'
       if (block.hash !== known.hash) continue
       if (known !== blocks[0]) {
@@ -140,13 +140,14 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
     const succeeded = new Set<string>()
     for (const txHash of new Set(ours.map((each) => each.txHash))) {
       const receipt = await node.receipt(txHash)
-      if (receipt?.blockHash.toLowerCase() !== block.hash) {
+      if (receipt?.blockHash !== block.hash) {
         throw new NodeUnreachable(`the node has block ${block.hash} without the receipt of ${txHash}`)
       }
       if (receipt.succeeded) succeeded.add(txHash)
     }
     const counted = ours.filter(({ txHash }) => succeeded.has(txHash))
     const changes = changesOf(caip2, block, counted, owned)
+    const finalNumber = Number(lastFinal(chain, BigInt(block.number)))
     const isNews = await database.write(async (tx) => {
       await insertWatchedBlock(tx, { caip2, number: block.number, hash: block.hash }, KEPT)
       let isTold = false
@@ -154,19 +155,12 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
         isTold = (await outbox.record(tx, 'BALANCE_CONFIRMED_UPDATES', { ...change, at: tools.clock() })) || isTold
         await insertBalanceChange(tx, change)
       }
-      for (const change of await takeBalanceChanges(tx, caip2, lastFinal(block.number))) {
+      for (const change of await takeBalanceChanges(tx, caip2, finalNumber)) {
         isTold = (await outbox.record(tx, 'BALANCE_FINALIZED_UPDATES', { ...change, at: tools.clock() })) || isTold
       }
       return isTold
     })
     if (isNews) outbox.wake()
-  }
-
-  /** The highest block that counts as final when this one is the newest. */
-  function lastFinal(latest: number): number {
-    let number = latest
-    while (number >= 0 && !isFinal(chain, { number: BigInt(number), latest: BigInt(latest) })) number -= 1
-    return number
   }
 
   return () =>

@@ -25,10 +25,15 @@ export function confirmationsOf(caip2: string): number {
   return BLOCKS[caip2] ?? OTHERWISE
 }
 
-/** Whether a block is as old as its chain takes to be definitive, or the operator where that is set. */
+/** The number of the highest block that is definitive when `latest` is the newest; below 0 while no block is. */
+export function lastFinal({ confirmations }: { readonly confirmations: number }, latest: bigint): bigint {
+  return latest - BigInt(confirmations) + 1n
+}
+
+/** Whether a block has the confirmations that its chain, or the operator's setting, requires. */
 export function isFinal(
-  { confirmations }: { readonly confirmations: number },
+  chain: { readonly confirmations: number },
   block: { readonly number: bigint; readonly latest: bigint },
 ): boolean {
-  return block.latest - block.number + 1n >= BigInt(confirmations)
+  return block.number <= lastFinal(chain, block.latest)
 }

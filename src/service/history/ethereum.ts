@@ -5,16 +5,13 @@
  */
 import type { Wire } from '../../protocol/index.ts'
 import { type Asset, type Chain, isFinal } from '../chains/index.ts'
-import { createEthereumNode, type Receipt } from '../nodes/index.ts'
+import { createEthereumNode, type Receipt, readTokenTransfer } from '../nodes/index.ts'
 import { readSendRequest } from '../sends/index.ts'
 import { type SentTransaction, toRfc3339, toTransfer, turnkeyOf } from './sent.ts'
 
 interface RpcTransaction {
   readonly value: string
 }
-
-/** keccak256 of `Transfer(address,address,uint256)` (EIP-20). Two of its arguments are topics; a third is another standard's. */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 /**
  * Reads the history's items in the order of the sends. One that the node no longer has, its block having been taken
@@ -94,22 +91,17 @@ async function tokenTransfers(
   { logs }: Receipt,
   address: string,
 ): Promise<Wire.TransactionHistoryTransfer[]> {
-  const moved = logs.flatMap(({ address: token, topics, data }) => {
-    const [event, from, to, more] = topics
-    if (event !== TRANSFER || from === undefined || to === undefined || more !== undefined || data.length !== 66)
-      return []
-    const [sender, receiver] = [addressOf(from), addressOf(to)]
-    if (sender === receiver || (sender !== address && receiver !== address)) return []
-    const direction = sender === address ? 'OUT' : 'IN'
-    return [{ token, direction, counterparty: direction === 'OUT' ? receiver : sender, amount: BigInt(data) } as const]
+  const moved = logs.flatMap((log) => {
+    const transfer = readTokenTransfer(log)
+    if (!transfer || transfer.from === transfer.to) return []
+    const { token, from, to, amount } = transfer
+    if (from !== address && to !== address) return []
+    const direction = from === address ? 'OUT' : 'IN'
+    return [{ token, direction, counterparty: direction === 'OUT' ? to : from, amount } as const]
   })
   return Promise.all(
     moved.map(async ({ token, direction, counterparty, amount }) =>
       toTransfer(direction, counterparty, amount, await chain.assets.find(token)),
     ),
   )
-}
-
-function addressOf(topic: string): string {
-  return `0x${topic.slice(-40)}`
 }

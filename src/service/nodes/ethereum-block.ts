@@ -1,12 +1,18 @@
 import { NodeUnreadable } from './node.ts'
 
-/** A block and what its transactions move of the chain's currency. Hashes and addresses are hex with `0x`, lower case. */
-export interface EthereumBlock {
+/** What a block says without its transactions. Hashes are hex with `0x`, lower case. */
+export interface EthereumBlockHead {
   readonly number: number
   readonly hash: string
   readonly parentHash: string
   /** Seconds since the epoch. */
   readonly timestamp: number
+  /** In wei a unit of gas; 0 where the chain has none. */
+  readonly baseFee: bigint
+}
+
+/** A block and what its transactions move of the chain's currency. Hashes and addresses are hex with `0x`, lower case. */
+export interface EthereumBlock extends EthereumBlockHead {
   readonly transactions: readonly {
     readonly hash: string
     readonly from: string
@@ -24,29 +30,66 @@ export interface EthereumLog {
   readonly transactionHash: string
 }
 
-/** Reads an answer of `eth_getBlockByNumber` with its transactions; undefined for a block that is not there. Throws `NodeUnreadable`. */
-export function readWholeBlock(answer: unknown, asked: bigint): EthereumBlock | undefined {
-  const method = 'eth_getBlockByNumber'
+/** A transaction in a block; hash and address are hex with `0x`, lower case. */
+export interface Mined {
+  readonly hash: string
+  readonly from: string
+  readonly nonce: bigint
+}
+
+const GET_BLOCK = 'eth_getBlockByNumber'
+
+/**
+ * Reads the head of a block from an answer of `eth_getBlockByNumber`; undefined for a block that is not there. Throws
+ * `NodeUnreadable`, also for a block of another number than the one that was asked for.
+ */
+export function readBlockHead(answer: unknown, asked: bigint | 'latest'): EthereumBlockHead | undefined {
   if (answer === null) return undefined
-  const block = memberOf(answer, method)
-  const number = quantity(block['number'], method)
-  const { transactions } = block
-  if (number !== asked || !Array.isArray(transactions)) throw unreadable(method)
+  const block = memberOf(answer, GET_BLOCK)
+  const number = quantity(block['number'], GET_BLOCK)
+  if (asked !== 'latest' && number !== asked) throw unreadable(GET_BLOCK)
   return {
     number: Number(number),
-    hash: hex(block['hash'], 32, method),
-    parentHash: hex(block['parentHash'], 32, method),
-    timestamp: Number(quantity(block['timestamp'], method)),
-    transactions: transactions.map((each: unknown) => {
-      const one = memberOf(each, method)
-      return {
-        hash: hex(one['hash'], 32, method),
-        from: hex(one['from'], 20, method),
-        to: one['to'] === null || one['to'] === undefined ? null : hex(one['to'], 20, method),
-        value: quantity(one['value'], method),
-      }
-    }),
+    hash: hex(block['hash'], 32, GET_BLOCK),
+    parentHash: hex(block['parentHash'], 32, GET_BLOCK),
+    timestamp: Number(quantity(block['timestamp'], GET_BLOCK)),
+    baseFee: quantity(block['baseFeePerGas'] ?? '0x0', GET_BLOCK),
   }
+}
+
+/** Reads a block that was asked for with its transactions, as `readBlockHead` does. */
+export function readWholeBlock(answer: unknown, asked: bigint): EthereumBlock | undefined {
+  const head = readBlockHead(answer, asked)
+  return head && { ...head, transactions: transactionsOf(answer).map(readMovement) }
+}
+
+/** Reads who sent the transactions of a block with which nonces, as `readBlockHead` does. */
+export function readMined(answer: unknown, asked: bigint): readonly Mined[] | undefined {
+  return readBlockHead(answer, asked) && transactionsOf(answer).map(readSentNonce)
+}
+
+function transactionsOf(answer: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const { transactions } = memberOf(answer, GET_BLOCK)
+  if (!Array.isArray(transactions)) throw unreadable(GET_BLOCK)
+  return transactions.map((each: unknown) => memberOf(each, GET_BLOCK))
+}
+
+function readMovement({
+  hash,
+  from,
+  to,
+  value,
+}: Readonly<Record<string, unknown>>): EthereumBlock['transactions'][number] {
+  return {
+    hash: hex(hash, 32, GET_BLOCK),
+    from: hex(from, 20, GET_BLOCK),
+    to: to === null || to === undefined ? null : hex(to, 20, GET_BLOCK),
+    value: quantity(value, GET_BLOCK),
+  }
+}
+
+function readSentNonce({ hash, from, nonce }: Readonly<Record<string, unknown>>): Mined {
+  return { hash: hex(hash, 32, GET_BLOCK), from: hex(from, 20, GET_BLOCK), nonce: quantity(nonce, GET_BLOCK) }
 }
 
 /** Reads an answer of `eth_getLogs` about one block. Throws `NodeUnreadable`, also for a log of another block. */

@@ -1,7 +1,16 @@
 /** The questions to an Ethereum node, in numbers; blocks are `latest`, `pending` or numbers. */
 import type { Authorization } from '../../chain/index.ts'
 import { isHex } from '../../encoding/index.ts'
-import { type EthereumBlock, type EthereumLog, readLogs, readWholeBlock } from './ethereum-block.ts'
+import {
+  type EthereumBlock,
+  type EthereumBlockHead,
+  type EthereumLog,
+  type Mined,
+  readBlockHead,
+  readLogs,
+  readMined,
+  readWholeBlock,
+} from './ethereum-block.ts'
 import { type ChainNode, NodeRefusal, NodeUnreadable } from './node.ts'
 
 /** Fees of EIP-1559 in wei a unit of gas. */
@@ -46,31 +55,11 @@ export interface Log {
   readonly data: string
 }
 
-/** What tells of a block, and whether it still is in the chain. */
-export interface Block {
-  readonly number: bigint
-  readonly hash: string
-}
-
-/** A transaction in a block; `from` is in lower case. */
-export interface Mined {
-  readonly hash: string
-  readonly from: string
-  readonly nonce: bigint
-}
-
 export interface Receipt extends Pick<RpcReceipt, 'blockHash' | 'from' | 'to' | 'contractAddress' | 'logs'> {
   readonly blockNumber: bigint
   readonly succeeded: boolean
   /** The fee that the sender has paid, in wei. */
   readonly cost: bigint
-}
-
-interface RpcBlock {
-  readonly number: string
-  readonly hash: string
-  readonly baseFeePerGas?: string
-  readonly transactions?: readonly { readonly hash: string; readonly from: string; readonly nonce: string }[]
 }
 
 interface RpcFeeHistory {
@@ -107,13 +96,8 @@ export function createEthereumNode(node: ChainNode) {
     const answer = await node.request<unknown>(method, parameters)
     return typeof answer === 'string' && answer.startsWith('0x') && isHex(answer) ? answer : unreadable(method)
   }
-  const readBlock = async (number: bigint, isFull: boolean) => {
-    const found = await node.request<RpcBlock | null>('eth_getBlockByNumber', [hexQuantity(number), isFull])
-    if (found === null) return undefined
-    return typeof found.number === 'string' && BigInt(found.number) === number && typeof found.hash === 'string'
-      ? found
-      : unreadable('eth_getBlockByNumber')
-  }
+  const getBlock = (number: bigint | 'latest', { isFull }: { readonly isFull: boolean }) =>
+    node.request<unknown>('eth_getBlockByNumber', [number === 'latest' ? number : hexQuantity(number), isFull])
   const transactionCount = (address: string, block: string) => quantity('eth_getTransactionCount', address, block)
   return {
     node,
@@ -139,10 +123,9 @@ export function createEthereumNode(node: ChainNode) {
       ),
     /** What the next block takes, as the node has it. */
     async marketFees(): Promise<MarketFees> {
-      const block = await node.request<RpcBlock | null>('eth_getBlockByNumber', ['latest', false])
-      if (typeof block?.number !== 'string') return unreadable('eth_getBlockByNumber')
-      const tip = await quantity('eth_maxPriorityFeePerGas')
-      return { baseFee: BigInt(block.baseFeePerGas ?? '0x0'), tip }
+      const head = readBlockHead(await getBlock('latest', { isFull: false }), 'latest')
+      if (head === undefined) return unreadable('eth_getBlockByNumber')
+      return { baseFee: head.baseFee, tip: await quantity('eth_maxPriorityFeePerGas') }
     },
     /** What the blocks of late took: the medians of their base fees and tips. Nothing where the node does not keep it. */
     async usualFees(): Promise<MarketFees | undefined> {
@@ -165,23 +148,17 @@ export function createEthereumNode(node: ChainNode) {
       if (found.hash?.toLowerCase() === hash) return true
       return unreadable('eth_getTransactionByHash')
     },
-    /** The block of a number that is in the chain, as far as the node knows. */
-    async block(number: bigint): Promise<Block | undefined> {
-      const found = await readBlock(number, false)
-      return found && { number: BigInt(found.number), hash: found.hash }
+    /** The head of the block that the chain has at a number; undefined where the node does not have it. */
+    async blockHead(number: bigint): Promise<EthereumBlockHead | undefined> {
+      return readBlockHead(await getBlock(number, { isFull: false }), number)
     },
-    /** The transactions of the block of a number; nothing where the node does not have it. */
+    /** The transactions of the block of a number; undefined where the node does not have it. */
     async transactionsIn(number: bigint): Promise<readonly Mined[] | undefined> {
-      const found = await readBlock(number, true)
-      return found?.transactions?.map(({ hash, from, nonce }) => ({
-        hash,
-        from: from.toLowerCase(),
-        nonce: BigInt(nonce),
-      }))
+      return readMined(await getBlock(number, { isFull: true }), number)
     },
     /** A block with what its transactions transfer; undefined for one that the node does not have. */
     async wholeBlock(number: bigint): Promise<EthereumBlock | undefined> {
-      return readWholeBlock(await node.request('eth_getBlockByNumber', [hexQuantity(number), true]), number)
+      return readWholeBlock(await getBlock(number, { isFull: true }), number)
     },
     /** The events with a first topic that some contracts have logged in a block. */
     async logsOf(blockHash: string, contracts: readonly string[], topic: string): Promise<readonly EthereumLog[]> {
@@ -196,6 +173,7 @@ export function createEthereumNode(node: ChainNode) {
       const { transactionHash: _, blockNumber, status, gasUsed, effectiveGasPrice, l1Fee, ...rest } = found
       return {
         ...rest,
+        blockHash: rest.blockHash.toLowerCase(),
         blockNumber: BigInt(blockNumber),
         succeeded: BigInt(status) === 1n,
         cost: BigInt(gasUsed) * BigInt(effectiveGasPrice) + BigInt(l1Fee ?? 0),

@@ -13,7 +13,7 @@ export {
   raiseFees,
   toRpcCall,
 } from './ethereum.ts'
-export type { EthereumBlock } from './ethereum-block.ts'
+export type { EthereumBlock, EthereumBlockHead } from './ethereum-block.ts'
 export {
   EXECUTION_LASTS_S,
   executionDomain,
@@ -34,3 +34,4 @@ export {
   type SolanaRun,
   type TransactionError,
 } from './solana-node.ts'
+export { readTokenTransfer, TRANSFER_TOPIC } from './token-transfer.ts'

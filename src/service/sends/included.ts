@@ -20,7 +20,7 @@ export async function findIncludedForm(
   for (const attempt of attempts) {
     const receipt = await node.receipt(attempt.hash)
     if (receipt === undefined || receipt.from.toLowerCase() !== sender.toLowerCase()) continue
-    const block = await node.block(receipt.blockNumber)
+    const block = await node.blockHead(receipt.blockNumber)
     if (block?.hash === receipt.blockHash) return { attempt, receipt }
   }
   return undefined

@@ -28,7 +28,7 @@ export async function findNonceUser(node: EthereumNode, used: AddressNonce): Pro
     if (number === undefined || found === undefined) return undefined
     const receipt = await node.receipt(found.hash)
     const isThere = receipt?.blockNumber === number && receipt.from.toLowerCase() === used.address
-    return isThere ? { hash: found.hash.toLowerCase(), blockNumber: number } : undefined
+    return isThere ? { hash: found.hash, blockNumber: number } : undefined
   } catch (error) {
     // "missing trie node", "state is not available": most nodes keep the counts of the last blocks alone.
     if (error instanceof NodeRefusal) return undefined

@@ -23,7 +23,7 @@ export function createSettlement(tools: EthereumTools): Required<Pick<ChainFamil
     // However many sends a block has, it is asked for once.
     for (const [number, rows] of Map.groupBy(included, ({ unsettled_block }) => BigInt(unsettled_block!))) {
       if (head < number) continue
-      const block = await node.block(number)
+      const block = await node.blockHead(number)
       for (const row of rows) await apart(tools, row, () => lookAt(row, { head, number, blockHash: block?.hash }))
     }
     lastHeads.set(sender, head)

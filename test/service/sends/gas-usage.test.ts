@@ -89,7 +89,8 @@ describe('a sponsored send that waits', () => {
     const hex = (value: bigint) => `0x${value.toString(16)}`
     const node = createServer(async (request, response) => {
       const { id, method } = JSON.parse((await buffer(request)).toString())
-      const block = { number: '0x1', baseFeePerGas: hex(price), hash: `0x${'1'.repeat(64)}`, timestamp: '0x1' }
+      const hash = `0x${'1'.repeat(64)}`
+      const block = { number: '0x1', baseFeePerGas: hex(price), hash, parentHash: hash, timestamp: '0x1' }
       const answers: Readonly<Record<string, unknown>> = {
         eth_chainId: '0xaa36a7',
         eth_blockNumber: '0x1',
