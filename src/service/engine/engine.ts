@@ -117,17 +117,14 @@ export function createEngine(options: EngineOptions): Engine {
             work,
           })
           const { activity, votes, denial, isNews } = submitted
-          const parentId = caller.treeId
-          const isTold =
-            isNews === true &&
-            (await options.tellActivity(
-              tx,
-              changedActivity(tools, tx, { activity: activity!, votes }, { parentId, now, work }),
-            ))
-          if (denial) return { submitted, isTold }
+          // A denial changes no activity that anybody follows.
+          if (denial) return { submitted, isTold: false }
           const [view] = await viewActivities(tools, tx, [activity!], { caller, now, work, votes })
-          const answer = `{"activity":${writeActivity(view!, { nestedCopy: true })}}`
-          return { submitted, isTold, answer: spell(answer, request.spelling) }
+          const answer = spell(`{"activity":${writeActivity(view!, { nestedCopy: true })}}`, request.spelling)
+          if (!isNews) return { submitted, answer, isTold: false }
+          const at = { parentId: caller.treeId, now, work }
+          const changed = changedActivity(tools, tx, { activity: activity!, votes }, at)
+          return { submitted, answer, isTold: await options.tellActivity(tx, changed) }
         }, form.organizationId)
       const { submitted, isTold, answer } = await withWork(options.pool, attempt)
       runFollowUps(options.followUps, [...(submitted.followUps ?? []), ...(isTold ? (['wakeOutbox'] as const) : [])])

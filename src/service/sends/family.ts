@@ -55,14 +55,14 @@ export async function changeSend(
   also?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   const after = { ...row, ...columns, updated_at: clock() }
-  await database.write(async (tx) => {
+  const isTold = await database.write(async (tx) => {
     await lockOrganization(tx, row.organization_id)
     await also?.(tx)
     const { updated_at } = after
     const isChanged = await updateSend(tx, row, { ...columns, updated_at })
-    if (isChanged && after.status !== row.status) await outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', after)
+    return isChanged && after.status !== row.status && outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', after)
   })
-  outbox.wake()
+  if (isTold) outbox.wake()
 }
 
 /** Notes what an open send waits for, for those who ask where it stands. */
@@ -77,13 +77,12 @@ export async function reopenSend(
   row: SendRow,
 ): Promise<void> {
   const change = { status: 'BROADCASTING', failure: null, unsettled_block: null, updated_at: clock() } as const
-  await database.write(async (tx) => {
+  const isTold = await database.write(async (tx) => {
     await lockOrganization(tx, row.organization_id)
-    if (await updateUnsettled(tx, row, change)) {
-      await outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', { ...row, ...change })
-    }
+    const isReopened = await updateUnsettled(tx, row, change)
+    return isReopened && outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', { ...row, ...change })
   })
-  outbox.wake()
+  if (isTold) outbox.wake()
 }
 
 /**

@@ -57,7 +57,8 @@ export function createWatcher(tools: EthereumTools): Watcher {
     const included = await findIncludedForm(node, row, attempts)
     if (included !== undefined) {
       const { blockNumber } = included.receipt
-      if (latest - blockNumber + 1n >= BigInt(chain.includedAfter)) await settle(row, { ...included, latest })
+      if (isFinal({ confirmations: chain.includedAfter }, { number: blockNumber, latest }))
+        await settle(row, { ...included, latest })
       return
     }
     if (minedCount > BigInt(row.nonce!)) return replaced(row, { latest, attempts })

@@ -103,13 +103,13 @@ export async function listUnsettled(tx: Transaction, caip2: string): Promise<Sen
 }
 
 /**
- * Notes that the chain has settled a send's block, or has put it into another one; or, with `reopened`, that it is in no
- * block any more, and is open again. Says whether it was unsettled until then.
+ * Notes that a send's block is settled; or, with a `status`, that the send is in no block any more and is open again. Says
+ * whether its block was unsettled until then.
  */
 export async function updateUnsettled(
   tx: Transaction,
   { organization_id, id }: Pick<SendRow, 'organization_id' | 'id'>,
-  change: Pick<SendRow, 'unsettled_block' | 'updated_at'> & Partial<Pick<SendRow, 'status' | 'failure' | 'hash'>>,
+  change: Pick<SendRow, 'unsettled_block' | 'updated_at'> & Partial<Pick<SendRow, 'status' | 'failure'>>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('sends')
