@@ -9,7 +9,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { ClientBase } from 'pg'
 import { encodeHex } from '../../encoding/index.ts'
 import { copyFailed, schemaDiffers, storeNotEmpty } from './error.ts'
-import { MIGRATIONS, migrate } from './migrations.ts'
+import { MIGRATIONS, migrate, readTaken } from './migrations.ts'
 import { START_LOCK } from './postgres.ts'
 import { MIGRATION_MS, type PostgresSettings, withClient } from './postgres-pool.ts'
 import { inOrderOfReference, migratePostgres, planPostgres } from './postgres-schema.ts'
@@ -18,7 +18,7 @@ import { inOrderOfReference, migratePostgres, planPostgres } from './postgres-sc
 export interface Copied {
   readonly tables: number
   readonly rows: number
-  /** SHA-256, hex: the same for equal rows in whichever database they are. */
+  /** SHA-256, hex: the same for equal rows, in SQLite and in PostgreSQL. */
   readonly digest: string
 }
 
@@ -105,12 +105,7 @@ export async function copyFromPostgres(settings: PostgresSettings, file: string,
 
 /** Throws `service/schema-differs` for a file whose schema is not that of this version. */
 function assertNewest(database: DatabaseSync): void {
-  const taken = new Set(
-    database
-      .prepare('select name from migrations')
-      .all()
-      .map(({ name }) => String(name)),
-  )
+  const taken = readTaken(database)
   const lacks = MIGRATIONS.find(({ name }) => !taken.has(name))
   if (lacks) throw schemaDiffers('older', lacks.name)
 }

@@ -197,17 +197,9 @@ export const MIGRATIONS: readonly Migration[] = [
  */
 export function migrate(database: DatabaseSync, now: number, last?: string): readonly string[] {
   database.exec('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
-  refuseNewer(
-    new Set(
-      database
-        .prepare('select name from migrations')
-        .all()
-        .map(({ name }) => String(name)),
-    ),
-  )
-  const isTaken = database.prepare('select 1 from migrations where name = ?')
+  const taken = readTaken(database)
   const upTo = last === undefined ? MIGRATIONS.length : MIGRATIONS.findIndex(({ name }) => name === last) + 1
-  const steps = MIGRATIONS.slice(0, upTo).filter(({ name }) => !isTaken.get(name))
+  const steps = MIGRATIONS.slice(0, upTo).filter(({ name }) => !taken.has(name))
   for (const together of steps.length === MIGRATIONS.length ? [steps] : steps.map((step) => [step])) {
     // A table that is made anew is dropped once, and what refers to it must not go with it (sqlite.org/lang_altertable.html#otheralter).
     const rebuilds = together.some((step) => step.rebuilds)
@@ -230,6 +222,14 @@ export function migrateFile(file: string, now: number): readonly string[] {
   } finally {
     database.close()
   }
+}
+
+/** Reads the names of the migrations that a file has. Throws `service/schema-differs` for a file of a newer version. */
+export function readTaken(database: DatabaseSync): ReadonlySet<string> {
+  const rows = database.prepare('select name from migrations').all()
+  const taken = new Set(rows.map(({ name }) => String(name)))
+  refuseNewer(taken)
+  return taken
 }
 
 /** Throws `service/schema-differs` where a step was taken that this version does not know. */
