@@ -28,6 +28,8 @@ export function openEnvelope(
   if (envelope.length < HEAD_LENGTH + TAG_LENGTH) throw new CryptoError('the envelope is too short')
   const nonce = envelope.subarray(0, NONCE_LENGTH)
   const sender = envelope.subarray(NONCE_LENGTH, NONCE_LENGTH + POINT_LENGTH)
+  // The same point can be written as 06 or 07 (X9.62, hybrid); the key exchange would take either, so nothing else would notice.
+  if (sender[0] !== 4) throw new CryptoError('the sender in the envelope is no uncompressed point of P-256')
   const message = envelope.subarray(HEAD_LENGTH)
   const length = new DataView(envelope.buffer, envelope.byteOffset + HEAD_LENGTH - LENGTH_LENGTH).getUint32(0, true)
   if (length !== message.length) throw new CryptoError('the length in the envelope is not its own')

@@ -1,3 +1,4 @@
+import { createCipheriv, createECDH, createHmac } from 'node:crypto'
 import { encryptOauth2ClientSecret } from '@turnkey/crypto'
 import { describe, expect, test } from 'vitest'
 import {
@@ -34,6 +35,28 @@ describe('envelope', () => {
       expect(() => openEnvelope(key, sealed.subarray(0, at)), `length ${at}`).toThrow(CryptoError)
     }
   })
+
+  test('envelope: a sender whose point is written in another form is refused, although the key exchange would take it', () => {
+    const key = newKey()
+    const ecdh = createECDH('prime256v1')
+    ecdh.generateKeys()
+    const sealAs = (sender: Uint8Array) => {
+      const nonce = randomBytes(12)
+      const shared = ecdh.computeSecret(key.publicKey)
+      const hmac = createHmac('sha512', Buffer.concat([sender, key.publicKey, shared]))
+      const messageKey = hmac.update('qos_encryption_hmac_message').digest().subarray(0, 32)
+      const cipher = createCipheriv('aes-256-gcm', messageKey, nonce)
+      const mark = Buffer.of(65)
+      cipher.setAAD(Buffer.concat([sender, mark, key.publicKey, mark]))
+      const sealed = Buffer.concat([cipher.update('secret'), cipher.final(), cipher.getAuthTag()])
+      const length = Buffer.alloc(4)
+      length.writeUInt32LE(sealed.length)
+      return Buffer.concat([nonce, sender, length, sealed])
+    }
+    expect(decodeUtf8(openEnvelope(key, sealAs(ecdh.getPublicKey())))).toBe('secret')
+    expect(() => openEnvelope(key, sealAs(ecdh.getPublicKey(null, 'hybrid')))).toThrow(CryptoError)
+  })
+
   test('envelope: what is sealed here is opened by the key that it was sealed to alone, and never the same twice', () => {
     const key = newKey()
     for (const secret of ['', 's', 'ü'.repeat(500)]) {
