@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Delivery } from './model.ts'
 
@@ -15,10 +15,10 @@ export interface WebhookListener {
 export async function listenForWebhooks(): Promise<WebhookListener> {
   let deliveries: readonly Delivery[] = []
   const server = createServer(async (request, response) => {
-    const parts: Buffer[] = []
-    for await (const part of request) parts.push(part as Buffer)
+    const body = await readBody(request).catch(() => undefined)
+    // A sender that goes away in the middle ends its own request and nothing else.
+    if (body === undefined) return void response.destroy()
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-    const body = Buffer.concat(parts).toString('utf8')
     deliveries = [...deliveries, { at: new Date().toISOString(), headers, body }]
     response.end()
   })
@@ -38,4 +38,10 @@ export async function listenForWebhooks(): Promise<WebhookListener> {
       await closed
     },
   }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
 }
