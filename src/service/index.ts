@@ -48,6 +48,7 @@ export {
   type GivenUpWebhooks,
   POSTGRES_DEFAULTS,
   type PostgresSettings,
+  type PostgresStanding,
   readPostgresStanding,
   StoreUnavailable,
 } from './store/index.ts'

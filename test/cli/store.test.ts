@@ -130,6 +130,18 @@ describe.skipIf(findPostgres() === undefined)('store', () => {
     } finally {
       await proxy.close()
     }
+    const connections = () =>
+      withClient({ url }, async (client) => {
+        const { rows } = await client.query(
+          'select count(*)::int as count from pg_stat_activity where datname = current_database()',
+        )
+        return rows[0].count as number
+      })
+    const before = await connections()
+    const tls = { certificate: join(service.dataDir, 'none.pem'), key: join(service.dataDir, 'none.key') }
+    const wrong = createAuthProxy({ dataDir: service.dataDir, baseUrl: service.url, database: { url }, tls })
+    await expect(wrong).rejects.toMatchObject({ code: 'service/tls-invalid' })
+    expect(await connections()).toBe(before)
 
     const folder = join(testFolder(), 'service')
     mkdirSync(folder, { mode: 0o700 })
@@ -153,8 +165,13 @@ describe.skipIf(findPostgres() === undefined)('store', () => {
     const database = new DatabaseSync(join(folder, 'quorate.db'))
     database.exec(newer)
     database.close()
-    for (const place of [url, undefined]) {
-      const { exit, stderr } = await run(folder, ['migrate'], place)
+    const refused: readonly [string[], Secret | undefined][] = [
+      [['migrate'], url],
+      [['migrate'], undefined],
+      [['store', 'copy', 'postgres'], await server.create()],
+    ]
+    for (const [words, place] of refused) {
+      const { exit, stderr } = await run(folder, words, place)
       expect(exit).toBe(1)
       expect(stderr).toContain('service/schema-differs')
       expect(stderr).toContain('9999-later')

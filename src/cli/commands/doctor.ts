@@ -1,7 +1,12 @@
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError, toErrorJson } from '../../diagnostics/index.ts'
 import { rateOf, reader } from '../../operations/index.ts'
-import { type GivenUpWebhooks, readPostgresStanding, readWebhooksGivenUp } from '../../service/index.ts'
+import {
+  type GivenUpWebhooks,
+  type PostgresStanding,
+  readPostgresStanding,
+  readWebhooksGivenUp,
+} from '../../service/index.ts'
 import { openSessions } from '../../session/index.ts'
 import { locateTemporal } from '../../worker/index.ts'
 import { originsText, readAuthProxyState } from '../auth-proxy-state.ts'
@@ -31,6 +36,7 @@ const GIVEN_UP_MATTERS_MS = 7 * 24 * 3_600_000
 export async function doctor(input: CommandInput): Promise<ExitCode> {
   const { io, json } = input
   const findings: Finding[] = []
+  const standing = askOnce(input)
   for (const check of [
     checkNode,
     checkTemporal,
@@ -43,12 +49,27 @@ export async function doctor(input: CommandInput): Promise<ExitCode> {
     checkMessages,
     checkAuthProxy,
   ]) {
-    const finding = await check(input)
+    const finding = await check(input, standing)
     findings.push(finding)
     if (!json) io.out(render(finding, io.style))
   }
   if (json) writeJson(io, { findings })
   return findings.some(({ state }) => state === 'bad') ? EXIT.error : EXIT.done
+}
+
+/** How PostgreSQL stands, asked for by the first check that wants it; undefined for a service on a file of its folder. */
+type Standing = () => Promise<PostgresStanding | undefined>
+
+function askOnce(input: CommandInput): Standing {
+  let answer: ReturnType<Standing> | undefined
+  const ask = async () => {
+    const database = readDatabase(input)
+    return database && readPostgresStanding(database)
+  }
+  return () => {
+    answer ??= ask()
+    return answer
+  }
 }
 
 async function checkNode(): Promise<Finding> {
@@ -159,34 +180,35 @@ async function checkRelayers({ settings }: CommandInput): Promise<Finding> {
 }
 
 /** Of a service on PostgreSQL: a file of the service's folder is its service's own business. */
-async function checkDatabase(input: CommandInput): Promise<Finding> {
+async function checkDatabase(input: CommandInput, askStanding: Standing): Promise<Finding> {
   const check = 'database'
   try {
     const database = readDatabase(input)
-    if (!database) return { check, state: 'not used', found: 'rows are in a file of the service’s folder' }
-    const { version, pending, processes, holds } = await readPostgresStanding(database)
+    const standing = await askStanding()
+    if (!database || !standing) return { check, state: 'not used', found: 'rows are in a file of the service’s folder' }
+    const { version, pending, processes, holds } = standing
     const found = `PostgreSQL ${version}, ${renderDatabase(database)}`
     if (!holds) return { check, state: 'not used', found: `${found}: no service has kept anything there yet` }
     const by = processes === 1 ? 'one process' : `${processes} processes`
-    const standing = `${found}: organization ${holds.organizationId}, ${holds.activities} activities, served by ${by}`
-    if (pending.length === 0) return { check, state: 'good', found: standing }
+    const served = `${found}: organization ${holds.organizationId}, ${holds.activities} activities, served by ${by}`
+    if (pending.length === 0) return { check, state: 'good', found: served }
     const next = 'it is brought there by `quorate migrate`, or as a service starts'
-    return { check, state: 'warning', found: `${standing}; its schema lacks ${pending.join(', ')}`, next }
+    return { check, state: 'warning', found: `${served}; its schema lacks ${pending.join(', ')}`, next }
   } catch (error) {
     return bad(check, error)
   }
 }
 
-async function readGivenUp(input: CommandInput): Promise<GivenUpWebhooks | undefined> {
-  const database = readDatabase(input)
-  return database ? (await readPostgresStanding(database)).givenUp : readWebhooksGivenUp(serviceFolder(input))
+async function readGivenUp(input: CommandInput, askStanding: Standing): Promise<GivenUpWebhooks | undefined> {
+  const standing = await askStanding()
+  return standing ? standing.givenUp : readWebhooksGivenUp(serviceFolder(input))
 }
 
-async function checkWebhooks(input: CommandInput): Promise<Finding> {
+async function checkWebhooks(input: CommandInput, askStanding: Standing): Promise<Finding> {
   const check = 'webhooks'
   let givenUp: GivenUpWebhooks | undefined
   try {
-    givenUp = await readGivenUp(input)
+    givenUp = await readGivenUp(input, askStanding)
   } catch (error) {
     return bad(check, error)
   }

@@ -16,7 +16,7 @@ import { EDGE_LIMITS, type EdgeLimits, listen, openTls, type TlsFiles } from '..
 import { createSealing, readServiceKeys, type Sealing } from '../keys/index.ts'
 import { listenForMetrics, openMetrics } from '../metrics/index.ts'
 import { createVouching, type IssuerSettings } from '../oauth/index.ts'
-import { createPostgresReader, createReader, type PostgresSettings, readPostgresStanding } from '../store/index.ts'
+import { createPostgresReader, createReader, type PostgresSettings, readFirstOrganization } from '../store/index.ts'
 import type { Captcha } from './captcha.ts'
 import { createAuthProxyServer } from './server.ts'
 import { connectUpstream } from './upstream.ts'
@@ -63,31 +63,33 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
   const randomBytes = createPooledRandomBytes()
   const masterKey = givenKey ?? readMasterKey(join(dataDir, MASTER_KEY_FILE))
   const sealing = createSealing(masterKey, randomBytes)
-  const rows = options.database
-    ? await openRows(options.database, dataDir, sealing)
-    : { read: createReader(join(dataDir, DATABASE_FILE)), close: () => {} }
-  const tls = options.tls && openTls(options.tls, logger)
-  const metrics = await openMetrics(options.metricsPort)
-  const served = await createAuthProxyServer({
-    ...options,
-    logger,
-    randomBytes,
-    clock: Date.now,
-    trustedProxies: options.trustedProxies ?? [],
-    vouches: createVouching(options),
-    onRequestEnd: metrics?.onRequest,
-    tls,
-    read: rows.read,
-    unseal: sealing.unseal,
-    upstream: connectUpstream(baseUrl),
-  })
-  const closers = [() => served.close(limits?.drainMs ?? EDGE_LIMITS.drainMs), () => metrics?.close()]
+  const closers: (() => unknown)[] = []
   const close = async () => {
-    await Promise.all(closers.map((one) => one()))
-    tls?.close()
-    await rows.close()
+    while (closers.length > 0) await closers.pop()!()
   }
   try {
+    const rows = options.database
+      ? await openRows(options.database, dataDir, sealing)
+      : { read: createReader(join(dataDir, DATABASE_FILE)), close: () => {} }
+    closers.push(() => rows.close())
+    const tls = options.tls && openTls(options.tls, logger)
+    if (tls) closers.push(() => tls.close())
+    const metrics = await openMetrics(options.metricsPort)
+    if (metrics) closers.push(() => metrics.close())
+    const served = await createAuthProxyServer({
+      ...options,
+      logger,
+      randomBytes,
+      clock: Date.now,
+      trustedProxies: options.trustedProxies ?? [],
+      vouches: createVouching(options),
+      onRequestEnd: metrics?.onRequest,
+      tls,
+      read: rows.read,
+      unseal: sealing.unseal,
+      upstream: connectUpstream(baseUrl),
+    })
+    closers.push(() => served.close(limits?.drainMs ?? EDGE_LIMITS.drainMs))
     metrics?.readServers({ 'auth-proxy': served })
     const listener = metrics && (await listenForMetrics(metrics, options.metricsPort!))
     if (listener) closers.push(() => listener.close())
@@ -102,8 +104,7 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
 
 /** Opens the rows of a service on PostgreSQL. A database of another installation, or none, is noticed before anybody asks. */
 async function openRows(database: PostgresSettings, dataDir: string, sealing: Sealing) {
-  const { holds } = await readPostgresStanding(database)
-  if (!holds) throw nothingServed(dataDir)
+  if ((await readFirstOrganization(database)) === undefined) throw nothingServed(dataDir)
   const rows = createPostgresReader(database)
   try {
     await rows.read((tx) => readServiceKeys(tx, sealing))

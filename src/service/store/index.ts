@@ -56,7 +56,7 @@ export {
   readSnapshotFile,
   unpackDatabase,
 } from './snapshot-file.ts'
-export { type PostgresStanding, readPostgresStanding } from './standing.ts'
+export { type PostgresStanding, readFirstOrganization, readPostgresStanding } from './standing.ts'
 export { type StoredList, storedList } from './stored-list.ts'
 export { createTable } from './table.ts'
 export type { Transaction } from './transaction.ts'

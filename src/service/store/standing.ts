@@ -44,6 +44,19 @@ export function readPostgresStanding(settings: PostgresSettings): Promise<Postgr
   })
 }
 
+/**
+ * The id of the first organization that a database holds; undefined before the first start. Throws `StoreUnavailable`, and
+ * `service/schema-differs` for a schema that is newer than this version.
+ */
+export function readFirstOrganization(settings: PostgresSettings): Promise<string | undefined> {
+  return withClient(settings, async (client) => {
+    await planPostgres(client)
+    if (!(await hasTable(client, 'leases'))) return undefined
+    const { rows } = await client.query('select value from settings where name = $1', [SETTING_OF_FIRST_ORGANIZATION])
+    return rows[0] && String(rows[0].value)
+  })
+}
+
 async function hasTable(client: ClientBase, name: string): Promise<boolean> {
   const { rows } = await client.query('select to_regclass($1) is not null as there', [name])
   return rows[0].there
