@@ -215,6 +215,7 @@ describe('TVC apps', () => {
       [{ pivotContainerImageUrl: 'not an image' }, image('it is no image reference')],
       [{ pivotContainerImageUrl: 'acme/app:no tag' }, image('its tag cannot be one')],
       [{ pivotContainerImageUrl: 'acme/app@sha256:00' }, image('its digest is no SHA-256')],
+      [{ expectedPivotDigest: `0x${'c'.repeat(62)}` }, invalidField('expectedPivotDigest', 'must be a SHA-256 in hex')],
       [{ expectedPivotDigest: 'cd' }, invalidField('expectedPivotDigest', 'must be a SHA-256 in hex')],
       [{ debugMode: true }, invalid(`TVC app ${appId} has debug mode deployments disabled`)],
       [{ healthCheckPort: 65_536 }, invalidField('healthCheckPort', 'must be from 1 to 65535')],

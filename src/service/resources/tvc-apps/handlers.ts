@@ -1,8 +1,8 @@
 import { apiError, type Wire } from '../../../protocol/index.ts'
-import { TVC_LIMITS, tvcNotApproved } from '../../readings.ts'
+import { TVC_LIMITS } from '../../readings.ts'
 import type { HandlerRows, TypedHandler } from '../handler-table.ts'
-import { requireStandingDeployment } from '../tvc-deployments/require-deployment.ts'
-import { countApprovals, deleteDeployments, listDeploymentsOf } from '../tvc-deployments/store.ts'
+import { requireApprovedDeployment, requireStandingDeployment } from '../tvc-deployments/require-deployment.ts'
+import { deleteDeployments, listDeploymentsOf } from '../tvc-deployments/store.ts'
 import { readTvcKeys } from '../tvc-operators/operator-key.ts'
 import {
   checkTvcOperatorSet,
@@ -10,7 +10,7 @@ import {
   makeTvcOperatorSet,
   type SetWanted,
 } from '../tvc-operators/operator-sets.ts'
-import { deleteTvcOperatorSets, findTvcOperatorSets } from '../tvc-operators/store.ts'
+import { deleteTvcOperatorSets } from '../tvc-operators/store.ts'
 import { requireTvcApp } from './require-app.ts'
 import { listSetsInUse, tvcAppTable } from './store.ts'
 
@@ -60,13 +60,7 @@ const create: TypedHandler<Wire.CreateTvcAppIntent, Wire.CreateTvcAppResult> = {
 /** A deployment may be the live one once as many operators as it takes have approved its manifest. */
 const setLive: TypedHandler<Wire.UpdateTvcAppLiveDeploymentIntent, Wire.UpdateTvcAppLiveDeploymentResult> = {
   async validate(context, { deploymentId }) {
-    const { tx, organizationId } = context
-    const deployment = await requireStandingDeployment(context, deploymentId)
-    const { manifest_set_id } = await requireTvcApp(context, deployment.app_id)
-    const sets = await findTvcOperatorSets(tx, organizationId, [manifest_set_id])
-    const { threshold } = sets.get(manifest_set_id)!
-    const present = await countApprovals(tx, organizationId, deploymentId)
-    if (present < threshold) throw tvcNotApproved(deploymentId, { present, threshold })
+    await requireApprovedDeployment(context, deploymentId)
   },
   async execute(context, { deploymentId }) {
     const { tx, organizationId, now } = context

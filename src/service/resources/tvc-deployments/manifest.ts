@@ -1,9 +1,9 @@
 /**
  * The manifest of a deployment, as QuorumOS has it in its second version: JSON with sorted members and without white space,
- * numbers as texts, bytes as hex. What operators approve is the SHA-256 of these bytes (docs/protocol/tvc.md#manifests).
+ * numbers as texts, bytes as hex. Operators approve the SHA-256 of these bytes (docs/protocol/tvc.md#manifests).
  */
 import { sha256 } from '../../../crypto/index.ts'
-import { type Bytes, canonicalJson, encodeUtf8, isHex } from '../../../encoding/index.ts'
+import { type Bytes, canonicalJson, encodeUtf8 } from '../../../encoding/index.ts'
 import { apiError, type Wire } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { splitTvcKey } from '../tvc-operators/operator-key.ts'
@@ -15,7 +15,7 @@ export interface ManifestParts {
   readonly shareSet: TvcOperatorSet
   readonly intent: Wire.CreateTvcDeploymentIntent
   readonly nonce: number
-  /** DER, in hex: who signs what enclaves say of themselves. */
+  /** DER, in hex: the root certificate of the attestations of enclaves. */
   readonly enclaveRoot: string
 }
 
@@ -40,13 +40,13 @@ export function writeManifest({ app, manifestSet, shareSet, intent, nonce, encla
   })
 }
 
-/** The 64 digits of a SHA-256, with or without its name before them; undefined for what is none. */
+/** The 64 hex digits of a SHA-256 that may have `sha256:` before them; undefined for any other text, such as one with `0x`. */
 export function readDigest(text: string): string | undefined {
   const digits = text.replace(/^sha256:/, '').toLowerCase()
-  return digits.length === 64 && isHex(digits) ? digits : undefined
+  return /^[0-9a-f]{64}$/.test(digits) ? digits : undefined
 }
 
-/** What an approval signs: the hash of the manifest. */
+/** The hash of a manifest, which an approval signs. */
 export function manifestHash(manifest: string): Bytes {
   return sha256(encodeUtf8(manifest))
 }

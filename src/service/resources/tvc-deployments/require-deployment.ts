@@ -1,7 +1,10 @@
 import { apiError } from '../../../protocol/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
-import { tvcMarkedForDeletion } from '../../readings.ts'
-import { type TvcDeploymentRow, tvcDeploymentTable } from './store.ts'
+import { tvcMarkedForDeletion, tvcNotApproved } from '../../readings.ts'
+import { requireTvcApp } from '../tvc-apps/require-app.ts'
+import type { TvcAppRow } from '../tvc-apps/store.ts'
+import { findTvcOperatorSets } from '../tvc-operators/store.ts'
+import { countApprovals, type TvcDeploymentRow, tvcDeploymentTable } from './store.ts'
 
 type Context = Pick<HandlerContext, 'tx' | 'organizationId'>
 
@@ -17,6 +20,23 @@ export async function requireStandingDeployment(context: Context, id: string): P
   const row = await requireDeployment(context, id)
   checkStands(row)
   return row
+}
+
+/** A deployment whose manifest as many operators have approved as the threshold of the app's manifest set says. */
+export interface ApprovedDeployment {
+  readonly deployment: TvcDeploymentRow
+  readonly app: TvcAppRow
+}
+
+/** Reads an approved deployment that is not marked for deletion, or throws. */
+export async function requireApprovedDeployment(context: Context, id: string): Promise<ApprovedDeployment> {
+  const { tx, organizationId } = context
+  const deployment = await requireStandingDeployment(context, id)
+  const app = await requireTvcApp(context, deployment.app_id)
+  const { threshold } = (await findTvcOperatorSets(tx, organizationId, [app.manifest_set_id])).get(app.manifest_set_id)!
+  const present = await countApprovals(tx, organizationId, id)
+  if (present < threshold) throw tvcNotApproved(id, { present, threshold })
+  return { deployment, app }
 }
 
 /** Throws where a deployment is marked for deletion. */

@@ -1,32 +1,24 @@
-/** What both ways to post a share have in common: whose it is, of which deployment, for which enclave. */
+/** Checks and storage of a posted share that both ways to post one use: its holder, its deployment, its enclave. */
 import { isHex } from '../../../encoding/index.ts'
 import { apiError } from '../../../protocol/index.ts'
 import type { ExecutionContext, HandlerContext } from '../../engine/index.ts'
-import { TVC_LIMITS, tvcNotApproved, tvcSharePosted } from '../../readings.ts'
-import { requireTvcApp } from '../tvc-apps/require-app.ts'
-import type { TvcAppRow } from '../tvc-apps/store.ts'
-import { requireStandingDeployment } from '../tvc-deployments/require-deployment.ts'
-import { countApprovals, type TvcDeploymentRow } from '../tvc-deployments/store.ts'
+import { TVC_LIMITS, tvcSharePosted } from '../../readings.ts'
+import { type ApprovedDeployment, requireApprovedDeployment } from '../tvc-deployments/require-deployment.ts'
 import { findTvcOperatorSets, type TvcOperatorRow } from '../tvc-operators/store.ts'
 import { listProvisioningShares, tvcProvisioningShareTable } from './store.ts'
 
-/** A deployment whose manifest is approved, and who may post shares of its app's key. */
-export interface Provisioned {
-  readonly deployment: TvcDeploymentRow
-  readonly app: TvcAppRow
+/** An approved deployment, and the operators who may post shares of its app's key. */
+export interface Provisioned extends ApprovedDeployment {
   readonly holders: readonly TvcOperatorRow[]
 }
 
 /** Reads a deployment that may be provisioned, or throws. */
 export async function requireProvisioned(context: HandlerContext, deploymentId: string): Promise<Provisioned> {
   const { tx, organizationId } = context
-  const deployment = await requireStandingDeployment(context, deploymentId)
-  const app = await requireTvcApp(context, deployment.app_id)
-  const sets = await findTvcOperatorSets(tx, organizationId, [app.manifest_set_id, app.share_set_id])
-  const { threshold } = sets.get(app.manifest_set_id)!
-  const present = await countApprovals(tx, organizationId, deploymentId)
-  if (present < threshold) throw tvcNotApproved(deploymentId, { present, threshold })
-  return { deployment, app, holders: sets.get(app.share_set_id)!.members }
+  const approved = await requireApprovedDeployment(context, deploymentId)
+  const { share_set_id } = approved.app
+  const sets = await findTvcOperatorSets(tx, organizationId, [share_set_id])
+  return { ...approved, holders: sets.get(share_set_id)!.members }
 }
 
 /** One operator posts one share for one enclave. */

@@ -18,7 +18,7 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import { AttestationRefused, readAttestation } from '../../enclaves/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { tvcAttestationRefused, tvcNotOfSet, tvcOperatorElsewhere } from '../../readings.ts'
-import { lookForSigner, openKey, type Signer } from '../../signing/index.ts'
+import { lookForSigner, type Signer, withSigningKey } from '../../signing/index.ts'
 import type { TypedHandler } from '../handler-table.ts'
 import { manifestHash } from '../tvc-deployments/manifest.ts'
 import type { TvcDeploymentRow } from '../tvc-deployments/store.ts'
@@ -96,16 +96,15 @@ async function openShare(
   { signer, publicKey }: { readonly signer: Signer; readonly publicKey: Bytes },
   encryptedShare: Bytes,
 ): Promise<Bytes> {
-  const { privateKey } = await openKey(context, signer)
-  try {
-    return openEnvelope({ privateKey, publicKey }, encryptedShare)
-  } catch (error) {
-    if (error instanceof CryptoError)
-      throw new Error('a share of a quorum key does not open with the key it was sealed to')
-    throw error
-  } finally {
-    privateKey.fill(0)
-  }
+  return withSigningKey(context, signer, ({ privateKey }) => {
+    try {
+      return openEnvelope({ privateKey, publicKey }, encryptedShare)
+    } catch (error) {
+      if (error instanceof CryptoError)
+        throw new Error('a share of a quorum key does not open with the key it was sealed to')
+      throw error
+    }
+  })
 }
 
 async function approveManifest(
@@ -113,13 +112,8 @@ async function approveManifest(
   signer: Signer,
   { manifest }: TvcDeploymentRow,
 ): Promise<string> {
-  const key = await openKey(context, signer)
-  try {
-    const { r, s } = signBytes(key, sha256(manifestHash(manifest)))
-    return encodeHex(concatBytes(r, s))
-  } finally {
-    key.privateKey.fill(0)
-  }
+  const { r, s } = await withSigningKey(context, signer, (key) => signBytes(key, sha256(manifestHash(manifest))))
+  return encodeHex(concatBytes(r, s))
 }
 
 function readBase64(field: string, text: string): Bytes {
