@@ -146,7 +146,7 @@ export const serviceCommands: readonly CommandRow[] = [
     example: 'quorate serve --port 8080 --chain eip155:11155111=http://127.0.0.1:8545',
     help: {
       description:
-        'Answers the signed-activity API on 127.0.0.1, on SQLite, with every commit on disk before it is answered. An empty folder gets an organization with one root user, whose key is written to `bootstrap.json`, readable by you alone.',
+        'Answers the signed-activity API on 127.0.0.1, or at the address of `--listen`, with every commit on disk before it is answered. Rows are kept in a file of SQLite in its folder, or in the PostgreSQL that DATABASE_URL names. An empty folder gets an organization with one root user, whose key is written to `bootstrap.json`, readable by you alone.',
       examples: [
         ['quorate serve --trusted-proxy 10.0.0.0/8', 'behind a proxy'],
         ['quorate serve --allow-webhook-host 127.0.0.1:9000', 'with a receiver on this machine'],
