@@ -2,8 +2,8 @@ import { codePoint, type Diagnostic, diagnostic, findUnseen, positionAt, spanAt 
 import { mapScalars, type ScalarTree, type Tree } from './tree.ts'
 
 /**
- * Texts that say something else than what is seen: the first character of each that cannot be seen, in a condition, a note, an
- * address, whatever it is. Lines may be broken and indented. What `others` have said of a place is not said again.
+ * Reports texts that read differently from how they look: the first invisible character of each text of the files, such as a
+ * condition, a note or an address. Line breaks and indents are allowed. A place that `others` already report is left out.
  */
 export function checkSeen(files: readonly Tree[], others: readonly Diagnostic[]): readonly Diagnostic[] {
   const found: Diagnostic[] = []
@@ -11,7 +11,7 @@ export function checkSeen(files: readonly Tree[], others: readonly Diagnostic[])
     const { value, locate } = scalar
     // Most texts are of letters, digits and signs alone.
     if (typeof value !== 'string' || /^[ -~\n\t]*$/.test(value)) return scalar
-    // A blank in place of each, so that a mark keeps what stands before it.
+    // A blank in place of each, so that a combining mark keeps the character before it.
     const unseen = findUnseen(value.replace(/[\n\r\t]/g, ' '))
     if (!unseen) return scalar
     const { index, character } = unseen

@@ -44,7 +44,7 @@ export interface PlanRequest {
   readonly kept?: { readonly readFolder: FolderReader; readonly lock: Lock }
 }
 
-/** The values of `${env.…}` and `${var.…}` that whoever asks gives. */
+/** The values of `${env.…}` and `${var.…}` that the caller gives. */
 export type GivenValues = Pick<LoadOptions, 'env' | 'vars'>
 
 /** What is told while a plan is made. */

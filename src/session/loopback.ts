@@ -35,7 +35,7 @@ export async function listenForBrowser(
   handle: (request: PageRequest) => PageAnswer | undefined,
 ): Promise<Loopback> {
   const server = createServer((request, response) => {
-    // Whoever goes away in the middle of a request, which any page can, ends nothing but it.
+    // A browser page that goes away in the middle of a request ends that request alone.
     answer(request, response).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')

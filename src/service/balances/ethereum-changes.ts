@@ -1,6 +1,6 @@
 /**
- * What a block of an Ethereum chain has changed: transfers of the currency by transactions themselves, and those of tokens by
- * their `Transfer` (EIP-20). What a contract sends on of the currency leaves no trace in a block, and is not seen.
+ * Balance changes in a block of an Ethereum chain: transfers of the currency by transactions themselves, and transfers of tokens
+ * by their `Transfer` logs (EIP-20). Currency that a contract sends on leaves no trace in a block, and is not seen.
  */
 import { type Chain, currencyOf } from '../chains/index.ts'
 import { createEthereumNode, type EthereumBlock, readTokenTransfer, TRANSFER_TOPIC } from '../nodes/index.ts'
@@ -34,7 +34,7 @@ export async function readTransfers(chain: Chain, block: EthereumBlock): Promise
   return transfers
 }
 
-/** Says of each movement what it has changed for whom; several of one asset of one address in one transaction are one change. */
+/** Turns movements into the changes of owned addresses; several movements of one asset of one address in one transaction are one change. */
 export function changesOf(
   caip2: string,
   block: EthereumBlock,

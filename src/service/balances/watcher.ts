@@ -23,7 +23,7 @@ export interface BalanceWatcher {
 }
 
 export interface WatcherTools {
-  /** Watching is one process's at a time. */
+  /** The lease of watching: one process at a time has it. */
   readonly lease: Lease
   readonly outbox: Pick<Outbox, 'record' | 'wake'>
   readonly clock: () => number
@@ -39,12 +39,12 @@ const KEPT = 128
 /** How far below the newest block a first look begins at most. */
 const MOST_BACK = 64
 
-/** Where nobody wants to be told, how long until the next look for somebody. */
+/** While no organization subscribes to balances: how long until the next look for a subscription. */
 const IDLE_MS = 1_000
 
 /**
- * Starts watching the Ethereum chains among these. Each block is looked through once: what it has changed is recorded in the
- * transaction that says so, so that nothing is lost or told twice when the process ends.
+ * Starts watching the Ethereum chains among these. Each block is looked through once: its changes are recorded in the
+ * transaction that marks the block as looked through, so that no change is lost or told twice when the process ends.
  */
 export function createBalanceWatcher(tools: WatcherTools, chains: readonly Chain[]): BalanceWatcher {
   const loops = chains
@@ -72,7 +72,7 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
       blocks: await listWatchedBlocks(tx, caip2),
     }))
     if (since === undefined) {
-      // What happens while nobody wants to know is nobody's news later.
+      // Changes of a time without subscriptions are not told to later subscribers.
       if (blocks.length > 0) await database.write((tx) => forgetBlocksAbove(tx, caip2, -1))
       return IDLE_MS
     }
@@ -97,7 +97,7 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
     return number < latest ? 0 : pollMs
   }
 
-  /** The last block before the first that may have something for the first who asked. */
+  /** The block before the first one that may hold a change for the oldest subscription. */
   async function findFirst(since: number, latest: number): Promise<WatchedBlockRow | 'later'> {
     let number = latest
     let block = await node.blockHead(BigInt(number))
@@ -111,9 +111,9 @@ function createTurn(tools: WatcherTools, chain: Chain): () => Promise<number> {
     return first
   }
 
-  /** The last block that was looked through and is still part of the chain; what came after it is forgotten. */
+  /** The last block that was looked through and is still part of the chain; blocks after it are forgotten. */
   async function findLast(blocks: readonly WatchedBlockRow[], latest: number): Promise<WatchedBlockRow | 'later'> {
-    // One node of several may be behind: what it does not have yet says nothing.
+    // One node of several may be behind: a block that it does not have yet may well exist.
     if (latest < blocks[0]!.number) return 'later'
     for (const known of blocks) {
       const block = await node.blockHead(BigInt(known.number))

@@ -1,27 +1,27 @@
 /**
- * What a Nitro enclave says of itself: a COSE_Sign1 (RFC 9052) by ES384 over a map of CBOR, whose certificate leads to a root
+ * The attestation document of a Nitro enclave: a COSE_Sign1 (RFC 9052) by ES384 over a map of CBOR, whose certificate leads to a root
  * ("Nitro Enclaves Attestation Process", AWS).
  */
 import { verify, X509Certificate } from 'node:crypto'
 import { type Cbor, CryptoError, decodeCbor } from '../../crypto/index.ts'
 import { concatBytes, encodeHex, encodeUtf8 } from '../../encoding/index.ts'
 
-/** What the document says, once it is believed. */
+/** The fields of an attestation document that has been verified. */
 export interface Attestation {
-  /** What the enclave's peers encrypt to. */
+  /** The enclave's ephemeral key: peers of the enclave encrypt to it. */
   readonly publicKey: Uint8Array
   readonly userData: Uint8Array
 }
 
-/** Why a document is not believed, for its sender to read. */
+/** The reason why a document is refused, for its sender to read. */
 export class AttestationRefused extends Error {}
 
-/** Of the bundle; AWS has four. */
+/** Certificates in the bundle of a document; AWS has four. */
 const MOST_CERTIFICATES = 6
 
 /**
- * Reads a document. Throws `AttestationRefused` for what is none, what its certificate did not sign, and a certificate that does not
- * lead to the root (DER, in hex) or is not valid at `now`.
+ * Verifies an attestation document. Throws `AttestationRefused` for bytes that are no such document, for a document that its
+ * certificate did not sign, and for a certificate that does not lead to the root (DER, in hex) or is not valid at `now`.
  */
 export function readAttestation(
   document: Uint8Array,
@@ -90,7 +90,7 @@ function decoded(bytes: Uint8Array): Cbor {
 
 function readCborMap(bytes: Uint8Array): ReadonlyMap<unknown, Cbor> {
   const map = decoded(bytes)
-  if (!(map instanceof Map)) throw new AttestationRefused('it says nothing')
+  if (!(map instanceof Map)) throw new AttestationRefused('its payload is no map')
   return map
 }
 

@@ -1,7 +1,7 @@
 /**
- * Tells webhook endpoints of what has happened, in the background of the service. What is to be told is in the store from
- * the moment it happened until it was delivered or given up: a service that was killed goes on where it was, so that an
- * endpoint is told at least once. Endpoints do not wait for each other, nor for what of theirs is tried again.
+ * Delivers events to webhook endpoints, in the background of the service. An event is in the store from the transaction of its
+ * change until it was delivered or given up: a service that was killed goes on where it was, so that an endpoint gets each event
+ * at least once. Endpoints do not wait for each other, and a new event does not wait for one that is tried again.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { newUuid, type RandomBytes } from '../../crypto/index.ts'
@@ -27,20 +27,20 @@ export interface Outbox {
   record<Type extends ProducedEvent>(tx: Transaction, eventType: Type, changed: ChangeOf<Type>): Promise<boolean>
   /** Looks for new events at once. */
   wake(): void
-  /** How many attempts have ended in which way since the start. */
+  /** Counts of attempts since the start, by how they ended. */
   outcomes(): Readonly<Record<'delivered' | 'to be tried again' | 'given up', number>>
   /** Lets attempts that are under way finish for a moment, then breaks them off: they are made again at the next start. */
   close(): Promise<void>
 }
 
 export interface OutboxTools extends AttemptTools {
-  /** Deliveries are one process's at a time. */
+  /** The lease of delivering: one process at a time has it. */
   readonly lease: Lease
   readonly randomBytes: RandomBytes
   readonly logger: Logger
   /** Whether subscriptions choose by their filters. */
   readonly appliesFilters: boolean
-  /** What an operator has asked for. */
+  /** The faults that an operator has set. */
   readonly faults?: Pick<Faults, 'takeForWebhook'> | undefined
 }
 
@@ -58,8 +58,8 @@ interface Said {
 const MOST_AT_ONCE = 8
 
 /**
- * What is older is given up unasked: twice as long as all attempts take. An endpoint to which more is to be told than it takes
- * would have a queue without end.
+ * Deliveries that are older are given up without an attempt: twice as long as all attempts take. The queue of an endpoint that
+ * takes events more slowly than they happen would grow without end.
  */
 const MOST_AGE_MS = 24 * 3_600_000
 const EXPIRED: AttemptResult = { kind: 'failed', reason: 'waited for more than a day', isFinal: true }
@@ -82,10 +82,10 @@ export function createOutbox(tools: OutboxTools): Outbox {
   const outcomes = { delivered: 0, 'to be tried again': 0, 'given up': 0 }
   const loop = startLoop(() => turn().catch(waitAfterFault), lease)
 
-  /** Begins what is due, and says when to look again. */
+  /** Begins the deliveries that are due, and says when to look again. */
   async function turn(): Promise<number> {
     const now = clock()
-    // From before the read: what ends meanwhile still stands in what is read.
+    // Taken before the read: an attempt that ends during the read is still in the rows that were read.
     const busy = new Map([...lanes].map(([endpoint, lane]) => [endpoint, new Set(lane)]))
     const { due, pauseMs } = await database.read(async (tx) => {
       const fronts = await listDeliveryFronts(tx)
@@ -110,7 +110,7 @@ export function createOutbox(tools: OutboxTools): Outbox {
     const lane = lanes.get(endpoint_id) ?? new Set()
     lanes.set(endpoint_id, lane.add(event_id))
     const work = deliver(delivery)
-      // What could not be noted would otherwise be delivered again at once, and again.
+      // A delivery whose end could not be noted would otherwise be made again at once, and again.
       .catch((error: unknown) => delay(waitAfterFault(error), undefined, { signal: closing.signal }).catch(() => {}))
       .then(() => {
         lane.delete(event_id)

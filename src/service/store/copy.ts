@@ -1,8 +1,8 @@
 /**
- * Copies a whole database from SQLite to PostgreSQL or back: row by row, table after table, in one transaction of the one that
- * is written, which commits only when a digest over all that was read is that over all that is there now.
+ * Copies a whole database from SQLite to PostgreSQL or back: row by row, table after table, in one transaction of the target
+ * database. It commits only when the digest of all rows that were read equals the digest of all rows in the target.
  *
- * Left out are the marks of migrations, since both have the newest schema, and leases, which are of processes.
+ * Left out are the marks of migrations, since both databases have the newest schema, and leases, which belong to processes.
  */
 import { createHash } from 'node:crypto'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
@@ -45,7 +45,7 @@ type Read = (table: Table) => AsyncIterable<readonly Row[]>
 /**
  * Copies a file of SQLite, which nobody may write meanwhile, into a database of PostgreSQL that holds no organization. Throws
  * `service/store-not-empty`, `service/schema-differs`, `service/copy-failed`, `StoreUnavailable`.
- * @param beforeCommit what must have been done before the rows are there; where it throws, they are not
+ * @param beforeCommit runs before the transaction commits; where it throws, no row is copied
  */
 export async function copyToPostgres(
   file: string,
@@ -190,7 +190,7 @@ function toParameter(table: string, value: Value): unknown {
   return value instanceof Uint8Array ? Buffer.from(value) : value
 }
 
-/** What counts by itself goes on after what is there. */
+/** Sets the sequence of a counting column to go on after the copied rows. */
 async function countOn(client: ClientBase, { name, counter }: Table): Promise<void> {
   if (counter === undefined) return
   const { rows } = await client.query(`select max("${counter}") as last from "${name}"`)
@@ -224,7 +224,7 @@ async function digestOf(tables: readonly Table[], read: Read): Promise<Copied> {
   return { tables: tables.length, rows, digest: hash.digest('hex') }
 }
 
-/** No text is taken for bytes. */
+/** A value for the digest; bytes are wrapped, so that no text has the same form. */
 function plain(value: Value): unknown {
   return value instanceof Uint8Array ? [encodeHex(value)] : value
 }

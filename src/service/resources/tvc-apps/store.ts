@@ -1,11 +1,11 @@
 import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
 
-/** An app that is made for enclaves. */
+/** An app whose program runs in enclaves. */
 export interface TvcAppRow {
   id: string
   organization_id: string
   name: string
-  /** Hex of 130 bytes: the key that its enclaves are given. */
+  /** Hex of 130 bytes: the quorum key, which the app's enclaves are given. */
   quorum_public_key: string
   manifest_set_id: string
   share_set_id: string
@@ -25,7 +25,7 @@ declare module '../../store/schema.ts' {
 export const tvcAppTable = createTable('tvc_apps')
 export const tvcAppList = storedList('tvc_apps', ['name'])
 
-/** Of these sets, reads those that an app has. */
+/** Reads which of these operator sets an app still names. */
 export async function listSetsInUse(
   tx: Transaction,
   organizationId: string,

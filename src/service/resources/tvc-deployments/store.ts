@@ -1,6 +1,6 @@
 import { createTable, type InOrder, storedList, type Transaction } from '../../store/index.ts'
 
-/** What enclaves of an app would run, and the manifest that says so. */
+/** A version of an app: the program that its enclaves would run, and the manifest that names it. */
 export interface TvcDeploymentRow {
   id: string
   organization_id: string
@@ -14,7 +14,7 @@ export interface TvcDeploymentRow {
   pivot_path: string
   /** JSON list of texts. */
   pivot_args: string
-  /** As it came: sealed by its sender. */
+  /** As the request had it: sealed by the client. */
   encrypted_pull_secret: string | null
   debug_mode: number
   health_check_type: string
@@ -26,7 +26,7 @@ export interface TvcDeploymentRow {
   updated_at: number
 }
 
-/** What an operator has said of a manifest. */
+/** An operator's approval of a manifest. */
 export interface TvcManifestApprovalRow {
   id: string
   organization_id: string
@@ -46,7 +46,7 @@ declare module '../../store/schema.ts' {
 }
 
 export const tvcDeploymentTable = createTable('tvc_deployments')
-/** An answer has a manifest beside the texts that it is made of. */
+/** An answer has the manifest and, beside it, the fields that the manifest was made of. */
 export const tvcDeploymentList = storedList('tvc_deployments', ['manifest', 'encrypted_pull_secret'])
 export const tvcManifestApprovalTable = createTable('tvc_manifest_approvals')
 
@@ -100,7 +100,7 @@ export async function countApprovals(tx: Transaction, organizationId: string, de
   return (await listApprovals(tx, organizationId, [deploymentId])).length
 }
 
-/** Deletes deployments, with what operators have said of them. */
+/** Deletes deployments, with their approvals and provisioning shares. */
 export async function deleteDeployments(
   tx: Transaction,
   organizationId: string,

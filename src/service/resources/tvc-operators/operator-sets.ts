@@ -14,7 +14,7 @@ import {
   tvcOperatorTable,
 } from './store.ts'
 
-/** How a request says which set it means: one that is there, or one to make. */
+/** The operator set of a request: an existing one by its id, or the parameters of a new one. */
 export interface SetWanted {
   readonly role: 'manifestSet' | 'shareSet'
   readonly id: string | undefined
@@ -66,7 +66,7 @@ export async function checkTvcRoom(
   }
 }
 
-/** Reads the set that is meant, or makes it: new operators stand before those that are there. */
+/** Reads the set that a request names, or makes the set: new operators come before existing ones. */
 export async function makeTvcOperatorSet(context: ExecutionContext, wanted: SetWanted): Promise<TvcOperatorSet> {
   const { role, id, params } = wanted
   if (id) return requireTvcOperatorSet(context, `${role}Id`, id)

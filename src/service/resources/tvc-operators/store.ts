@@ -13,7 +13,7 @@ export interface TvcOperatorRow {
   updated_at: number
 }
 
-/** Operators of whom `threshold` are enough. It never changes. */
+/** A set of operators, of whom `threshold` suffice. A set never changes. */
 export interface TvcOperatorSetRow {
   id: string
   organization_id: string
@@ -101,7 +101,7 @@ export async function findTvcOperatorSets(
   return new Map(sets.map((set) => [set.id, { ...set, members: bySet.get(set.id) ?? [] }]))
 }
 
-/** Deletes sets, and those of their members that stand in no other one and whose keys are not here. */
+/** Deletes sets, and those of their members that are in no other set and whose keys are not accounts of a wallet here. */
 export async function deleteTvcOperatorSets(
   tx: Transaction,
   organizationId: string,

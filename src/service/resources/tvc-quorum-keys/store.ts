@@ -1,6 +1,6 @@
 import { createTable, type InOrder, type Transaction } from '../../store/index.ts'
 
-/** A key that an app's enclaves are given. Its seed is nowhere: its shares are with their holders' keys alone. */
+/** A key that an app's enclaves are given. Its seed is stored nowhere: only shares of it are, each sealed to its holder's key. */
 export interface TvcQuorumKeyRow {
   id: string
   organization_id: string
@@ -15,14 +15,14 @@ export interface TvcQuorumKeyShareRow {
   id: string
   organization_id: string
   quorum_key_id: string
-  /** Hex of 65 bytes: whom the share is sealed to. */
+  /** Hex of 65 bytes: the holder's key, which the share is sealed to. */
   encrypt_public_key: string
   encrypted_share: string
   created_at: number
   updated_at: number
 }
 
-/** A share as an enclave is to be given it: sealed to the key that it has made for itself. */
+/** A share for an enclave, sealed to the enclave's own ephemeral key. */
 export interface TvcProvisioningShareRow {
   id: string
   organization_id: string
@@ -30,7 +30,7 @@ export interface TvcProvisioningShareRow {
   operator_id: string
   ephemeral_public_key: string
   share: string
-  /** The operator's, over the manifest: hex of `r ‖ s`. */
+  /** The operator's signature over the manifest: hex of `r ‖ s`. */
   signature: string
   created_at: number
   updated_at: number
@@ -66,7 +66,7 @@ export async function findQuorumKeyShare(
   return row?.encrypted_share
 }
 
-/** Reads who has posted shares for the enclaves of a deployment, and for which. */
+/** Reads which operators have posted shares for a deployment, and for the ephemeral keys of which enclaves. */
 export async function listProvisioningShares(
   tx: Transaction,
   organizationId: string,
