@@ -9,20 +9,18 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { DatabaseSync } from 'node:sqlite'
 import { decryptExportBundle, encryptOauth2ClientSecret, encryptOtpCodeToBundle } from '@turnkey/crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { generateP256KeyPair, randomBytes, signEs256, uncompressP256 } from '../../src/crypto/index.ts'
-import { decodeHex, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
+import { generateP256KeyPair, signEs256, uncompressP256 } from '../../src/crypto/index.ts'
+import { encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
 import type { ActivityType } from '../../src/protocol/index.ts'
-import { authProxyKeyPlace, createSealing } from '../../src/service/keys/index.ts'
 import { listWrittenMessages } from '../../src/service/messages/index.ts'
-import { Secret } from '../../src/telemetry/index.ts'
 import { newKey, newUser } from '../service/handlers/steps.ts'
 import { ACCESS_TOKEN, GRANT, startSocialProviders } from '../service/oauth/social.ts'
 import { nonceOf } from '../service/oauth/stage.ts'
 import { codeIn } from '../service/one-time-passcodes/outbox.ts'
 import { readClient } from '../service/process.ts'
+import { openProxyKey } from '../service/proxy-key.ts'
 import { accountsOf } from '../service/signing/keys.ts'
 
 const SERVING = new URL('../service/serving.ts', import.meta.url).pathname
@@ -45,7 +43,12 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
     const child = spawn(process.execPath, [...flags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     child.stderr.setEncoding('utf8').on('data', (part: string) => logged.push(part))
-    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+    const exited = once(child, 'exit').then(() => {
+      throw new Error(`${name} did not start: ${logged.join('')}`)
+    })
+    const printed = once(createInterface({ input: child.stdout }), 'line')
+    const [line] = (await Promise.race([printed, exited])) as [string]
+    exited.catch(() => {})
     const snapshot = async () => {
       child.kill('SIGUSR2')
       const look = () => {
@@ -158,7 +161,7 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
   const masterKey = readFileSync(join(dataDir, 'master.key'), 'utf8').trim()
   const secrets: Readonly<Record<string, string>> = {
     apiPrivateKey,
-    proxyKey: openProxyKey(dataDir, masterKey),
+    proxyKey: openProxyKey(dataDir),
     masterKey,
     mnemonic,
     words: mnemonic.split(' ').slice(3, 6).join(' '),
@@ -190,15 +193,3 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
   // The token of a login stands in its activity: it names the key that logs in, and is worth nothing without it.
   expect(found(kept)).toEqual(['session'])
 })
-
-/** The private key of the authentication proxy, in hex. */
-function openProxyKey(dataDir: string, masterKey: string): string {
-  const database = new DatabaseSync(join(dataDir, 'quorate.db'), { readOnly: true })
-  const row = database.prepare('select organization_id, sealed_private_key from auth_proxies').get() as {
-    organization_id: string
-    sealed_private_key: Uint8Array
-  }
-  database.close()
-  const { unseal } = createSealing(new Secret(decodeHex(masterKey)), randomBytes)
-  return encodeHex(unseal(row.sealed_private_key, authProxyKeyPlace(row.organization_id)))
-}

@@ -29,9 +29,10 @@ const DESCRIBED = [
 ] as const
 
 describe.skipIf(!existsSync(tool))('schemathesis', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'quorate-schemathesis-'))
+  let dataDir: string
   let service: ServingProcess
   beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'quorate-schemathesis-'))
     // Each request to the proxy comes from an address of its own.
     const proxy = { rate: 1_000 }
     service = await startProcess(dataDir, { proxy, trustedProxies: ['127.0.0.1'] })

@@ -8,10 +8,15 @@ import type { TestClient, TestService } from './harness.ts'
 
 /** Opens the key of the authentication proxy as a thief of data folder and master key would. */
 export function stealProxyKey(service: TestService): TestClient {
-  const database = new DatabaseSync(join(service.dataDir, 'quorate.db'), { readOnly: true })
+  return service.client(openProxyKey(service.dataDir))
+}
+
+/** The private key of the authentication proxy of a data folder, in hex. */
+export function openProxyKey(dataDir: string): string {
+  const database = new DatabaseSync(join(dataDir, 'quorate.db'), { readOnly: true })
   const row = database.prepare('select organization_id as id, sealed_private_key as sealed from auth_proxies').get()!
   database.close()
-  const masterKey = decodeHex(readFileSync(join(service.dataDir, 'master.key'), 'utf8').trim())
+  const masterKey = decodeHex(readFileSync(join(dataDir, 'master.key'), 'utf8').trim())
   const { unseal } = createSealing(new Secret(masterKey), (length) => new Uint8Array(length))
-  return service.client(encodeHex(unseal(row['sealed'] as Uint8Array, authProxyKeyPlace(String(row['id'])))))
+  return encodeHex(unseal(row['sealed'] as Uint8Array, authProxyKeyPlace(String(row['id']))))
 }
