@@ -16,7 +16,7 @@ import { createTestUser } from '../service/harness.ts'
 import { type ServingProcess, startProcess } from '../service/process.ts'
 import { testBundle } from '../worker-runtime.ts'
 import { createReplayer } from '../workflows/recorded.ts'
-import { ACME, countActivities, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { ACME, countActivities, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { connectScene, type Scene, type SceneOptions, scene } from './scene.ts'
 
 vi.setConfig({ testTimeout: 240_000 })

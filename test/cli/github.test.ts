@@ -6,7 +6,15 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { builtMain } from '../built.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
-import { ACME, countActivities, environmentOf, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import {
+  ACME,
+  countActivities,
+  environmentOf,
+  keyFile,
+  quorateShared as quorate,
+  testFolder,
+  writeFiles,
+} from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -83,7 +83,7 @@ export function quorateShared(args: readonly string[], surroundings: Surrounding
 /** The commands that need no service, and those that ask one. */
 const WITHOUT_SERVICE = ['validate', 'fmt', 'completion', 'policy']
 const WITH_SERVICE = [
-  ...['init', 'import', 'plan', 'apply', 'show', 'unmanaged', 'activities', 'whoami'],
+  ...['init', 'import', 'plan', 'apply', 'show', 'unmanaged', 'activities', 'whoami', 'status'],
   ...['approvals', 'review', 'approve', 'reject'],
   ...['send', 'sends', 'clock', 'fault', 'watch'],
 ]

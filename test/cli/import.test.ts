@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createTestUser, startTestService } from '../service/harness.ts'
-import { countActivities, environmentOf, quorate, testFolder } from './harness.ts'
+import { countActivities, environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
 
 // Each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })

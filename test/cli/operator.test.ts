@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import { askOperator, type OperatorRequest } from '../../src/service/index.ts'
 import { createTestUser, startTestService, type TestService } from '../service/harness.ts'
-import { quorate, serve, testFolder } from './harness.ts'
+import { quorateShared as quorate, serve, testFolder } from './harness.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

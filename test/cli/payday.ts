@@ -2,22 +2,20 @@ import { startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { placeToken } from '../service/sends/token.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
-import { quorate, writeFiles } from './harness.ts'
+import { quorateShared as quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
 /** Whom the address book calls `payroll`. */
 export const PAYROLL = '0x00000000000000000000000000000000000000b0'
 /** The contract of the asset `usdc`. */
 export const TOKEN = '0x00000000000000000000000000000000000000e2'
-/** A chain whose node, as it is set, serves another. */
-export const OTHER_CHAIN = 'eip155:84532'
 
 /** A service with a wallet of 100 ether and 20 tokens, a node, and definitions with an address book and an asset. */
 export async function payday(atEnd: (close: () => Promise<void>) => void) {
   const anvil = await startAnvil()
   atEnd(() => anvil.kill())
   const node = { url: anvil.url, pollMs: 50, tokens: [TOKEN] }
-  const { service, folder, env } = await scene({ chains: { [SEPOLIA]: node, [OTHER_CHAIN]: node }, atEnd })
+  const { service, folder, env } = await scene({ chains: { [SEPOLIA]: node }, atEnd })
   const { accounts, walletId } = await makeWallet(service.root, ETHEREUM)
   const { address } = accounts[0]!
   await anvil.fund(address, 100)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { builtMain } from '../built.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
-import { countActivities, environmentOf, quorate, testFolder, writeFiles } from './harness.ts'
+import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

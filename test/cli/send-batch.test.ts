@@ -9,7 +9,7 @@ import { startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { temporalOf } from '../temporal.ts'
-import { ACME, countActivities, environmentOf, quorate, writeFiles } from './harness.ts'
+import { ACME, countActivities, environmentOf, quorateShared as quorate, writeFiles } from './harness.ts'
 import { scene } from './scene.ts'
 
 const PAYROLL = '0x00000000000000000000000000000000000000b0'

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
 import { TOKEN_ABI } from '../service/sends/token.ts'
-import { countActivities, keyFile, quorate } from './harness.ts'
+import { countActivities, keyFile, quorateShared as quorate } from './harness.ts'
 import { PAYROLL, payday, TOKEN } from './payday.ts'
 
 const closers: (() => Promise<void>)[] = []

@@ -11,7 +11,7 @@ import { createApiKeyStamper, loadPrivateKey } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { startBusyService } from '../client/busy-service.ts'
 import { startTestService } from '../service/harness.ts'
-import { environmentOf, quorate, serve, testFolder } from './harness.ts'
+import { environmentOf, quorateShared as quorate, serve, testFolder } from './harness.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { complete } from '../service/handlers/steps.ts'
 import { startTestService } from '../service/harness.ts'
-import { quorate, serve, testFolder, writeFiles } from './harness.ts'
+import { quorateShared as quorate, serve, testFolder, writeFiles } from './harness.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -4,7 +4,7 @@ import { startAnvil } from '../service/sends/anvil.ts'
 import { startSolanaNode } from '../service/sends/solana-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet, SOLANA } from '../service/signing/keys.ts'
-import { quorate, writeFiles } from './harness.ts'
+import { quorateShared as quorate, writeFiles } from './harness.ts'
 import { PAYROLL } from './payday.ts'
 import { scene } from './scene.ts'
 

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
 import type { Plan } from '../../src/plan/index.ts'
-import { ACME, countActivities, keyFile, quorate, testFolder, writeFiles } from './harness.ts'
+import { ACME, countActivities, keyFile, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
 import { type Scene, scene } from './scene.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.

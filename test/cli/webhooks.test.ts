@@ -9,7 +9,7 @@ import { fetchKeys, type Received, startReceiver, subscribe, verdictOf } from '.
 import { startWrongNode } from '../service/outbox/wrong-node.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
 import { accountsOf, ETHEREUM } from '../service/signing/keys.ts'
-import { environmentOf, quorate, serve, testFolder } from './harness.ts'
+import { environmentOf, quorateShared as quorate, serve, testFolder } from './harness.ts'
 
 describe('webhooks', () => {
   test('webhooks: doctor says what was given up, and why', async () => {
@@ -97,6 +97,7 @@ describe('webhooks', () => {
     }
     await vi.waitUntil(
       async () => (await askAboutWebhooks(service.dataDir, { kind: 'list-deliveries' })).givenUp.count > 0,
+      { timeout: 20_000 },
     )
     const givenUp = JSON.parse((await deliveries()).stdout).givenUp
     expect(givenUp).toMatchObject({

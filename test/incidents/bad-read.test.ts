@@ -21,7 +21,7 @@ import {
   parentOf,
   type Resource,
 } from '../../src/resources/index.ts'
-import { environmentOf, quorate, readAll, testFolder, writeFiles } from '../cli/harness.ts'
+import { environmentOf, quorateShared as quorate, readAll, testFolder, writeFiles } from '../cli/harness.ts'
 import { loadFiles, memoryFolder } from '../definitions/harness.ts'
 import { type Fault, type Passing, startBetween } from '../faults/between.ts'
 import { startFullOrganization } from '../faults/full-organization.ts'

@@ -10,7 +10,15 @@ import { readLock, writeLock } from '../../src/definitions/index.ts'
 import { signLock } from '../../src/operations/lock-signature.ts'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
-import { ACME, environmentOf, keyFile, planJson, quorate, testFolder, writeFiles } from '../cli/harness.ts'
+import {
+  ACME,
+  environmentOf,
+  keyFile,
+  planJson,
+  quorateShared as quorate,
+  testFolder,
+  writeFiles,
+} from '../cli/harness.ts'
 import { allowAlone, createTestUser, startTestService, type TestService, type TestUser } from '../service/harness.ts'
 
 let service: TestService

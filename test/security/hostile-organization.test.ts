@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { environmentOf, quorate, readAll, testFolder } from '../cli/harness.ts'
+import { environmentOf, quorateShared as quorate, readAll, testFolder } from '../cli/harness.ts'
 import { complete, newUser } from '../service/handlers/steps.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 

@@ -16,7 +16,7 @@ import { KINDS, kinds } from '../../src/resources/index.ts'
 import { createPartyCheck } from '../../src/sending/look-alikes.ts'
 import { type Directory, makeOrder } from '../../src/sending/order.ts'
 import { readPaid } from '../../src/sending/paid.ts'
-import { environmentOf, quorate, testFolder, writeFiles } from '../cli/harness.ts'
+import { environmentOf, quorateShared as quorate, testFolder, writeFiles } from '../cli/harness.ts'
 import { declare } from '../plan/organization.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 
