@@ -61,6 +61,12 @@ const ROWS = {
   },
 } as const satisfies Record<string, Row>
 
+/** The variables that say which chains there are, and what of them. */
+export const CHAIN_VARIABLES: readonly string[] = [
+  ...Object.values(ROWS).map(({ variable }) => variable),
+  'QUORATE_BUMP',
+]
+
 /**
  * Reads the chains that the service serves: each `--chain ID=URL`, with further nodes behind commas, and of them what the other
  * options say; where an option is not given, the same from its variable, separated by commas. @default none. Throws `cli/usage`.

@@ -1,11 +1,46 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { keepChains, readKeptChains } from '../../src/cli/background/kept-chains.ts'
 import { readChains } from '../../src/cli/chains.ts'
 import { createChains } from '../../src/service/chains/chains.ts'
+import { testFolder } from './harness.ts'
 
 const URL = 'http://127.0.0.1:8545'
 const COIN = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
 const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+
+describe('chains of an embedded service', () => {
+  const dataDir = () => join(testFolder(), 'data')
+  const QUORATE_CHAINS = `eip155:1=${URL}/a-key,eip155:10=${URL}`
+  const chains = { 'eip155:1': { url: `${URL}/a-key` }, 'eip155:10': { url: URL } }
+
+  test('are kept with the data folder, for its owner alone, and served without being named again', () => {
+    const folder = dataDir()
+    expect(keepChains(folder, {})).toEqual({})
+    expect(existsSync(folder)).toBe(false)
+    expect(keepChains(folder, { QUORATE_CHAINS, QUORATE_API_KEY: 'secret' })).toEqual(chains)
+    expect(keepChains(folder, {})).toEqual(chains)
+    expect(readKeptChains(folder, {})).toEqual(chains)
+    expect(statSync(join(folder, 'chains.json')).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(folder, 'chains.json'), 'utf8')).not.toContain('secret')
+  })
+
+  test('change by what is named: all of them, or what is said of them; a command that looks changes nothing', () => {
+    const folder = dataDir()
+    keepChains(folder, { QUORATE_CHAINS })
+    const dear = { QUORATE_PRICES: 'eip155:10=7' }
+    expect(readKeptChains(folder, dear)['eip155:10']).toEqual({ url: URL, usdPrice: '7' })
+    expect(keepChains(folder, {})).toEqual(chains)
+    keepChains(folder, dear)
+    expect(keepChains(folder, {})['eip155:10']).toEqual({ url: URL, usdPrice: '7' })
+    expect(() => keepChains(folder, { QUORATE_CHAINS: 'eip155:1' })).toThrow('expected QUORATE_CHAINS to be')
+    expect(Object.keys(keepChains(folder, {}))).toEqual(['eip155:1', 'eip155:10'])
+    expect(keepChains(folder, { QUORATE_CHAINS: '' })).toEqual({})
+    expect(keepChains(folder, {})).toEqual({})
+  })
+})
 
 describe('chains of the service', () => {
   test('each has its node, its price and its tokens', () => {

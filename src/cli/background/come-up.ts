@@ -5,7 +5,6 @@ import { createService, type Service } from '../../service/index.ts'
 import type { KeyReference } from '../../stamp/index.ts'
 import { type Logger, Secret } from '../../telemetry/index.ts'
 import { connectTemporal, loadPayloadSeal, routeTemporalLogs } from '../../worker/index.ts'
-import { readChains } from '../chains.ts'
 import type { CommandInput } from '../command.ts'
 import { readDatabase } from '../database-options.ts'
 import { readMessageOptions } from '../message-options.ts'
@@ -15,6 +14,7 @@ import { listensToOperator } from '../service-folder.ts'
 import { version } from '../version.ts'
 import { bootstrapKey, loadKey } from './connect.ts'
 import { startEmbeddedTemporal } from './embedded-temporal.ts'
+import { keepChains } from './kept-chains.ts'
 import type { BackgroundStart, BackgroundStatus } from './model.ts'
 import { namedTemporal } from './temporal.ts'
 
@@ -101,7 +101,7 @@ async function startService(start: BackgroundStart, { environment, closers, logg
     logger,
     operator: listensToOperator(environment),
     database: readDatabase({ options: {}, environment }),
-    chains: readChains({}, environment),
+    chains: keepChains(start.dataDir, environment),
     messages: await readMessageOptions({ options: {}, environment }),
     proxy: readProxyOptions({ options: {}, environment }),
     ...(start.rootUserName === undefined ? {} : { rootUserName: start.rootUserName }),

@@ -14,7 +14,7 @@ import {
   usage,
 } from '../../sending/index.ts'
 import { findPlace } from '../background/connect.ts'
-import { readChains } from '../chains.ts'
+import { readKeptChains } from '../background/kept-chains.ts'
 import type { CommandInput } from '../command.ts'
 import { begin, carryOut } from '../sending/carry-out.ts'
 import { readNames } from '../sending/names.ts'
@@ -78,9 +78,9 @@ async function readHash(place: Place, { reference }: SendOrder, progress: SendPr
   return eth.txHash
 }
 
-function findNode({ options, environment }: CommandInput, order: SendOrder): string {
+function findNode({ options, environment, settings }: CommandInput, order: SendOrder): string {
   const caip2 = chainOf(order)
-  const { node = readChains({}, environment)[caip2]?.url } = options
+  const { node = readKeptChains(settings.dataDir, environment)[caip2]?.url } = options
   if (typeof node === 'string' && URL.canParse(node)) return node
   throw usage(
     node === undefined
