@@ -31,7 +31,7 @@ export interface Style {
   readonly strong: (text: string) => string
 }
 
-/** Makes the style: colour only on a terminal, and never with `NO_COLOR` (no-color.org). */
+/** Makes the style; `isColoured` says whether there is colour. */
 export function createStyle(colour: boolean): Style {
   const painted = (on: number, off: number) => (colour ? rendition(on, off) : (text: string) => text)
   const [red, green, yellow] = [painted(31, 39), painted(32, 39), painted(33, 39)]
@@ -47,11 +47,19 @@ export function createStyle(colour: boolean): Style {
   }
 }
 
+/** `NO_COLOR` wins (no-color.org); `FORCE_COLOR` colours what is no terminal too, unless it says 0 or false (force-color.org). */
+export function isColoured(environment: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
+  const { NO_COLOR: none, FORCE_COLOR: forced, TERM: term } = environment
+  if (none) return false
+  if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false'
+  return isTerminal && term !== 'dumb'
+}
+
 /** The process's own streams. */
 export function createIo(environment: Readonly<Record<string, string | undefined>>): Io {
   const ci = Boolean(environment['CI'])
   const terminal = Boolean(process.stdout.isTTY && process.stdin.isTTY && process.stderr.isTTY) && !ci
-  const colour = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb' && Boolean(process.stdout.isTTY)
+  const colour = isColoured(environment, Boolean(process.stdout.isTTY))
   const say = (text: string) => {
     // Talk that cannot be written (its disk is full) is no reason to end what it tells of.
     try {

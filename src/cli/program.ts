@@ -44,6 +44,7 @@ function createProgram({ version, style, out, say }: ProgramOptions, found: (inv
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false, styleTitle: style.strong })
     .configureOutput({ writeOut: out, writeErr: say, outputError: (text, write) => write(`${text.trimEnd()}\n`) })
     .showSuggestionAfterError(true)
+    .showHelpAfterError('  next  `quorate --help` lists the commands, `quorate COMMAND --help` what one takes')
     // Without it everything after the first word is one heap, and `sends` takes what was meant for `sends replace`.
     .enablePositionalOptions()
     .exitOverride()

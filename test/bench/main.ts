@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>>
   policy: () => import('./policy.ts'),
   scenarios: () => import('./scenarios.ts'),
   sign: () => import('./sign.ts'),
+  start: () => import('./start.ts'),
   stamp: () => import('./stamp.ts'),
   submit: () => import('./submit.ts'),
   testing: () => import('./testing.ts'),

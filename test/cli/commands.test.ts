@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { commands } from '../../src/cli/commands/index.ts'
+import { isColoured } from '../../src/cli/io.ts'
 import { ONE_PASS } from '../../src/cli/one-pass.ts'
 import { EXIT } from '../../src/diagnostics/index.ts'
 import { builtMain } from '../built.ts'
@@ -76,6 +77,18 @@ describe('help', () => {
 })
 
 describe('output', () => {
+  test('FORCE_COLOR colours a pipe, but not against NO_COLOR, nor when it says 0', () => {
+    const rows = [
+      {},
+      { FORCE_COLOR: '1' },
+      { FORCE_COLOR: '0' },
+      { FORCE_COLOR: '1', NO_COLOR: '1' },
+      { FORCE_COLOR: '' },
+    ]
+    expect(rows.map((env) => isColoured(env, false))).toEqual([false, true, false, false, false])
+    expect(rows.map((env) => isColoured(env, true))).toEqual([true, true, false, false, true])
+  })
+
   test('no colour goes where no terminal is, whatever NO_COLOR says', async () => {
     const controlCode = String.fromCharCode(27)
     for (const env of [{}, { NO_COLOR: '1' }]) {
