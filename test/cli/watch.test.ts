@@ -1,10 +1,16 @@
 /** Organizations that are watched: a real Temporal Schedule, worker and service; looks are asked for, and nobody waits for a clock. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { WatchState } from '../../activities/index.ts'
 import { readPlan } from '../../src/plan/index.ts'
+import { builtMain } from '../built.ts'
+import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
+import { testBundle } from '../worker-runtime.ts'
+import { createReplayer } from '../workflows/recorded.ts'
 import { countActivities, quorateShared as quorate, writeFiles } from './harness.ts'
-import { type Scene, scene } from './scene.ts'
+import { connectScene, type Scene, scene } from './scene.ts'
 
 // Each test runs the CLI several times, and each run is a process that starts from nothing.
 vi.setConfig({ testTimeout: 240_000 })
@@ -18,7 +24,7 @@ policies:
 
 /** An organization as its definitions say, with a lock that knows so. */
 async function watchedScene(text = definitions) {
-  const place = await scene()
+  const place = await scene({ more: { QUORATE_PAYLOAD_KEY: TEST_PAYLOAD_KEY } })
   const defs = writeFiles(join(place.folder, 'defs'), { 'acme.yaml': text })
   expect((await quorate(['apply', defs, '--yes'], place)).exit).toBe(0)
   return { ...place, defs }
@@ -49,6 +55,28 @@ async function look(place: Scene, wanted: (state: WatchState) => boolean = () =>
     const { state } = await until(place, (shown) => (shown.state?.lookedAt ?? '') > before)
     if (wanted(state!)) return state!
     if (left === 0) throw new Error(`never as wanted: ${JSON.stringify(state)}`)
+  }
+}
+
+/** The histories of the last looks replay; the first had a repair to begin, the last had nothing to do. */
+async function replayLooks({ env, service }: Scene): Promise<void> {
+  const temporal = await connectScene(env)
+  const replayer = createReplayer(await testBundle())
+  try {
+    const { client, namespace } = temporal
+    const scheduleId = `reconcile/${service.organizationId}`
+    const { info } = await client.workflowService.describeSchedule({ namespace, scheduleId })
+    const runs = (info?.recentActions ?? []).map((one) => one.startWorkflowResult!.workflowId!)
+    expect(runs.length).toBeGreaterThan(2)
+    for (const [index, workflowId] of runs.entries()) {
+      const handle = client.workflow.getHandle(workflowId)
+      await handle.result()
+      const record = index === 0 ? 'reconcile-repair' : index === runs.length - 1 ? 'reconcile' : undefined
+      await replayer.replayOf(handle, record)
+    }
+  } finally {
+    await replayer.close()
+    await temporal.close()
   }
 }
 
@@ -135,6 +163,29 @@ describe('watch: propose and repair', () => {
     expect(goodAt).toBeDefined()
     const planned = await quorate(['plan', place.defs, '--json'], place)
     expect(readPlan(planned.stdout).changes).toEqual([])
+    await replayLooks(place)
+  })
+
+  test('a worker that is killed in a look delays it, and what is repaired is repaired once', async () => {
+    const place = await watchedScene()
+    const [policy] = (await place.service.root.query('list_policies')).policies
+    const edit = { policyId: policy!.policyId, policyCondition: "activity.action == 'SIGN'" }
+    await place.service.root.submit('ACTIVITY_TYPE_UPDATE_POLICY_V2', edit)
+    await place.stopWorker()
+    const worker = spawn(process.execPath, [builtMain(), 'worker', '--json'], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...place.env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const exit = once(worker, 'exit')
+    await once(worker.stdout, 'data')
+    await quorate(['watch', 'add', place.defs, '--every', '1h', '--kind', 'policies=repair'], place)
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
+    worker.kill('SIGKILL')
+    await exit
+    await place.startWorker()
+    await look(place, ({ drift, goodAt }) => drift.length === 0 && goodAt !== undefined)
+    const { activities } = await place.service.root.query('list_activities', { paginationOptions: { limit: '100' } })
+    expect(activities.filter(({ type }) => type.startsWith('ACTIVITY_TYPE_UPDATE_POLICY'))).toHaveLength(2)
   })
 
   test('what somebody changes again after each repair is held until a person resumes it', async () => {

@@ -81,7 +81,8 @@ describe('replay: sealed histories', () => {
   })
 
   test('every path worth keeping is there', () => {
-    const wanted = ['approved', 'rejected', 'cancelled', 'retried', 'sent', 'send-rejected', 'batch', 'batch-stopped']
+    const applies = ['approved', 'rejected', 'cancelled', 'retried', 'reconcile', 'reconcile-repair']
+    const wanted = [...applies, 'sent', 'send-rejected', 'batch', 'batch-stopped']
     expect(sealedHistories()).toEqual(expect.arrayContaining(wanted.map((name) => `${name}.json`)))
   })
 
