@@ -194,8 +194,8 @@ test('send: one that waits is replaced or cancelled on command, with its nonce, 
 
   await expect.poll(countFlying, PATIENCE).toBe(0)
   const all = (await sends()).stdout
-  expect(all).toMatch(/^INV-50 .* replaced .*replaced by transaction 0x/m)
-  expect(all).toMatch(/^INV-51 .* replaced .*replaced by transaction 0x/m)
+  expect(all).toMatch(/^INV-50 .* replaced by INV-50\/replace-60gwei .*replaced by transaction 0x/m)
+  expect(all).toMatch(/^INV-51 .* cancelled by INV-51\/cancel-\d+gwei .*replaced by transaction 0x/m)
   expect(all).toMatch(/^INV-50\/replace-60gwei .* included/m)
   expect(all).toMatch(/^INV-51\/cancel-60gwei {2}0 eth from (\S+) to \1 {2}included/m)
   expect(await day.paid()).toBe(paidBefore + 1_000_000_000n)

@@ -308,7 +308,11 @@ const VIEWS: readonly View[] = [
   { name: 'send: what next', given: send, render: (one) => renderNext(one, style) },
   {
     name: 'sends: one of a list',
-    given: { order: { reference: 'INV', amount: '1', from: 'treasury', to: 'bob' }, progress: send },
+    given: {
+      order: { reference: 'INV', amount: '1', from: 'treasury', to: 'bob' },
+      progress: send,
+      replacedBy: { reference: 'INV/replace-60gwei', cancels: false },
+    },
     render: (one) => renderListedSend(one, style, NOW),
   },
   {

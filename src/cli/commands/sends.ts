@@ -7,7 +7,7 @@ import { findRunningTemporal } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { assertReportable, writeReport } from '../sending/batch-report-file.ts'
-import { followListed, isOver, type ListedSend } from '../sending/following.ts'
+import { followListed, isOver, type ListedSend, withReplacers } from '../sending/following.ts'
 import { renderListedSend, toSendJson } from '../views/send.ts'
 import { renderSendBatchEnd } from '../views/send-batch.ts'
 
@@ -84,7 +84,7 @@ async function nudgeSends(input: CommandInput, waiting: readonly ListedSend[]): 
 
 async function readListed(ledger: PlanStore['sends'], organizationId: string): Promise<readonly ListedSend[]> {
   const entered = await ledger.list(organizationId)
-  return Promise.all(
+  const listed = await Promise.all(
     entered.map(async ({ sendId, order, stopped }): Promise<ListedSend> => {
       const progress = stopped
         ? ({ sendId, reference: order.reference, state: 'stopped' } as const)
@@ -93,6 +93,7 @@ async function readListed(ledger: PlanStore['sends'], organizationId: string): P
       return { sendId, order, ...((await ledger.isAsked(sendId)) ? { isAsked: true } : {}) }
     }),
   )
+  return withReplacers(listed)
 }
 
 /** Waiting comes before partial, as of a batch: there is something left to do about it. */

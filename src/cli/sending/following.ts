@@ -14,6 +14,25 @@ export interface ListedSend {
   readonly isAsked?: boolean
   /** It has not ended, and nobody carries it out: somebody ended it at Temporal. */
   readonly isLeft?: boolean
+  /** The reference of the send of this ledger that has taken its nonce, and whether that was to cancel it. */
+  readonly replacedBy?: { readonly reference: string; readonly cancels: boolean }
+}
+
+/** Says of each send that was replaced by which of the others, where it was one of them: the transaction names it. */
+export function withReplacers(all: readonly ListedSend[]): readonly ListedSend[] {
+  const byHash = new Map<string, ListedSend>(
+    all.flatMap((one) =>
+      one.progress?.transactionHash === undefined ? [] : [[one.progress.transactionHash, one] as const],
+    ),
+  )
+  return all.map((one) => {
+    const { error } = one.progress ?? {}
+    const [hash] = error?.code === 'apply/transaction-replaced' ? (/0x[0-9a-f]{64}/.exec(error.message) ?? []) : []
+    const by = hash === undefined ? undefined : byHash.get(hash)?.order
+    if (by?.replaces === undefined) return one
+    const { from, to, value } = by.parameters as Readonly<Record<string, unknown>>
+    return { ...one, replacedBy: { reference: by.reference, cancels: from === to && value === '0' } }
+  })
 }
 
 export function isOver({ progress }: ListedSend): boolean {

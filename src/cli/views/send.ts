@@ -96,10 +96,17 @@ function renderLamports({ signatureLamports, atMostLamports }: LamportFee): stri
   return `${printAmount(most, 'solana')}, all of which is paid: ${parts}`
 }
 
+/** The send that has taken the nonce of another, and whether to cancel it. */
+export interface ReplacedBy {
+  readonly reference: string
+  readonly cancels: boolean
+}
+
 /** One state in one line. */
-export const renderSend = view((progress: SendProgress, style: Style, now: number): string => {
+export const renderSend = view((progress: SendProgress, style: Style, now: number, by?: ReplacedBy): string => {
   const { state, fingerprint, approved = [], since, transactionHash, receipt, error } = progress
   const { word, colour } = error?.code === 'apply/transaction-replaced' ? REPLACED : states[state]
+  const shown = by === undefined ? word.padEnd(12) : `${by.cancels ? 'cancelled' : word} by ${printable(by.reference)}`
   const waiting =
     state === 'waiting'
       ? [
@@ -110,7 +117,7 @@ export const renderSend = view((progress: SendProgress, style: Style, now: numbe
         ]
       : []
   const where = receipt === undefined ? '' : style.dim(renderReceipt(receipt))
-  const parts = [style[colour](word.padEnd(12)), ...waiting, transactionHash ?? '', where]
+  const parts = [style[colour](shown), ...waiting, transactionHash ?? '', where]
   // The words of the API, of a node, or of a contract.
   if (error) parts.push(style.error(printable(error.message)))
   return `${parts.filter(Boolean).join('  ')}\n`
@@ -146,11 +153,13 @@ export const renderListedSend = view(
       progress,
       isAsked,
       isLeft,
+      replacedBy,
     }: {
       readonly order: SendOrder
       readonly progress?: SendProgress
       readonly isAsked?: boolean
       readonly isLeft?: boolean
+      readonly replacedBy?: ReplacedBy
     },
     style: Style,
     now: number,
@@ -159,7 +168,7 @@ export const renderListedSend = view(
     const what = `${printable(reference)}  ${printable(`${amount} from ${from} to ${to}`)}`
     const left = isLeft ? `  ${style.warning(LEFT)}\n` : ''
     const untold = isAsked ? UNANSWERED : 'not begun'
-    return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now)}${left}`
+    return `${what}  ${progress === undefined ? `${untold}\n` : renderSend(progress, style, now, replacedBy)}${left}`
   },
 )
 
@@ -173,7 +182,9 @@ export function toSendJson({
   progress,
   isAsked,
   isLeft,
+  replacedBy,
 }: {
+  readonly replacedBy?: ReplacedBy
   readonly isAsked?: boolean
   readonly isLeft?: boolean
   readonly order: SendOrder
@@ -202,6 +213,7 @@ export function toSendJson({
     ...(progress === undefined ? {} : { progress }),
     ...(isAsked ? { isAsked } : {}),
     ...(isLeft ? { isLeft } : {}),
+    ...(replacedBy === undefined ? {} : { replacedBy }),
   }
 }
 
