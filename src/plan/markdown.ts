@@ -2,11 +2,19 @@
 import { markdownCode as code, markdownText as inline, printableDeep } from '../diagnostics/index.ts'
 import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
-import { lookAlikeLines, renderChanges } from './render.ts'
+import { lookAlikeLines, renderChangesAsDiff } from './render.ts'
 import { accessLines, approvalRounds, count, renderForecast, shortCode, summarize } from './words.ts'
 
-/** GitHub refuses a comment over 65,536 characters; what does not fit is cut from the changes. */
-const MOST_CHANGES = 50_000
+/**
+ * GitHub refuses a comment over 65,536 characters. What does not fit is cut, the least important first: lines of changes, then rows of
+ * activities, then lines about power. A pipeline puts a mark of each change before it (docs/ci.md).
+ */
+const MOST = 62_000
+const MARK_OF_CHANGE = 33
+/** However long the rest is, so much is shown of the changes. */
+const LEAST_CHANGES = 4_000
+/** Rows of activities, and lines about power, where not all fit. */
+const MOST_ROWS = 40
 /** Sub-organizations that are named one by one. */
 const MOST_INSIDE = 50
 /** Longer than this, changes are folded away. */
@@ -18,7 +26,38 @@ export interface MarkdownOptions {
 }
 
 /** Renders a plan as GitHub-flavoured Markdown. Names and texts from outside are escaped or fenced. */
-export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions = {}): string {
+export function renderPlanMarkdown(given: Plan, options: MarkdownOptions = {}): string {
+  const changes = allPlans(given).reduce((sum, one) => sum + one.changes.length, 0)
+  const room = Math.max(MOST / 2, MOST - changes * MARK_OF_CHANGE)
+  let text = ''
+  for (const most of [{}, { activities: MOST_ROWS }, { activities: MOST_ROWS, power: MOST_ROWS }]) {
+    const without = render(given, { ...options, ...most, changes: 0 }).length
+    text = render(given, { ...options, ...most, changes: Math.max(LEAST_CHANGES, room - without) })
+    if (text.length <= room) return text
+  }
+  const cut = text.slice(0, text.lastIndexOf('\n', room))
+  return `${cut}\n\nThe rest does not fit; \`quorate plan\` shows all of it.\n`
+}
+
+/** How much of each part is shown. */
+interface Most {
+  /** Characters. */
+  readonly changes: number
+  /** @default all */
+  readonly activities?: number
+  /** @default all */
+  readonly power?: number
+}
+
+function render(
+  given: Plan,
+  {
+    moved = [],
+    changes: most,
+    activities = Number.POSITIVE_INFINITY,
+    power = Number.POSITIVE_INFINITY,
+  }: MarkdownOptions & Most,
+): string {
   const plan = printableDeep(given, { lines: ['before', 'after'] })
   const { organization, actor, changes, batches, access, unmanaged } = plan
   const guards = appliedPlans(plan).flatMap((one) =>
@@ -46,7 +85,7 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
           passed.map(({ message, bypass }) => `Allowed by ${code(bypass)}: ${inline(message)}`),
         )
       : '',
-    hasChanges(plan) ? changesBlock(plan) : '',
+    hasChanges(plan) ? changesBlock(plan, most) : '',
     batches.length === 0
       ? ''
       : [
@@ -54,21 +93,27 @@ export function renderPlanMarkdown(given: Plan, { moved = [] }: MarkdownOptions 
           '',
           '| # | activity | what will come of it | after |',
           '|--:|---|---|---|',
-          ...batches.map(({ index, summary, forecast, after }) =>
-            row(
-              index + 1,
-              inline(summary),
-              `${forecast ? inline(renderForecast(forecast)) : ''}${waitingText(plan, index)}`,
-              after.map((n) => n + 1).join(', '),
+          ...batches
+            .slice(0, activities)
+            .map(({ index, summary, forecast, after }) =>
+              row(
+                index + 1,
+                inline(summary),
+                `${forecast ? inline(renderForecast(forecast)) : ''}${waitingText(plan, index)}`,
+                after.map((n) => n + 1).join(', '),
+              ),
             ),
-          ),
+          ...moreText(batches.length - activities),
           ...voteHint(plan),
         ].join('\n'),
     access && changes.length > 0
       ? [
           '**Power**',
           '',
-          ...accessLines(plan).map(({ sign, text }) => `- ${sign === ' ' ? '' : `${code(sign)} `}${inline(text)}`),
+          ...accessLines(plan)
+            .slice(0, power)
+            .map(({ sign, text }) => `- ${sign === ' ' ? '' : `${code(sign)} `}${inline(text)}`),
+          ...moreText(accessLines(plan).length - power),
         ].join('\n')
       : '',
     insideBlock(plan),
@@ -113,10 +158,15 @@ function insideBlock({ subOrganizations: inside = [] }: Plan): string {
   return ['**Sub-organizations**', '', ...lines, ...more].join('\n')
 }
 
-function changesBlock(plan: Plan): string {
-  const text = renderChanges(plan)
+/** Says how much was cut. */
+function moreText(more: number): readonly string[] {
+  return more > 0 ? ['', `and ${more} more; \`quorate plan\` shows them all.`] : []
+}
+
+function changesBlock(plan: Plan, most: number): string {
+  const text = renderChangesAsDiff(plan)
   const changes = allPlans(plan).flatMap((one) => one.changes)
-  const cut = text.length > MOST_CHANGES ? text.slice(0, text.lastIndexOf('\n', MOST_CHANGES)) : text
+  const cut = text.length > most ? text.slice(0, Math.max(0, text.lastIndexOf('\n', most))) : text
   const lines = text.split('\n').length
   const left = lines - cut.split('\n').length
   const ticks = '`'.repeat(Math.max(3, ...(cut.match(/`+/g) ?? []).map(({ length }) => length + 1)))

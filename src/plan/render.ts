@@ -96,12 +96,39 @@ function painter(styles: PlanStyles): Paint {
   return (style, text) => (text === '' ? '' : (styles[style]?.(text) ?? text))
 }
 
-/** The changes alone, inside and out, without colour: what other renderings show of them. */
-export function renderChanges(plan: Plan): string {
+/** Stands before what a style paints, with the sign that says which; no text from outside holds it. */
+const MARK = '\u0002'
+const MARKED = new RegExp(`${MARK}([-+!])`, 'g')
+/** A line of a comparison, or the head of what is created or deleted: its own sign goes to the first column. */
+const SIGNED = new RegExp(`${MARK}([-+])\\1 `)
+const marked = (sign: '+' | '-' | '!') => (text: string) => `${MARK}${sign}${text}`
+
+/** The changes as GitHub's `diff` colours them: each line with its sign in the first column, `!` for what is changed. */
+export function renderChangesAsDiff(plan: Plan): string {
+  const styles = { added: marked('+'), removed: marked('-'), changed: marked('!'), warning: marked('!') }
+  let of = ' '
+  return renderChanges(plan, styles)
+    .split('\n')
+    .map((line) => {
+      const signs = new Set([...line.matchAll(MARKED)].map(([, sign]) => sign!))
+      const text = line.replace(SIGNED, '  ').replaceAll(MARKED, '')
+      const own = signs.size === 1 ? [...signs][0]! : signs.size > 1 ? '!' : undefined
+      const isHead = !line.startsWith(' ')
+      if (isHead) of = own === '+' || own === '-' ? own : ' '
+      const sign = own ?? of
+      return text.startsWith(' ') ? `${sign}${text.slice(1)}` : `${sign} ${text}`
+    })
+    .join('\n')
+}
+
+/** The changes alone, inside and out. */
+function renderChanges(plan: Plan, styles: PlanStyles): string {
   const [own, ...inside] = allPlans(printableDeep(plan, { lines: LINES }))
   const lines = (one: Plan, within: string) => {
     const likes = likesOf(one)
-    return one.changes.map((change) => renderChange(change, painter({}), { within, like: likes.get(change.address) }))
+    return one.changes.map((change) =>
+      renderChange(change, painter(styles), { within, like: likes.get(change.address) }),
+    )
   }
   return [...lines(own!, ''), ...inside.flatMap((one) => lines(one, `${printable(one.organization.name)}/`))].join('\n')
 }

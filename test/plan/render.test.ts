@@ -147,20 +147,20 @@ describe('render', () => {
       > - Allowed by \`--allow adoption\`: \`policy.ops\` \\(created by \`mallory\`\\) was there before and would be taken as defined
 
       \`\`\`diff
-      ~ rootQuorum  differs
-          threshold  1 → 2
-          users      alice → alice, bob
+      ! ~ rootQuorum  differs
+      !   threshold  1 → 2
+      !   users      alice → alice, bob
       + feature.SMS_AUTH
       - tag.old  3ea6603c-3789-468d-850c-53353b2d3ac3, drift: not in the definitions
       + user.bob
-          email  bob@acme.test
+      +   email  bob@acme.test
       + apiKey.bob.k
-          curve      P256
-          publicKey  0281b637d8fcd2c6da6359e6963113a1170de795e4b725b84d1e0b4cfd9ec58ce9
-      = policy.ops
-          was there before: e85f482a-427a-468c-851a-40bbbed0173d, created by mallory
-      ~ policy.ops  differs
-          condition  false → activity.resource == 'WALLET'
+      +   curve      P256
+      +   publicKey  0281b637d8fcd2c6da6359e6963113a1170de795e4b725b84d1e0b4cfd9ec58ce9
+      ! = policy.ops
+      !   was there before: e85f482a-427a-468c-851a-40bbbed0173d, created by mallory
+      ! ~ policy.ops  differs
+      !   condition  false → activity.resource == 'WALLET'
       \`\`\`
 
       **Activities**
@@ -185,6 +185,21 @@ describe('render', () => {
       as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`84972d69a2eb\` of 2026-01-02T03:04:05.000Z
       "
     `)
+  })
+
+  test('as Markdown: a plan of any size fits into a comment, and says what was cut', () => {
+    const plan = planOf({ desired: [declare('tag.one')] })
+    const [batch] = plan.batches
+    const [change] = plan.changes
+    const batches = Array.from({ length: 3_000 }, (_, index) => ({ ...batch!, index, summary: `create tag ${index}` }))
+    const changes = Array.from({ length: 300 }, () => ({
+      ...change!,
+      fields: [{ field: 'name', after: 'x'.repeat(900) }],
+    }))
+    const text = renderPlanMarkdown({ ...plan, batches, changes })
+    expect(text.length).toBeLessThan(65_536 - 300 * 33)
+    expect(text).toContain('and 2960 more; `quorate plan` shows them all.')
+    expect(text).toMatch(/\d+ more lines; `quorate plan` shows them all/)
   })
 
   test('as Markdown: names are no markup, and a long plan is folded and cut', () => {
