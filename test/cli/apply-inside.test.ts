@@ -138,7 +138,7 @@ describe('apply inside', () => {
 
   test('killed in the middle, command and worker both, it comes to its end, and nothing is asked for twice', async () => {
     const { service, defs, keys, env, run, begin, idsOf, tagsIn, stopWorker, startWorker } = await fleet()
-    const names = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6']
+    const names = ['c1', 'c2', 'c3', 'c4']
     for (const name of names) keyFile(keys, name, ann.privateKey)
     writeFiles(defs, {
       'acme.yaml': `${ACME}tags: { ops: {} }\n`,
@@ -163,7 +163,7 @@ describe('apply inside', () => {
     await startWorker()
     const followed = await run('status', '--follow')
     expect(followed.exit, followed.stdout + followed.stderr).toBe(0)
-    expect(followed.stdout).toMatch(/c6\n.*done/)
+    expect(followed.stdout).toMatch(/c4\n.*done/)
     const inside = temporal.client.workflow.getHandle(await own.query<string>('inside'))
     const { organizations } = (await inside.result()) as { organizations: { state: string }[] }
     expect(organizations.map(({ state }) => state)).toEqual(names.map(() => 'done'))
@@ -242,7 +242,11 @@ describe('apply inside', () => {
     const [id] = await idsOf('customer-1')
     const vote = async (selection: 'APPROVE' | 'REJECT') => {
       const filterByStatus = ['ACTIVITY_STATUS_CONSENSUS_NEEDED'] as const
-      const { activities } = await service.root.query('list_activities', { organizationId: id!, filterByStatus })
+      // Seen once: the command had ended, as waiting, and nothing was listed yet. Why is not known; that it comes is checked.
+      const { activities } = await until(
+        () => service.root.query('list_activities', { organizationId: id!, filterByStatus }),
+        (listed) => listed.activities.length > 0,
+      )
       const { fingerprint } = activities[0]!
       const as = { organizationId: id! }
       await service.client(zoe.privateKey).submit(`ACTIVITY_TYPE_${selection}_ACTIVITY`, { fingerprint }, as)
