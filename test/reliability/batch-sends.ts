@@ -193,7 +193,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
         from: 'treasury',
         to: 'payroll',
         amount: '1 wei',
-        orderedAt: '2026-01-01T00:00:00.000Z',
+        orderedAt: new Date().toISOString(),
       }
     }
   } finally {

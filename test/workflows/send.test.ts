@@ -104,7 +104,7 @@ function orderOf(reference: string, parameters: object = {}): SendOrder {
     from: 'treasury',
     to: 'payroll',
     amount: '1 wei',
-    orderedAt: '2026-01-01T00:00:00.000Z',
+    orderedAt: new Date().toISOString(),
   }
 }
 
