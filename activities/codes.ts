@@ -153,6 +153,53 @@ export const applyCodes = {
     solve: 'nothing: the step is tried again',
     retryable: true,
   },
+  'rotate/key-missing': {
+    summary: 'the new private key of a rotation is not in the data folder of the worker',
+    solve: 'run the worker on the data folder from which the rotation was ordered; the old key stays',
+  },
+  'rotate/unverified': {
+    summary: 'the new key was registered, and the API did not take it for the user’s; it is taken away again',
+    solve: 'see why the API refuses it (an IP allow-list, a policy, the clock), then rotate again; the old key stays',
+  },
+  'rotate/sink-failed': {
+    summary: 'the new key could not be handed over; it is taken away again',
+    solve: 'mend the file or the command that takes the key, then rotate again; the old key stays',
+  },
+  'rotate/no-such-key': {
+    summary: 'the organization has no such user or API key, or several',
+    solve: 'correct the name; nothing was submitted',
+  },
+  'rotate/no-room': {
+    summary:
+      'the user has as many API keys as there may be, so that a new one is refused or takes the place of another',
+    solve: 'name a key that nobody needs with --drop; nothing was submitted',
+    exit: EXIT.refused,
+  },
+  'rotate/other-runs': {
+    summary: 'another key of the user is being rotated',
+    solve: 'wait for it (`quorate status`), then rotate this one',
+  },
+  'rotate/own-key': {
+    summary: 'the key in use can be rotated only into the file from which it is read',
+    solve:
+      'keep it in a file (QUORATE_API_KEY_FILE), and hand the new one to that with --to-file; nothing was submitted',
+    exit: EXIT.refused,
+  },
+  'rotate/overlap': {
+    summary: 'the old key was to be deleted before the overlap had passed',
+    solve: 'nothing: it is tried again',
+    retryable: true,
+  },
+  'rotate/refused': {
+    summary: 'a workflow asked for a step of a rotation that may not be done now',
+    solve: 'find out who can reach Temporal (docs/trust.md); the old key stays',
+    exit: EXIT.refused,
+  },
+  'rotate/still-accepted': {
+    summary: 'the old key was deleted, and the API still takes it',
+    solve: 'look whether another user or organization has the same key registered (`quorate activities`)',
+    exit: EXIT.partial,
+  },
   'apply/unexpected': {
     summary: 'a step failed in a way that nobody foresaw',
     solve: 'report this with the worker log',

@@ -4,12 +4,18 @@ import { type ApplyActivities, createApplyActivities } from './apply.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { toFailure } from './failure.ts'
 import { createInsideActivities, type InsideActivities } from './inside.ts'
+import { createRotationActivities, type RotationActivities } from './rotations.ts'
 import { createSendBatchActivities, type SendBatchActivities } from './send-batches.ts'
 import { createSendActivities, type SendActivities } from './sends.ts'
 import { createWatchActivities, type WatchActivities } from './watch.ts'
 
 /** Everything that workflows may ask of the world. */
-export type Activities = ApplyActivities & InsideActivities & SendActivities & SendBatchActivities & WatchActivities
+export type Activities = ApplyActivities &
+  InsideActivities &
+  SendActivities &
+  SendBatchActivities &
+  WatchActivities &
+  RotationActivities
 
 /** Builds the Temporal activities. They raise only `ApplicationFailure`, with `type` = our code. */
 export function createActivities(deps: ActivityDependencies): Activities {
@@ -19,6 +25,7 @@ export function createActivities(deps: ActivityDependencies): Activities {
     ...createSendActivities(deps),
     ...createSendBatchActivities(deps),
     ...createWatchActivities(deps),
+    ...createRotationActivities(deps),
   }
   return raisingFailures(all, deps.logger)
 }

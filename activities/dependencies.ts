@@ -1,6 +1,6 @@
 import type { SubmitClient } from '../src/client/index.ts'
 import type { Plan } from '../src/plan/index.ts'
-import type { Logger } from '../src/telemetry/index.ts'
+import type { Logger, Secret } from '../src/telemetry/index.ts'
 import type { PlanStore } from './plan-store.ts'
 import type { Watch, WatchedDefinitions, WatchLock } from './watch-model.ts'
 
@@ -11,6 +11,8 @@ export interface ActivityDependencies {
   /** The same for sends, which the API counts by themselves. @default `clientFor` */
   readonly sendClientFor?: ActivityDependencies['clientFor']
   readonly planStore: PlanStore
+  /** What rotations of keys need. @default they are refused */
+  readonly rotation?: RotationDependencies
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   /**
@@ -37,3 +39,12 @@ export type PlanWatched = (watched: {
   /** Throws the first reason why a plan is not carried out. */
   readonly assertApplicable: (plan: Plan) => void
 }>
+
+export interface RotationDependencies {
+  /** Folder of the private keys of rotations under way, which need not exist. */
+  readonly keysFolder: string
+  /** Opens a client that stamps with this P-256 key. */
+  readonly clientWith: (organization: Plan['organization'], privateKey: Secret) => SubmitClient
+  /** From now on the worker acts with this key in the place of its own, which was rotated. */
+  readonly useKey: (privateKey: Secret) => void
+}

@@ -5,6 +5,7 @@ import { digestInside, digestOf, type Plan, plansInside, withoutInside } from '.
 import { ApplyError } from './error.ts'
 import type { ApplyProgress } from './model.ts'
 import { createRecords } from './records.ts'
+import { createRotationLedger, type RotationLedger } from './rotation-ledger.ts'
 import { createRunLedger, type RunLedger } from './run-ledger.ts'
 import { createSendBatchLedger, type SendBatchLedger } from './send-batch-ledger.ts'
 import { createSendLedger, type SendLedger } from './send-ledger.ts'
@@ -49,6 +50,8 @@ export interface PlanStore {
   readonly batches: SendBatchLedger
   /** The organizations that are watched. */
   readonly watches: WatchLedger
+  /** Rotations of keys. */
+  readonly rotations: RotationLedger
 }
 
 export interface KeptPlan {
@@ -168,6 +171,7 @@ export function createPlanStore(folder: string): PlanStore {
     sends,
     batches: createSendBatchLedger(folder, records, sends),
     watches: createWatchLedger(folder, records),
+    rotations: createRotationLedger(folder, records),
   }
   return store
 }

@@ -198,10 +198,11 @@ export function createRunLedger(folder: string, records: Records): RunLedger {
   }
 }
 
-function createBatchRecords(
+/** Makes the records of one request under a name of its own; `before` is the name of the one that it goes on from. */
+export function createBatchRecords(
   folder: string,
   { claim, read }: Records,
-  { name, before }: { readonly name: string; readonly before: string | undefined },
+  { name, before }: { readonly name: string; readonly before?: string | undefined },
 ): BatchRecords {
   const bodyAt = (of: string, attempt: number) => join(folder, 'run-bodies', `${of}-${attempt}`)
   const refusedAt = (of: string, attempt: number) => join(folder, 'run-bodies-refused', `${of}-${attempt}`)

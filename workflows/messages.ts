@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 import type { ApplyNews, ApplyProgress, InsideProgress } from '../activities/model.ts'
+import type { RotationProgress } from '../activities/rotation-model.ts'
 import type { SendBatchProgress, SendNews } from '../activities/send-batch-model.ts'
 import type { SendProgress } from '../activities/send-model.ts'
 
@@ -11,6 +12,8 @@ export const insideWorkflow = defineQuery<string | null>('inside')
 export const insideProgress = defineQuery<InsideProgress>('progress')
 /** Where the send stands. */
 export const sendProgress = defineQuery<SendProgress>('progress')
+/** Where the rotation stands. */
+export const rotationProgress = defineQuery<RotationProgress>('progress')
 /** Where the batch stands. */
 export const batchProgress = defineQuery<SendBatchProgress>('progress')
 /** How an apply stands, told to the workflow that begins what is inside. */

@@ -15,3 +15,6 @@ export const sendBatchWorkflowId = (organizationId: string, batchId: string) =>
 
 /** One look at an organization at a time; Temporal's Schedule adds the time of each to it. */
 export const reconcileId = (organizationId: string) => `reconcile/${organizationId}`
+
+/** One rotation a user at a time: two could not both count the user's keys. */
+export const rotationWorkflowId = (organizationId: string, userId: string) => `rotate/${organizationId}/${userId}`

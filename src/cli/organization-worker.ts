@@ -1,7 +1,16 @@
 import { join } from 'node:path'
 import { createActivities, createPlanStore } from '../../activities/index.ts'
-import { createClients, createSendClients, createWatchPlanner, isApplying, taskQueueOf } from '../operations/index.ts'
-import type { Logger } from '../telemetry/index.ts'
+import { p256PublicKey } from '../crypto/index.ts'
+import {
+  createClients,
+  createSendClients,
+  createWatchPlanner,
+  isApplying,
+  rotationKeysOf,
+  submitter,
+  taskQueueOf,
+} from '../operations/index.ts'
+import type { Logger, Secret } from '../telemetry/index.ts'
 import { createWorker, type TemporalConnections, type WorkerOptions } from '../worker/index.ts'
 
 /** The key of a worker, and the limits of its rates. */
@@ -13,8 +22,20 @@ export async function createOrganizationWorker(
   temporal: TemporalConnections,
   place: WorkerPlace,
   settings: WorkerSettings,
-  { logger, serviceAheadMs, ...more }: OrganizationWorkerOptions,
+  { logger, serviceAheadMs, onKey, ...more }: OrganizationWorkerOptions,
 ): ReturnType<typeof createWorker> {
+  const clientsOf = (of: WorkerPlace) => ({
+    own: createClients(of, settings),
+    sends: createSendClients(of, settings),
+    plan: createWatchPlanner(of, settings),
+  })
+  let clients = clientsOf(place)
+  const useKey = (privateKey: Secret) => {
+    const key = openKey(privateKey)
+    clients = clientsOf({ ...place, key })
+    onKey?.(key.publicKey)
+    logger.info('the worker acts with its new key', { publicKey: key.publicKey })
+  }
   return createWorker({
     ...more,
     connection: await temporal.openForWorker(),
@@ -22,11 +43,16 @@ export async function createOrganizationWorker(
     taskQueue: taskQueueOf(place.organizationId),
     seal: temporal.seal,
     activities: createActivities({
-      clientFor: createClients(place, settings),
-      sendClientFor: createSendClients(place, settings),
+      clientFor: (organization) => clients.own(organization),
+      sendClientFor: (organization) => clients.sends(organization),
+      rotation: {
+        keysFolder: rotationKeysOf(settings.dataDir),
+        clientWith: ({ id }, privateKey) => submitter({ ...place, organizationId: id, key: openKey(privateKey) }),
+        useKey,
+      },
       planStore: createPlanStore(join(settings.dataDir, 'plans')),
       clock: Date.now,
-      planWatched: createWatchPlanner(place, settings),
+      planWatched: (watched) => clients.plan(watched),
       isApplying: (organizationId) => isApplying(temporal.client, organizationId),
       logger,
       ...(serviceAheadMs ? { serviceAheadMs } : {}),
@@ -34,8 +60,12 @@ export async function createOrganizationWorker(
   })
 }
 
+const openKey = (privateKey: Secret) => ({ privateKey, publicKey: p256PublicKey(privateKey.reveal()) })
+
 interface OrganizationWorkerOptions extends Pick<WorkerOptions, 'workflowBundle'> {
   readonly logger: Logger
   /** How far an embedded service's time is ahead. @default it is not */
   readonly serviceAheadMs?: () => number
+  /** Told of the public key of a new key that takes the place of the worker's own. */
+  readonly onKey?: (publicKey: string) => void
 }

@@ -51,6 +51,15 @@ export {
   type ReviewedActivity,
   reviewActivity,
 } from './review.ts'
+export {
+  beginRotation,
+  followRotation,
+  openRotations,
+  orderRotation,
+  type RotationHandle,
+  type RotationRequest,
+  rotationKeysOf,
+} from './rotate.ts'
 export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'

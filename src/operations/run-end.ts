@@ -23,6 +23,11 @@ export const APPLY: Followed = {
   next: 'run `quorate apply` again, which submits nothing twice, or give it up for good with `quorate status --cancel`',
 }
 
+export const ROTATION: Followed = {
+  what: 'the rotation',
+  next: 'run `quorate rotate key` again: a new key that was registered and is in no sink is deleted by its public key first',
+}
+
 type Handle = Pick<WorkflowHandle, 'describe' | 'workflowId'>
 
 /** Ends that are not a workflow's own: it answers for ever what was true when it was ended. */

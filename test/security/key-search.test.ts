@@ -111,6 +111,8 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/files.ts': 'searches',
   'src/cli/io.ts': 'searches (withheld.ts)',
   'src/definitions/lock.ts': 'is given the search by the writer of a lock',
+  'activities/rotation-keys.ts': 'key files of rotations under way: their purpose is a private key',
+  'activities/rotation-sinks.ts': 'the file in which a new key is handed over',
   'src/stamp/key-file.ts': 'a key file: its purpose is a private key',
   'src/client/turns.ts': 'a file without content, whose age is the time of the last request',
   'src/service/folder/bootstrap.ts': 'bootstrap.json: the root user’s key, for its owner alone',

@@ -14,6 +14,7 @@ import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/view
 import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
 import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
+import { renderRotation, renderRotationOrder } from '../../src/cli/views/rotation.ts'
 import { renderListedSend, renderNext, renderOrder, renderSend } from '../../src/cli/views/send.ts'
 import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cli/views/send-batch.ts'
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
@@ -306,6 +307,33 @@ const VIEWS: readonly View[] = [
   },
   { name: 'send: how it stands', given: send, render: (one) => renderSend(one, style, NOW) },
   { name: 'send: what next', given: send, render: (one) => renderNext(one, style) },
+  {
+    name: 'rotate key: what is about to be done',
+    given: {
+      user: { name: 'ci-bot' },
+      key: { name: 'deploy', publicKey: '02ab' },
+      drop: { name: 'spare', publicKey: '02cd' },
+      overlapMs: 0,
+      sink: { kind: 'file', path: '/home/ci/ci.key' },
+    },
+    render: (one) => renderRotationOrder(one, style),
+    not: ['kind'],
+  },
+  {
+    name: 'rotate key: how it stands',
+    given: {
+      state: 'deleting',
+      user: 'ci-bot',
+      key: 'deploy',
+      old: { id: 'a', publicKey: '02ab' },
+      new: { id: 'b', publicKey: '02cd' },
+      waiting: { fingerprint: 'sha256:0123456789abcdef', since: '2026-01-01T00:00:00.000Z', approved: ['alice'] },
+      activities: { create: 'c' },
+      error: { message: 'no', next: 'wait' },
+    },
+    render: (one) => renderRotation(one, style, NOW),
+    not: ['state', 'since'],
+  },
   {
     name: 'sends: one of a list',
     given: {

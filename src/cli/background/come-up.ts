@@ -58,7 +58,11 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
   closers.push(() => temporal.close())
   signal.throwIfAborted()
   const serviceAheadMs = () => operator().aheadMs
-  const worker = await createOrganizationWorker(temporal, place, start, { logger, serviceAheadMs })
+  let { publicKey } = key
+  const onKey = (next: string) => {
+    publicKey = next
+  }
+  const worker = await createOrganizationWorker(temporal, place, start, { logger, serviceAheadMs, onKey })
   const running = worker.run()
   closers.push(async () => {
     if (worker.getState() === 'RUNNING') worker.shutdown()
@@ -85,7 +89,7 @@ export async function comeUp(start: BackgroundStart, options: ComingUp): Promise
     taskQueue: taskQueueOf(organizationId),
     log: join(dataDir, 'background.log'),
   }
-  return () => ({ ...status, operator: operator() })
+  return () => ({ ...status, publicKey, operator: operator() })
 }
 
 /** The key that was given, else the embedded service's root key. */

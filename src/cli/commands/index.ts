@@ -11,6 +11,7 @@ import {
   voteReason,
 } from './option-rows.ts'
 import { formatting, policyCommands } from './policy/index.ts'
+import { rotateCommands } from './rotate-rows.ts'
 import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'
 
@@ -275,6 +276,7 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./apply.ts')).apply,
   },
   ...sendCommands,
+  ...rotateCommands,
   {
     name: 'show',
     summary: 'show a saved plan and say whether the live organization has moved since',

@@ -18,6 +18,7 @@ import {
   type InsideHandle,
   type InsideOutcome,
   listWatches,
+  openRotations,
   type RunningInside,
   runningInside,
   type Watched,
@@ -29,6 +30,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { createProgressView, renderResult } from '../views/progress.ts'
+import { exitOfRotation, renderRotation } from '../views/rotation.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
 
 /** Says how the organization's apply stands, and those inside that have not ended; follows it, or stops them at their next safe points. */
@@ -46,13 +48,16 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     const watched = await findWatched(input, applies)
     const shown = watched ? { watch: watchJson(watched) } : {}
     const watchLines = watched ? `\nWatched\n${renderWatch(watched, io.style, Date.now())}` : ''
+    const rotations = await openRotations(applies.dataDir, organizationId)
+    if (!json) for (const one of rotations) io.out(renderRotation(one, io.style, place.now()))
+    const rotating = rotations.length > 0 ? { rotations } : {}
     if (!handle && inside.length === 0 && beginning.length === 0) {
-      if (json) writeJson(io, { organizationId, apply: null, ...shown, ...authProxy })
+      if (json) writeJson(io, { organizationId, apply: null, ...shown, ...rotating, ...authProxy })
       else {
         const nothing = line`Nothing has been applied to organization ${organizationId} from here.\n`
         io.out(nothing + watchLines + renderProxy(authProxy))
       }
-      return EXIT.done
+      return exitOfAll(rotations.map(exitOfRotation))
     }
     // One that somebody ended at Temporal answers for ever what was true then.
     const end = handle && (await foreignEndOf(handle))
@@ -83,6 +88,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
         ...(end ? { end } : {}),
         ...data,
         ...watch,
+        ...rotating,
         ...authProxy,
       })
     else {
@@ -93,8 +99,10 @@ export async function status(input: CommandInput): Promise<ExitCode> {
       if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
     }
     if (options['cancel'] !== true && end) return EXIT.error
-    if (!follow)
-      return exitOfAll([...(progress && !end ? [progress] : []), ...others.map((one) => one.progress)].map(exitOfLook))
+    if (!follow) {
+      const applies = [...(progress && !end ? [progress] : []), ...others.map((one) => one.progress)]
+      return exitOfAll([...applies.map(exitOfLook), ...rotations.map(exitOfRotation)])
+    }
     return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
   })
 }

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { type QuorateError, withoutKeys } from '../src/diagnostics/index.ts'
+import { readPrivate, writePrivate } from '../src/local/index.ts'
+import { Secret } from '../src/telemetry/index.ts'
+import { ApplyError } from './error.ts'
+import type { RotationKey } from './rotation-keys.ts'
+import type { RotationSink } from './rotation-model.ts'
+
+/** How long a command may take. */
+const COMMAND_MS = 60_000
+
+/**
+ * Hands a new key to its sink, and returns the private key that it replaces there, where that can be read. Done again, it leaves the
+ * same. Throws `rotate/sink-failed`.
+ */
+export async function handTo(sink: RotationSink, key: RotationKey): Promise<Secret | undefined> {
+  try {
+    switch (sink.kind) {
+      case 'file':
+        return replaceFile(sink.path, key)
+      case 'env-file':
+        return replaceLine(sink.path, sink.variable, key)
+      case 'command':
+        await runSink(sink.command, key)
+        return undefined
+      default:
+        return sink satisfies never
+    }
+  } catch (error) {
+    const why = withoutKeys((error as QuorateError).message)
+    throw new ApplyError('rotate/sink-failed', `the new key could not be handed over: ${why}`, {
+      facts: { sink: sinkInWords(sink) },
+    })
+  }
+}
+
+/** A sink without what a command's own text may hold. */
+export function sinkInWords(sink: RotationSink): string {
+  if (sink.kind === 'command') return `the command \`${withoutKeys(sink.command)}\``
+  return sink.kind === 'file' ? `the file ${sink.path}` : `${sink.variable} in ${sink.path}`
+}
+
+function replaceFile(path: string, { publicKey, privateKey }: RotationKey): Secret | undefined {
+  const before = readPrivate(path)
+  const found = /"(?:privateKey|apiPrivateKey)"\s*:\s*"([0-9a-fA-F]{64})"|^\s*([0-9a-fA-F]{64})(?::p256)?\s*$/.exec(
+    before ?? '',
+  )
+  writePrivate(path, `${JSON.stringify({ curve: 'p256', publicKey, privateKey: privateKey.reveal() }, undefined, 2)}\n`)
+  return secretOf(found?.[1] ?? found?.[2])
+}
+
+function replaceLine(path: string, variable: string, { privateKey }: RotationKey): Secret | undefined {
+  const lines = (readPrivate(path) ?? '').split('\n')
+  const isIt = (one: string) => one.replace(/^export /, '').startsWith(`${variable}=`)
+  const before = lines.find(isIt)
+  const line = `${before?.startsWith('export ') ? 'export ' : ''}${variable}=${privateKey.reveal()}`
+  const rest = lines.at(-1) === '' ? lines.slice(0, -1) : lines
+  const next = before === undefined ? [...rest, line] : rest.map((one) => (isIt(one) ? line : one))
+  writePrivate(path, `${next.join('\n')}\n`)
+  return secretOf(/=["']?([0-9a-fA-F]{64})(?::p256)?["']?\s*$/.exec(before ?? '')?.[1])
+}
+
+function secretOf(hex: string | undefined): Secret | undefined {
+  return hex === undefined ? undefined : new Secret(hex.toLowerCase())
+}
+
+/** Runs a command with the key on its stdin; what it prints is nobody's, as it may print the key. */
+function runSink(command: string, { privateKey }: RotationKey): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'ignore'] })
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error(`the command took longer than ${COMMAND_MS / 1000} s`))
+    }, COMMAND_MS)
+    child.on('error', (error) => {
+      clearTimeout(timer)
+      reject(error)
+    })
+    child.on('close', (status, signal) => {
+      clearTimeout(timer)
+      if (status === 0) resolve()
+      else reject(new Error(`the command ended with ${signal ?? `status ${status}`}`))
+    })
+    // A command that does not read its stdin says by its status whether that is right.
+    child.stdin.on('error', () => {})
+    child.stdin.end(`${privateKey.reveal()}\n`)
+  })
+}

@@ -1,0 +1,309 @@
+import { ClientError, type SubmitClient } from '../src/client/index.ts'
+import { makeBody } from '../src/plan/index.ts'
+import { activities as catalogue, type Json, type Wire } from '../src/protocol/index.ts'
+import { describeActivity } from './activity-state.ts'
+import { type Asked, asksFor, makeVoteBody } from './body.ts'
+import type { ActivityDependencies, RotationDependencies } from './dependencies.ts'
+import { ApplyError } from './error.ts'
+import { findByIntent } from './intent.ts'
+import type { ActivityState, Prepared } from './model.ts'
+import { createRotationKeys } from './rotation-keys.ts'
+import type { RotationOrder, RotationPart, RotationProgress } from './rotation-model.ts'
+import { handTo } from './rotation-sinks.ts'
+import { isStale, staleBody } from './stale.ts'
+
+interface OfRotation {
+  readonly rotationId: string
+}
+
+/** One activity of a rotation. */
+export interface RotationStep extends OfRotation {
+  readonly part: RotationPart
+}
+
+/** What the workflow has to know of an order. */
+export interface RotationOutline {
+  readonly user: string
+  readonly key: string
+  readonly old: RotationProgress['old']
+  readonly drops: boolean
+  readonly overlapMs: number
+}
+
+/**
+ * What the rotation workflow may ask of the world. Each may run more than once; none minds. Each checks by itself that it may: a
+ * workflow says when, and is not believed more. No private key passes through any of them.
+ */
+export interface RotationActivities {
+  loadRotation(input: OfRotation & { readonly organizationId: string }): Promise<RotationOutline>
+  /** Makes the new key pair, unless it is made, and returns the public key. */
+  makeRotationKey(input: OfRotation): Promise<{ readonly publicKey: string }>
+  /** Finds an activity that asks for the same, or makes the body and stores it before anything is sent. */
+  prepareRotation(input: RotationStep & { readonly timestampMs: number }): Promise<Prepared>
+  /** Sends the stored bytes; a repetition is answered with the same activity. */
+  submitRotation(input: RotationStep): Promise<ActivityState>
+  /** Asks once where the activity stands. */
+  pollRotation(input: RotationStep): Promise<ActivityState>
+  /** Approves the activity again as the acting user, after its votes have lapsed. */
+  voteForRotation(input: RotationStep & { readonly timestampMs: number }): Promise<ActivityState>
+  /** Stamps a whoami with the new key; the API must take it for the user. Returns the id of the key. */
+  verifyRotation(input: OfRotation): Promise<{ readonly id: string }>
+  /** Hands the new key to its sink. */
+  handOverKey(input: OfRotation): Promise<{ readonly handedAtMs: number }>
+  /** Shows that the API refuses the old key. */
+  proveRotation(input: OfRotation): Promise<Pick<RotationProgress, 'proof'>>
+  /** Records the progress; at the end it forgets the private keys. */
+  recordRotation(input: { readonly progress: RotationProgress }): Promise<void>
+}
+
+export function createRotationActivities(deps: ActivityDependencies): RotationActivities {
+  const { planStore, logger, rotation, serviceAheadMs = () => 0 } = deps
+  const ledger = planStore.rotations
+  const clock = () => deps.clock() + serviceAheadMs()
+  const keys = createRotationKeys(rotation?.keysFolder ?? '')
+  const opened = (): RotationDependencies => {
+    if (rotation) return rotation
+    throw new ApplyError('rotate/refused', 'this worker has no folder for the keys of rotations')
+  }
+
+  const getOpen = async (rotationId: string): Promise<RotationOrder> => {
+    const order = await ledger.getOrder(rotationId)
+    if ((await ledger.marked(rotationId, 'over')) !== undefined) throw refused('this rotation is over')
+    return order
+  }
+  const withNewKey = (order: RotationOrder) =>
+    opened().clientWith(order.organization, keys.get(order.rotationId).privateKey)
+  /** A key that rotates itself goes on as the new one once that was handed over. */
+  const clientOf = async (order: RotationOrder): Promise<SubmitClient> => {
+    const own = await deps.clientFor(order.organization)
+    const isItself = own.publicKey.toLowerCase() === order.key.publicKey
+    return isItself && (await ledger.marked(order.rotationId, 'handed')) !== undefined ? withNewKey(order) : own
+  }
+  const newIdOf = async (rotationId: string) => (await ledger.part(rotationId, 'create').produced())?.[NEW_KEY]
+
+  const open = async ({ rotationId, part }: RotationStep) => {
+    const order = await getOpen(rotationId)
+    return { order, part, records: ledger.part(rotationId, part), client: await clientOf(order) }
+  }
+  type Open = Awaited<ReturnType<typeof open>>
+  const take = async (activity: Wire.Activity, { client, records, part }: Open): Promise<ActivityState> => {
+    const state = describeActivity(activity, { publicKey: client.publicKey.toLowerCase(), nowMs: clock() })
+    await records.setActivity(activity.id)
+    if (state.state === 'completed') {
+      const id = activity.result?.createApiKeysResult?.apiKeyIds[0]
+      await records.setDone(part === 'create' && id !== undefined ? { [NEW_KEY]: id } : {})
+    }
+    return state
+  }
+  const readOwn = async ({ client, records, part }: Open): Promise<Wire.Activity> => {
+    const activityId = await records.activityId()
+    if (activityId === undefined) throw refused(`nothing was submitted to ${part}`)
+    return (await client.query('get_activity', { activityId })).activity
+  }
+
+  /** The request of an activity; throws unless the rotation is at the point where it may be submitted. */
+  const askedOf = async (order: RotationOrder, part: RotationPart): Promise<Asked> => {
+    const { rotationId, user, key, organization, drop, expiresIn } = order
+    const deletion = (id: string): Asked => ({
+      type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
+      organizationId: organization.id,
+      parameters: { userId: user.id, apiKeyIds: [id] },
+    })
+    if (part === 'drop') {
+      if (!drop) throw refused('no key is to be dropped')
+      return deletion(drop.id)
+    }
+    if (part === 'create') {
+      const publicKey = await ledger.marked(rotationId, 'public-key')
+      if (publicKey === undefined) throw refused('there is no new key yet')
+      const created = {
+        apiKeyName: key.name,
+        publicKey,
+        curveType: 'API_KEY_CURVE_P256',
+        ...(expiresIn === undefined ? {} : { expirationSeconds: String(expiresIn) }),
+      }
+      const parameters = { userId: user.id, apiKeys: [created] } as Json
+      return { type: 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', organizationId: organization.id, parameters }
+    }
+    if (part === 'undo') {
+      const id = await newIdOf(rotationId)
+      if (id === undefined) throw refused('there is no new key to take away')
+      // INVARIANT: only one of the two keys is ever deleted.
+      if ((await ledger.mark(rotationId, 'path', 'undo')) !== 'undo') throw refused('the old key is being deleted')
+      return deletion(id)
+    }
+    await assertMayDelete(order)
+    if ((await ledger.mark(rotationId, 'path', 'delete')) !== 'delete') throw refused('the new key is being taken away')
+    return deletion(key.id)
+  }
+
+  const assertMayDelete = async ({ rotationId, overlapMs }: RotationOrder): Promise<void> => {
+    const handed = await ledger.marked(rotationId, 'handed')
+    if ((await ledger.marked(rotationId, 'verified')) === undefined || handed === undefined)
+      throw refused('the new key has not proved good')
+    if (deps.clock() < Number(handed) + overlapMs) {
+      throw new ApplyError('rotate/overlap', 'the overlap has not passed yet')
+    }
+  }
+
+  /** Throws `rotate/unverified` unless the API takes the new key for the user's. */
+  const verify = async (order: RotationOrder): Promise<void> => {
+    const client = withNewKey(order)
+    const caller = await client.query('whoami', {}).catch((error: unknown) => {
+      if (!(error instanceof ClientError) || error.retryable) throw error
+      throw new ApplyError('rotate/unverified', `the API refuses the new key: ${error.message}`, { cause: error })
+    })
+    if (caller.userId === order.user.id) return
+    throw new ApplyError('rotate/unverified', `the API takes the new key for ${caller.username}’s`)
+  }
+
+  return {
+    async loadRotation({ rotationId, organizationId }) {
+      const { organization, user, key, drop, overlapMs } = await getOpen(rotationId)
+      if (organization.id !== organizationId) throw refused('it is of another organization')
+      const old = { id: key.id, publicKey: key.publicKey }
+      return { user: user.name, key: key.name, old, drops: drop !== undefined, overlapMs }
+    },
+
+    async makeRotationKey({ rotationId }) {
+      await getOpen(rotationId)
+      opened()
+      const { publicKey } = keys.make(rotationId)
+      if ((await ledger.mark(rotationId, 'public-key', publicKey)) !== publicKey) {
+        throw new ApplyError('rotate/key-missing', 'the new private key is not the one that was made first')
+      }
+      return { publicKey }
+    },
+
+    async prepareRotation({ timestampMs, ...step }) {
+      const one = await open(step)
+      const { order, part, records, client } = one
+      const asked = await askedOf(order, part)
+      const own = await records.activityId()
+      const found = own === undefined ? await findByIntent(client, asked.type, asked.parameters) : await readOwn(one)
+      // What somebody rejected before is asked again only by `--ask-again`; the new key is nobody's rejection yet.
+      const isAskedAgain = own === undefined && order.askAgain && found?.status === 'ACTIVITY_STATUS_REJECTED'
+      if (found && !isAskedAgain) return { kind: 'found', activity: await take(found, one) }
+      if (part === 'delete') await verify(order)
+      const made =
+        (await records.body()) ??
+        (await planStore.putBody(makeBody({ ...asked, timestampMs: timestampMs + serviceAheadMs() })))
+      // INVARIANT: the bytes are on disk before anything is sent, so that every retry has the same ones to send.
+      return { kind: 'made', fingerprint: await records.enterBody(made) }
+    },
+
+    async submitRotation(step) {
+      const one = await open(step)
+      const { order, part, records, client } = one
+      const fingerprint = await records.body()
+      if (fingerprint === undefined) throw new ApplyError('apply/body-missing', 'no body was made for this step')
+      const body = await planStore.getBody(fingerprint)
+      const asked = await askedOf(order, part)
+      if (!asksFor(body, asked)) {
+        throw new ApplyError('apply/body-refused', `body \`${fingerprint}\` does not say what the rotation does`)
+      }
+      const path = catalogue[asked.type as keyof typeof catalogue].path
+      const activity = await client.submit(path, body).catch(async (error: unknown) => {
+        if (!isStale(error, body, clock())) throw error
+        await records.refuseBody(fingerprint)
+        throw staleBody(error)
+      })
+      logger.info('submitted', { activityId: activity.id, type: activity.type, status: activity.status, fingerprint })
+      return take(activity, one)
+    },
+
+    async pollRotation(step) {
+      const one = await open(step)
+      return take(await readOwn(one), one)
+    },
+
+    async voteForRotation({ timestampMs, ...step }) {
+      const one = await open(step)
+      const activity = await readOwn(one)
+      const asked = await askedOf(one.order, one.part)
+      // INVARIANT: an approval is for bytes that were made for this rotation, or for the very same request.
+      if (!(await one.records.hasBody(activity.fingerprint))) {
+        const equal = await findByIntent(one.client, asked.type, asked.parameters)
+        if (equal?.id !== activity.id) {
+          throw new ApplyError('apply/vote-refused', `activity ${activity.id} does not ask for what the rotation does`)
+        }
+      }
+      const now = await take(activity, one)
+      if (!now.needsVote) return now
+      const body = makeVoteBody(one.order.organization.id, {
+        fingerprint: activity.fingerprint,
+        timestampMs: timestampMs + serviceAheadMs(),
+      })
+      return take(await one.client.submit(catalogue.ACTIVITY_TYPE_APPROVE_ACTIVITY.path, body), one)
+    },
+
+    async verifyRotation({ rotationId }) {
+      const order = await getOpen(rotationId)
+      const id = await newIdOf(rotationId)
+      if (id === undefined) throw refused('the new key is not registered')
+      await verify(order)
+      await ledger.mark(rotationId, 'verified', String(deps.clock()))
+      return { id }
+    },
+
+    async handOverKey({ rotationId }) {
+      const order = await getOpen(rotationId)
+      if ((await ledger.marked(rotationId, 'verified')) === undefined) throw refused('the new key has not proved good')
+      const before = await ledger.marked(rotationId, 'handed')
+      const key = keys.get(rotationId)
+      const isItself = (await deps.clientFor(order.organization)).publicKey.toLowerCase() === order.key.publicKey
+      if (before === undefined) {
+        const replaced = await handTo(order.sink, key)
+        if (replaced && opened().clientWith(order.organization, replaced).publicKey === order.key.publicKey)
+          keys.keepOld(rotationId, replaced)
+      }
+      const handedAtMs = Number(await ledger.mark(rotationId, 'handed', String(deps.clock())))
+      if (isItself) opened().useKey(key.privateKey)
+      return { handedAtMs }
+    },
+
+    async proveRotation({ rotationId }) {
+      const order = await getOpen(rotationId)
+      if ((await ledger.part(rotationId, 'delete').produced()) === undefined) throw refused('no key was deleted')
+      const client = withNewKey(order)
+      const { apiKeys } = await client.query('get_api_keys', { userId: order.user.id })
+      const old = keys.getOld(rotationId)
+      const isListed = apiKeys.some(({ apiKeyId }) => apiKeyId === order.key.id)
+      if (isListed || (old && (await accepts(opened().clientWith(order.organization, old))))) {
+        throw new ApplyError('rotate/still-accepted', `the API still takes the key ${order.key.publicKey}`)
+      }
+      return { proof: old ? 'refused' : 'not registered' }
+    },
+
+    async recordRotation({ progress }) {
+      const { rotationId, state } = progress
+      await getOpen(rotationId)
+      if (state === 'done' && (await ledger.part(rotationId, 'delete').produced()) === undefined)
+        throw refused('no key was deleted')
+      await ledger.putProgress(progress)
+      if (state !== 'done' && state !== 'failed' && state !== 'partial') return
+      if (rotation) keys.forget(rotationId)
+      await ledger.mark(rotationId, 'over', state)
+    },
+  }
+}
+
+/** Under what name the id of the new key is kept among what an activity brought. */
+const NEW_KEY = 'apiKey.new'
+
+/** Whether the API takes a key; throws what says neither. */
+async function accepts(client: SubmitClient): Promise<boolean> {
+  try {
+    await client.query('whoami', {})
+    return true
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'client/unauthenticated') return false
+    throw error
+  }
+}
+
+function refused(why: string): ApplyError {
+  return new ApplyError('rotate/refused', `a workflow asked for a step of a rotation, and ${why}`, {
+    facts: { submitted: 'nothing by this step' },
+  })
+}

@@ -1,0 +1,118 @@
+import { resolve } from 'node:path'
+import {
+  isRotationOver,
+  type RotationOrder,
+  type RotationProgress,
+  type RotationSink,
+} from '../../../activities/index.ts'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { beginRotation, followRotation, orderRotation, type Place, reader } from '../../operations/index.ts'
+import { isWaiting } from '../../protocol/index.ts'
+import { findPlace } from '../background/connect.ts'
+import { withApplies } from '../background/temporal.ts'
+import { asksAgain, type CommandInput } from '../command.ts'
+import { parseDuration } from '../durations.ts'
+import { assertConfirmed, writeJson } from '../io.ts'
+import { looking } from '../looking.ts'
+import { line } from '../screen.ts'
+import { exitOfRotation, renderRotation, renderRotationOrder } from '../views/rotation.ts'
+
+/** Replaces an API key: registers a new one, verifies it, hands it over, and deletes the old one after an overlap. */
+export async function rotateKey(input: CommandInput): Promise<ExitCode> {
+  const { options } = input
+  const sink = readSink(options)
+  const place = await findPlace(input)
+  const request = {
+    user: required(options, 'user'),
+    key: required(options, 'name'),
+    drop: textOf(options, 'drop'),
+    overlapMs: parseDuration(textOf(options, 'overlap') ?? '24h', '--overlap'),
+    sink,
+    askAgain: asksAgain(input),
+  }
+  const { organizationName } = await reader(place).query('whoami', {})
+  const order = await orderRotation(reader(place), request, { now: place.now(), organizationName })
+  assertOwnKey(input, place, order)
+  if (!input.json) input.io.say(renderRotationOrder(order, input.io.style))
+  await assertConfirmed(input, { question: 'Rotate it?', otherwise: 'nothing was submitted' })
+  return begin(input, place, order)
+}
+
+function begin(input: CommandInput, place: Place, order: RotationOrder): Promise<ExitCode> {
+  const { io, json, options } = input
+  const detached = options['detach'] === true
+  return withApplies(input, place, async (applies) => {
+    const isOwn = order.key.publicKey === place.key.publicKey
+    const { handle, joined } = await beginRotation(
+      applies,
+      order,
+      isOwn && 'privateKey' in place.key ? place.key.privateKey : undefined,
+    )
+    if (joined && !json) io.say('It is being rotated already; this follows it.\n')
+    const client = reader(place)
+    const enough = async ({ state, waiting }: RotationProgress) => {
+      // The timer is Temporal's; nobody has to watch it.
+      if (state === 'overlap' && options['wait'] !== true) return true
+      if (detached) return waiting !== undefined
+      if (io.terminal || waiting === undefined) return false
+      // It may have been decided since the workflow looked.
+      const { activity } = await client.query('get_activity', { activityId: waiting.activityId })
+      if (isWaiting(activity.status)) return true
+      await handle.signal('nudge').catch(() => {})
+      return false
+    }
+    const show = (progress: RotationProgress) => {
+      if (!json && !isRotationOver(progress)) io.say(renderRotation(progress, io.style, place.now()))
+    }
+    const otherwise = '`quorate status` shows how it stands.'
+    const progress = await looking(io, { what: 'the rotation', otherwise }, () => followRotation(handle, show, enough))
+    if (json) writeJson(io, progress)
+    else io.out(renderRotation(progress, io.style, place.now()))
+    return detached && !isRotationOver(progress) ? EXIT.done : exitOfRotation(progress)
+  })
+}
+
+/** Whoever acts with the key after this rotation, the worker of tomorrow among them, must find the new one where the old one was. */
+function assertOwnKey({ settings }: CommandInput, place: Place, { key, sink }: RotationOrder): void {
+  if (key.publicKey !== place.key.publicKey) return
+  const from = settings.key?.kind === 'file' ? resolve(settings.key.path) : undefined
+  if (from !== undefined && sink.kind === 'file' && sink.path === from) return
+  throw new QuorateError('rotate/own-key', `\`${key.name}\` is the key that this command works with`, {
+    exit: EXIT.refused,
+    facts: { 'it is read from': from ?? 'no file', submitted: 'nothing' },
+    next:
+      from === undefined
+        ? 'keep it in a file (QUORATE_API_KEY_FILE), and give --to-file with its path'
+        : `give --to-file ${from}, or work with another key`,
+  })
+}
+
+function readSink(options: CommandInput['options']): RotationSink {
+  const [file, env, command] = ['toFile', 'toEnv', 'toCommand'].map((name) => textOf(options, name))
+  if ([file, env, command].filter((one) => one !== undefined).length !== 1) {
+    throw usage(
+      'where the new key goes is not said, or more than once',
+      'give one of --to-file, --to-env and --to-command',
+    )
+  }
+  if (file !== undefined) return { kind: 'file', path: resolve(file) }
+  if (command !== undefined) return { kind: 'command', command }
+  const [, path, variable] = /^(.+):([A-Za-z_][A-Za-z0-9_]*)$/.exec(env!) ?? []
+  if (path === undefined) throw usage('--to-env names no variable', 'give it as --to-env .env:QUORATE_API_KEY')
+  return { kind: 'env-file', path: resolve(path), variable: variable! }
+}
+
+function required(options: CommandInput['options'], name: string): string {
+  const text = textOf(options, name)
+  if (text !== undefined && text !== '') return text
+  throw usage(`--${name} is missing`, 'see `quorate help rotate key`')
+}
+
+function textOf(options: CommandInput['options'], name: string): string | undefined {
+  const value = options[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function usage(message: string, next: string): QuorateError {
+  return new QuorateError('cli/usage', message, { facts: { submitted: 'nothing' }, next: line`${next}` })
+}

@@ -1,0 +1,225 @@
+/** Rotates an API key: what is ordered, begun and followed. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { WorkflowHandle } from '@temporalio/client'
+import {
+  ApplyError,
+  createPlanStore,
+  createRotationKeys,
+  isRotationOver,
+  type RotationOrder,
+  type RotationProgress,
+  type RotationSink,
+} from '../../activities/index.ts'
+import type { RotateInput, rotate } from '../../workflows/index.ts'
+import { rotationWorkflowId } from '../../workflows/names.ts'
+import type { QueryClient } from '../client/index.ts'
+import { suggest } from '../diagnostics/index.ts'
+import { resourceLimits, type Wire } from '../protocol/index.ts'
+import type { Secret } from '../telemetry/index.ts'
+import { type ApplyPlace, assertWorker } from './apply.ts'
+import { followRun } from './follow.ts'
+import { ROTATION } from './run-end.ts'
+import { isAlreadyStarted } from './temporal-errors.ts'
+
+export type RotationHandle = WorkflowHandle<typeof rotate>
+
+export interface RotationRequest {
+  /** Name or id of the user. */
+  readonly user: string
+  /** Name, id or public key of the key. */
+  readonly key: string
+  /** Another key of the user, which may be deleted to make room. */
+  readonly drop?: string | undefined
+  readonly overlapMs: number
+  readonly sink: RotationSink
+  readonly askAgain?: boolean
+}
+
+/** Where the private keys of rotations under way stand. */
+export const rotationKeysOf = (dataDir: string) => join(dataDir, 'rotation-keys')
+
+/**
+ * Looks everything up that a rotation needs, and counts the limits first. Throws `rotate/no-such-key` and, where the user has no
+ * room for another key, `rotate/no-room`; nothing has been submitted by then.
+ */
+export async function orderRotation(
+  client: QueryClient,
+  { user: userName, key: keyName, drop: dropName, ...more }: RotationRequest,
+  at: { readonly now: number; readonly organizationName: string },
+): Promise<RotationOrder> {
+  const { users } = await client.query('list_users', {})
+  const named = users.filter(({ userId, userName: name }) => userId === userName || name === userName)
+  const user = single(named, {
+    what: 'user',
+    name: userName,
+    known: users.map((one) => one.userName),
+    idOf: ({ userId }) => userId,
+  })
+  const { apiKeys } = await client.query('get_api_keys', { userId: user.userId })
+  const keys = apiKeys.filter(({ credential }) => credential.type.startsWith('CREDENTIAL_TYPE_API_KEY_'))
+  const find = (name: string) =>
+    single(
+      keys.filter(
+        ({ apiKeyId, apiKeyName, credential }) =>
+          apiKeyId === name || apiKeyName === name || credential.publicKey.toLowerCase() === name.toLowerCase(),
+      ),
+      { what: 'API key', name, known: keys.map((one) => one.apiKeyName), idOf: ({ apiKeyId }) => apiKeyId },
+    )
+  const key = find(keyName)
+  if (key.credential.type !== 'CREDENTIAL_TYPE_API_KEY_P256') {
+    throw new ApplyError('rotate/no-such-key', `\`${key.apiKeyName}\` is no P-256 key; only those are rotated`, {
+      facts: { is: key.credential.type, submitted: 'nothing' },
+      next: 'register a new key of its curve by definitions, then remove this one from them',
+    })
+  }
+  const drop = dropName === undefined ? undefined : find(dropName)
+  if (drop?.apiKeyId === key.apiKeyId) {
+    throw new ApplyError(
+      'rotate/no-room',
+      'the key to drop is the one that is rotated: the user would have none of the two',
+      {
+        facts: { submitted: 'nothing' },
+      },
+    )
+  }
+  const expiresIn = key.expirationSeconds ? Number(key.expirationSeconds) : undefined
+  const loses = losesTo(apiKeys, expiresIn !== undefined, at.now)
+  if (loses !== undefined && !drop) throw noRoom(user.userName, loses, keys)
+  return {
+    rotationId: randomBytes(32).toString('hex'),
+    organization: { id: client.organizationId, name: at.organizationName, baseUrl: client.baseUrl },
+    user: { id: user.userId, name: user.userName },
+    key: described(key),
+    ...(expiresIn === undefined ? {} : { expiresIn }),
+    // Room that is there is not made.
+    ...(drop && loses !== undefined ? { drop: described(drop) } : {}),
+    ...more,
+    orderedAt: new Date(at.now).toISOString(),
+  }
+}
+
+const described = ({ apiKeyId: id, apiKeyName: name, credential: { publicKey } }: Wire.ApiKey) => ({
+  id,
+  name,
+  publicKey: publicKey.toLowerCase(),
+})
+
+/**
+ * What a new key would cost: `full` where it is refused, the key that the service evicts for an expiring one, undefined where there is
+ * room (docs/protocol/limits.md#resources). Keys of sessions expire, and count.
+ */
+function losesTo(keys: readonly Wire.ApiKey[], expires: boolean, now: number): 'full' | Wire.ApiKey | undefined {
+  const { longLivedApiKeysPerUser, expiringApiKeysPerUser } = resourceLimits.parent
+  const isExpiring = ({ expirationSeconds }: Wire.ApiKey) => Boolean(expirationSeconds)
+  if (!expires) {
+    return keys.filter((one) => !isExpiring(one)).length >= longLivedApiKeysPerUser ? 'full' : undefined
+  }
+  const expiring = keys.filter(isExpiring).toSorted((a, b) => createdAt(a) - createdAt(b))
+  if (expiring.length < expiringApiKeysPerUser) return undefined
+  const isPast = (one: Wire.ApiKey) => createdAt(one) + Number(one.expirationSeconds) * 1000 <= now
+  return expiring.find(isPast) ?? expiring[0]
+}
+
+function createdAt({ createdAt: at }: Wire.ApiKey): number {
+  return Number(at.seconds) * 1000 + Number(at.nanos) / 1e6
+}
+
+function noRoom(user: string, loses: 'full' | Wire.ApiKey, keys: readonly Wire.ApiKey[]): ApplyError {
+  const why =
+    loses === 'full'
+      ? `\`${user}\` has ${resourceLimits.parent.longLivedApiKeysPerUser} long-lived API keys, as many as there may be`
+      : `\`${user}\` has ${resourceLimits.parent.expiringApiKeysPerUser} expiring keys; for another one the service would delete \`${loses.apiKeyName}\` (${loses.apiKeyId}) at once`
+  return new ApplyError('rotate/no-room', why, {
+    facts: { keys: keys.map(({ apiKeyName }) => apiKeyName).join(', '), submitted: 'nothing' },
+    next: 'name a key that nobody needs with --drop KEY; it is deleted first',
+  })
+}
+
+function single<T>(
+  found: readonly T[],
+  of: { what: string; name: string; known: readonly string[]; idOf: (one: T) => string },
+): T {
+  const { what, name, known, idOf } = of
+  if (found.length === 1) return found[0]!
+  const like = suggest(name, known)
+  const next =
+    found.length > 1
+      ? `give the id of the one: ${found.map(idOf).join(', ')}`
+      : like === undefined
+        ? `the names are: ${known.join(', ') || 'none'}`
+        : `did you mean \`${like}\`?`
+  const message =
+    found.length > 1 ? `${found.length} of them are the ${what} \`${name}\`` : `there is no ${what} \`${name}\``
+  throw new ApplyError('rotate/no-such-key', message, { facts: { submitted: 'nothing' }, next })
+}
+
+/**
+ * Begins a rotation, or joins the one of this very key that is under way. Throws `rotate/other-runs` when another key of the user is
+ * being rotated.
+ * @param oldKey the private key that is replaced, where it is known: for the proof that it is refused
+ */
+export async function beginRotation(
+  { client, taskQueue, dataDir }: ApplyPlace,
+  order: RotationOrder,
+  oldKey?: Secret,
+): Promise<{ readonly handle: RotationHandle; readonly joined: boolean }> {
+  await assertWorker(client, taskQueue)
+  const { rotations } = createPlanStore(join(dataDir, 'plans'))
+  const keys = createRotationKeys(rotationKeysOf(dataDir))
+  const { rotationId, organization, user } = order
+  const workflowId = rotationWorkflowId(organization.id, user.id)
+  await rotations.enter(order)
+  if (oldKey) keys.keepOld(rotationId, oldKey)
+  const input: RotateInput = { organizationId: organization.id, rotationId }
+  try {
+    const handle = await client.workflow.start<typeof rotate>('rotate', {
+      workflowId,
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'FAIL',
+    })
+    return { handle, joined: false }
+  } catch (error) {
+    await rotations.mark(rotationId, 'over', 'not begun')
+    keys.forget(rotationId)
+    if (!isAlreadyStarted(error)) throw error
+    const handle = client.workflow.getHandle<typeof rotate>(workflowId)
+    const running = await handle.query<RotationProgress>('progress')
+    if (running.old.id === order.key.id) return { handle, joined: true }
+    throw new ApplyError('rotate/other-runs', `the key \`${running.key}\` of \`${user.name}\` is being rotated`, {
+      facts: { since: running.startedAt, state: running.state, submitted: 'nothing of this one' },
+    })
+  }
+}
+
+/** Follows a rotation until it is over, or until `until` says that this is enough. Throws `cli/run-ended`. */
+export function followRotation(
+  handle: RotationHandle,
+  show: (progress: RotationProgress) => void,
+  until: (progress: RotationProgress) => boolean | Promise<boolean>,
+): Promise<RotationProgress> {
+  const shown = ({ state, waiting, error }: RotationProgress) => JSON.stringify([state, waiting, error])
+  return followRun(handle, ROTATION, {
+    ask: () => handle.query<RotationProgress>('progress'),
+    show: (progress, before) => {
+      if (before === undefined || shown(before) !== shown(progress)) show(progress)
+    },
+    isEnough: (progress) => isRotationOver(progress) || until(progress),
+  })
+}
+
+/** The rotations of an organization that are not over, as they were kept last. */
+export async function openRotations(
+  dataDir: string,
+  organizationId: string,
+): Promise<readonly (RotationProgress & { readonly sink: RotationSink })[]> {
+  const { rotations } = createPlanStore(join(dataDir, 'plans'))
+  const open: (RotationProgress & { readonly sink: RotationSink })[] = []
+  for (const { rotationId, organization, sink } of await rotations.list()) {
+    if (organization.id !== organizationId || (await rotations.marked(rotationId, 'over')) !== undefined) continue
+    const progress = await rotations.getProgress(rotationId)
+    if (progress) open.push({ ...progress, sink })
+  }
+  return open
+}

@@ -1,0 +1,72 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RotationProgress } from '../../activities/index.ts'
+import { createTestUser } from '../service/harness.ts'
+import { quorate, quorateShared } from './harness.ts'
+import { scene } from './scene.ts'
+
+const closing: (() => Promise<unknown> | unknown)[] = []
+let stage: Awaited<ReturnType<typeof scene>>
+
+beforeAll(async () => {
+  stage = await scene({ atEnd: (close) => closing.push(close) })
+})
+afterAll(async () => {
+  for (const close of closing.reverse()) await close()
+})
+
+test('rotate key: the overlap is shown by status; the key in use goes into its own file alone, and the next command finds it', async () => {
+  const { service, folder, env } = stage
+  const run = (...args: readonly string[]) => quorate(args, { env, cwd: folder })
+  const { userId, client } = await createTestUser(service, 'ci-bot')
+  const rotate = ['rotate', 'key', '--user', 'ci-bot', '--name', 'ci-bot-key', '--yes', '--json']
+  const env1 = join(folder, '.env')
+  writeFileSync(env1, `A=1\nCI_KEY=${client.privateKey}\nB=2\n`)
+  chmodSync(env1, 0o600)
+
+  const nowhere = await run(...rotate)
+  expect(nowhere.exit).toBe(1)
+  expect(nowhere.stderr).toContain('--to-file')
+  const begun = await run(...rotate, '--to-env', '.env:CI_KEY', '--overlap', '1h')
+  expect(begun.stderr + begun.stdout).toContain('overlap')
+  expect(begun.exit).toBe(0)
+  const progress = JSON.parse(begun.stdout) as RotationProgress
+  expect(progress).toMatchObject({ state: 'overlap', user: 'ci-bot', key: 'ci-bot-key' })
+  expect(Date.parse(progress.deletesAt!) - Date.parse(progress.handedAt!)).toBe(3_600_000)
+  const [, privateKey] = /^A=1\nCI_KEY=([0-9a-f]{64})\nB=2\n$/.exec(readFileSync(env1, 'utf8'))!
+  expect(await service.client(privateKey!).query('whoami')).toMatchObject({ userId })
+  expect(await client.query('whoami')).toMatchObject({ userId })
+  const { stdout, exit } = await quorateShared(['status'], { env, cwd: folder })
+  expect(exit).toBe(0)
+  expect(stdout).toContain(`overlap  ci-bot-key of ci-bot`)
+  for (const text of [begun.stdout, begun.stderr, stdout]) expect(text).not.toContain(privateKey!)
+  const other = await run(
+    'rotate',
+    'key',
+    '--user',
+    'ci-bot',
+    '--name',
+    progress.new!.publicKey,
+    '--yes',
+    '--to-file',
+    'x',
+  )
+  expect([other.exit, other.stderr]).toEqual([1, expect.stringContaining('rotate/other-runs')])
+
+  const { userName, apiKeyName } = await own()
+  const self = ['rotate', 'key', '--user', userName, '--name', apiKeyName, '--overlap', '0', '--yes', '--json']
+  const refused = await run(...self, '--to-file', join(folder, 'elsewhere.key'))
+  expect([refused.exit, refused.stderr]).toEqual([4, expect.stringContaining('rotate/own-key')])
+  const done = await run(...self, '--to-file', env['QUORATE_API_KEY_FILE']!)
+  expect([done.exit, JSON.parse(done.stdout)]).toMatchObject([0, { state: 'done', proof: 'refused' }])
+  const after = await run('whoami', '--json')
+  expect(JSON.parse(after.stdout)).toMatchObject({ publicKey: JSON.parse(done.stdout).new.publicKey })
+  expect((await run('status')).exit).toBe(0)
+
+  async function own() {
+    const { apiKeys } = await service.root.query('get_api_keys', { userId: service.rootUserId })
+    const { username } = await service.root.query('whoami')
+    return { userName: username, apiKeyName: apiKeys[0]!.apiKeyName }
+  }
+})

@@ -1,0 +1,307 @@
+/** The rotation workflow, the real client, the real service and Temporal: nothing between them is a double. */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ApplicationFailure } from '@temporalio/common'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  type Activities,
+  createActivities,
+  createPlanStore,
+  type RotationOrder,
+  type RotationProgress,
+  type RotationSink,
+} from '../../activities/index.ts'
+import { createSubmitClient } from '../../src/client/index.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { orderRotation } from '../../src/operations/index.ts'
+import { createApiKeyStamper } from '../../src/stamp/index.ts'
+import { Secret, silentLogger } from '../../src/telemetry/index.ts'
+import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
+import type { rotate } from '../../workflows/index.ts'
+import { openHistory } from '../open-history.ts'
+import { createTestUser, Refused, startTestService, type TestClient, type TestService } from '../service/harness.ts'
+import { connectTestTemporal } from '../temporal.ts'
+import { testSeal } from '../test-seal.ts'
+import { testBundle } from '../worker-runtime.ts'
+import { createReplayer, type Replayer } from './recorded.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'quorate-rotate-'))
+const store = createPlanStore(join(folder, 'plans'))
+let service: TestService
+let temporal: TemporalConnections
+let replayer: Replayer
+let stopWorker: () => Promise<void>
+/** Whom the client of the new key stamps as, where a test says so. */
+let impostor: Secret | undefined
+/** Steps of a rotation whose first result is lost with their worker. */
+const losing = new Set<string>()
+
+beforeAll(async () => {
+  service = await startTestService()
+  temporal = await connectTestTemporal()
+  const { organizationId } = service
+  const clientOf = (privateKey: Secret) =>
+    createSubmitClient({ baseUrl: service.url, organizationId, stamper: createApiKeyStamper({ privateKey }) })
+  let own = clientOf(new Secret(service.root.privateKey))
+  const activities = createActivities({
+    clientFor: () => own,
+    planStore: store,
+    clock: Date.now,
+    logger: silentLogger,
+    rotation: {
+      keysFolder: join(folder, 'rotation-keys'),
+      clientWith: (_, privateKey) => clientOf(impostor ?? privateKey),
+      useKey: (privateKey) => {
+        own = clientOf(privateKey)
+      },
+    },
+  })
+  const workflowBundle = await testBundle()
+  replayer = createReplayer(workflowBundle)
+  const worker = await createWorker({
+    connection: await temporal.openForWorker(),
+    seal: testSeal,
+    taskQueue: organizationId,
+    activities: losingResults(activities),
+    workflowBundle,
+    maxCachedWorkflows: 0,
+  })
+  const running = worker.run()
+  stopWorker = async () => {
+    worker.shutdown()
+    await running
+  }
+})
+
+afterAll(async () => {
+  await stopWorker()
+  await replayer.close()
+  await temporal.close()
+  await service.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Each step of a rotation in `losing` does its work, and dies before it can say so. */
+function losingResults(activities: Activities): Activities {
+  const lossy = Object.entries(activities).map(([name, run]) => [
+    name,
+    async (input: Partial<RotationProgress> & { readonly part?: string; readonly progress?: RotationProgress }) => {
+      const result = await (run as (given: unknown) => Promise<unknown>)(input)
+      const { rotationId = '' } = input.progress ?? input
+      const step = `${rotationId} ${name} ${input.part ?? ''}`
+      if (losing.has(rotationId) && !losing.has(step)) {
+        losing.add(step)
+        throw ApplicationFailure.retryable('the worker was killed', 'apply/timed-out')
+      }
+      return result
+    },
+  ])
+  return Object.fromEntries(lossy) as Activities
+}
+
+const keysOf = async (userId: string) => (await service.root.query('get_api_keys', { userId })).apiKeys
+const publicKeysOf = async (userId: string) => (await keysOf(userId)).map(({ credential }) => credential.publicKey)
+const readKey = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as { publicKey: string; privateKey: string }
+
+/** Somebody, and the client of their first key. */
+interface Somebody extends TestClient {
+  readonly userId: string
+}
+
+async function addUser(name: string): Promise<Somebody> {
+  const { userId, client } = await createTestUser(service, name)
+  return { ...client, userId }
+}
+
+/** A user whose only key stands in a file. */
+async function makeUser(name: string) {
+  const user = await addUser(name)
+  const path = join(folder, `${name}.key`)
+  writeFileSync(path, `${user.privateKey}\n`, { mode: 0o600 })
+  return { user, path, sink: { kind: 'file', path } as const }
+}
+
+async function begin(user: Somebody, sink: RotationSink, more: Partial<RotationOrder> = {}) {
+  const { organizationId } = service
+  const [key] = await keysOf(user.userId)
+  const order: RotationOrder = {
+    rotationId: randomBytes(32).toString('hex'),
+    organization: { id: organizationId, name: 'acme', baseUrl: service.url },
+    user: { id: user.userId, name: 'a user' },
+    key: { id: key!.apiKeyId, name: key!.apiKeyName, publicKey: key!.credential.publicKey },
+    overlapMs: 0,
+    sink,
+    orderedAt: '2026-01-01T00:00:00.000Z',
+    ...more,
+  }
+  await store.rotations.enter(order)
+  if (more.rotationId !== undefined) losing.add(more.rotationId)
+  const handle = await temporal.client.workflow.start<typeof rotate>('rotate', {
+    workflowId: `rotate/${organizationId}/${user.userId}/${order.rotationId}`,
+    taskQueue: organizationId,
+    args: [{ organizationId, rotationId: order.rotationId }],
+    workflowTaskTimeout: '2s',
+  })
+  return {
+    order,
+    handle,
+    async ended(record?: string): Promise<RotationProgress> {
+      const progress = await handle.result()
+      await replayer.replayOf(handle, record)
+      return progress
+    },
+    async until(wanted: (progress: RotationProgress) => boolean): Promise<RotationProgress> {
+      for (;;) {
+        const progress = await handle.query<RotationProgress>('progress')
+        if (wanted(progress)) return progress
+        await delay(50)
+      }
+    },
+  }
+}
+
+test('a key is replaced while its user works on: no request fails, the old key is refused, and the private key stands in its file alone', async () => {
+  const { user, path, sink } = await makeUser('ci')
+  let asked = 0
+  let working = true
+  const work = (async () => {
+    while (working) {
+      const key = readFileSync(path, 'utf8')
+      const privateKey = key.startsWith('{') ? readKey(path).privateKey : key.trim()
+      await service.client(privateKey).query('whoami')
+      asked++
+      await delay(200)
+    }
+  })()
+  const run = await begin(user, sink, { overlapMs: 1_500 })
+  const during = await run.until(({ state }) => state === 'overlap')
+  expect(await publicKeysOf(user.userId)).toEqual([user.publicKey, during.new!.publicKey])
+  const progress = await run.ended('rotate')
+  working = false
+  await work
+  expect(asked).toBeGreaterThan(5)
+  expect(progress).toMatchObject({
+    state: 'done',
+    proof: 'refused',
+    user: 'a user',
+    old: { publicKey: user.publicKey },
+  })
+  expect(Date.parse(progress.deletedAt!) - Date.parse(progress.handedAt!)).toBeGreaterThanOrEqual(1_500)
+  expect(await publicKeysOf(user.userId)).toEqual([progress.new!.publicKey])
+  expect(Object.keys(progress.activities)).toEqual(['create', 'delete'])
+  await expect(user.query('whoami')).rejects.toThrow(Refused)
+
+  const { publicKey, privateKey } = readKey(path)
+  expect(publicKey).toBe(progress.new!.publicKey)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readdirSync(join(folder, 'rotation-keys'))).toEqual([])
+  const history = await openHistory(await run.handle.fetchHistory(), run.handle.workflowId, testSeal)
+  expect(history).toContain(publicKey)
+  const kept = readdirSync(join(folder, 'plans'), { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => readFileSync(join(one.parentPath, one.name), 'utf8'))
+  for (const text of [history, ...kept]) {
+    expect(text).not.toContain(privateKey)
+    expect(text).not.toContain(user.privateKey)
+  }
+})
+
+test('every step may lose its result with its worker: each activity is made once, and the same key comes of it', async () => {
+  const { user, path, sink } = await makeUser('killed')
+  const rotationId = randomBytes(32).toString('hex')
+  const run = await begin(user, sink, { rotationId })
+  const progress = await run.ended()
+  expect(progress).toMatchObject({ state: 'done', proof: 'refused' })
+  expect([...losing].filter((step) => step.startsWith(`${rotationId} `)).length).toBeGreaterThanOrEqual(10)
+  expect(await publicKeysOf(user.userId)).toEqual([readKey(path).publicKey])
+  const { activities } = await service.root.query('list_activities', {
+    filterByType: ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'ACTIVITY_TYPE_DELETE_API_KEYS'],
+    paginationOptions: { limit: '100' },
+  })
+  expect(activities.filter(({ intent }) => JSON.stringify(intent).includes(user.userId)).length).toBe(2)
+})
+
+test('a new key that the API takes for somebody else’s, or that cannot be handed over, is taken away again', async () => {
+  const { user, path, sink } = await makeUser('unlucky')
+  impostor = new Secret(service.root.privateKey)
+  const unverified = await (await begin(user, sink)).ended('rotate-undone')
+  impostor = undefined
+  expect(unverified).toMatchObject({ state: 'failed', error: { code: 'rotate/unverified' } })
+  const unhanded = await (await begin(user, { kind: 'command', command: 'cat > /dev/null; exit 3' })).ended()
+  expect(unhanded).toMatchObject({ state: 'failed', error: { code: 'rotate/sink-failed' } })
+  expect(unhanded.error!.message).toContain('status 3')
+  expect(Object.keys(unhanded.activities)).toEqual(['create', 'undo'])
+  expect(await publicKeysOf(user.userId)).toEqual([user.publicKey])
+  expect(readFileSync(path, 'utf8').trim()).toBe(user.privateKey)
+})
+
+test('the key that acts rotates itself, and goes on with the new one', async () => {
+  const path = join(folder, 'root.key')
+  writeFileSync(path, `${service.root.privateKey}\n`, { mode: 0o600 })
+  const root = { ...service.root, userId: service.rootUserId }
+  const progress = await (await begin(root, { kind: 'file', path })).ended()
+  expect(progress).toMatchObject({ state: 'done', proof: 'refused' })
+  Object.assign(service.root, service.client(readKey(path).privateKey))
+  expect(await service.root.query('whoami')).toMatchObject({ userId: root.userId })
+})
+
+test('a user with as many keys as there may be is refused until the one to drop is named, which goes first', async () => {
+  const { user, sink } = await makeUser('full')
+  const names = Array.from({ length: 9 }, (_, index) => `spare-${index}`)
+  const apiKeys = names.map((apiKeyName) => ({
+    apiKeyName,
+    publicKey: generateP256KeyPair().publicKey,
+    curveType: 'API_KEY_CURVE_P256',
+  }))
+  await service.root.submit('ACTIVITY_TYPE_CREATE_API_KEYS_V2', { userId: user.userId, apiKeys })
+  const client = createSubmitClient({
+    baseUrl: service.url,
+    organizationId: service.organizationId,
+    stamper: createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) }),
+  })
+  const at = { now: Date.now(), organizationName: 'acme' }
+  const request = { user: user.userId, key: user.publicKey, overlapMs: 0, sink }
+  await expect(orderRotation(client, request, at)).rejects.toMatchObject({ code: 'rotate/no-room', exit: 4 })
+  await expect(orderRotation(client, { ...request, drop: user.publicKey }, at)).rejects.toMatchObject({
+    code: 'rotate/no-room',
+  })
+  await expect(orderRotation(client, { ...request, key: 'spare-11' }, at)).rejects.toMatchObject({
+    code: 'rotate/no-such-key',
+  })
+  const order = await orderRotation(client, { ...request, drop: 'spare-3' }, at)
+  const progress = await (await begin(user, sink, { drop: order.drop! })).ended('rotate-drop')
+  expect(progress).toMatchObject({ state: 'done' })
+  expect(Object.keys(progress.activities)).toEqual(['drop', 'create', 'delete'])
+  const left = (await keysOf(user.userId)).map(({ apiKeyName }) => apiKeyName)
+  expect(left.length).toBe(9)
+  expect(left).not.toContain('spare-3')
+})
+
+test('it waits for people where a quorum is needed, before the new key and before the old one goes', async () => {
+  const { user, sink } = await makeUser('guarded')
+  const bob = await addUser('bob')
+  const userIds = [service.rootUserId, bob.userId]
+  await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
+  const run = await begin(user, sink)
+  for (const part of ['create', 'delete'] as const) {
+    const { waiting } = await run.until((one) => one.waiting?.part === part)
+    expect(await publicKeysOf(user.userId)).toContain(user.publicKey)
+    await bob.approve(waiting!.fingerprint)
+    await run.handle.signal('nudge')
+  }
+  const progress = await run.ended('rotate-waited')
+  expect(progress).toMatchObject({ state: 'done', proof: 'refused' })
+  expect(await publicKeysOf(user.userId)).toEqual([progress.new!.publicKey])
+
+  const again = await begin(user, sink)
+  const { waiting } = await again.until((one) => one.waiting?.part === 'create')
+  await bob.approve(waiting!.fingerprint)
+  const deletion = await again.until((one) => one.waiting?.part === 'delete')
+  await bob.reject(deletion.waiting!.fingerprint)
+  await again.handle.signal('nudge')
+  expect(await again.ended()).toMatchObject({ state: 'partial', error: { code: 'apply/rejected' } })
+  expect((await keysOf(user.userId)).length).toBe(2)
+})
