@@ -6,3 +6,4 @@
 export { codes } from './codes.ts'
 export { type Imported, importDefinitions, type LeftOut } from './import-definitions.ts'
 export type { ImportInput } from './input.ts'
+export { renewPublicKey } from './renew-key.ts'

@@ -44,6 +44,7 @@ export {
   planFolder,
   saveLock,
 } from './plan-folder.ts'
+export { isRenewed, type RenewedFile, renewDefinitions } from './renew-definitions.ts'
 export {
   type Deviation,
   type Explained,

@@ -34,6 +34,8 @@ export interface RotationRequest {
   readonly overlapMs: number
   readonly sink: RotationSink
   readonly askAgain?: boolean
+  /** Ids of keys that are being replaced: during the overlap two keys have one name. */
+  readonly replaced?: readonly string[]
 }
 
 /** Where the private keys of rotations under way stand. */
@@ -45,7 +47,7 @@ export const rotationKeysOf = (dataDir: string) => join(dataDir, 'rotation-keys'
  */
 export async function orderRotation(
   client: QueryClient,
-  { user: userName, key: keyName, drop: dropName, ...more }: RotationRequest,
+  { user: userName, key: keyName, drop: dropName, replaced = [], ...more }: RotationRequest,
   at: { readonly now: number; readonly organizationName: string },
 ): Promise<RotationOrder> {
   const { users } = await client.query('list_users', {})
@@ -58,14 +60,16 @@ export async function orderRotation(
   })
   const { apiKeys } = await client.query('get_api_keys', { userId: user.userId })
   const keys = apiKeys.filter(({ credential }) => credential.type.startsWith('CREDENTIAL_TYPE_API_KEY_'))
-  const find = (name: string) =>
-    single(
-      keys.filter(
-        ({ apiKeyId, apiKeyName, credential }) =>
-          apiKeyId === name || apiKeyName === name || credential.publicKey.toLowerCase() === name.toLowerCase(),
-      ),
-      { what: 'API key', name, known: keys.map((one) => one.apiKeyName), idOf: ({ apiKeyId }) => apiKeyId },
+  const find = (name: string) => {
+    const found = keys.filter(
+      ({ apiKeyId, apiKeyName, credential }) =>
+        apiKeyId === name || apiKeyName === name || credential.publicKey.toLowerCase() === name.toLowerCase(),
     )
+    const known = keys.map((one) => one.apiKeyName)
+    const underWay = found.length > 1 ? found.filter(({ apiKeyId }) => replaced.includes(apiKeyId)) : found
+    const of = { what: 'API key', name, known, idOf: ({ apiKeyId }: Wire.ApiKey) => apiKeyId }
+    return single(underWay.length === 1 ? underWay : found, of)
+  }
   const key = find(keyName)
   if (key.credential.type !== 'CREDENTIAL_TYPE_API_KEY_P256') {
     throw new ApplyError('rotate/no-such-key', `\`${key.apiKeyName}\` is no P-256 key; only those are rotated`, {
@@ -84,7 +88,9 @@ export async function orderRotation(
     )
   }
   const expiresIn = key.expirationSeconds ? Number(key.expirationSeconds) : undefined
-  const loses = losesTo(apiKeys, expiresIn !== undefined, at.now)
+  // The new key of one that is under way is among them already.
+  const isUnderWay = replaced.includes(key.apiKeyId)
+  const loses = isUnderWay ? undefined : losesTo(apiKeys, expiresIn !== undefined, at.now)
   if (loses !== undefined && !drop) throw noRoom(user.userName, loses, keys)
   return {
     rotationId: randomBytes(32).toString('hex'),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RotationProgress } from '../../activities/index.ts'
 import { createTestUser } from '../service/harness.ts'
-import { quorate, quorateShared } from './harness.ts'
+import { quorate, quorateShared, readAll } from './harness.ts'
 import { scene } from './scene.ts'
 
 const closing: (() => Promise<unknown> | unknown)[] = []
@@ -28,6 +28,10 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
   const nowhere = await run(...rotate)
   expect(nowhere.exit).toBe(1)
   expect(nowhere.stderr).toContain('--to-file')
+  expect((await run('import', 'defs')).exit).toBe(0)
+  const file = readAll(join(folder, 'defs')).find(({ text }) => text.includes(client.publicKey))!.path
+  const written = readFileSync(file, 'utf8').replace(/^/, '# Who may act.\n')
+  writeFileSync(file, written)
   const begun = await run(...rotate, '--to-env', '.env:CI_KEY', '--overlap', '1h')
   expect(begun.stderr + begun.stdout).toContain('overlap')
   expect(begun.exit).toBe(0)
@@ -56,12 +60,23 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
 
   const { userName, apiKeyName } = await own()
   const self = ['rotate', 'key', '--user', userName, '--name', apiKeyName, '--overlap', '0', '--yes', '--json']
+  const texts = rotate.filter((word) => word !== '--json')
+  const patched = await run(...texts, '--to-env', '.env:CI_KEY', '--definitions', 'defs')
+  expect(patched.stdout).toContain(`-        publicKey: ${client.publicKey}`)
+  expect(patched.stdout).toContain(`+        publicKey: ${progress.new!.publicKey}`)
+  expect(readFileSync(file, 'utf8')).toBe(written)
+
   const refused = await run(...self, '--to-file', join(folder, 'elsewhere.key'))
   expect([refused.exit, refused.stderr]).toEqual([4, expect.stringContaining('rotate/own-key')])
-  const done = await run(...self, '--to-file', env['QUORATE_API_KEY_FILE']!)
+  const defs = ['--definitions', 'defs', '--write']
+  const done = await run(...self, '--to-file', env['QUORATE_API_KEY_FILE']!, ...defs)
   expect([done.exit, JSON.parse(done.stdout)]).toMatchObject([0, { state: 'done', proof: 'refused' }])
   const after = await run('whoami', '--json')
   expect(JSON.parse(after.stdout)).toMatchObject({ publicKey: JSON.parse(done.stdout).new.publicKey })
+  const { old, new: made } = JSON.parse(done.stdout) as RotationProgress
+  expect(readFileSync(file, 'utf8')).toBe(written.replace(old.publicKey, made!.publicKey))
+  const plan = await run('plan', 'defs', '--json')
+  expect([plan.exit, JSON.parse(plan.stdout)]).toMatchObject([0, { changes: [], guards: [] }])
   expect((await run('status')).exit).toBe(0)
 
   async function own() {

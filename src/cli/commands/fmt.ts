@@ -1,7 +1,7 @@
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { type Formatted, formatDefinitions, formatPolicies } from '../../definitions/index.ts'
 import { EXIT, type ExitCode, type Source, sortDiagnostics } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
+import { differenceOf } from '../difference.ts'
 import { writeText } from '../files.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
@@ -32,15 +32,4 @@ async function formatWith(input: CommandInput, format: (source: Source) => Forma
     if (files.length === 0 && diagnostics.length === 0) io.say(line`${read.sources.length} files, all formatted\n`)
   }
   return diagnostics.length > 0 || (check && files.length > 0) ? EXIT.error : EXIT.done
-}
-
-/** A unified diff, as `git apply` reads it. */
-function differenceOf({ path, text: before }: Source, after: string, style: CommandInput['io']['style']): string {
-  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY }
-  const patch = createTwoFilesPatch(path, path, before, after, undefined, undefined, options)
-  const lines = patch.trimEnd().split('\n')
-  const painted = lines.map((line) =>
-    line.startsWith('+') ? style.added(line) : line.startsWith('-') ? style.removed(line) : line,
-  )
-  return `${painted.join('\n')}\n`
 }

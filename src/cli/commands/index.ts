@@ -11,7 +11,6 @@ import {
   voteReason,
 } from './option-rows.ts'
 import { formatting, policyCommands } from './policy/index.ts'
-import { rotateCommands } from './rotate-rows.ts'
 import { sendCommands } from './send-rows.ts'
 import { serviceCommands } from './service-rows.ts'
 
@@ -276,7 +275,40 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./apply.ts')).apply,
   },
   ...sendCommands,
-  ...rotateCommands,
+  {
+    name: 'rotate key',
+    summary: 'replace an API key: register a new one, verify it, hand it over, then delete the old one',
+    options: [
+      { flags: '--user <user>', meaning: 'name or id of the user' },
+      { flags: '--name <key>', meaning: 'name, id or public key of the key to replace' },
+      { flags: '--to-file <path>', meaning: 'key file for the new private key; the file of the old one may be given' },
+      { flags: '--to-env <path:variable>', meaning: 'file in which the line VARIABLE=… gets the new private key' },
+      { flags: '--to-command <command>', meaning: 'shell command that reads the new private key on stdin' },
+      { flags: '--overlap <time>', meaning: 'how long both keys are valid, such as 24h, 30m or 0 (default: 24h)' },
+      { flags: '--drop <key>', meaning: 'another key of the user, deleted first where there is no room for a new one' },
+      { flags: '--definitions <folder>', meaning: 'print a patch that puts the new public key into these definitions' },
+      { flags: '--write', meaning: 'put it into the files and the lock instead of printing the patch' },
+      ...valueOptions,
+      askAgain,
+      { flags: '--wait', meaning: 'follow it to its end, over the overlap too' },
+      { flags: '--detach', meaning: 'return at the first wait; `quorate status` shows it' },
+      { flags: '--yes', meaning: 'do not ask for confirmation' },
+    ],
+    example: 'quorate rotate key --user ci-bot --name deploy --to-file ci-bot.key --yes',
+    help: {
+      description:
+        'A durable workflow carries it out: what was begun goes on after any crash, and waits for approval as long as it takes. The old key is deleted only when the API has taken the new one and the overlap has passed; if the new key proves bad or cannot be handed over, it is taken away again. The worker makes the key and hands it over, on its machine.',
+      examples: [
+        [
+          "quorate rotate key --user ci-bot --name deploy --to-command 'vault kv put secret/ci key=-' --yes",
+          'into a store of secrets',
+        ],
+      ],
+      exits: ['waiting', 'refused', 'partial'],
+      seeAlso: ['status', 'approve', 'worker'],
+    },
+    load: async () => (await import('./rotate.ts')).rotateKey,
+  },
   {
     name: 'show',
     summary: 'show a saved plan and say whether the live organization has moved since',

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import {
   isRotationOver,
   type RotationOrder,
@@ -6,14 +6,27 @@ import {
   type RotationSink,
 } from '../../../activities/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
-import { beginRotation, followRotation, orderRotation, type Place, reader } from '../../operations/index.ts'
+import {
+  beginRotation,
+  followRotation,
+  isRenewed,
+  openRotations,
+  orderRotation,
+  type Place,
+  type RenewedFile,
+  reader,
+  renewDefinitions,
+} from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
 import { withApplies } from '../background/temporal.ts'
 import { asksAgain, type CommandInput } from '../command.ts'
+import { differenceOf } from '../difference.ts'
 import { parseDuration } from '../durations.ts'
+import { assertNoKeys, writeText } from '../files.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
+import { givenValues } from '../planning.ts'
 import { line } from '../screen.ts'
 import { exitOfRotation, renderRotation, renderRotationOrder } from '../views/rotation.ts'
 
@@ -29,6 +42,7 @@ export async function rotateKey(input: CommandInput): Promise<ExitCode> {
     overlapMs: parseDuration(textOf(options, 'overlap') ?? '24h', '--overlap'),
     sink,
     askAgain: asksAgain(input),
+    replaced: (await openRotations(input.settings.dataDir, place.organizationId)).map(({ old }) => old.id),
   }
   const { organizationName } = await reader(place).query('whoami', {})
   const order = await orderRotation(reader(place), request, { now: place.now(), organizationName })
@@ -66,10 +80,32 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
     }
     const otherwise = '`quorate status` shows how it stands.'
     const progress = await looking(io, { what: 'the rotation', otherwise }, () => followRotation(handle, show, enough))
-    if (json) writeJson(io, progress)
+    const renewed = isRenewed(progress) ? await renew(input, progress) : undefined
+    if (json) writeJson(io, { ...progress, ...(renewed ? { definitions: renewed.map(({ path }) => path) } : {}) })
+    else if (renewed) io.say(renderRotation(progress, io.style, place.now()))
     else io.out(renderRotation(progress, io.style, place.now()))
     return detached && !isRotationOver(progress) ? EXIT.done : exitOfRotation(progress)
   })
+}
+
+/** The new key in the definitions: in their files with `--write`, otherwise as a patch. */
+async function renew(input: CommandInput, rotated: RotationProgress): Promise<readonly RenewedFile[] | undefined> {
+  const { io, json, options, settings } = input
+  const folder = textOf(options, 'definitions')
+  if (folder === undefined) return undefined
+  // A key that rotated itself vouches for the lock as the new one.
+  const place = await findPlace(input)
+  const given = givenValues(input, place.embedded)
+  const writes = options['write'] === true ? { write: writeText } : {}
+  const common = { folder: join(folder), place, given, dataDir: settings.dataDir, rotated, check: assertNoKeys }
+  const files = await renewDefinitions({ ...common, ...writes })
+  if (!json && !options['write'])
+    for (const { path, before, after } of files) io.out(differenceOf({ path, text: before }, after, io.style))
+  if (!json && files.length === 0) {
+    const said = line`No file of ${folder} names the old key: where it comes from a variable, give that the new one.\n`
+    io.say(said)
+  }
+  return files
 }
 
 /** Whoever acts with the key after this rotation, the worker of tomorrow among them, must find the new one where the old one was. */
