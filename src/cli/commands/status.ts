@@ -87,7 +87,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
         apply: progress ?? null,
         ...(end ? { end } : {}),
         ...data,
-        ...watch,
+        ...shown,
         ...rotating,
         ...authProxy,
       })
