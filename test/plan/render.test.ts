@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { forecast } from '../../src/analysis/index.ts'
+import { withNeeds } from '../../src/cli/views/progress.ts'
 import { makePlan, readPlan, renderPlanMarkdown, renderPlanText, summarize, writePlan } from '../../src/plan/index.ts'
 import { formatAddress, type Resource } from '../../src/resources/index.ts'
 import { bootstrap, declare, idFor, key, live, ORGANIZATION, policy, ref } from './organization.ts'
@@ -185,6 +186,32 @@ describe('render', () => {
       as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`84972d69a2eb\` of 2026-01-02T03:04:05.000Z
       "
     `)
+  })
+
+  test('as data, what waits says who may still vote', () => {
+    const plan = planOf({ desired: [declare('tag.one')] })
+    const [batch] = plan.batches
+    const forecast = {
+      outcome: 'waits' as const,
+      needed: [
+        ['bob', 'carol'],
+        ['bob', 'dana'],
+        ['carol', 'dana'],
+      ],
+    }
+    const waiting = {
+      index: 0,
+      type: 'T',
+      summary: 's',
+      state: 'waiting' as const,
+      votes: { approved: ['alice', 'bob'] },
+    }
+    const progress = { planDigest: plan.digest, state: 'waiting', startedAt: '', batches: [waiting] }
+    const told = (of: typeof plan | undefined) => withNeeds(progress as never, of)
+    expect(told({ ...plan, batches: [{ ...batch!, forecast }] })).toMatchObject({
+      batches: [{ summary: 's', needs: { needed: [['carol'], ['dana']] } }],
+    })
+    expect(told(undefined)).toEqual(progress)
   })
 
   test('as Markdown: a plan of any size fits into a comment, and says what was cut', () => {

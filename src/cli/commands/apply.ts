@@ -23,7 +23,7 @@ import { planRequest, showingPlan } from '../planning.ts'
 import { line } from '../screen.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
 import { showPlan } from '../views/plan.ts'
-import { createProgressView, renderResult, renderWaiting } from '../views/progress.ts'
+import { createProgressView, renderResult, renderWaiting, withNeeds } from '../views/progress.ts'
 import { readText } from './show.ts'
 
 /** Carries out a saved plan and nothing else, or plans a folder and carries that out. */
@@ -150,13 +150,13 @@ function createShow(input: CommandInput, events: EventStream | undefined): Apply
 }
 
 function writeResult({ io, json, options }: CommandInput, plan: Plan, result: CarriedOut | undefined): void {
-  const organizations = (result?.inside ?? []).map(({ plan: { organization }, progress }) => ({
-    organization: organization.name,
-    organizationId: organization.id,
-    apply: progress ?? null,
+  const organizations = (result?.inside ?? []).map(({ plan: inside, progress }) => ({
+    organization: inside.organization.name,
+    organizationId: inside.organization.id,
+    apply: progress ? withNeeds(progress, inside) : null,
   }))
   const text = jsonText({
-    ...(result?.progress ?? { planDigest: plan.digest, state: 'done', batches: [] }),
+    ...(result ? withNeeds(result.progress, plan) : { planDigest: plan.digest, state: 'done', batches: [] }),
     ...(organizations.length > 0 ? { subOrganizations: organizations } : {}),
   })
   if (json) io.out(text)

@@ -29,7 +29,7 @@ import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
-import { createProgressView, renderResult } from '../views/progress.ts'
+import { createProgressView, renderResult, withNeeds } from '../views/progress.ts'
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
 
@@ -84,7 +84,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     if (json)
       writeJson(io, {
         organizationId,
-        apply: progress ?? null,
+        apply: await dataOf(progress, applies.dataDir),
         ...(end ? { end } : {}),
         ...data,
         ...shown,
@@ -111,6 +111,15 @@ export async function status(input: CommandInput): Promise<ExitCode> {
 async function findWatched({ options }: CommandInput, applies: ApplyPlace): Promise<Watched | undefined> {
   if (options['follow'] || options['cancel']) return undefined
   return (await listWatches(applies)).find(({ watch }) => watch.organizationId === applies.organizationId)
+}
+
+/** How the apply stands, with who may vote where its plan is on this machine. */
+async function dataOf(progress: ApplyProgress | undefined, dataDir: string): Promise<object | null> {
+  if (!progress) return null
+  const plan = await createPlanStore(join(dataDir, 'plans'))
+    .getPlan(progress.planDigest)
+    .catch(() => undefined)
+  return withNeeds(progress, plan)
 }
 
 /** For a probe: one that goes on by itself is in order, one that waits or has failed is not. */

@@ -83,6 +83,24 @@ export function createProgressView(io: Io): (progress: ApplyProgress, before: Ap
   }
 }
 
+/** Who may still vote: the smallest sets of users, of which any one suffices. */
+interface Needs {
+  readonly needed: readonly (readonly string[])[]
+}
+
+/** The progress as data: each activity that waits with who may still vote, as the plan foresaw it; those who have are left out. */
+export function withNeeds(progress: ApplyProgress, plan: Plan | undefined): object {
+  const batches = progress.batches.map((batch): BatchProgress & { readonly needs?: Needs } => {
+    const forecast = plan?.batches[batch.index]?.forecast
+    if (batch.state !== 'waiting' || forecast?.outcome !== 'waits') return batch
+    const approved = new Set(batch.votes?.approved)
+    const left = forecast.needed.map((set) => set.filter((name) => !approved.has(name)))
+    const fewest = Math.min(...left.map(({ length }) => length))
+    return { ...batch, needs: { needed: left.filter(({ length }) => length === fewest) } }
+  })
+  return { ...progress, batches }
+}
+
 /** The activities that wait, whose approvals they need, and how to vote. */
 export const renderWaiting = view((progress: ApplyProgress, plan: Plan, style: Style): string => {
   const lines = progress.batches
