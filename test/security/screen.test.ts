@@ -698,7 +698,7 @@ describe('screen: nothing is left out', () => {
     'io.ts': 'JSON, printable',
     'logger.ts': 'JSON, printable',
     'program.ts': 'the command table alone',
-    'commands/fmt.ts': 'a difference of files: their own lines, which the stream escapes',
+    'difference.ts': 'a difference of files: their own lines, which the stream escapes',
   }
 
   test('what commands say without a view (doctor, status, up, import) has every value escaped in one line', () => {
