@@ -23,7 +23,7 @@ import {
 import { nameValue, organizationOf, type Resource } from '../resources/index.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
 import { createRules, POWERS, type Power, type Rules, remember } from './rules.ts'
-import { sameCoalitions } from './same-coalitions.ts'
+import { sameCoalitions, without } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 const TOO_MANY = 'there are too many sets of people to try them all'
@@ -219,21 +219,6 @@ function answerTo(question: Question, { people, namesById }: Asked): Answer {
     return [{ condition: String(nameValue(open.join(' && '), namesById)), policies, found }]
   })
   return { always, under }
-}
-
-/** The sets of each size that are not those of the same size in the other. */
-function without(all: Coalitions, other: Coalitions): Coalitions {
-  const sizes = [...new Set(all.found.map(sizeOf))]
-  const ofSize = ({ classes, found }: Coalitions, size: number): Coalitions => ({
-    classes,
-    found: found.filter((counts) => sizeOf(counts) === size),
-  })
-  const left = sizes.filter((size) => sameCoalitions(ofSize(all, size), ofSize(other, size)) !== true)
-  return { classes: all.classes, found: all.found.filter((counts) => left.includes(sizeOf(counts))) }
-}
-
-function sizeOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 /** Whether two answers are known to be the same. */

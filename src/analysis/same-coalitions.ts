@@ -51,3 +51,18 @@ function* spreads(
     for (const others of spreads(rest, cells, side, at + 1)) yield [count, ...others]
   }
 }
+
+/** The sets of each size that are not those of the same size in the other. */
+export function without(all: Coalitions, other: Coalitions): Coalitions {
+  const sizes = [...new Set(all.found.map(sizeOf))]
+  const ofSize = ({ classes, found }: Coalitions, size: number): Coalitions => ({
+    classes,
+    found: found.filter((counts) => sizeOf(counts) === size),
+  })
+  const left = sizes.filter((size) => sameCoalitions(ofSize(all, size), ofSize(other, size)) !== true)
+  return { classes: all.classes, found: all.found.filter((counts) => left.includes(sizeOf(counts))) }
+}
+
+function sizeOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0)
+}

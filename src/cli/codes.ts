@@ -96,6 +96,14 @@ export const cliCodes = {
     solve: 'give --resume to send them too; nothing was submitted by this command',
     exit: EXIT.refused,
   },
+  'cli/unknown-power': {
+    summary: 'what is asked of `quorate who-can` is none of the powers that it knows',
+    solve: 'name one that the message lists, or none to see all; nothing was submitted',
+  },
+  'cli/unknown-wallet': {
+    summary: 'no wallet or private key has this name, or several have',
+    solve: 'give its name, address or id as `quorate who-can` lists them; nothing was submitted',
+  },
   'cli/unknown-chain': {
     summary: 'the API does not send to a chain that a file of sends names',
     solve: 'name a chain that the API sends to; a service of your own is told of chains with `--chain`',

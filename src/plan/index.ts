@@ -72,4 +72,5 @@ export {
   renderForecast,
   shortCode,
   summarize,
+  waysText,
 } from './words.ts'

@@ -225,7 +225,8 @@ function accessText({ ways, unknown, under = [] }: Access): string {
   return parts.length === 0 ? 'nobody' : parts.join('; ')
 }
 
-function waysText(ways: readonly Ways[]): string {
+/** `any 2 of alice, bob, carol, or dave`. */
+export function waysText(ways: readonly Ways[]): string {
   return ways.map(setsText).join(', or ')
 }
 

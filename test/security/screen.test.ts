@@ -20,6 +20,7 @@ import { renderSendBatch, renderSendBatchEnd, renderStopped } from '../../src/cl
 import { renderUnmanaged } from '../../src/cli/views/unmanaged.ts'
 import { renderWatch } from '../../src/cli/views/watch.ts'
 import { renderDeliveries, renderEvent } from '../../src/cli/views/webhooks.ts'
+import { renderWhoCan } from '../../src/cli/views/who-can.ts'
 import {
   createSource,
   diagnostic,
@@ -397,6 +398,24 @@ const VIEWS: readonly View[] = [
     },
     render: (batch) => renderSendBatch(batch, { style, rows: true }),
     not: ['caip2', 'chain', 'basis', 'effect'],
+  },
+  {
+    name: 'who-can',
+    given: {
+      organization: { id: 'idid', name: 'acme' },
+      at: 'noon',
+      stateDigest: 'digest',
+      unread: ['wallet'],
+      rows: [
+        {
+          power: 'sign',
+          activities: ['T'],
+          over: ['wallet.hot'],
+          lines: [{ condition: 'x', unless: ['y'], policies: ['p'], ways: [{ sets: [['alice']] }] }],
+        },
+      ],
+    },
+    render: (report) => renderWhoCan(report, style),
   },
   {
     name: 'unmanaged',

@@ -341,6 +341,25 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./unmanaged.ts')).unmanaged,
   },
   {
+    name: 'who-can',
+    summary: 'say who can sign, send, export, or change who may',
+    args: '[power...]',
+    argMeanings: {
+      power:
+        'sign, send, export, import, policies, quorum, users, credentials, features, wallets or organizations (default: all)',
+    },
+    options: [{ flags: '--wallet <name>', meaning: 'only over this wallet or private key' }],
+    example: 'quorate who-can sign --wallet treasury',
+    help: {
+      description:
+        'Reads the live organization and names the smallest sets of people who get each activity executed among themselves, with every credential and login that they have, in any order of their votes. What only a request can say is told as a condition. Powers are direct ones: that somebody could first change policies, tags, credentials or the quorum shows as that power. Submits nothing; a key that may read suffices. It exits with 6 where something is unknown.',
+      examples: [['quorate who-can --json', 'as data, with a digest of the state']],
+      exits: ['partial'],
+      seeAlso: ['plan', 'policy explain', 'unmanaged'],
+    },
+    load: async () => (await import('./who-can.ts')).whoCan,
+  },
+  {
     name: 'status',
     summary: 'say how the apply of this organization stands: done, waiting, on whom, since when',
     options: [

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { POWERS, type PowerName, powersOf, waysOf } from '../../analysis/index.ts'
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { readActual } from '../../live/index.ts'
+import { reader } from '../../operations/index.ts'
+import type { Actual } from '../../resources/index.ts'
+import { findPlace } from '../background/connect.ts'
+import type { CommandInput } from '../command.ts'
+import { writeJson } from '../io.ts'
+import { renderWhoCan, type WhoCanView } from '../views/who-can.ts'
+
+/** Says who has which power in the live organization. Submits nothing: its client has no way to. */
+export async function whoCan(input: CommandInput): Promise<ExitCode> {
+  const { io, json, args } = input
+  const powers = args.length === 0 ? undefined : args.map(readPower)
+  const place = await findPlace(input)
+  const actual = await readActual(reader(place), { everything: true })
+  const wallet = readWallet(actual, input.options['wallet'] as string | undefined)
+  const nowMs = place.now()
+  const rows = powersOf(actual, { nowMs, ...(powers === undefined ? {} : { powers }) })
+    .map((row) => (wallet === undefined ? row : { ...row, over: row.over.filter((one) => one === wallet) }))
+    .filter(({ over }) => wallet === undefined || over.length > 0)
+    .map((row) => ({
+      ...row,
+      lines: row.lines.map(({ people: _, ...line }, index) => ({ ...line, ways: waysOf(row.lines[index]!) })),
+    }))
+  const report: WhoCanView = {
+    organization: { id: place.organizationId, name: actual.organizationName },
+    at: new Date(nowMs).toISOString(),
+    stateDigest: digestOf(actual),
+    // What is inside has powers of its own.
+    unread: (actual.unread ?? []).filter((kind) => kind !== 'subOrganization'),
+    rows,
+  }
+  if (json) writeJson(io, report)
+  else io.out(renderWhoCan(report, io.style))
+  const isUnknown = report.unread.length > 0 || rows.some(({ lines }) => lines.some(({ ways }) => ways === 'unknown'))
+  return isUnknown ? EXIT.partial : EXIT.done
+}
+
+function readPower(text: string): PowerName {
+  if (Object.hasOwn(POWERS, text)) return text as PowerName
+  throw new QuorateError('cli/unknown-power', `there is no power \`${text}\``, {
+    facts: { powers: Object.keys(POWERS).join(', '), submitted: 'nothing' },
+    next: 'name one of these, or none to see all',
+  })
+}
+
+/** The address of a wallet or private key, by its name or address. */
+function readWallet({ resources }: Actual, name: string | undefined): string | undefined {
+  if (name === undefined) return undefined
+  const holders = resources.filter(({ kind }) => kind === 'wallet' || kind === 'privateKey')
+  const found = holders.filter((one) => one.name === name || one.address === name || one.id === name)
+  if (found.length === 1) return found[0]!.address
+  throw new QuorateError(
+    'cli/unknown-wallet',
+    `there ${found.length === 0 ? 'is no wallet or private key' : 'are several wallets and private keys'} \`${name}\``,
+    {
+      facts: {
+        known: holders
+          .map(({ address }) => address)
+          .sort()
+          .slice(0, 20)
+          .join(', '),
+        submitted: 'nothing',
+      },
+      next: 'give its name, address or id',
+    },
+  )
+}
+
+/** Says which state an answer is about: equal for equal states, whatever the order in which they are listed. */
+function digestOf({ organizationId, resources }: Actual): string {
+  const rows = resources.map((one) => JSON.stringify(one, sortKeys)).sort()
+  return `sha256:${createHash('sha256')
+    .update(JSON.stringify([organizationId, rows]))
+    .digest('hex')}`
+}
+
+function sortKeys(_: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
