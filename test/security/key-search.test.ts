@@ -133,6 +133,8 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/worker/temporal-server.ts': 'settings of the embedded Temporal',
   'src/cli/background/embedded-temporal.ts': 'ports and process ids',
   'src/cli/background/former-temporal.ts': 'ids of runs',
+  'src/cli/background/kept-chains.ts':
+    'URLs of nodes, which may hold a key of their provider, for the owner of the folder alone',
   'src/cli/background/start.ts': 'opens the log of a background process',
   'src/cli/commands/policy/lsp.ts': 'speaks to an editor about the files that it has open; findings are without keys',
   'src/telemetry/log-sink.ts': 'logs: neither bodies nor intents are in them',
