@@ -137,7 +137,7 @@ describe('failures: what Temporal is told', () => {
       expect({ code, again: !failure.nonRetryable }).toEqual({ code, again: 'retryable' in row && row.retryable })
     }
     expect(toFailure(new Error('boom'))).toMatchObject({ type: 'apply/unexpected', nonRetryable: true })
-    for (const code of Object.keys(applyCodes)) expect(code).toMatch(/^apply\/[a-z-]+$/)
+    for (const code of Object.keys(applyCodes)) expect(code).toMatch(/^(apply|rotate)\/[a-z-]+$/)
   })
 
   test('how long the API asks to wait is passed on', () => {

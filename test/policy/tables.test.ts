@@ -147,7 +147,9 @@ describe('tables: readings', () => {
 test('policy: the room exports what is listed here', () => {
   expect(Object.keys(policy).sort()).toMatchInlineSnapshot(`
     [
+      "absentIn",
       "activityParams",
+      "allWorlds",
       "authorize",
       "authorizeInSteps",
       "check",
@@ -185,6 +187,7 @@ test('policy: the room exports what is listed here', () => {
       "rootType",
       "rules",
       "showType",
+      "truth",
       "whoCan",
       "whoElse",
       "writeOut",
