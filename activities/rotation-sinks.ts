@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
 import { type QuorateError, withoutKeys } from '../src/diagnostics/index.ts'
 import { readPrivate, writePrivate } from '../src/local/index.ts'
+import { runCommand, withoutSecrets } from '../src/stamp/index.ts'
 import { Secret } from '../src/telemetry/index.ts'
 import { ApplyError } from './error.ts'
 import type { RotationKey } from './rotation-keys.ts'
@@ -36,7 +36,7 @@ export async function handTo(sink: RotationSink, key: RotationKey): Promise<Secr
 
 /** A sink without what a command's own text may hold. */
 export function sinkInWords(sink: RotationSink): string {
-  if (sink.kind === 'command') return `the command \`${withoutKeys(sink.command)}\``
+  if (sink.kind === 'command') return `the command \`${withoutSecrets(sink.command)}\``
   return sink.kind === 'file' ? `the file ${sink.path}` : `${sink.variable} in ${sink.path}`
 }
 
@@ -64,25 +64,13 @@ function secretOf(hex: string | undefined): Secret | undefined {
   return hex === undefined ? undefined : new Secret(hex.toLowerCase())
 }
 
-/** Runs a command with the key on its stdin; what it prints is nobody's, as it may print the key. */
-function runSink(command: string, { privateKey }: RotationKey): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'ignore'] })
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL')
-      reject(new Error(`the command took longer than ${COMMAND_MS / 1000} s`))
-    }, COMMAND_MS)
-    child.on('error', (error) => {
-      clearTimeout(timer)
-      reject(error)
-    })
-    child.on('close', (status, signal) => {
-      clearTimeout(timer)
-      if (status === 0) resolve()
-      else reject(new Error(`the command ended with ${signal ?? `status ${status}`}`))
-    })
-    // A command that does not read its stdin says by its status whether that is right.
-    child.stdin.on('error', () => {})
-    child.stdin.end(`${privateKey.reveal()}\n`)
+/** Runs a command with the key on its stdin; what it prints is thrown away, as it may print the key. */
+async function runSink(command: string, { privateKey }: RotationKey): Promise<void> {
+  await runCommand({
+    command: `{\n${command}\n} > /dev/null 2>&1`,
+    input: Buffer.from(`${privateKey.reveal()}\n`),
+    timeoutMs: COMMAND_MS,
+    expected: 'nothing',
+    failed: (reason) => new Error(`the command failed: ${reason}`),
   })
 }

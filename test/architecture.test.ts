@@ -59,6 +59,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'definitions',
     'resources',
     'client',
+    'stamp',
     'protocol',
     'telemetry',
     'diagnostics',

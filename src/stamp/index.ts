@@ -1,6 +1,6 @@
 /**
  * Stamp: makes the proof of authorship that every request carries, and reads and verifies it at the other end. Loads
- * private keys from where people keep them. Does not know whose key it is: that is the service's to look up.
+ * private keys from where people keep them, and runs the commands that do. Does not know whose key it is: that is the service's to look up.
  * Relies on crypto for the curves; never re-serialises a body.
  */
 
@@ -12,6 +12,7 @@ export { writePrivateKey } from './key-file.ts'
 export type { LoadedKey } from './key-text.ts'
 export { type KeyReference, type LoadKeyOptions, loadKeyText, loadPrivateKey } from './load-key.ts'
 export { type Headers, readStamp, type SessionStamp, type Stamp, type StampKind, type Stamps } from './read.ts'
+export { runCommand, withoutSecrets } from './run-command.ts'
 export { isScheme, SCHEMES, type SchemeRow, type SignatureScheme, schemesOf } from './schemes.ts'
 export type { CommandKey } from './sign-command.ts'
 export { createApiKeyStamper, type Stamper, type StampHeader, type StampingKey, stampAndWipe } from './stamper.ts'

@@ -7,7 +7,7 @@ const LONGEST_REASON = 200
 export interface CommandRun {
   /** Run with `/bin/sh -c`. */
   readonly command: string
-  /** Written to its stdin, which is then closed. @default closed at once */
+  /** Written to its stdin, a pipe that it may also open as `/dev/stdin`, and which is then closed. @default closed at once */
   readonly input?: Uint8Array
   readonly timeoutMs: number
   /** What it should have printed, for the error of a command that printed more than 64 KiB. */
@@ -24,7 +24,7 @@ export function runCommand(run: CommandRun): Promise<Buffer> {
   const { command, input, timeoutMs, expected, failed } = run
   return new Promise((resolve, reject) => {
     // In the terminal's own process group: a password manager may have to ask at `/dev/tty`.
-    const child = spawn('/bin/sh', ['-c', command], {
+    const child = spawn('/bin/sh', ['-c', input === undefined ? command : pipedInto(command)], {
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })
     const output: Buffer[] = []
@@ -61,13 +61,18 @@ export function runCommand(run: CommandRun): Promise<Buffer> {
   })
 }
 
+/** Node.js gives a child a socket for its stdin, which no program can open by its name: a pipe of the shell can be. */
+function pipedInto(command: string): string {
+  return `cat | {\n${command}\n}`
+}
+
 /** The first line of a complaint, cut short. */
 function firstLine(text: string): string {
-  const line = withoutKeys(text.trim().split('\n')[0] ?? '')
+  const line = withoutSecrets(text.trim().split('\n')[0] ?? '')
   return line === '' ? '' : ` and said: ${line.slice(0, LONGEST_REASON)}`
 }
 
-/** Blots out all that is long enough to be a key, for the command's own text too: `echo <key>` is a command. */
-export function withoutKeys(text: string): string {
-  return text.replace(/[0-9a-zA-Z+_=-]{32,}/g, '[secret]')
+/** A command's own text for people, without all that is long enough to be a key: `echo <key>` is a command. */
+export function withoutSecrets(command: string): string {
+  return command.replace(/[0-9a-zA-Z+_=-]{32,}/g, '[secret]')
 }

@@ -1,7 +1,7 @@
 import { encodeDerSignature, type KeyCurve, sha256 } from '../crypto/index.ts'
 import { QuorateError } from '../diagnostics/index.ts'
 import { encodeHex } from '../encoding/index.ts'
-import { runCommand, withoutKeys } from './run-command.ts'
+import { runCommand, withoutSecrets } from './run-command.ts'
 import { SCHEMES, schemesOf } from './schemes.ts'
 
 /** An API key whose private half stays where it is kept, such as a key management service: a command signs with it. */
@@ -50,7 +50,7 @@ function readings(output: Buffer, curve: KeyCurve): readonly string[] {
 }
 
 function commandFailed({ signCommand, publicKey }: CommandKey, reason: string): QuorateError {
-  const what = `the sign command \`${withoutKeys(signCommand)}\` failed: ${reason}`
+  const what = `the sign command \`${withoutSecrets(signCommand)}\` failed: ${reason}`
   return new QuorateError('stamp/sign-command-failed', what, {
     facts: { 'public key': publicKey, submitted: 'nothing by this request' },
     next: 'run the command by itself with a text on its stdin and QUORATE_DIGEST set; it must print the signature alone and exit 0',
@@ -59,7 +59,7 @@ function commandFailed({ signCommand, publicKey }: CommandKey, reason: string): 
 
 /** What it printed is not shown: a command that prints the private key instead is a likely mistake. */
 function mismatch({ signCommand, publicKey }: CommandKey, output: Buffer): QuorateError {
-  const what = `the sign command \`${withoutKeys(signCommand)}\` printed ${output.length} bytes that are no signature of the request`
+  const what = `the sign command \`${withoutSecrets(signCommand)}\` printed ${output.length} bytes that are no signature of the request`
   return new QuorateError('stamp/sign-command-mismatch', what, {
     facts: { 'public key': publicKey, submitted: 'nothing by this request' },
     next: 'check that the command signs with the key of this public key, and the digest as it is (ECDSA) or the body itself (Ed25519)',

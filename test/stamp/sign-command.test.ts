@@ -63,6 +63,7 @@ describe('sign command', () => {
     { name: 'r and s as bytes', command: `${signed} | ${halves}` },
     { name: 'r and s in base64', command: `${signed} | ${halves} | base64 -w0` },
     { name: 'DER of the body on its stdin', command: `openssl dgst -sha256 -sign ${path}` },
+    { name: 'DER of the body, opened as a file', command: `openssl dgst -sha256 -sign ${path} /dev/stdin` },
   ]) {
     test(`${name}: the stamp is the key's over the body`, () => expectStamp(p256(command)))
   }

@@ -238,6 +238,13 @@ test('a new key that the API takes for somebody else’s, or that cannot be hand
   expect(readFileSync(path, 'utf8').trim()).toBe(user.privateKey)
 })
 
+test('a command opens the new key as a file, and may print what it wants', async () => {
+  const { user, path } = await makeUser('file')
+  const command = `yes | head -c 100000; cat /dev/stdin > ${path}`
+  expect(await (await begin(user, { kind: 'command', command })).ended()).toMatchObject({ state: 'done' })
+  expect(await publicKeysOf(user.userId)).toEqual([service.client(readFileSync(path, 'utf8').trim()).publicKey])
+})
+
 test('the key that acts rotates itself, and goes on with the new one', async () => {
   const path = join(folder, 'root.key')
   writeFileSync(path, `${service.root.privateKey}\n`, { mode: 0o600 })
