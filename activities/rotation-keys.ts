@@ -1,5 +1,5 @@
 /**
- * Private keys of rotations, from when they are made until the old key is refused: files of their owner alone in a folder
+ * Private keys of rotations: the new one until it has its place, the old one until the API refuses it. Files of their owner alone in a folder
  * beside the plan store, which holds no key. Nothing else of a rotation has a private key.
  */
 import { rmSync } from 'node:fs'
@@ -23,8 +23,8 @@ export interface RotationKeys {
   /** Keeps the old private key, for the proof that it is refused. */
   keepOld(rotationId: string, privateKey: Secret): void
   getOld(rotationId: string): Secret | undefined
-  /** Forgets both. */
-  forget(rotationId: string): void
+  /** Forgets what is not needed any more: the old key is, until the API has deleted it or where nothing took its place. */
+  forget(rotationId: string, which: 'new' | 'both'): void
 }
 
 export function createRotationKeys(folder: string): RotationKeys {
@@ -48,8 +48,9 @@ export function createRotationKeys(folder: string): RotationKeys {
     },
     keepOld: (rotationId, privateKey) => claimPrivate(at(rotationId, 'old'), `${privateKey.reveal()}\n`),
     getOld: (rotationId) => read(rotationId, 'old'),
-    forget(rotationId) {
-      for (const which of ['new', 'old'] as const) rmSync(at(rotationId, which), { force: true })
+    forget(rotationId, which) {
+      rmSync(at(rotationId, 'new'), { force: true })
+      if (which === 'both') rmSync(at(rotationId, 'old'), { force: true })
     },
   }
   return keys

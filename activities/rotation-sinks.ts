@@ -9,20 +9,22 @@ import type { RotationSink } from './rotation-model.ts'
 /** How long a command may take. */
 const COMMAND_MS = 60_000
 
+/** Called with the private key that a sink had, before another one takes its place. */
+type Replacing = (privateKey: Secret) => void
+
 /**
- * Hands a new key to its sink, and returns the private key that it replaces there, where that can be read. Done again, it leaves the
- * same. Throws `rotate/sink-failed`.
+ * Hands a new key to its sink. The private key that it replaces there is given to `replacing` first, where it can be read. Done
+ * again, it leaves the same. Throws `rotate/sink-failed`.
  */
-export async function handTo(sink: RotationSink, key: RotationKey): Promise<Secret | undefined> {
+export async function handTo(sink: RotationSink, key: RotationKey, replacing: Replacing): Promise<void> {
   try {
     switch (sink.kind) {
       case 'file':
-        return replaceFile(sink.path, key)
+        return replaceFile(sink.path, key, replacing)
       case 'env-file':
-        return replaceLine(sink.path, sink.variable, key)
+        return replaceLine(sink, key, replacing)
       case 'command':
-        await runSink(sink.command, key)
-        return undefined
+        return await runSink(sink.command, key)
       default:
         return sink satisfies never
     }
@@ -40,28 +42,30 @@ export function sinkInWords(sink: RotationSink): string {
   return sink.kind === 'file' ? `the file ${sink.path}` : `${sink.variable} in ${sink.path}`
 }
 
-function replaceFile(path: string, { publicKey, privateKey }: RotationKey): Secret | undefined {
+function replaceFile(path: string, { publicKey, privateKey }: RotationKey, replacing: Replacing): void {
   const before = readPrivate(path)
   const found = /"(?:privateKey|apiPrivateKey)"\s*:\s*"([0-9a-fA-F]{64})"|^\s*([0-9a-fA-F]{64})(?::p256)?\s*$/.exec(
     before ?? '',
   )
+  tell(replacing, found?.[1] ?? found?.[2])
   writePrivate(path, `${JSON.stringify({ curve: 'p256', publicKey, privateKey: privateKey.reveal() }, undefined, 2)}\n`)
-  return secretOf(found?.[1] ?? found?.[2])
 }
 
-function replaceLine(path: string, variable: string, { privateKey }: RotationKey): Secret | undefined {
+type EnvFile = Extract<RotationSink, { readonly kind: 'env-file' }>
+
+function replaceLine({ path, variable }: EnvFile, { privateKey }: RotationKey, replacing: Replacing): void {
   const lines = (readPrivate(path) ?? '').split('\n')
   const isIt = (one: string) => one.replace(/^export /, '').startsWith(`${variable}=`)
   const before = lines.find(isIt)
   const line = `${before?.startsWith('export ') ? 'export ' : ''}${variable}=${privateKey.reveal()}`
   const rest = lines.at(-1) === '' ? lines.slice(0, -1) : lines
   const next = before === undefined ? [...rest, line] : rest.map((one) => (isIt(one) ? line : one))
+  tell(replacing, /=["']?([0-9a-fA-F]{64})(?::p256)?["']?\s*$/.exec(before ?? '')?.[1])
   writePrivate(path, `${next.join('\n')}\n`)
-  return secretOf(/=["']?([0-9a-fA-F]{64})(?::p256)?["']?\s*$/.exec(before ?? '')?.[1])
 }
 
-function secretOf(hex: string | undefined): Secret | undefined {
-  return hex === undefined ? undefined : new Secret(hex.toLowerCase())
+function tell(replacing: Replacing, hex: string | undefined): void {
+  if (hex !== undefined) replacing(new Secret(hex.toLowerCase()))
 }
 
 /** Runs a command with the key on its stdin; what it prints is thrown away, as it may print the key. */

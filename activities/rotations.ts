@@ -128,6 +128,7 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     if (part === 'undo') {
       const id = await newIdOf(rotationId)
       if (id === undefined) throw refused('there is no new key to take away')
+      if ((await ledger.marked(rotationId, 'handed')) !== undefined) throw refused('the new key has taken its place')
       // INVARIANT: only one of the two keys is ever deleted.
       if ((await ledger.mark(rotationId, 'path', 'undo')) !== 'undo') throw refused('the old key is being deleted')
       return deletion(id)
@@ -249,13 +250,16 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     async handOverKey({ rotationId }) {
       const order = await getOpen(rotationId)
       if ((await ledger.marked(rotationId, 'verified')) === undefined) throw refused('the new key has not proved good')
+      if ((await ledger.marked(rotationId, 'path')) === 'undo') throw refused('the new key is being taken away')
       const before = await ledger.marked(rotationId, 'handed')
       const key = keys.get(rotationId)
       const isItself = (await deps.clientFor(order.organization)).publicKey.toLowerCase() === order.key.publicKey
       if (before === undefined) {
-        const replaced = await handTo(order.sink, key)
-        if (replaced && opened().clientWith(order.organization, replaced).publicKey === order.key.publicKey)
-          keys.keepOld(rotationId, replaced)
+        // INVARIANT: before a key is written over, it is kept until the API has deleted it.
+        await handTo(order.sink, key, (replaced) => {
+          const isOld = opened().clientWith(order.organization, replaced).publicKey === order.key.publicKey
+          if (isOld) keys.keepOld(rotationId, replaced)
+        })
       }
       const handedAtMs = Number(await ledger.mark(rotationId, 'handed', String(deps.clock())))
       if (isItself) opened().useKey(key.privateKey)
@@ -278,11 +282,12 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     async recordRotation({ progress }) {
       const { rotationId, state } = progress
       await getOpen(rotationId)
-      if (state === 'done' && (await ledger.part(rotationId, 'delete').produced()) === undefined)
-        throw refused('no key was deleted')
+      const oldIsDeleted = (await ledger.part(rotationId, 'delete').produced()) !== undefined
+      if (state === 'done' && !oldIsDeleted) throw refused('no key was deleted')
       await ledger.putProgress(progress)
       if (state !== 'done' && state !== 'failed' && state !== 'partial') return
-      if (rotation) keys.forget(rotationId)
+      const tookPlace = (await ledger.marked(rotationId, 'handed')) !== undefined
+      if (rotation) keys.forget(rotationId, tookPlace && !oldIsDeleted ? 'new' : 'both')
       await ledger.mark(rotationId, 'over', state)
     },
   }

@@ -188,7 +188,7 @@ export async function beginRotation(
     return { handle, joined: false }
   } catch (error) {
     await rotations.mark(rotationId, 'over', 'not begun')
-    keys.forget(rotationId)
+    keys.forget(rotationId, 'both')
     if (!isAlreadyStarted(error)) throw error
     const handle = client.workflow.getHandle<typeof rotate>(workflowId)
     const running = await handle.query<RotationProgress>('progress')

@@ -8,7 +8,7 @@ import type { TemporalConnections } from '../../src/worker/index.ts'
 export interface Stranger {
   readonly client: Client
   /** Starts a workflow and waits until it has ended, or has shown for `patienceMs` that it does not. */
-  forge(type: 'apply' | 'send' | 'sendBatch', start: ForgedStart): Promise<ForgedEnd>
+  forge(type: string, start: ForgedStart): Promise<ForgedEnd>
   /** Everything that the histories of these workflows hold, as one text; base64 is read as well. */
   readHistories(handles: readonly WorkflowHandle[]): Promise<string>
 }

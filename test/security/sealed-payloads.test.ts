@@ -7,6 +7,7 @@ import type { ApplyProgress } from '../../activities/index.ts'
 import type { Batch } from '../../src/plan/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
 import { createPayloadSeal } from '../../src/worker/index.ts'
+import * as workflows from '../../workflows/index.ts'
 import { openHistory } from '../open-history.ts'
 import { testSeal } from '../test-seal.ts'
 import { type Stranger, strangerAt } from './hostile-temporal.ts'
@@ -33,7 +34,7 @@ const forged = (handle: WorkflowHandle) => stranger.client.workflow.getHandle(ha
 
 describe('a stranger without the key', () => {
   test('starts nothing: each workflow ends at once, and no step is asked for', async () => {
-    for (const type of ['apply', 'send', 'sendBatch'] as const) {
+    for (const type of Object.keys(workflows)) {
       const input = { organizationId: stage.organizationId, planDigest: 'x', sendId: 'x', batchId: 'x', run: 'x' }
       const workflowId = `${type}/forged`
       const { handle, status } = await stranger.forge(type, { workflowId, taskQueue: stage.taskQueue, input })
