@@ -131,11 +131,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
 
   const wanted = async ({ organizationId, planDigest }: RepairOf) => {
     const [watch, state] = [await watches.get(organizationId), await watches.stateOf(organizationId)]
-    if (!watch || state?.repair?.planDigest !== planDigest)
-      throw new ApplyError(
-        'apply/not-watched',
-        'a workflow asked for a repair that no look at the organization has found',
-      )
+    if (!watch || state?.repair?.planDigest !== planDigest) throw notWatched()
     const plan = await planStore.getPlan(planDigest)
     if (plan.organization.id !== organizationId)
       throw new ApplyError('apply/other-organization', 'the plan was made for another organization')
@@ -186,6 +182,7 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
     },
 
     async settleRepair({ run, begun, ...repair }) {
+      if ((await runs.find(run))?.planDigest !== repair.planDigest) throw notWatched()
       if (!begun) return runs.end({ planDigest: repair.planDigest, run })
       // It holds the lock: what was let in before, by a worker that died in between, is over.
       await planStore.endRuns(repair.organizationId, { except: [run] })
@@ -194,6 +191,10 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       await watches.putState(repair.organizationId, { ...state, repair: { ...state.repair, begun: true } })
     },
   }
+}
+
+function notWatched(): ApplyError {
+  return new ApplyError('apply/not-watched', 'a workflow asked for a repair that no look at the organization has found')
 }
 
 /** What was found, and the plan to apply. */

@@ -207,4 +207,17 @@ describe('a stranger who can call the steps', () => {
     await store.watches.remove(ORGANIZATION)
     await expect(steps.openRepair(wanted)).rejects.toMatchObject({ type: 'apply/not-watched' })
   })
+
+  test('ends no run of a person with the words that a repair has begun', async () => {
+    await watch({ tag: 'repair' })
+    world.plan = drifted()
+    const planDigest = (await look()).repair!
+    const run = await store.runs.open(world.plan.digest)
+    await store.putPlan(world.plan)
+    for (const begun of [true, false]) {
+      const settled = steps.settleRepair({ organizationId: ORGANIZATION, planDigest, run: 'a'.repeat(64), begun })
+      await expect(settled).rejects.toMatchObject({ type: 'apply/not-watched' })
+    }
+    await store.runs.assertOpen({ planDigest: world.plan.digest, run })
+  })
 })
