@@ -107,9 +107,8 @@ export function createWatchActivities(deps: ActivityDependencies): WatchActiviti
       const isSame = last?.addresses.join() === addresses.join() && before.definitions === watch.definitions
       if (isSame && outcome && (outcome.state === 'failed' || outcome.state === 'rejected')) {
         const why = outcome.batches.find(({ error }) => error !== undefined)?.error?.message ?? outcome.state
-        return {
-          state: { ...held('apply/activity-failed', `the last repair ${outcome.state}: ${why}`).state, repair: last },
-        }
+        const ended = outcome.state === 'rejected' ? `the last repair was ${why}` : `the last repair failed: ${why}`
+        return { state: { ...held('apply/activity-failed', ended).state, repair: last } }
       }
     }
     try {

@@ -39,12 +39,14 @@ export const renderWatch = view((watched: Watched, style: Style, nowMs: number):
       ? [`held since ${state.held.since}: ${state.held.why} (${state.held.code}); go on with \`quorate watch resume\``]
       : []),
     ...(state?.error ? [`failing since ${state.error.since}: ${state.error.message} (${state.error.code})`] : []),
-    ...(state?.repair
+    ...(state?.repair && !state.held
       ? [
           `repair: plan ${state.repair.planDigest.slice(0, 12)}, ${state.repair.begun ? 'begun; `quorate status` says how it stands' : 'to be begun'}`,
         ]
       : []),
-    ...(state?.proposal ? [`proposed: \`quorate apply sha256:${state.proposal}\` puts it back`] : []),
+    ...(state?.proposal && (!state.repair || state.held)
+      ? [`proposed: \`quorate apply sha256:${state.proposal}\` puts it back`]
+      : []),
   ]
   const rows = (state?.drift ?? [])
     .slice(0, MOST_ROWS)
