@@ -15,7 +15,13 @@ export type { ApplyProgress, BatchProgress, Failure, InsideProgress, InsideStand
 export { readActivities, STATUSES } from './open-activities.ts'
 export { createPlanStore, type KeptPlan, type PlanStore } from './plan-store.ts'
 export { createRotationKeys } from './rotation-keys.ts'
-export { isRotationOver, type RotationOrder, type RotationProgress, type RotationSink } from './rotation-model.ts'
+export {
+  isRotationOver,
+  type RotationOrder,
+  type RotationPart,
+  type RotationProgress,
+  type RotationSink,
+} from './rotation-model.ts'
 export { sinkInWords } from './rotation-sinks.ts'
 export { nameOfRun } from './run-ledger.ts'
 export { batchIdOf, countsOf, isRowOver } from './send-batch-ledger.ts'

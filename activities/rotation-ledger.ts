@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { ApplyError } from './error.ts'
 import type { Records } from './records.ts'
-import type { RotationOrder, RotationPart, RotationProgress } from './rotation-model.ts'
+import { ROTATION_PARTS, type RotationOrder, type RotationPart, type RotationProgress } from './rotation-model.ts'
 import { type BatchRecords, createBatchRecords } from './run-ledger.ts'
 
 /**
@@ -25,6 +25,8 @@ export interface RotationLedger {
   part(rotationId: string, part: RotationPart): BatchRecords
   putProgress(progress: RotationProgress): Promise<void>
   getProgress(rotationId: string): Promise<RotationProgress | undefined>
+  /** The rotation that submitted an activity, and for what, as long as it is not over. */
+  find(activityId: string): Promise<{ readonly order: RotationOrder; readonly part: RotationPart } | undefined>
   /** Every rotation that was entered, the oldest first. */
   list(): Promise<readonly RotationOrder[]>
 }
@@ -50,6 +52,14 @@ export function createRotationLedger(folder: string, records: Records): Rotation
     async getProgress(rotationId) {
       const text = await records.read(at('rotation-progress', rotationId))
       return text === undefined ? undefined : (JSON.parse(text) as RotationProgress)
+    },
+    async find(activityId) {
+      for (const order of await ledger.list()) {
+        if ((await ledger.marked(order.rotationId, 'over')) !== undefined) continue
+        for (const part of ROTATION_PARTS)
+          if ((await ledger.part(order.rotationId, part).activityId()) === activityId) return { order, part }
+      }
+      return undefined
     },
     async list() {
       const orders = await Promise.all((await records.list(join(folder, 'rotations'))).map(ledger.getOrder))

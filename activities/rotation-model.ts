@@ -31,7 +31,8 @@ export interface RotationOrder {
 }
 
 /** The activities of a rotation, in their order. `undo` takes the new key away again, and then nothing is deleted. */
-export type RotationPart = 'drop' | 'create' | 'delete' | 'undo'
+export const ROTATION_PARTS = ['drop', 'create', 'delete', 'undo'] as const
+export type RotationPart = (typeof ROTATION_PARTS)[number]
 
 /** The progress of a rotation; its workflow's query answer and, at the end, its result. Times are ISO 8601. */
 export interface RotationProgress {

@@ -60,6 +60,7 @@ export {
   type RotationHandle,
   type RotationRequest,
   rotationKeysOf,
+  rotationThatMade,
 } from './rotate.ts'
 export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'

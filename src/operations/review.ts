@@ -1,6 +1,6 @@
 /** What a voter is shown of an activity: rebuilt from its intent, and held against the plans that are known. */
 import { isDeepStrictEqual } from 'node:util'
-import { isIntent, type KeptPlan } from '../../activities/index.ts'
+import { isIntent, type KeptPlan, type RotationOrder, type RotationPart } from '../../activities/index.ts'
 import { type Review, reviewOf } from '../analysis/index.ts'
 import { allPlans, type Batch, fillParameters, type Plan } from '../plan/index.ts'
 import { findActivity, type Json, type Wire } from '../protocol/index.ts'
@@ -14,7 +14,7 @@ export interface Deviation {
   readonly asked?: Json
 }
 
-/** What the plans that are known say of an activity. */
+/** What the plans and rotations that are known say of an activity. */
 export type Explained =
   | { readonly kind: 'planned'; readonly plan: PlanName; readonly batch: number }
   /** A plan asks the same of the same thing, but in other words. */
@@ -23,6 +23,17 @@ export type Explained =
       readonly plan: PlanName
       readonly batch: number
       readonly deviations: readonly Deviation[]
+    }
+  /** A rotation that was ordered here has submitted it. */
+  | {
+      readonly kind: 'rotation'
+      readonly rotationId: string
+      /** Names. */
+      readonly user: string
+      readonly key: string
+      readonly part: RotationPart
+      /** ISO 8601. */
+      readonly orderedAt: string
     }
   /** No plan that is known here asks for it. */
   | { readonly kind: 'made outside'; readonly plansLookedAt: number }
@@ -38,15 +49,27 @@ export interface ReviewedActivity extends Review {
   readonly explained: Explained
 }
 
-/** Reviews an activity. `plans` are those given by the voter and those of the data folder, newest first. */
+/**
+ * Reviews an activity. `plans` are those given by the voter and those of the data folder, newest first; `rotation` is the one of the
+ * data folder that submitted it.
+ */
 export function reviewActivity(
   activity: Wire.Activity,
   {
     plans,
+    rotation,
     ...given
-  }: { readonly plans: readonly KeptPlan[] } & Parameters<typeof reviewOf>[1] & { readonly actual: Actual },
+  }: {
+    readonly plans: readonly KeptPlan[]
+    readonly rotation?: { readonly order: RotationOrder; readonly part: RotationPart } | undefined
+  } & Parameters<typeof reviewOf>[1] & { readonly actual: Actual },
 ): ReviewedActivity {
   const review = reviewOf(activity, given)
+  if (rotation) {
+    const { part, order } = rotation
+    const { rotationId, user, key, orderedAt } = order
+    return { ...review, explained: { kind: 'rotation', rotationId, user: user.name, key: key.name, part, orderedAt } }
+  }
   return { ...review, explained: explain(activity, { review, plans, actual: given.actual }) }
 }
 

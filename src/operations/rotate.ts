@@ -199,6 +199,16 @@ export async function beginRotation(
   }
 }
 
+/** The rotation whose new key this is, if one was ordered from this data folder. */
+export async function rotationThatMade(dataDir: string, keyId: string): Promise<RotationProgress | undefined> {
+  const { rotations } = createPlanStore(join(dataDir, 'plans'))
+  for (const { rotationId } of await rotations.list()) {
+    const progress = await rotations.getProgress(rotationId)
+    if (progress?.new?.id === keyId) return progress
+  }
+  return undefined
+}
+
 /** Follows a rotation until it is over, or until `until` says that this is enough. Throws `cli/run-ended`. */
 export function followRotation(
   handle: RotationHandle,

@@ -75,6 +75,14 @@ test('rotate key: the overlap is shown by status; the key in use goes into its o
   expect(JSON.parse(after.stdout)).toMatchObject({ publicKey: JSON.parse(done.stdout).new.publicKey })
   const { old, new: made } = JSON.parse(done.stdout) as RotationProgress
   expect(readFileSync(file, 'utf8')).toBe(written.replace(old.publicKey, made!.publicKey))
+  // A command that ended before the new key was handed over is given again when it is: nothing is rotated twice.
+  writeFileSync(file, written)
+  const late = await run(...self, '--to-file', env['QUORATE_API_KEY_FILE']!, ...defs)
+  expect([late.exit, JSON.parse(late.stdout)]).toMatchObject([
+    0,
+    { state: 'done', rotationId: JSON.parse(done.stdout).rotationId },
+  ])
+  expect(readFileSync(file, 'utf8')).toBe(written.replace(old.publicKey, made!.publicKey))
   const plan = await run('plan', 'defs', '--json')
   expect([plan.exit, JSON.parse(plan.stdout)]).toMatchObject([0, { changes: [], guards: [] }])
   expect((await run('status')).exit).toBe(0)

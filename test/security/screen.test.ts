@@ -198,6 +198,7 @@ const reviewed = {
     },
   },
 }
+const rotated = { kind: 'rotation', rotationId: 'r', user: 'bob', key: 'laptop', part: 'delete', orderedAt: 'then' }
 const failure = { code: 'client/activity-failed', message: 'the API said no', next: 'try again' }
 const progress = {
   planDigest: 'd',
@@ -298,6 +299,11 @@ const VIEWS: readonly View[] = [
     laysOut: true,
   },
   { name: 'approvals: one of a list', given: reviewed, render: (one) => renderApproval(one, style, NOW) },
+  {
+    name: 'approvals: one that a rotation asked for',
+    given: { ...reviewed, review: { ...reviewed.review, explained: rotated } },
+    render: (one) => renderApproval(one, style, NOW),
+  },
   { name: 'activities: one of a list', given: activity, render: (one) => renderActivityLine(one, style, NOW) },
   { name: 'apply: its end', given: progress, render: (one) => renderResult(one, style, NOW) },
   { name: 'apply: what is new', given: progress, render: (one) => renderNews(one, undefined, style, NOW) },

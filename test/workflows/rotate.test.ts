@@ -296,6 +296,8 @@ test('it waits for people where a quorum is needed, before the new key and befor
   for (const part of ['create', 'delete'] as const) {
     const { waiting } = await run.until((one) => one.waiting?.part === part)
     expect(await publicKeysOf(user.userId)).toContain(user.publicKey)
+    const { rotationId } = run.order
+    expect(await store.rotations.find(waiting!.activityId)).toMatchObject({ part, order: { rotationId } })
     await bob.approve(waiting!.fingerprint)
     await run.handle.signal('nudge')
   }

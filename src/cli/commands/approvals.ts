@@ -6,7 +6,7 @@ import type { CommandInput } from '../command.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { type ActivityView, renderApproval } from '../views/activity.ts'
-import { plansToCompare, viewForVoter } from './review.ts'
+import { findKnown, viewForVoter } from './review.ts'
 
 /** Pages end here: nobody reads so many. */
 const MOST = 1000
@@ -14,7 +14,7 @@ const MOST = 1000
 /** Lists what waits for the vote of the key in use, oldest first, without what it has voted on. */
 export async function approvals(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
-  const plans = await plansToCompare(input)
+  const known = await findKnown(input)
   const place = await findPlace(input)
   const client = reader(place)
   const waiting = await listActivities(client, { waiting: true, limit: MOST })
@@ -22,7 +22,7 @@ export async function approvals(input: CommandInput): Promise<ExitCode> {
   if (waiting.length > 0) {
     const actual = await readActual(client)
     for (const activity of waiting.toReversed()) {
-      views.push(await viewForVoter(activity, { client, place, plans, actual }))
+      views.push(await viewForVoter(activity, { client, place, known, actual }))
     }
   }
   const shown = options['all'] === true ? views : views.filter(isMine)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createPlanStore, type KeptPlan } from '../../../activities/index.ts'
+import { createPlanStore, type KeptPlan, type PlanStore } from '../../../activities/index.ts'
 import type { QueryClient } from '../../client/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import { readActual } from '../../live/index.ts'
@@ -20,21 +20,29 @@ const MOST_PLANS = 100
 /** Shows what an activity would change, before and after, and how its votes stand. Votes on nothing: its client has no way to. */
 export async function review(input: CommandInput): Promise<ExitCode> {
   const { io, json, args } = input
-  const plans = await plansToCompare(input)
+  const known = await findKnown(input)
   const place = await findPlace(input)
   const client = reader(place)
   const activity = await findActivity(client, args[0]!)
-  const seen = await viewForVoter(activity, { client, place, plans, actual: await readActual(client) })
+  const seen = await viewForVoter(activity, { client, place, known, actual: await readActual(client) })
   if (json) writeJson(io, { activity: seen })
   else io.out(renderActivity(seen, io.style, place.now()))
   return EXIT.done
 }
 
-/** The plans that an activity is held against: those that the voter gives; otherwise those that were applied from the data folder. */
-export async function plansToCompare({ options, settings }: CommandInput): Promise<readonly KeptPlan[]> {
+/** What an activity is held against. */
+interface Known {
+  /** Those that the voter gives; otherwise those that were applied from the data folder. */
+  readonly plans: readonly KeptPlan[]
+  /** Of the data folder. */
+  readonly rotations: PlanStore['rotations']
+}
+
+export async function findKnown({ options, settings }: CommandInput): Promise<Known> {
+  const store = createPlanStore(join(settings.dataDir, 'plans'))
   const files = (options['plan'] as readonly string[] | undefined) ?? []
-  if (files.length > 0) return files.map((file) => ({ plan: readPlan(readText(file)), isOpen: true }))
-  return createPlanStore(join(settings.dataDir, 'plans')).recentPlans(MOST_PLANS)
+  const given = files.map((file) => ({ plan: readPlan(readText(file)), isOpen: true }))
+  return { plans: files.length > 0 ? given : await store.recentPlans(MOST_PLANS), rotations: store.rotations }
 }
 
 /** An activity as its voter reads it, rebuilt from its own intent. */
@@ -43,18 +51,20 @@ export async function viewForVoter(
   {
     client,
     place,
-    plans,
+    known,
     actual,
   }: {
     readonly client: QueryClient
     readonly place: Place
-    readonly plans: readonly KeptPlan[]
+    readonly known: Known
     readonly actual: Actual
   },
 ): Promise<ActivityView> {
   const nowMs = place.now()
   const mfa = await readFactors(client, activity, actual)
   const facts = policyFactsOf(activity, actual)
-  const reviewed = reviewActivity(activity, { plans, actual, nowMs, baseUrl: place.baseUrl, mfa, facts })
+  const rotation = await known.rotations.find(activity.id)
+  const given = { plans: known.plans, rotation, actual, nowMs, baseUrl: place.baseUrl, mfa, facts }
+  const reviewed = reviewActivity(activity, given)
   return viewActivity(activity, nowMs, actual, mfa, reviewed)
 }

@@ -16,6 +16,7 @@ import {
   type RenewedFile,
   reader,
   renewDefinitions,
+  rotationThatMade,
 } from '../../operations/index.ts'
 import { isWaiting } from '../../protocol/index.ts'
 import { findPlace } from '../background/connect.ts'
@@ -47,6 +48,7 @@ export async function rotateKey(input: CommandInput): Promise<ExitCode> {
   const { organizationName } = await reader(place).query('whoami', {})
   const order = await orderRotation(reader(place), request, { now: place.now(), organizationName })
   assertOwnKey(input, place, order)
+  if (await finishRenewing(input, order)) return EXIT.done
   if (!input.json) input.io.say(renderRotationOrder(order, input.io.style))
   await assertConfirmed(input, { question: 'Rotate it?', otherwise: 'nothing was submitted' })
   return begin(input, place, order)
@@ -64,9 +66,9 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
     )
     if (joined && !json) io.say('It is being rotated already; this follows it.\n')
     const client = reader(place)
-    const enough = async ({ state, waiting }: RotationProgress) => {
+    const enough = async ({ state, waiting, deletesAt }: RotationProgress) => {
       // The timer is Temporal's; nobody has to watch it.
-      if (state === 'overlap' && options['wait'] !== true) return true
+      if (state === 'overlap' && options['wait'] !== true && Date.parse(deletesAt!) > place.now()) return true
       if (detached) return waiting !== undefined
       if (io.terminal || waiting === undefined) return false
       // It may have been decided since the workflow looked.
@@ -76,7 +78,8 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
       return false
     }
     const show = (progress: RotationProgress) => {
-      if (!json && !isRotationOver(progress)) io.say(renderRotation(progress, io.style, place.now()))
+      const isKnown = progress.old.id !== ''
+      if (!json && isKnown && !isRotationOver(progress)) io.say(renderRotation(progress, io.style, place.now()))
     }
     const otherwise = '`quorate status` shows how it stands.'
     const progress = await looking(io, { what: 'the rotation', otherwise }, () => followRotation(handle, show, enough))
@@ -84,12 +87,30 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
     if (json) writeJson(io, { ...progress, ...(renewed ? { definitions: renewed.map(({ path }) => path) } : {}) })
     else if (renewed) io.say(renderRotation(progress, io.style, place.now()))
     else io.out(renderRotation(progress, io.style, place.now()))
+    if (!json && options['definitions'] !== undefined && !isRenewed(progress) && !isRotationOver(progress))
+      io.say('The definitions name the old key still: give the same command again when the new one is handed over.\n')
     return detached && !isRotationOver(progress) ? EXIT.done : exitOfRotation(progress)
   })
 }
 
+/** Whether the definitions still name the key before the one to rotate: that rotation is finished in them, and none is begun. */
+async function finishRenewing(input: CommandInput, { key }: RotationOrder): Promise<boolean> {
+  const { io, json, settings } = input
+  const before = await rotationThatMade(settings.dataDir, key.id)
+  if (!before || !isRenewed(before)) return false
+  const files = await renew(input, before, { isQuiet: true })
+  if (files === undefined || files.length === 0) return false
+  if (json) writeJson(io, { ...before, definitions: files.map(({ path }) => path) })
+  else io.say(line`Nothing was rotated: the definitions name the key that \`${key.name}\` has replaced already.\n`)
+  return true
+}
+
 /** The new key in the definitions: in their files with `--write`, otherwise as a patch. */
-async function renew(input: CommandInput, rotated: RotationProgress): Promise<readonly RenewedFile[] | undefined> {
+async function renew(
+  input: CommandInput,
+  rotated: RotationProgress,
+  { isQuiet = false } = {},
+): Promise<readonly RenewedFile[] | undefined> {
   const { io, json, options, settings } = input
   const folder = textOf(options, 'definitions')
   if (folder === undefined) return undefined
@@ -101,7 +122,7 @@ async function renew(input: CommandInput, rotated: RotationProgress): Promise<re
   const files = await renewDefinitions({ ...common, ...writes })
   if (!json && !options['write'])
     for (const { path, before, after } of files) io.out(differenceOf({ path, text: before }, after, io.style))
-  if (!json && files.length === 0) {
+  if (!json && !isQuiet && files.length === 0) {
     const said = line`No file of ${folder} names the old key: where it comes from a variable, give that the new one.\n`
     io.say(said)
   }

@@ -10,7 +10,7 @@ import { placeOf, prove, readWay } from '../proof-options.ts'
 import { line } from '../screen.ts'
 import { type ActivityView, factorsLine, renderActivity } from '../views/activity.ts'
 import { keepReason, readReason } from '../vote-reasons.ts'
-import { plansToCompare, viewForVoter } from './review.ts'
+import { findKnown, viewForVoter } from './review.ts'
 
 /** Votes for an activity. */
 export const approve = (input: CommandInput): Promise<ExitCode> => vote(input, 'approve')
@@ -23,12 +23,12 @@ async function vote(input: CommandInput, choice: 'approve' | 'reject'): Promise<
   const { io, json, args, settings } = input
   const way = readWay(input)
   const reason = readReason(input)
-  const plans = await plansToCompare(input)
+  const known = await findKnown(input)
   const place = await findPlace(input)
   const client = submitter(place)
   const activity = await findActivity(client, args[0]!)
   const actual = await readActual(client)
-  const seen = (one: typeof activity) => viewForVoter(one, { client, place, plans, actual })
+  const seen = (one: typeof activity) => viewForVoter(one, { client, place, known, actual })
   const before = await seen(activity)
   if (!json) io.out(renderActivity(before, io.style, place.now()))
   /** Who votes by something else than the key in use. */

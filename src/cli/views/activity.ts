@@ -157,10 +157,24 @@ function planRows({ review }: ActivityView, style: Style): readonly (readonly st
   if (!review) return []
   const { explained } = review
   if (explained.kind === 'made outside') return [['plan', style.warning(`made outside: ${outsideText(explained)}`)]]
+  if (explained.kind === 'rotation') return [['order', rotationText(explained)]]
   const { digest, createdAt, commit } = explained.plan
   const plan = `${digest.slice(0, 12)} of ${createdAt}${commit === undefined ? '' : `, commit ${commit.slice(0, 12)}`}`
   if (explained.kind === 'planned') return [['plan', `${plan}, activity ${explained.batch + 1}`]]
   return [['plan', style.error(`it is NOT what plan ${plan} says in activity ${explained.batch + 1}`)]]
+}
+
+const ROTATES: Readonly<Record<Rotates['part'], string>> = {
+  drop: 'deletes another key, to make room',
+  create: 'registers the new key',
+  delete: 'deletes the old key',
+  undo: 'takes the new key away again',
+}
+
+type Rotates = Extract<ReviewedActivity['explained'], { readonly kind: 'rotation' }>
+
+function rotationText({ key, user, part, orderedAt }: Rotates): string {
+  return `rotation of API key ${key} of ${user}, ordered ${orderedAt}: ${ROTATES[part]}`
 }
 
 function outsideText({ plansLookedAt }: { readonly plansLookedAt: number }): string {
