@@ -230,6 +230,9 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
 const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   version: [],
   'one-pass': [],
+  'old-node': [],
+  'ready-text': [],
+  colour: [],
   'main-path': [],
   codes: [],
   limits: [],
@@ -242,7 +245,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'organization-worker': [],
   withheld: [],
   screen: [],
-  io: ['screen', 'withheld'],
+  io: ['colour', 'screen', 'withheld'],
   values: ['io', 'files'],
   looking: ['io', 'screen'],
   command: ['io'],
@@ -273,14 +276,16 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'webhook-receiver': [],
   views: ['command', 'io', 'screen', 'files'],
   policies: ['command', 'values', 'views'],
-  planning: ['command', 'values', 'views', 'files'],
-  sending: ['planning', 'background', 'views', 'command', 'looking', 'io', 'screen', 'files'],
+  given: ['command', 'values'],
+  planning: ['command', 'given', 'views', 'files'],
+  sending: ['given', 'planning', 'background', 'views', 'command', 'looking', 'io', 'screen', 'files'],
   // One file a command, and the table of them.
   commands: anything,
-  program: ['commands', 'command', 'io'],
+  program: ['commands', 'command', 'io', 'ready-text'],
   run: ['program', 'commands', 'command', 'views', 'io', 'screen', 'version'],
-  main: ['run', 'one-pass'],
-  reference: ['commands', 'command', 'codes'],
+  start: ['colour', 'one-pass', 'ready-text', 'run'],
+  main: ['old-node', 'start'],
+  reference: ['commands', 'command', 'codes', 'main-path', 'ready-text'],
 }
 
 /** Files that may be imported past a room's index, because what is bundled must stay small: workflows, and policies in a browser. */

@@ -1,8 +1,58 @@
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
+import { directImports } from './direct-imports.ts'
 import { precompile } from './precompile.ts'
 
-/** Writes programs, given by their paths in the repository, into a folder as few files; packages are not bundled. */
+/**
+ * Packages that are bundled: those that many commands load, and that are plain JavaScript in many small files, which Node.js
+ * takes longer to find than to run. Others stay where npm puts them.
+ */
+const BUNDLED = new Set([
+  '@hpke/common',
+  '@hpke/core',
+  '@noble/curves',
+  '@noble/hashes',
+  '@scure/base',
+  '@scure/bip39',
+  '@scure/btc-signer',
+  'ajv',
+  'commander',
+  'csv-parse',
+  'diff',
+  'micro-key-producer',
+  'micro-packed',
+  'yaml',
+])
+
+const packages: Plugin = {
+  name: 'packages',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+      if (kind === 'entry-point') return undefined
+      const name = path.split('/', path.startsWith('@') ? 2 : 1).join('/')
+      return BUNDLED.has(name) ? undefined : { path, external: true }
+    })
+  },
+}
+
+/**
+ * Modules of Node.js are asked for as CommonJS would: to import one as a module loads all that it exports, for `node:crypto` a
+ * hundred files more.
+ */
+const builtins: Plugin = {
+  name: 'builtins',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^[^.]/ }, ({ path }) =>
+      isBuiltin(path) ? { path: `node:${path.replace('node:', '')}`, namespace: 'builtin' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('${path}')`,
+    }))
+  },
+}
+
+/** Writes programs, given by their paths in the repository, into a folder as few files, with the packages that all need. */
 export async function bundle(entryPoints: readonly string[], folder: string): Promise<void> {
   await build({
     absWorkingDir: join(import.meta.dirname, '../..'),
@@ -12,8 +62,7 @@ export async function bundle(entryPoints: readonly string[], folder: string): Pr
     outdir: folder,
     bundle: true,
     splitting: true,
-    packages: 'external',
-    plugins: [precompile],
+    plugins: [builtins, packages, precompile, directImports],
     platform: 'node',
     format: 'esm',
     target: 'node22',

@@ -1,4 +1,5 @@
 import { printable, printableJson, QuorateError } from '../diagnostics/index.ts'
+import { isColoured } from './colour.ts'
 import { rendition, toTerminal } from './screen.ts'
 import { withhold } from './withheld.ts'
 
@@ -45,14 +46,6 @@ export function createStyle(colour: boolean): Style {
     dim: painted(2, 22),
     strong: painted(1, 22),
   }
-}
-
-/** `NO_COLOR` wins (no-color.org); `FORCE_COLOR` colours what is no terminal too, unless it says 0 or false (force-color.org). */
-export function isColoured(environment: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
-  const { NO_COLOR: none, FORCE_COLOR: forced, TERM: term } = environment
-  if (none) return false
-  if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false'
-  return isTerminal && term !== 'dumb'
 }
 
 /** The process's own streams. */

@@ -1,8 +1,5 @@
 import type { QueryClient } from '../client/index.ts'
-import type { LoadedDefinitions } from '../definitions/index.ts'
 import {
-  type GivenValues,
-  loadFolder,
   type Place,
   type PlanEvent,
   type Planned,
@@ -13,24 +10,9 @@ import {
 } from '../operations/index.ts'
 import { asksAgain, type CommandInput } from './command.ts'
 import { assertNoKeys } from './files.ts'
-import { parseVars, readValues } from './values.ts'
+import { givenValues } from './given.ts'
 import { showDiagnostics } from './views/diagnostics.ts'
 import { showReading } from './views/reading.ts'
-
-/** The values of `${env.…}` and `${var.…}`: what was given, over what `up` made for the embedded organization. */
-export function givenValues({ settings, environment, options }: CommandInput, embedded: boolean): GivenValues {
-  const made = embedded ? readValues(settings.dataDir) : { env: {}, vars: {} }
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined))
-  return {
-    env: { ...made.env, ...given },
-    vars: { ...made.vars, ...parseVars((options['var'] as string[] | undefined) ?? []) },
-  }
-}
-
-/** Loads a folder of definitions with the values that the command line gives. */
-export function loadGivenFolder(input: CommandInput, folder: string, embedded: boolean): Promise<LoadedDefinitions> {
-  return loadFolder(folder, givenValues(input, embedded))
-}
 
 /** What is planned, as the command line says. */
 export function planRequest(input: CommandInput, { folder, place, client = reader(place) }: PlanTarget): PlanRequest {

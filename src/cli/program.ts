@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from '../diagnostics/index.ts'
 import { type CommandRow, exitsOf } from './command.ts'
 import { commands } from './commands/index.ts'
 import type { Style } from './io.ts'
+import { HELP_COLUMNS } from './ready-text.ts'
 
 /** The parsed command line: command, arguments, options and settings. */
 export interface Invocation {
@@ -23,7 +24,7 @@ interface ProgramOptions {
 /** Reads a command line: an invocation, or the exit code when help or version was all that was wanted or it was wrong. */
 export function readCommandLine(argv: readonly string[], options: ProgramOptions): Invocation | ExitCode {
   let invocation: Invocation | undefined
-  const program = createProgram(options, (found) => {
+  const program = createProgram(rowsFor(argv), options, (found) => {
     invocation = found
   })
   try {
@@ -35,14 +36,29 @@ export function readCommandLine(argv: readonly string[], options: ProgramOptions
   return invocation ?? EXIT.done
 }
 
-function createProgram({ version, style, out, say }: ProgramOptions, found: (invocation: Invocation) => void): Command {
+/** The rows under the word that a command line begins with: to set up the others takes as long as some commands. All, where none is. */
+function rowsFor([word]: readonly string[]): readonly CommandRow[] {
+  const named = commands.filter(({ name }) => name.split(' ')[0] === word)
+  return named.length > 0 ? named : commands
+}
+
+function createProgram(
+  rows: readonly CommandRow[],
+  { version, style, out, say }: ProgramOptions,
+  found: (invocation: Invocation) => void,
+): Command {
   const program = new Command('quorate')
     .description('Custody and wallet policy as code: see what changes and who must approve, then apply it durably.')
     .version(version, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'say what a command does')
     .helpOption('-h, --help', 'say what a command does')
     .configureHelp({ sortSubcommands: false, showGlobalOptions: false, styleTitle: style.strong })
-    .configureOutput({ writeOut: out, writeErr: say, outputError: (text, write) => write(`${text.trimEnd()}\n`) })
+    .configureOutput({
+      writeOut: out,
+      writeErr: say,
+      outputError: (text, write) => write(`${text.trimEnd()}\n`),
+      getOutHelpWidth: () => Math.min(process.stdout.columns ?? HELP_COLUMNS, HELP_COLUMNS),
+    })
     .showSuggestionAfterError(true)
     .showHelpAfterError('  next  `quorate --help` lists the commands, `quorate COMMAND --help` what one takes')
     // Without it everything after the first word is one heap, and `sends` takes what was meant for `sends replace`.
@@ -52,7 +68,7 @@ function createProgram({ version, style, out, say }: ProgramOptions, found: (inv
     'after',
     '\nExample:\n  $ quorate up definitions/acme\n\nExit codes: 0 done or no change, 1 error, 2 changes (plan --detailed-exitcode), 3 waiting for approval,\n4 refused by a guard, 5 stale plan, 6 partly applied.\n',
   )
-  for (const row of commands) addCommand(program, row, style, found)
+  for (const row of rows) addCommand(program, row, style, found)
   return program
 }
 

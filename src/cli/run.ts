@@ -22,7 +22,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   let json = false
   try {
-    assertNode()
     const said: string[] = []
     const say = (text: string) => {
       const shown = withoutKeys(text)
@@ -64,13 +63,4 @@ async function report(
   if (annotates(environment)) io.say(workflowCommands(toGithubError(error)))
   if (json) writeJson(io, { error: toErrorJson(error) })
   io.say(renderError(error, { error: io.style.error }))
-}
-
-/** `npm ci --ignore-scripts` leaves the pinned Node.js out without a word, and the system's runs instead. */
-function assertNode(): void {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > 22 || (major === 22 && minor >= 13)) return
-  throw new QuorateError('cli/old-node', `expected Node.js 22.13 or newer, got ${process.versions.node}`, {
-    next: 'install a newer Node.js; in a clone, `npm rebuild node` restores the pinned one, and npm scripts and npx use it',
-  })
 }

@@ -6,4 +6,5 @@
 export { codes } from './codes.ts'
 export { type Imported, importDefinitions, type LeftOut } from './import-definitions.ts'
 export type { ImportInput } from './input.ts'
+export { HEAD, SCHEMA_FILE } from './layout.ts'
 export { renewPublicKey } from './renew-key.ts'

@@ -9,9 +9,11 @@ const FILES: readonly { readonly file: string; readonly sections: readonly strin
   { file: 'contracts.yaml', sections: ['smartContractInterfaces'] },
 ]
 
+/** The schema for editors, which is written beside the definitions that name it: no address has to be reached, and it fits this version. */
+export const SCHEMA_FILE = 'quorate.schema.json'
+
 /** The first lines of every new file. */
-export const HEAD =
-  '# yaml-language-server: $schema=https://unpkg.com/quorate/dist/src/definitions/quorate.schema.json\n'
+export const HEAD = `# yaml-language-server: $schema=./${SCHEMA_FILE}\n`
 
 /** The file of a section that no file has yet. */
 export function fileOf({ form }: ResourceKind): string {

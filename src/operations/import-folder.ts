@@ -1,15 +1,16 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { createDiskReader, isTestFile, LOCK_FILE, readLock, writeLock } from '../definitions/index.ts'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createDiskReader, isTestFile, LOCK_FILE, readLock, renderSchema, writeLock } from '../definitions/index.ts'
 import { type Diagnostic, hasErrors } from '../diagnostics/index.ts'
-import { type Imported, type ImportInput, importDefinitions } from '../import/index.ts'
+import { HEAD, type Imported, type ImportInput, importDefinitions, SCHEMA_FILE } from '../import/index.ts'
 import { kindsMentioned, readActual } from '../live/index.ts'
 import { ensureFolder } from '../local/index.ts'
 import { reader } from './clients.ts'
 import { importInside, joinLocks } from './import-inside.ts'
+import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
 import { signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
-import { assertSameOrganization, type CheckText, type GivenValues, loadFolder } from './plan-folder.ts'
+import type { CheckText } from './plan-folder.ts'
 import { wantedOf } from './plan-inside.ts'
 
 export interface ImportRequest {
@@ -73,7 +74,7 @@ export async function importFolder(request: ImportRequest): Promise<ImportResult
   const imports = [outer, ...inside]
   const diagnostics = imports.flatMap((one) => one.diagnostics)
   if (hasErrors(diagnostics)) return refused(diagnostics)
-  const files = imports.flatMap((one) => [...one.files])
+  const files = withSchema(imports.flatMap((one) => [...one.files]))
   for (const [path, text] of files) {
     ensureFolder(dirname(path))
     write(path, text)
@@ -83,6 +84,14 @@ export async function importFolder(request: ImportRequest): Promise<ImportResult
   const signature = place.embedded ? undefined : await signLock(lock, place)
   await writeLock(lockFolder, lock, { check, signature })
   return { kind: 'written', files: files.map(([path]) => path), leftOut: imports.flatMap((one) => one.leftOut) }
+}
+
+/** The schema for editors goes beside each file that names it there, where there is none or one of another version. */
+function withSchema(files: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] {
+  const text = renderSchema()
+  const naming = files.filter(([, one]) => one.includes(HEAD)).map(([path]) => join(dirname(path), SCHEMA_FILE))
+  const missing = [...new Set(naming)].filter((path) => !existsSync(path) || readFileSync(path, 'utf8') !== text)
+  return [...files, ...missing.map((path) => [path, text] as const)]
 }
 
 function hasDefinitions(folder: string): boolean {

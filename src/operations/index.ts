@@ -31,13 +31,11 @@ export { type CarriedOut, type CarryOutEvent, carryOut, exitOfAll, hasWork } fro
 export { createClients, createSendClients, rateOf, reader, submitter } from './clients.ts'
 export { followRun } from './follow.ts'
 export { type ImportResult, importFolder } from './import-folder.ts'
+export { assertFolder, type GivenValues, loadFolder } from './load-folder.ts'
 export { sendBatchWorkflowId, sendWorkflowId, taskQueueOf } from './names.ts'
 export type { Place, PlaceKey } from './place.ts'
 export { assertAllowed, assertNotRejected } from './plan-checks.ts'
 export {
-  assertFolder,
-  type GivenValues,
-  loadFolder,
   type PlanEvent,
   type Planned,
   type PlanRequest,

@@ -1,12 +1,9 @@
-import { existsSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { createPlanStore, type MadeByRuns, readMade, withRejections } from '../../activities/index.ts'
 import { planWithForecast } from '../analysis/index.ts'
 import type { QueryClient } from '../client/index.ts'
 import {
   type FolderReader,
-  type LoadedDefinitions,
-  type LoadOptions,
   loadDefinitions,
   lockText,
   type ReadLock,
@@ -20,6 +17,7 @@ import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Desired } from '../resources/index.ts'
 import { commitOf } from './commit-of.ts'
 import { withAuthors } from './drift-authors.ts'
+import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
 import { isVouchedFor, signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
 import { planInside, wantedOf, withoutTombstones } from './plan-inside.ts'
@@ -44,9 +42,6 @@ export interface PlanRequest {
   readonly kept?: { readonly readFolder: FolderReader; readonly lock: Lock }
 }
 
-/** The values of `${env.…}` and `${var.…}` that the caller gives. */
-export type GivenValues = Pick<LoadOptions, 'env' | 'vars'>
-
 /** What is told while a plan is made. */
 export type PlanEvent =
   /** What is wrong with the definitions, the lock or both beside what lives; with an error among them there is no plan. */
@@ -69,33 +64,6 @@ export interface Planned {
   readonly made: MadeByRuns
   /** Of the lock as it was read, where it is the same still: signed anew, it would be another file each time. */
   readonly signature?: string
-}
-
-/** Throws `cli/no-definitions` where no folder is. */
-export function assertFolder(folder: string): void {
-  if (existsSync(folder) && statSync(folder).isDirectory()) return
-  throw new QuorateError('cli/no-definitions', `expected \`${folder}\` to be a folder of definitions`, {
-    next: 'name the folder, or make one with `quorate init FOLDER`',
-  })
-}
-
-/** Loads a folder of definitions, with what is wrong with them. Throws `cli/no-definitions`. */
-export async function loadFolder(folder: string, given: GivenValues): Promise<LoadedDefinitions> {
-  assertFolder(folder)
-  return loadDefinitions(folder, given)
-}
-
-/** Throws `cli/other-organization` for definitions of another organization than the settings name. */
-export function assertSameOrganization(
-  desired: Desired,
-  { organizationId }: Place,
-  { undone, next }: { readonly undone: 'submitted' | 'written'; readonly next: string },
-): void {
-  if (desired.organizationId === organizationId) return
-  throw new QuorateError('cli/other-organization', 'the definitions belong to another organization', {
-    facts: { definitions: desired.organizationId, settings: organizationId, [undone]: 'nothing' },
-    next,
-  })
 }
 
 /** Definitions and live state become a plan with forecasts; undefined when the definitions have errors, which are told. */

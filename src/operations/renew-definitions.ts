@@ -4,9 +4,10 @@ import { readLock, writeLock } from '../definitions/index.ts'
 import { hasErrors } from '../diagnostics/index.ts'
 import { renewPublicKey } from '../import/index.ts'
 import type { Lock } from '../plan/index.ts'
+import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
 import { signLock } from './lock-signature.ts'
 import type { Place } from './place.ts'
-import { assertSameOrganization, type CheckText, type GivenValues, loadFolder } from './plan-folder.ts'
+import type { CheckText } from './plan-folder.ts'
 
 /** Whether a rotation has come so far that definitions may name the new key. */
 export function isRenewed({ state, handedAt }: RotationProgress): boolean {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, parseAllDocuments } from 'yaml'
 import { isTestFile, LOCK_FILE, readInside } from '../definitions/index.ts'
-import { assertFolder } from './plan-folder.ts'
+import { assertFolder } from './load-folder.ts'
 
 /** Facts of definitions before they can be loaded: the outside values that they use, and their root users. */
 export interface Survey {

@@ -7,9 +7,10 @@ import type { PlanWatched, WatchedDefinitions } from '../../activities/index.ts'
 import { createDiskReader, type FolderReader, loadDefinitions } from '../definitions/index.ts'
 import { hasErrors, QuorateError, toSpanJson } from '../diagnostics/index.ts'
 import { reader } from './clients.ts'
+import type { GivenValues } from './load-folder.ts'
 import type { Place } from './place.ts'
 import { assertApplicable } from './plan-checks.ts'
-import { type GivenValues, planFolder } from './plan-folder.ts'
+import { planFolder } from './plan-folder.ts'
 
 /** What a watch keeps of a folder: what is read when it is loaded, and the values that it refers to and no others. */
 export async function keepDefinitions(

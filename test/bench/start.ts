@@ -4,7 +4,7 @@
  * that a machine that slows down slows all of them.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, globSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { startQuorate as Start } from '../../src/testing/index.ts'
@@ -39,7 +39,6 @@ export async function run(): Promise<void> {
     const env = {
       PATH: process.env['PATH'],
       HOME: folder,
-      NODE_COMPILE_CACHE: join(folder, 'compiled'),
       QUORATE_DATA_DIR: join(folder, 'data'),
       QUORATE_BASE_URL: service.url,
       QUORATE_ORGANIZATION_ID: service.organizationId,
@@ -58,9 +57,29 @@ export async function run(): Promise<void> {
       { name: 'quorate policy lint, acme', args: [main, 'policy', 'lint', ACME, ...given] },
     ]
     report(measure(rows, env))
+    reportSize(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** What is installed: the program as it is built, beside the packages that npm puts next to it. */
+function reportSize(folder: string): void {
+  const sizes = globSync('dist/bin/**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).size)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  const [packed] = JSON.parse(
+    execFileSync('npm', ['pack', '--dry-run', '--ignore-scripts', '--json'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).toString(),
+  ) as readonly { readonly size: number; readonly unpackedSize: number }[]
+  const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`
+  console.log(`the program: ${sizes.length} files, ${mib(total)}`)
+  console.log(
+    `the package, as npm packs what \`npm run build\` last wrote: ${mib(packed!.size)}, installed ${mib(packed!.unpackedSize)}`,
+  )
 }
 
 interface Figures extends Row {

@@ -1,7 +1,11 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { oldNode } from '../../src/cli/old-node.ts'
+import { READY_TEXTS, TEXTS } from '../../src/cli/ready-text.ts'
 import { builtMain } from '../built.ts'
+import { quorateShared } from '../cli/harness.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -14,6 +18,7 @@ describe('build', () => {
       .filter((file) => /^[^/*]*\bimport\.meta\b/m.test(readFileSync(join(root, file), 'utf8')))
     expect(asking.sort()).toEqual([
       'src/cli/main-path.ts',
+      'src/cli/ready-text.ts',
       'src/cli/version.ts',
       'src/protocol/decoder.ts',
       'src/scenarios/play-suite.ts',
@@ -27,6 +32,7 @@ describe('build', () => {
       'payload-converter.js',
       'start-quorate.js',
       'test-service.js',
+      'texts',
       'thread.js',
       'worker.js',
       'workflow-bundle.cjs',
@@ -35,9 +41,63 @@ describe('build', () => {
 
   test('schemas are compiled, so that a command needs no compiler', () => {
     const folder = dirname(builtMain())
-    const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+    const texts = globSync('*.{js,cjs}', { cwd: folder }).map((name) => readFileSync(join(folder, name), 'utf8'))
     // The service compiles what it reads at its first request; nobody else imports the compiler.
     expect(texts.filter((text) => /^import .* from "ajv\/dist\/2020\.js"/m.test(text))).toEqual([])
-    expect(texts.filter((text) => text.includes('from "ajv/dist/runtime/ucs2length.js"')).length).toBeGreaterThan(0)
+    expect(texts.filter((text) => text.includes('node_modules/ajv/dist/runtime/ucs2length.js')).length).toBeGreaterThan(
+      0,
+    )
+  })
+
+  test('what --help and completion print was made by the build, and is what the commands say', async () => {
+    for (const [asked, file] of Object.entries(READY_TEXTS)) {
+      const text = readFileSync(join(dirname(builtMain()), TEXTS, file), 'utf8')
+      const { stdout } = await quorateShared(asked.split(' '))
+      expect(stripVTControlCharacters(text), asked).toBe(stdout)
+    }
+  })
+
+  test('a command loads no room that it does not use: validate needs neither Temporal nor a client nor a plan', () => {
+    const loaded = reachOf('async function validate(')
+    expect(loaded).toContain('function loadFolder(')
+    for (const one of ['@temporalio', 'function createClient(', 'function createPlanStore(', 'function planFolder(']) {
+      expect(loaded, one).not.toContain(one)
+    }
+  })
+
+  test('an older Node.js is told which one is needed, before it reads anything that it may not know', () => {
+    expect(['22.13.0', '22.14.1', '24.0.0', '26.1.0'].map(oldNode)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
+    for (const version of ['18.20.8', '20.20.2', '22.12.0']) {
+      expect(oldNode(version)).toContain(`error cli/old-node: expected Node.js 22.13 or newer, got ${version}\n  next`)
+    }
+    const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    expect(engines.node).toBe('>=22.13')
+    const main = readFileSync(builtMain(), 'utf8')
+    expect(main.match(/^import .*/gm)?.filter((line) => !line.startsWith('import "./part-')) ?? []).toEqual([])
+    for (const [, name = ''] of main.matchAll(/^import "\.\/(part-[^"]+)"/gm)) {
+      expect(readFileSync(join(dirname(builtMain()), name), 'utf8')).not.toMatch(/^import |getBuiltinModule/m)
+    }
   })
 })
+
+/** The text of the file that holds a function, and of all that is loaded with it. */
+function reachOf(declaration: string): string {
+  const folder = dirname(builtMain())
+  const texts = new Map(
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  )
+  const reached = new Set([...texts].filter(([, text]) => text.includes(declaration)).map(([name]) => name))
+  for (const name of reached) {
+    for (const [, next = ''] of texts.get(name)!.matchAll(/^(?:import|\}) ?(?:from )?"\.\/([^"]+)";$/gm))
+      reached.add(next)
+  }
+  expect(reached.size).toBeGreaterThan(1)
+  return [...reached].map((name) => texts.get(name)).join('\n')
+}

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { isColoured } from '../../src/cli/colour.ts'
 import { commands } from '../../src/cli/commands/index.ts'
-import { isColoured } from '../../src/cli/io.ts'
 import { ONE_PASS } from '../../src/cli/one-pass.ts'
 import { EXIT } from '../../src/diagnostics/index.ts'
 import { builtMain } from '../built.ts'
@@ -183,6 +183,8 @@ describe('init', () => {
     const mine = join(folder, 'mine')
     const made = await quorate(['init', mine], { env })
     expect(made.stderr).toContain('Wrote')
+    expect(readFileSync(join(mine, 'organization.yaml'), 'utf8')).toContain('$schema=./quorate.schema.json\n')
+    expect(existsSync(join(mine, 'quorate.schema.json'))).toBe(true)
     const plan = await quorate(['plan', mine, '--detailed-exitcode'], { env })
     expect(plan.stdout).toContain('No changes.')
     expect(plan.exit).toBe(0)

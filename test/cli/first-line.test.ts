@@ -65,7 +65,7 @@ describe('the first line', () => {
     const beginning = await beginningOf(args)
     expect(beginning.text).toContain(text)
     expect(beginning.needs).toEqual(['cli', 'commander', 'config', 'diagnostics', 'local', 'telemetry'])
-    expect(beginning.modules).toBeLessThan(60)
+    expect(beginning.modules).toBeLessThan(66)
   })
 
   test.each(['clock', 'fault list'])('cli: `quorate %s` asks the service without loading it', async (command) => {

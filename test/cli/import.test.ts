@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { makeSchema } from '../../src/definitions/index.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { countActivities, environmentOf, quorateShared as quorate, testFolder } from './harness.ts'
 
@@ -32,6 +33,9 @@ test('import: a key that may only read makes definitions and a lock file, submit
   expect(imported.exit).toBe(0)
   expect(readFileSync(join(definitions, 'policies.yaml'), 'utf8')).toContain('${tag.treasury}')
   expect(existsSync(join(definitions, 'quorate.lock.yaml'))).toBe(true)
+  const [first = ''] = readFileSync(join(definitions, 'policies.yaml'), 'utf8').split('\n')
+  expect(first).toBe('# yaml-language-server: $schema=./quorate.schema.json')
+  expect(JSON.parse(readFileSync(join(definitions, 'quorate.schema.json'), 'utf8'))).toEqual(makeSchema())
   const plan = await quorate(['plan', definitions, '--detailed-exitcode', '--json'], { env })
   expect(JSON.parse(plan.stdout)).toMatchObject({ changes: [], batches: [] })
   expect(plan.exit).toBe(0)

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { renderSchema } from '../../definitions/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { SCHEMA_FILE } from '../../import/index.ts'
 import { readActual } from '../../live/index.ts'
 import { ensureFolder } from '../../local/index.ts'
 import { reader } from '../../operations/index.ts'
@@ -26,7 +28,12 @@ export async function init(input: CommandInput): Promise<ExitCode> {
   assertNoKeys(file, text)
   ensureFolder(folder)
   writeNew(file, text)
-  if (json) writeJson(io, { written: [file], organizationId: actual.organizationId })
-  else io.say(line`Wrote ${file}. Add users, policies and wallets, then run \`quorate plan ${folder}\`.\n`)
+  const schema = join(folder, SCHEMA_FILE)
+  writeNew(schema, renderSchema())
+  if (json) writeJson(io, { written: [file, schema], organizationId: actual.organizationId })
+  else
+    io.say(
+      line`Wrote ${file}, and ${schema} for your editor. Add users, policies and wallets, then run \`quorate plan ${folder}\`.\n`,
+    )
   return EXIT.done
 }

@@ -1,7 +1,7 @@
 import { EXIT, type ExitCode, hasErrors } from '../../diagnostics/index.ts'
 import type { CommandInput } from '../command.ts'
+import { loadGivenFolder } from '../given.ts'
 import { writeJson } from '../io.ts'
-import { loadGivenFolder } from '../planning.ts'
 import { line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 

@@ -2,7 +2,7 @@ import { hasErrors } from '../../diagnostics/index.ts'
 import type { Place } from '../../operations/index.ts'
 import type { SendNames } from '../../sending/index.ts'
 import type { CommandInput } from '../command.ts'
-import { loadGivenFolder } from '../planning.ts'
+import { loadGivenFolder } from '../given.ts'
 import { sayDiagnostics } from '../views/diagnostics.ts'
 
 /** Reads the names of a folder of definitions, which has been said when it is wrong; without a folder there are none. */

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { HEAD } from '../../import/index.ts'
 import { type Actual, formatAddress } from '../../resources/index.ts'
 
 /** A user's live e-mail address and phone number: left out, they would be taken away. */
@@ -33,8 +34,7 @@ export function firstDefinitions(actual: Actual): string {
     ),
   }
   return `# Definitions of one organization. Only what is written here is managed; everything else is left alone.
-# yaml-language-server: $schema=https://unpkg.com/quorate/dist/src/definitions/quorate.schema.json
-${stringify(definitions)}
+${HEAD}${stringify(definitions)}
 # tags:
 #   treasury: {}
 #

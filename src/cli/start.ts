@@ -1,0 +1,36 @@
+import { enableCompileCache } from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { startVariables } from '../config/index.ts'
+import { isColoured } from './colour.ts'
+import { tuneForOnePass } from './one-pass.ts'
+import { readyText } from './ready-text.ts'
+
+/** Starts the program: with a text that the build has made, else with the command that is asked for, which is loaded only now. */
+export async function start(argv: readonly string[]): Promise<void> {
+  // A reader that goes away (`quorate plan | head`) is no fault of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
+  process.stderr.on('error', () => {})
+
+  const variables = startVariables()
+  const text = readyText(argv, {
+    isColoured: isColoured(variables, Boolean(process.stdout.isTTY)),
+    columns: process.stdout.columns,
+  })
+  if (text !== undefined) {
+    process.stdout.write(text)
+    return
+  }
+  // Compiled code is kept between runs: what a command imports then costs a quarter (the first line of output is to come
+  // within 300 ms). It must be switched on before anything else is imported, and after V8 has its flags: code that was
+  // compiled under others is refused, and kept apart. It is run as it is found, so it is kept in this user's own folder, and
+  // not in the temporary folder that Node.js would take.
+  tuneForOnePass(argv[0])
+  enableCompileCache(variables['NODE_COMPILE_CACHE'] ?? join(homedir(), '.cache', 'quorate', 'compiled'))
+
+  const { main } = await import('./run.ts')
+  await main(argv)
+}
