@@ -832,14 +832,14 @@ describe('screen: no view passes by the writer', () => {
       .filter((name) => !but.includes(name))
       .flatMap((name) => [...textOf(name).matchAll(pattern)].map(([match]) => `${name}: ${match}`))
 
-  test('the streams of the process are written by `io.ts`, the logger and the language server alone', () => {
+  test('the streams of the process are written by `io.ts`, the logger and the language server, and before these are loaded with texts of the build alone', () => {
     expect(
-      found(/process\.std(?:out|err)\b(?!\.isTTY|\.on\b)[^\n]*|\bconsole\.\w+/g, [
+      found(/process\.std(?:out|err)\b(?!\.isTTY|\.on\b|\.columns)[^\n]*|\bconsole\.\w+/g, [
         'io.ts',
         'logger.ts',
         'commands/policy/lsp.ts',
       ]),
-    ).toEqual([])
+    ).toEqual(['main.ts: process.stderr.write(refusal)', 'start.ts: process.stdout.write(text)'])
   })
 
   test('control sequences are written by `screen.ts` alone', () => {
