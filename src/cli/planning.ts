@@ -27,6 +27,7 @@ export function planRequest(input: CommandInput, { folder, place, client = reade
     requestsPerSecond,
     allow: [...(options['allowDelete'] ? ['delete'] : []), ...((options['allow'] as string[] | undefined) ?? [])],
     askAgain: asksAgain(input),
+    ...(options['target'] === undefined ? {} : { targets: options['target'] as string[] }),
     ...(typeof options['as'] === 'string' ? { as: options['as'] } : {}),
   }
 }

@@ -14,7 +14,7 @@ import {
 import { type Diagnostic, hasErrors, QuorateError, suggest } from '../diagnostics/index.ts'
 import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts'
 import { type Lock, type Plan, withInside } from '../plan/index.ts'
-import type { Actual, Desired } from '../resources/index.ts'
+import type { Actual, Address, Desired } from '../resources/index.ts'
 import { commitOf } from './commit-of.ts'
 import { withAuthors } from './drift-authors.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
@@ -34,6 +34,8 @@ export interface PlanRequest {
   readonly requestsPerSecond?: number | undefined
   /** Bypasses of guards. */
   readonly allow: readonly string[]
+  /** Addresses to plan alone, with what they need. @default everything */
+  readonly targets?: readonly Address[]
   /** What was rejected is asked once more. */
   readonly askAgain: boolean
   /** The name of another user who the plan is made for. */
@@ -68,7 +70,7 @@ export interface Planned {
 
 /** Definitions and live state become a plan with forecasts; undefined when the definitions have errors, which are told. */
 export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) => void): Promise<Planned | undefined> {
-  const { folder, place, given, dataDir, askAgain } = request
+  const { folder, place, given, dataDir, askAgain, targets } = request
   const client = countQueries(request.client, (queries) => tell({ kind: 'asked', queries }))
   /** Whether one may go on. */
   const isSound = (diagnostics: readonly Diagnostic[]) => {
@@ -111,23 +113,26 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
       made: made.byOrganization.get(actual.organizationId) ?? [],
       isLockVouchedFor,
       creators,
+      ...(targets ? { targets } : {}),
     },
     { folder: relative(process.cwd(), folder).replaceAll(sep, '/') || '.' },
   )
-  const within = await planInside({
-    ...common,
-    desired,
-    actual,
-    oldLock: oldLock.lock,
-    lockPlaces: oldLock.places,
-    made: made.byOrganization,
-    isLockVouchedFor,
-    lock: own.lock,
-    creators,
-    place,
-    client,
-    askAgain,
-  })
+  const within = targets
+    ? { plans: [], diagnostics: [], lock: own.lock }
+    : await planInside({
+        ...common,
+        desired,
+        actual,
+        oldLock: oldLock.lock,
+        lockPlaces: oldLock.places,
+        made: made.byOrganization,
+        isLockVouchedFor,
+        lock: own.lock,
+        creators,
+        place,
+        client,
+        askAgain,
+      })
   if (!isSound([...own.diagnostics, ...within.diagnostics])) return undefined
   const { requestsPerSecond: perSecond } = request
   const asked = await withRejections(client, own.plan, { askAgain })

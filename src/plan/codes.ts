@@ -25,6 +25,10 @@ export const codes = {
     summary: 'changes wait for one another in a circle, so there is no order in which to make them',
     solve: 'make one of them in a plan of its own, such as one half of an exchange of names',
   },
+  'plan/unknown-target': {
+    summary: 'a target names what is neither defined, live nor in the lock',
+    solve: 'name an address as a plan shows it',
+  },
   'plan/unknown-bypass': {
     summary: 'a bypass names no guard, or lacks its number',
     solve: 'use the bypass that the guard itself prints',

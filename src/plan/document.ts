@@ -25,6 +25,8 @@ export interface Plan {
   /** Names that look alike and are not the same, desired or live; absent when there are none. */
   readonly lookAlikes?: readonly LookAlikeNames[]
   readonly guards: readonly Guard[]
+  /** What the plan was narrowed to; absent in a plan of everything. */
+  readonly target?: PlanTarget
   /** Ids of rejected activities whose intents are asked again, as somebody has told with `--ask-again`. */
   readonly askAgain?: readonly string[]
   /** Who gains or loses which power; absent when it was not computed. */
@@ -51,6 +53,18 @@ export interface Plan {
   /** ISO 8601; not covered by the digest. */
   readonly createdAt: string
   readonly digest: string
+}
+
+/** A plan of a part (`--target`). */
+export interface PlanTarget {
+  /** What was asked for; with each what it holds, as a user its keys. */
+  readonly addresses: readonly Address[]
+  /** What it cannot do without, included, and what needs it. */
+  readonly needed: readonly { readonly address: Address; readonly by: Address }[]
+  /** What a plan of everything would change as well. */
+  readonly leftOut: readonly { readonly address: Address; readonly action: ChangeAction }[]
+  /** Names of sub-organizations that are defined and were not planned; absent when there are none. */
+  readonly notLookedInto?: readonly string[]
 }
 
 /**

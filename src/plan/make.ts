@@ -25,6 +25,7 @@ import { lookAlikes } from './look-alikes.ts'
 import { type Made, withMade } from './made.ts'
 import { order } from './order.ts'
 import type { Removed } from './removal.ts'
+import { onlyTargets, withoutLeftOut } from './target.ts'
 
 export interface PlanInput {
   readonly desired: Desired
@@ -43,6 +44,8 @@ export interface PlanInput {
   readonly allow: Iterable<string>
   /** ISO 8601; recorded, and not covered by the digest. */
   readonly now: string
+  /** Plans these and what they need alone (`target.ts`). Throws `plan/unknown-target`. @default everything */
+  readonly targets?: readonly Address[]
   /** Of activities that are equally urgent, takes later kinds first: another order that is as good. @default false */
   readonly kindsReversed?: boolean
 }
@@ -70,9 +73,12 @@ export function makePlan(input: PlanInput): {
   // A bypass gives them up: they stay as they are, and the lock forgets that they were managed.
   const kept = allowed.has('removal') ? [] : left.undecided
   const paired = pairUp(desired, actual, identified)
-  const { pairs, unmanaged, undecided } = paired
-  const { differences, diagnostics: unchangeable } = diff(pairs, ids)
-  const unknown = unknownReferences(desired, differences, ids)
+  const { pairs, unmanaged } = paired
+  const { differences: all, diagnostics: unchangeable } = diff(pairs, ids)
+  const unknown = unknownReferences(desired, all, ids)
+  const whole = { identified, paired, left: left.undecided, differences: all }
+  const part = onlyTargets(whole, { targets: input.targets, desired: input.desired, actual })
+  const { differences } = part
   const nodes = order(differences, actual, ids)
   const { batches, carriedBy, diagnostics: circles } = batch(nodes, differences, input)
   const live = livePart(desired, actual, identified)
@@ -85,9 +91,9 @@ export function makePlan(input: PlanInput): {
     live,
     changes: changesOf(differences, {
       carriedBy,
-      identified,
-      paired,
-      left: left.undecided,
+      identified: part.identified,
+      paired: part.paired,
+      left: part.left,
       actual,
       reasonOf: createReasons(lock, { actual, ids }),
       places: input.lockPlaces?.[actual.organizationId] ?? {},
@@ -100,13 +106,14 @@ export function makePlan(input: PlanInput): {
     guards: guards({
       desired,
       actual,
-      identified,
+      identified: part.identified,
       differences,
       unmanaged,
-      undecided,
-      left: left.undecided,
+      undecided: part.paired.undecided,
+      left: part.left,
       allowed,
     }),
+    ...(part.target ? { target: part.target } : {}),
     createdAt: input.now,
     digest: '',
   }
@@ -121,14 +128,17 @@ export function makePlan(input: PlanInput): {
       ...unknown,
       ...circles,
     ]),
-    lock: recordApplied(identified.lock, {
-      desired: input.desired,
-      actual,
-      ids,
-      pairs,
-      differences,
-      undecided: new Map(kept.map(({ address, fields }) => [address, fields])),
-    }),
+    lock: withoutLeftOut(
+      recordApplied(identified.lock, {
+        desired: input.desired,
+        actual,
+        ids,
+        pairs,
+        differences: all,
+        undecided: new Map(kept.map(({ address, fields }) => [address, fields])),
+      }),
+      { unrecorded: part.unrecorded, before: lock, organizationId: actual.organizationId },
+    ),
   }
 }
 

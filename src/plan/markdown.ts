@@ -3,7 +3,7 @@ import { markdownCode as code, markdownText as inline, printableDeep } from '../
 import type { Plan } from './document.ts'
 import { allPlans, appliedPlans, hasChanges } from './inside.ts'
 import { lookAlikeLines, renderChangesAsDiff } from './render.ts'
-import { accessLines, approvalRounds, count, renderForecast, shortCode, summarize } from './words.ts'
+import { accessLines, approvalRounds, count, renderForecast, shortCode, summarize, targetLines } from './words.ts'
 
 /**
  * GitHub refuses a comment over 65,536 characters. What does not fit is cut, the least important first: lines of changes, then rows of
@@ -72,6 +72,7 @@ function render(
     moved.length > 0
       ? alert('WARNING', ['**Stale**: the organization has moved since this plan was made.', ...moved.map(inline)])
       : '',
+    plan.target ? alert('NOTE', ['**Part of a plan**', ...targetLines(plan).map(inline)]) : '',
     refused.length > 0
       ? alert(
           'CAUTION',

@@ -14,6 +14,7 @@ import {
   renderForecast,
   shortCode,
   summarize,
+  targetLines,
 } from './words.ts'
 
 /** Colours of the tree; the identity by default, terminal colours in the CLI. */
@@ -55,7 +56,7 @@ export function renderPlanText(given: Plan, styles: PlanStyles = {}): string {
     ...planBlocks(plan, paint),
     ...inside.filter(isWorthShowing).flatMap((one) => planBlocks(one, paint, `${printable(one.organization.name)}/`)),
     same === 0 ? '' : paint('dim', `${count(same, 'sub-organization is', 'sub-organizations are')} as defined`),
-    empty ? 'No changes.' : '',
+    empty ? (plan.target ? 'No changes in what `--target` names.' : 'No changes.') : '',
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
@@ -75,7 +76,7 @@ function planBlocks(plan: Plan, paint: Paint, within = ''): readonly string[] {
   const rounds = approvalRounds(plan)
   const likes = likesOf(plan)
   return [
-    `${paint('bold', head)}\n${paint('dim', place)}`,
+    [paint('bold', head), paint('dim', place), ...targetLines(plan).map((text) => paint('warning', text))].join('\n'),
     changes.map((change) => renderChange(change, paint, { within, like: likes.get(change.address) })).join('\n'),
     batches.length === 0 || comparedOnly
       ? ''

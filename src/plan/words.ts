@@ -249,3 +249,26 @@ export function shortCode(fingerprint: string): string {
 export function count(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`
 }
+
+/** Most of what a targeted plan leaves out that is named one by one. */
+const MOST_LEFT_OUT = 10
+
+/** What a plan of a part is of, what is with it because that needs it, and what it leaves out; none for a plan of everything. */
+export function targetLines({ target }: Pick<Plan, 'target'>): readonly string[] {
+  if (!target) return []
+  const { addresses, needed, leftOut, notLookedInto = [] } = target
+  const named = leftOut.slice(0, MOST_LEFT_OUT).map(({ address, action }) => `${action} ${address}`)
+  const more = leftOut.length > MOST_LEFT_OUT ? ` and ${leftOut.length - MOST_LEFT_OUT} more` : ''
+  return [
+    `only ${addresses.join(', ')}`,
+    ...needed.map(({ address, by }) => `with ${address}, which ${by} needs`),
+    leftOut.length === 0
+      ? 'nothing else differs'
+      : `left out: ${count(leftOut.length, 'other change', 'other changes')} (${named.join(', ')}${more})`,
+    ...(notLookedInto.length === 0
+      ? []
+      : [
+          `not looked into: what is inside ${count(notLookedInto.length, 'sub-organization', 'sub-organizations')} (${notLookedInto.join(', ')})`,
+        ]),
+  ]
+}

@@ -66,6 +66,40 @@ features: { EMAIL_AUTH: true }
   })
 })
 
+describe('apply: a part', () => {
+  test('`--target` carries out what it names and needs; the rest is said, stays, and is in the next plan of everything', async () => {
+    const { service, folder, env } = await scene()
+    const bob = generateP256KeyPair()
+    const users = `users:\n  bob: { tags: [one], apiKeys: { laptop: { curve: P256, publicKey: ${bob.publicKey} } } }\n`
+    const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': `${onlyTags(['one', 'two'])}${users}` })
+    const wrong = await quorate(['plan', defs, '--target', 'user.bop'], { env })
+    expect(wrong.stderr).toContain('did you mean `user.bob`?')
+    expect(wrong.exit).toBe(1)
+
+    const planned = await quorate(['plan', defs, '--target', 'user.bob', '--out', join(folder, 'part.json')], { env })
+    expect(planned.stdout).toContain('with tag.one, which user.bob needs')
+    const again = await quorate(['apply', join(folder, 'part.json'), '--target', 'tag.two', '--yes'], { env })
+    expect(again.stderr).toContain('a saved plan is applied as it is')
+    expect(await countActivities(service)).toBe(0)
+
+    const applied = await quorate(['apply', defs, '--target', 'user.bob', '--yes'], { env })
+    expect(applied.exit, applied.stdout + applied.stderr).toBe(0)
+    expect(applied.stdout).toContain('left out: 1 other change (create tag.two)')
+    const { userTags } = await service.root.query('list_user_tags')
+    expect(userTags.map(({ tagName }) => tagName)).toEqual(['one'])
+    const lock = readFileSync(join(defs, 'quorate.lock.yaml'), 'utf8')
+    expect(lock).toContain('user.bob')
+    expect(lock).not.toContain('tag.two')
+    const rest = await quorate(['plan', defs, '--detailed-exitcode', '--json'], { env })
+    expect(rest.exit).toBe(2)
+    const { changes } = JSON.parse(rest.stdout) as { changes: { action: string; address: string }[] }
+    expect(changes.map(({ action, address }) => `${action} ${address}`)).toEqual(['create tag.two'])
+    const none = await quorate(['plan', defs, '--target', 'user.bob', '--detailed-exitcode'], { env })
+    expect(none.stdout).toContain('No changes in what `--target` names.')
+    expect(none.exit).toBe(0)
+  })
+})
+
 describe('apply: detached', () => {
   test('it returns as soon as it is started, and goes on', async () => {
     const { service, folder, env } = await scene()

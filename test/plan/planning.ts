@@ -15,16 +15,18 @@ export interface Given {
   readonly forget?: readonly Address[]
   readonly creators?: PlanInput['creators']
   readonly allow?: Iterable<string>
+  readonly targets?: readonly Address[]
 }
 
 export function planInput(given: Given): PlanInput {
   const { desired = [], manageAll = [], deleteLimits = {}, actual = bootstrap() } = given
-  const { lock = {}, creators = {}, allow = [], forget = [], lockPlaces } = given
+  const { lock = {}, creators = {}, allow = [], forget = [], lockPlaces, targets } = given
   return {
     desired: { ...desiredOf(desired, manageAll), deleteLimits, ...(forget.length > 0 ? { forget } : {}) },
     actual: 'resources' in actual ? actual : actualOf(actual),
     lock,
     ...(lockPlaces ? { lockPlaces } : {}),
+    ...(targets ? { targets } : {}),
     creators,
     allow,
     baseUrl: 'http://127.0.0.1:1',

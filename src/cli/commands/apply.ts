@@ -54,6 +54,12 @@ async function carry(input: CommandInput, { place, named, events }: Target): Pro
   const door = openDoor(input, place, createShow(input, events))
   const requestFor = (folder: string) => planRequest(input, { folder, place })
   if (!isSaved(named)) return applyFolder(door, requestFor(named))
+  if (input.options['target'] !== undefined) {
+    throw new QuorateError('cli/usage', 'a saved plan is applied as it is, and --target would make another of it', {
+      facts: { submitted: 'nothing' },
+      next: 'give --target to `quorate plan --out FILE`, or to `quorate apply FOLDER`',
+    })
+  }
   const { dataDir } = input.settings
   const saved = isFile(named)
     ? readPlan(readText(named))

@@ -7,6 +7,7 @@ import {
   jsonInto,
   markdown,
   proofOptions,
+  target,
   votePasskey,
   voteReason,
 } from './option-rows.ts'
@@ -218,6 +219,7 @@ export const commands: readonly CommandRow[] = [
     argMeanings: folder,
     options: [
       ...valueOptions,
+      target,
       ...guards,
       askAgain,
       {
@@ -237,6 +239,7 @@ export const commands: readonly CommandRow[] = [
         ['quorate plan definitions/acme --detailed-exitcode --markdown plan.md', 'in a pipeline'],
         ['quorate plan definitions/acme --as ci-apply', 'with a key that only reads, told for the user that applies'],
         ['quorate plan definitions/acme --allow-delete', 'let it delete what should go'],
+        ['quorate plan definitions/acme --target user.dana', 'a part: dana, her keys and the tags that she is to have'],
       ],
       exits: ['changes', 'refused'],
       seeAlso: ['apply', 'show', 'unmanaged', 'policy explain'],
@@ -253,6 +256,7 @@ export const commands: readonly CommandRow[] = [
     },
     options: [
       ...valueOptions,
+      target,
       ...guards,
       askAgain,
       { flags: '--yes', meaning: 'do not ask for confirmation' },

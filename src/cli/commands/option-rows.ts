@@ -138,6 +138,13 @@ export const guards: readonly OptionRow[] = [
   },
 ]
 
+export const target: OptionRow = {
+  flags: '--target <address>',
+  meaning:
+    'plan this, such as `policy.treasury-signs`, with what it holds and needs, and nothing else; may be repeated',
+  repeatable: true,
+}
+
 export const askAgain: OptionRow = {
   flags: '--ask-again',
   meaning: 'ask once more, as a new activity, for what somebody rejected',
