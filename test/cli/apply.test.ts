@@ -73,7 +73,7 @@ describe('apply: a part', () => {
     const users = `users:\n  bob: { tags: [one], apiKeys: { laptop: { curve: P256, publicKey: ${bob.publicKey} } } }\n`
     const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': `${onlyTags(['one', 'two'])}${users}` })
     const wrong = await quorate(['plan', defs, '--target', 'user.bop'], { env })
-    expect(wrong.stderr).toContain('did you mean `user.bob`?')
+    expect(wrong.stderr).toContain('did you mean `user.bob`')
     expect(wrong.exit).toBe(1)
 
     const planned = await quorate(['plan', defs, '--target', 'user.bob', '--out', join(folder, 'part.json')], { env })

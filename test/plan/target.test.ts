@@ -38,7 +38,7 @@ describe('target', () => {
       leftOut: [{ address: 'tag.other', action: 'create' }],
     })
     expect(renderPlanText(plan)).toContain('only tag.new\nleft out: 1 other change (create tag.other)')
-    expect(renderPlanMarkdown(plan)).toContain('left out: 1 other change (create tag.other)')
+    expect(renderPlanMarkdown(plan)).toContain('left out: 1 other change \\(create tag.other\\)')
     expect(readPlan(writePlan(plan))).toEqual(plan)
     expect(rows(planOf(given({ desired })))).toEqual(['create tag.new', 'create tag.other'])
   })
