@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { activityInfo } from '@temporalio/activity'
 import type { WorkflowHandle } from '@temporalio/client'
 import { type Activities, type ApplyProgress, createPlanStore, type PlanStore } from '../../activities/index.ts'
@@ -14,6 +13,7 @@ import type { apply } from '../../workflows/index.ts'
 import { testTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
+import { askUntil } from './asking.ts'
 import type { History } from './history-json.ts'
 import { createReplayer } from './recorded.ts'
 import { smallActivities } from './small-activities.ts'
@@ -21,9 +21,6 @@ import { type SmallApi, startSmallApi } from './small-api.ts'
 import { makeTagPlan, type TagBatch } from './tag-plan.ts'
 
 type Apply = typeof apply
-
-/** Each question makes the workflow's worker run it anew. */
-const ASKED_EVERY_MS = 25
 
 export interface Stage {
   readonly organizationId: string
@@ -130,13 +127,7 @@ export async function openStages(server?: TemporalSettings): Promise<Stages> {
             plan,
             handle,
             history: () => handle.fetchHistory(),
-            async until(wanted) {
-              for (;;) {
-                const progress = await handle.query<ApplyProgress>('progress')
-                if (wanted(progress)) return progress
-                await delay(ASKED_EVERY_MS)
-              }
-            },
+            until: (wanted) => askUntil(() => handle.query<ApplyProgress>('progress'), wanted),
             async ended(record) {
               const result = await handle.result()
               await replayer.replayOf(handle, record)

@@ -16,6 +16,7 @@ import { startTestService, type TestClient, type TestService } from '../service/
 import { connectTestTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
+import { askUntil } from './asking.ts'
 import { makePlanOf } from './made-plan.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-real-'))
@@ -126,9 +127,10 @@ test('real service: ids travel, the raised quorum makes the next batch wait, a s
     taskQueue: organizationId,
     args: [{ organizationId, planDigest: plan.digest, run: await store.runs.open(plan.digest) }],
   })
-  let progress: ApplyProgress
-  do progress = await handle.query<ApplyProgress>('progress')
-  while (progress.state === 'running')
+  const progress = await askUntil(
+    () => handle.query<ApplyProgress>('progress'),
+    ({ state }) => state !== 'running',
+  )
   expect(progress.batches.map(({ state }) => state)).toEqual(['completed', 'completed', 'completed', 'waiting'])
   await bob.approve(progress.batches[3]!.fingerprint!)
   await handle.signal('nudge')

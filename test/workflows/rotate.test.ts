@@ -26,6 +26,7 @@ import { createTestUser, Refused, startTestService, type TestClient, type TestSe
 import { connectTestTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
+import { askUntil } from './asking.ts'
 import { createReplayer, type Replayer } from './recorded.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quorate-rotate-'))
@@ -153,13 +154,8 @@ async function begin(user: Somebody, sink: RotationSink, more: Partial<RotationO
       await replayer.replayOf(handle, record)
       return progress
     },
-    async until(wanted: (progress: RotationProgress) => boolean): Promise<RotationProgress> {
-      for (;;) {
-        const progress = await handle.query<RotationProgress>('progress')
-        if (wanted(progress)) return progress
-        await delay(50)
-      }
-    },
+    until: (wanted: (progress: RotationProgress) => boolean) =>
+      askUntil(() => handle.query<RotationProgress>('progress'), wanted),
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type SendOrder,
   sendIdOf,
 } from '../../activities/index.ts'
-import { createRate, createSubmitClient } from '../../src/client/index.ts'
+import { createRate, createSubmitClient, type Rate } from '../../src/client/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import {
@@ -29,6 +29,7 @@ import { SEPOLIA } from '../service/sends/status.ts'
 import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
+import { askUntil } from './asking.ts'
 import { createReplayer } from './recorded.ts'
 
 export const RECEIVER = '0x00000000000000000000000000000000000000b0'
@@ -81,11 +82,19 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
   const temporal = await connectTemporal(server, testSeal)
   const stamper = createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) })
   let rate = createRate()
+  let replaced = Promise.withResolvers<void>()
+  /** Who waits for a turn of a rate that was replaced takes one of the new. */
+  const take: Rate['take'] = async (signal) => {
+    for (;;) {
+      const turn = await Promise.race([rate.take(signal), replaced.promise])
+      if (turn) return turn
+    }
+  }
   const client = createSubmitClient({
     baseUrl: service.url,
     organizationId,
     stamper,
-    rate: { take: (signal) => rate.take(signal) },
+    rate: { take },
   })
   const workflowBundle = await testBundle()
   const worker = await createWorker({
@@ -150,18 +159,14 @@ export async function openSendStage(server: TemporalSettings, { senders: count =
           }
           return progress
         },
-        async until(wanted) {
-          for (;;) {
-            const progress = await handle.query<SendBatchProgress>('progress')
-            if (wanted(progress)) return progress
-            await new Promise((resolve) => setTimeout(resolve, 50))
-          }
-        },
+        until: (wanted) => askUntil(() => handle.query<SendBatchProgress>('progress'), wanted),
         states: async () => (await store.batches.survey(batch)).map(({ state }) => state),
       }
     },
     bound(requestsPerSecond) {
       rate = createRate({ requestsPerSecond })
+      replaced.resolve()
+      replaced = Promise.withResolvers()
     },
     async countSends() {
       for (let count = 0, last: string | undefined; ; ) {

@@ -27,6 +27,7 @@ import { ETHEREUM, makeWallet, SOLANA } from '../service/signing/keys.ts'
 import { connectTestTemporal } from '../temporal.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
+import { askUntil } from './asking.ts'
 import { createReplayer, type Replayer } from './recorded.ts'
 
 const DEVNET = normalizeCaip2('solana:devnet')
@@ -249,10 +250,9 @@ describe('send', () => {
   })
 })
 
-async function untilWaiting(handle: Awaited<ReturnType<typeof begin>>): Promise<SendProgress> {
-  for (;;) {
-    const progress = await handle.query<SendProgress>('progress')
-    if (progress.state === 'waiting') return progress
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+function untilWaiting(handle: Awaited<ReturnType<typeof begin>>): Promise<SendProgress> {
+  return askUntil(
+    () => handle.query<SendProgress>('progress'),
+    ({ state }) => state === 'waiting',
+  )
 }
