@@ -5,8 +5,9 @@
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { inject } from 'vitest'
+import type { Program } from './programs.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -25,15 +26,21 @@ export function compileCache(): Readonly<Record<string, string>> {
   return { NODE_COMPILE_CACHE: join(inject('temporalFolder'), 'compiled') }
 }
 
-function builtFolder(): string {
-  const folder = join(inject('temporalFolder'), 'package')
+/** One of the programs that tests start, bundled as the commands are. */
+export function builtProgram(program: Program): string {
+  return join(builtFolder('programs', 'test/build-programs.ts'), 'dist/bin', `${basename(program, '.ts')}.js`)
+}
+
+function builtFolder(name = 'package', by = 'src/build/build.ts'): string {
+  const folder = join(inject('temporalFolder'), name)
   const done = join(folder, 'done')
   if (claim(folder)) {
     try {
       copyFileSync(join(root, 'package.json'), join(folder, 'package.json'))
       symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-      const script = join(root, 'src/build/build.ts')
-      execFileSync(process.execPath, [script, join(folder, 'dist/bin')], { stdio: ['ignore', 'ignore', 'inherit'] })
+      execFileSync(process.execPath, [join(root, by), join(folder, 'dist/bin')], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      })
       say(done, 'built')
     } catch (error) {
       say(done, String(error))

@@ -7,22 +7,14 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleWorkflows, WORKFLOWS_FILE } from '../worker/index.ts'
-import { bundle } from './bundle.ts'
+import { bundle, LOADED_BY_PATH } from './bundle.ts'
 
-/** What is loaded by its path, from beside the file that loads it: each keeps its own name. */
-const ENTRIES = [
-  'src/cli/main.ts',
-  'src/scenarios/worker.ts',
-  'src/service/work/thread.ts',
-  'src/testing/start-quorate.ts',
-  'src/testing/test-service.ts',
-  'src/worker/payload-converter.ts',
-]
+const PROGRAMS = ['src/cli/main.ts', 'src/testing/start-quorate.ts', 'src/testing/test-service.ts']
 
 const [folder] = process.argv.slice(2)
 if (folder === undefined) throw new Error('expected the folder to write into')
 rmSync(folder, { recursive: true, force: true })
-await bundle(ENTRIES, folder)
+await bundle([...PROGRAMS, ...LOADED_BY_PATH], folder)
 chmodSync(join(folder, 'main.js'), 0o755)
 const { code } = await bundleWorkflows()
 writeFileSync(join(folder, WORKFLOWS_FILE), code)

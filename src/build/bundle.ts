@@ -4,6 +4,13 @@ import { build, type Plugin } from 'esbuild'
 import { directImports } from './direct-imports.ts'
 import { precompile } from './precompile.ts'
 
+/** What is loaded by its path, from beside the file that loads it: each keeps its own name, in the same folder. */
+export const LOADED_BY_PATH = [
+  'src/scenarios/worker.ts',
+  'src/service/work/thread.ts',
+  'src/worker/payload-converter.ts',
+] as const
+
 /**
  * Packages that are bundled: those that many commands load, and that are plain JavaScript in many small files, which Node.js
  * takes longer to find than to run. Others stay where npm puts them.

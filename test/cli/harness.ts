@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest'
 import { type Plan, readPlan } from '../../src/plan/index.ts'
 import { builtMain, compileCache } from '../built.ts'
 import { TEST_PAYLOAD_KEY } from '../payload-key.ts'
+import { programFile } from '../programs.ts'
 import type { TestService } from '../service/harness.ts'
 import { spent } from '../spent.ts'
 import type { Line } from './one-process.ts'
@@ -117,7 +118,7 @@ type OneProcess = ReturnType<typeof createOneProcess>
  * or tell another by its environment which key is in use.
  */
 export function createOneProcess() {
-  const child = fork(join(import.meta.dirname, 'one-process.ts'), {
+  const child = fork(programFile('test/cli/one-process.ts'), {
     env: environment(),
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

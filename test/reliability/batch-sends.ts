@@ -12,6 +12,7 @@ import { assertWorker } from '../../src/operations/apply.ts'
 import { connectTemporal, type TemporalSettings } from '../../src/worker/index.ts'
 import type { sendBatch } from '../../workflows/index.ts'
 import { startBetween } from '../faults/between.ts'
+import { programFile } from '../programs.ts'
 import { startTestService } from '../service/harness.ts'
 import { type Anvil, type AnvilOptions, startAnvil } from '../service/sends/anvil.ts'
 import { SEPOLIA } from '../service/sends/status.ts'
@@ -118,7 +119,7 @@ export async function sendMany(options: ManySendsOptions): Promise<ManySends> {
     }
     const workers = new Set<ChildProcess>()
     const startWorker = () => {
-      const script = join(import.meta.dirname, 'worker-process.ts')
+      const script = programFile('test/reliability/worker-process.ts')
       const worker = spawn(process.execPath, [script, JSON.stringify(settings)], { stdio: 'ignore' })
       workers.add(worker)
       return worker

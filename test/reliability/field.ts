@@ -16,6 +16,7 @@ import { connectTemporal, type TemporalSettings } from '../../src/worker/index.t
 import type { apply } from '../../workflows/index.ts'
 import { type Between, type Meddle, startBetween } from '../faults/between.ts'
 import { countByIntent } from '../faults/count.ts'
+import { programFile } from '../programs.ts'
 import { startTestService, type TestService } from '../service/harness.ts'
 import { testSeal } from '../test-seal.ts'
 import { testBundle } from '../worker-runtime.ts'
@@ -87,7 +88,7 @@ export async function openField({ temporal: server, batches, naive = false, medd
     between,
     plan,
     startWorker() {
-      const script = join(import.meta.dirname, 'worker-process.ts')
+      const script = programFile('test/reliability/worker-process.ts')
       const worker = spawn(process.execPath, [script, JSON.stringify(settings)], {
         stdio: ['ignore', 'ignore', 'ignore'],
       })

@@ -13,6 +13,7 @@ import type { Bootstrap } from '../../src/service/index.ts'
 import { listWrittenMessages } from '../../src/service/messages/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { commandFile } from '../programs.ts'
 import { type HostileIssuers, startHostileIssuers } from '../service/oauth/hostile-issuer.ts'
 import { codeIn } from '../service/one-time-passcodes/outbox.ts'
 import { readClient, type ServingProcess, startProcess } from '../service/process.ts'
@@ -41,7 +42,6 @@ export interface LoginStage {
 const MOST_WAITING_MS = 20_000
 /** Sessions outlive a soak, however slow the machine. */
 const SETTINGS = { allowedAuthMethods: ['email', 'oauth'], sessionExpirationSeconds: '86400' }
-const MAIN = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
 export async function openLoginStage(): Promise<LoginStage> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quorate-logins-'))
@@ -121,7 +121,17 @@ export async function openLoginStage(): Promise<LoginStage> {
 }
 
 async function startProxy(dataDir: string, baseUrl: string): Promise<{ readonly url: string; kill(): Promise<void> }> {
-  const line = [MAIN, 'proxy', '--json', '--folder', dataDir, '--base-url', baseUrl, '--trusted-proxy', '127.0.0.1']
+  const line = [
+    commandFile(),
+    'proxy',
+    '--json',
+    '--folder',
+    dataDir,
+    '--base-url',
+    baseUrl,
+    '--trusted-proxy',
+    '127.0.0.1',
+  ]
   const child: ChildProcess = spawn(process.execPath, line, { stdio: ['ignore', 'pipe', 'ignore'] })
   const gone = once(child, 'exit')
   const [first] = await Promise.race([once(createInterface({ input: child.stdout! }), 'line'), gone])

@@ -8,6 +8,7 @@ import { type ActivityType, activities, type Wire } from '../../src/protocol/ind
 import type { ServiceOptions } from '../../src/service/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { programFile } from '../programs.ts'
 import type { Tampering } from './tamper.ts'
 
 /** A service that runs as a process of its own. */
@@ -45,8 +46,6 @@ export interface FastClock {
 export function clockOf({ from, speed }: FastClock): (now: number) => number {
   return (now) => Math.round(from + (now - from) * speed)
 }
-
-const SCRIPT = new URL('serving.ts', import.meta.url).pathname
 
 /** Starts the service on a folder, under another command when told so, and waits until it answers. */
 export async function startProcess(
@@ -90,7 +89,7 @@ function spawnServing(
   dataDir: string,
   { under = [], ...settings }: ServingSettings & { readonly under?: readonly string[] },
 ): ChildProcess {
-  const line = [...under, process.execPath, SCRIPT, dataDir, JSON.stringify(settings)]
+  const line = [...under, process.execPath, programFile('test/service/serving.ts'), dataDir, JSON.stringify(settings)]
   const [command = process.execPath, ...rest] = line
   return spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
