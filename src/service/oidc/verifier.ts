@@ -1,8 +1,8 @@
 /**
  * Verifies OIDC tokens against the keys that their issuer publishes (OpenID Connect Core §3.1.3.7, Discovery §4;
- * docs/protocol/organizations.md#oauth-providers). An issuer's keys are kept for a while, fetched again when a token
- * names a key that is not among them, and not asked for more often than a token with such a key could make the service
- * ask.
+ * docs/protocol/organizations.md#oauth-providers). An issuer's keys are kept for a while, and longer where it gives no newer
+ * ones; fetched again when a token names a key that is not among them, and not asked for more often than a token with such
+ * a key could make the service ask.
  */
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose'
 import type { JsonObject } from '../../encoding/index.ts'
@@ -27,17 +27,24 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 
 /** How far clocks may differ. */
 const ALLOWANCE_S = 60
-/** How long keys are kept, how soon they may be fetched again, and for how many issuers. */
+/** How long keys are kept, how long where the issuer gives no newer ones, how soon they may be fetched again, and for how many issuers. */
 const KEPT_MS = 600_000
+const KEPT_WITHOUT_NEWER_MS = 3_600_000
 const PAUSE_MS = 10_000
 const MAX_ISSUERS = 256
 /** A token is a few kB. */
 const MAX_TOKEN_LENGTH = 16_384
 
+interface Had {
+  readonly key: JWTVerifyGetKey
+  /** When they were last had from the issuer, in milliseconds since the epoch. */
+  readonly hadAt: number
+}
+
 interface Keys {
   readonly fetchedAt: number
-  /** Nothing when they could not be had. */
-  readonly get: Promise<JWTVerifyGetKey | undefined>
+  /** Nothing when they were never had; those from before when newer ones cannot be. */
+  readonly get: Promise<Had | undefined>
 }
 
 /** Creates a verifier with a memory of its own. */
@@ -51,15 +58,18 @@ export function createOidcVerifier(tools: {
   const known = new Map<string, Keys>()
 
   function keysOf(issuer: string, notBefore: number): Keys {
-    if (own && issuer === own.url()) return { fetchedAt: clock(), get: ownKeys(own) }
+    const now = clock()
+    const had = (key: JWTVerifyGetKey) => ({ key, hadAt: now })
+    if (own && issuer === own.url()) return { fetchedAt: now, get: ownKeys(own).then(had) }
     const kept = known.get(issuer)
     if (kept && kept.fetchedAt > notBefore) return kept
-    const get = fetchKeys(fetchDocument, issuer).catch((error: unknown) => {
+    const get = fetchKeys(fetchDocument, issuer).then(had, (error: unknown) => {
       const reason = error instanceof Error ? error.message : 'unknown'
       logger.warn('the keys of an OIDC issuer cannot be had', { issuer, reason })
-      return undefined
+      // What an issuer published a while ago is better than nobody of it logging in while it is away.
+      return kept?.get
     })
-    const fresh = { fetchedAt: clock(), get }
+    const fresh: Keys = { fetchedAt: now, get }
     known.delete(issuer)
     known.set(issuer, fresh)
     if (known.size > MAX_ISSUERS) known.delete(known.keys().next().value!)
@@ -68,12 +78,12 @@ export function createOidcVerifier(tools: {
 
   async function verifyWith({ get }: Keys, issuer: string, token: string) {
     const { errors, jwtVerify } = await import('jose')
-    const key = await get
-    if (!key) return 'no-keys'
+    const had = await get
+    if (!had || had.hadAt <= clock() - KEPT_WITHOUT_NEWER_MS) return 'no-keys'
     const currentDate = new Date(clock())
     const options = { issuer, algorithms: ALGORITHMS, clockTolerance: ALLOWANCE_S, currentDate }
     try {
-      return (await jwtVerify(token, key, { ...options, requiredClaims: ['exp', 'sub', 'aud'] })).payload
+      return (await jwtVerify(token, had.key, { ...options, requiredClaims: ['exp', 'sub', 'aud'] })).payload
     } catch (error) {
       return error instanceof errors.JWKSNoMatchingKey ? 'no-keys' : 'invalid'
     }

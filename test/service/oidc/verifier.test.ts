@@ -35,6 +35,30 @@ describe('OIDC verifier', () => {
     clock.advance(600_001)
     expect([await verifier.verify(await issuer.token({}, { kid })), fetches()]).toEqual([identity, 3])
   })
+
+  test('OIDC verifier: keys stay good for an hour while their issuer gives no newer ones, and no longer', async () => {
+    const clock = createTestClock(Date.now())
+    const fetched = createDocumentFetch({ privateOrigins: [issuer.url] })
+    let isAway = false
+    const fetchDocument = (url: string) => (isAway ? Promise.reject(new Error('away')) : fetched(url))
+    const verifier = createOidcVerifier({ fetchDocument, clock, logger: silentLogger })
+    const good = await issuer.token({ exp: Math.floor(clock() / 1000) + 7_200 })
+    const isGood = async () => (await verifier.verify(good)) !== undefined
+    expect(await isGood()).toBe(true)
+    isAway = true
+    clock.advance(10_001)
+    const kid = await issuer.addKey()
+    expect(await verifier.verify(await issuer.token({}, { kid }))).toBeUndefined()
+    // A token of a key that nobody has published made the service ask, in vain: all others go on.
+    expect(await isGood()).toBe(true)
+    clock.advance(3_580_000)
+    expect(await isGood()).toBe(true)
+    clock.advance(20_000)
+    expect(await isGood()).toBe(false)
+    isAway = false
+    clock.advance(10_001)
+    expect(await isGood()).toBe(true)
+  })
 })
 
 describe('documents of strangers', () => {
