@@ -1,8 +1,7 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { askOperator, type OperatorRequest, type WebhookFault } from '../../../src/service/operator/index.ts'
 import { passesFilter } from '../../../src/service/outbox/filters.ts'
+import { openStoreOf } from '../../postgres.ts'
 import { addTenants, complete, fresh, type Tenant } from '../handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../harness.ts'
 import { fetchKeys, type Received, type Receiver, type Reply, startReceiver, subscribe, verdictOf } from './receiver.ts'
@@ -109,15 +108,17 @@ describe('the feature webhook', () => {
     reply = () => 503
     await complete(client, 'ACTIVITY_TYPE_CREATE_USER_TAG', tag(), organizationId)
     await receiver.until(() => at('/feature').length >= 3)
-    const waits = () => {
-      const database = new DatabaseSync(join(service.dataDir, 'quorate.db'), { readOnly: true })
-      const rows = database.prepare('select 1 from webhook_deliveries where endpoint_id = ?').all(organizationId)
-      database.close()
+    const waits = async () => {
+      const database = await openStoreOf(service.dataDir, { now: 0 })
+      const rows = await database.read((tx) =>
+        tx.selectFrom('webhook_deliveries').select('event_id').where('endpoint_id', '=', organizationId).execute(),
+      )
+      await database.close()
       return rows.length
     }
-    expect(waits()).toBe(1)
+    expect(await waits()).toBe(1)
     await complete(client, 'ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE', { name: set.name }, organizationId)
-    expect(waits()).toBe(0)
+    expect(await waits()).toBe(0)
     reply = () => 200
   })
 })
