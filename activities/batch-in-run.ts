@@ -1,5 +1,5 @@
 import { type Batch, fillParameters, type Plan } from '../src/plan/index.ts'
-import { type Asked, needsOf } from './body.ts'
+import { needsOf, type RequestedBody } from './body.ts'
 import { ApplyError } from './error.ts'
 import type { Ids, Step } from './model.ts'
 import type { PlanStore } from './plan-store.ts'
@@ -11,7 +11,7 @@ export interface BatchInRun {
   readonly batch: Batch
   readonly records: BatchRecords
   /** The type and parameters of its activity, with the ids that earlier batches made. */
-  readonly asked: Asked
+  readonly asked: RequestedBody
 }
 
 /**

@@ -5,14 +5,14 @@ import type { Address, Value } from '../src/resources/index.ts'
 import type { Outline } from './model.ts'
 
 /** The request in a body, without its time. */
-export interface Asked {
+export interface RequestedBody {
   readonly type: string
   readonly organizationId: string
   readonly parameters: Json
 }
 
 /** Whether a stored body asks for just this: what lies in a store is not believed because it lies there. */
-export function asksFor(body: string, { type, organizationId, parameters }: Asked): boolean {
+export function asksFor(body: string, { type, organizationId, parameters }: RequestedBody): boolean {
   const { timestampMs, ...asked } = JSON.parse(body) as { readonly timestampMs: string }
   return canonicalJson(asked as Json) === canonicalJson({ type, organizationId, parameters })
 }

@@ -10,7 +10,7 @@ import {
   type Wire,
 } from '../src/protocol/index.ts'
 import { referencesOf, type Value } from '../src/resources/index.ts'
-import type { Asked } from './body.ts'
+import type { RequestedBody } from './body.ts'
 import { OPEN, readActivities } from './open-activities.ts'
 import { readVotes } from './votes.ts'
 import { toUnixMs } from './wire-time.ts'
@@ -156,7 +156,7 @@ function allKnown(parameters: Value, ids: Plan['ids']): boolean {
 }
 
 /** Whether an activity asks for just this: same organization and type, equal intent. */
-export function isIntent(activity: Wire.Activity, { type, organizationId, parameters }: Asked): boolean {
+export function isIntent(activity: Wire.Activity, { type, organizationId, parameters }: RequestedBody): boolean {
   const row = findActivity(type)?.row
   return (
     row !== undefined &&

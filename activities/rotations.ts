@@ -2,7 +2,7 @@ import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Json, type Wire } from '../src/protocol/index.ts'
 import { describeActivity } from './activity-state.ts'
-import { type Asked, asksFor, makeVoteBody } from './body.ts'
+import { asksFor, makeVoteBody, type RequestedBody } from './body.ts'
 import type { ActivityDependencies, RotationDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
 import { findByIntent } from './intent.ts'
@@ -102,9 +102,9 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
   }
 
   /** The request of an activity; throws unless the rotation is at the point where it may be submitted. */
-  const askedOf = async (order: RotationOrder, part: RotationPart): Promise<Asked> => {
+  const askedOf = async (order: RotationOrder, part: RotationPart): Promise<RequestedBody> => {
     const { rotationId, user, key, organization, drop, expiresIn } = order
-    const deletion = (id: string): Asked => ({
+    const deletion = (id: string): RequestedBody => ({
       type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
       organizationId: organization.id,
       parameters: { userId: user.id, apiKeyIds: [id] },

@@ -3,7 +3,7 @@ import { ClientError, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
 import { describeActivity } from './activity-state.ts'
-import { type Asked, asksFor, makeVoteBody } from './body.ts'
+import { asksFor, makeVoteBody, type RequestedBody } from './body.ts'
 import { applyCodes } from './codes.ts'
 import type { ActivityDependencies } from './dependencies.ts'
 import { ApplyError } from './error.ts'
@@ -205,7 +205,7 @@ async function findBodyTime(client: SubmitClient, order: SendOrder): Promise<num
   return undefined
 }
 
-function askedOf({ type, parameters, organization }: SendOrder): Asked {
+function askedOf({ type, parameters, organization }: SendOrder): RequestedBody {
   return { type, organizationId: organization.id, parameters }
 }
 

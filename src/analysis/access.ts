@@ -22,7 +22,7 @@ import {
 } from '../policy/index.ts'
 import { nameValue, organizationOf, type Resource } from '../resources/index.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
-import { createRules, POWERS, type Power, type Rules, remember } from './rules.ts'
+import { createRules, POWERS, type PolicyPower, type Rules, remember } from './rules.ts'
 import { sameCoalitions, without } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
@@ -62,7 +62,7 @@ export function accessChanges(
   const wallets = [...new Map([...walletsBefore, ...walletsAfter]).values()].sort((a, b) =>
     a.address < b.address ? -1 : a.address > b.address ? 1 : 0,
   )
-  const side = (access: AccessOf, power: Power, wallet: Resource | undefined, there: boolean) => {
+  const side = (access: AccessOf, power: PolicyPower, wallet: Resource | undefined, there: boolean) => {
     const asked = there ? access.ask(power, wallet) : undefined
     return { asked, access: () => (asked ? access.answer(asked) : NOBODY) }
   }
@@ -134,7 +134,7 @@ interface Question {
 interface AccessOf {
   readonly people: readonly Voter[]
   readonly organization: Organization
-  readonly ask: (power: Power, wallet: Resource | undefined) => Question
+  readonly ask: (power: PolicyPower, wallet: Resource | undefined) => Question
   readonly answer: (question: Question) => Answer
 }
 
@@ -152,14 +152,14 @@ function createAccess(
   const people = votersOf(organization, Number(now / 1_000_000n))
   const known = new Map<string, Answer>()
   /** Policies that some wallet could meet, by the wallet where they name one. */
-  const candidatesFor = remember((power: Power) => {
+  const candidatesFor = remember((power: PolicyPower) => {
     const all = rows.flatMap((row, index) => {
       const narrowed = rules.narrow(row, power)
       return narrowed ? [{ ...narrowed, index }] : []
     })
     return Map.groupBy(all, ({ row }) => row.parts.find(({ walletId }) => walletId !== undefined)?.walletId)
   })
-  const ask = (power: Power, wallet: Resource | undefined): Question => {
+  const ask = (power: PolicyPower, wallet: Resource | undefined): Question => {
     const { type } = power
     const plain: PolicyContext = { now, activity: { type, params: {} }, approvers: [], rootQuorum }
     const base = wallet ? { ...plain, wallet: { id: wallet.id!, label: wallet.name } } : plain

@@ -11,7 +11,7 @@ import { findActivity } from '../protocol/index.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** One request as it would be decided. */
-export interface Request {
+export interface ForecastRequest {
   readonly type: string
   /** References filled in. */
   readonly parameters: Readonly<Record<string, unknown>>
@@ -23,7 +23,7 @@ export interface Request {
 }
 
 /** Says what comes of a request, and who else would have to approve it. */
-export function outcomeOf(request: Request): Forecast {
+export function outcomeOf(request: ForecastRequest): Forecast {
   const { policies, organization, nowMs } = request
   const alone = contextOf(request)
   const decision = authorize(policies, alone)
@@ -50,7 +50,7 @@ export function outcomeOf(request: Request): Forecast {
 }
 
 /** What policies read of a request that its submitter alone has approved. */
-export function contextOf({ type, parameters, submitter, state, organization, nowMs }: Request): PolicyContext {
+export function contextOf({ type, parameters, submitter, state, organization, nowMs }: ForecastRequest): PolicyContext {
   return authorityContextOf(
     { type, parameters, nowMs, facts: walletsOf(type, parameters, state) },
     {
@@ -64,7 +64,7 @@ export function contextOf({ type, parameters, submitter, state, organization, no
 /** The wallets that a request is about, where policies read them (U-wallets). */
 export function walletsOf(
   type: string,
-  parameters: Request['parameters'],
+  parameters: ForecastRequest['parameters'],
   state: OrganizationState,
 ): Partial<PolicyContext> | undefined {
   if (findActivity(type)?.row.kind !== 'DELETE_WALLETS' || !Array.isArray(parameters['walletIds'])) return undefined
@@ -73,7 +73,7 @@ export function walletsOf(
   return { wallets: wallets.map(({ id, name }) => ({ id, label: name })) }
 }
 
-function whyDenied({ basis, policies: outcomes }: Decision, { policies, submitter }: Request): string {
+function whyDenied({ basis, policies: outcomes }: Decision, { policies, submitter }: ForecastRequest): string {
   if (basis === 'root-only') return `only the root quorum may do it, and ${submitter.name} is not a member`
   if (basis !== 'policy') return 'no policy allows it'
   const names = outcomes

@@ -8,10 +8,10 @@ import {
   conditionHolds,
   type Expression,
   type LintExpression,
+  type PossibleRequest,
   print,
   readsOf,
   truth,
-  type World,
 } from '../policy/index.ts'
 
 /** A wallet or a private key, as policies read it. */
@@ -22,7 +22,7 @@ export interface Holder {
 }
 
 /** An activity type, with the roots that a request of it has, for one holder of keys or for none. */
-export interface PowerWorld extends World {
+export interface PowerWorld extends PossibleRequest {
   readonly holder?: Holder
 }
 

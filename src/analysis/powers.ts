@@ -10,10 +10,10 @@ import {
   type Coalitions,
   type CompiledPolicy,
   type PolicyContext,
+  type PossibleRequest,
   readForLint,
   type SetsOfPeople,
   type Voter,
-  type World,
   whoCan,
   writeOut,
 } from '../policy/index.ts'
@@ -107,7 +107,7 @@ function activitiesOf(worlds: readonly PowerWorld[]): readonly string[] {
   )
 }
 
-function requestName({ row, params }: World): string {
+function requestName({ row, params }: PossibleRequest): string {
   const said = Object.values(params)
   return said.length === 0 ? row.type : `${row.type} (${said.join(', ')})`
 }
@@ -132,11 +132,11 @@ function worldsOf(power: PowerName, actual: Actual): readonly AddressedWorld[] {
 }
 
 /** Those in which policies are asked, and those of what the root quorum alone may do. */
-const EVERY_WORLD: readonly World[] = [
+const EVERY_WORLD: readonly PossibleRequest[] = [
   ...allWorlds(),
   ...Object.values(activities)
     .filter(({ rootOnly }) => rootOnly)
-    .map((row): World => ({ row, defined: new Set(), params: {} })),
+    .map((row): PossibleRequest => ({ row, defined: new Set(), params: {} })),
 ]
 
 interface Applying {

@@ -37,7 +37,7 @@ export const POWERS = [
   { power: 'change the root quorum', type: 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', perWallet: false, open: ofAnyRequest },
 ] as const
 
-export type Power = (typeof POWERS)[number]
+export type PolicyPower = (typeof POWERS)[number]
 
 /** A policy whose condition has been taken apart. */
 interface Row {
@@ -65,8 +65,8 @@ interface Narrowed {
 export interface Rules {
   readonly rowOf: (policy: Resource) => Row
   /** Undefined when it cannot apply. */
-  readonly narrow: (row: Row, power: Power) => Narrowed | undefined
-  readonly truthOf: (part: Part, power: Power, context: PolicyContext) => Truth
+  readonly narrow: (row: Row, power: PolicyPower) => Narrowed | undefined
+  readonly truthOf: (part: Part, power: PolicyPower, context: PolicyContext) => Truth
   /** The policy without its condition. */
   readonly consensusOf: (policy: PolicyText) => CompiledPolicy
 }
@@ -77,9 +77,9 @@ export function createRules(now: bigint, compile: PolicyCompiler): Rules {
   const compiledOf = remember((condition: string) =>
     compilePolicy({ id: '', name: '', effect: 'EFFECT_ALLOW', condition }),
   )
-  const truthOf = (part: Part, power: Power, context: PolicyContext) =>
+  const truthOf = (part: Part, power: PolicyPower, context: PolicyContext) =>
     judge(part, { power, context, compiled: () => compiledOf(part.text) })
-  const narrowBy = remember((power: Power) => {
+  const narrowBy = remember((power: PolicyPower) => {
     const context: PolicyContext = { now, activity: { type: power.type, params: {} }, approvers: [] }
     return remember((row: Row): Narrowed | undefined => {
       const parts = row.parts.filter(({ aboutWallet }) => !aboutWallet)
@@ -142,7 +142,7 @@ function judge(
     power: { open },
     context,
     compiled,
-  }: { readonly power: Power; readonly context: PolicyContext; readonly compiled: () => CompiledPolicy },
+  }: { readonly power: PolicyPower; readonly context: PolicyContext; readonly compiled: () => CompiledPolicy },
 ): Truth {
   const { wallet } = context
   if (walletId !== undefined && wallet) return wallet['id'] === walletId ? 'true' : 'false'

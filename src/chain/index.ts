@@ -51,7 +51,7 @@ export {
 export { payloadBytes, type RawPayload } from './signing/payload.ts'
 export { encodeRlp, rlpNumber } from './signing/rlp-encoding.ts'
 export { checkSigner, signTransaction } from './signing/sign-transaction.ts'
-export { type NamedKey, type SigningKey, signBytes } from './signing/signing-key.ts'
+export { type KeyAtHand, type KeyByAddress, signBytes } from './signing/signing-key.ts'
 export { encodeSignedSolana, solanaMessageOf, solanaSignatureOf } from './signing/solana.ts'
 export { isOnCurve, isSolanaAddress } from './solana-address.ts'
 export { checkInterface, INTERFACE_MAX_BYTES } from './transactions/check-interface.ts'

@@ -6,7 +6,7 @@ import { type DerivedKey, deriveKey } from './derivation.ts'
 import { ChainError } from './error.ts'
 import { normalizeMnemonic, seedOf } from './mnemonic.ts'
 import { parsePath } from './path.ts'
-import type { SigningKey } from './signing/signing-key.ts'
+import type { KeyAtHand } from './signing/signing-key.ts'
 
 /** An account's address, and its public key in hex: compressed, or 32 bytes for Ed25519. */
 export interface Account {
@@ -19,7 +19,7 @@ export interface Wallet {
   /** Derives one account. Throws `ChainError` with the API's text for one that `checkAccount` refuses. */
   derive(account: AccountSpec): Account
   /** Derives the key of an account, for the caller to wipe. Throws as `derive` does. */
-  deriveKey(account: AccountSpec): SigningKey & { readonly address: string }
+  deriveKey(account: AccountSpec): KeyAtHand & { readonly address: string }
   close(): void
 }
 

@@ -6,7 +6,7 @@ import type { QueryClient, RequestOptions, SubmitClient, SubmitOptions } from '.
 import { createRate, MOST_PAUSE_MS, type Rate } from './rate.ts'
 import { malformed, toClientError } from './refusal.ts'
 import { systemTiming, type Timing } from './timing.ts'
-import { type Answer, ATTEMPT_MS, cancelled, type Fetch, sendOnce } from './transport.ts'
+import { ATTEMPT_MS, cancelled, type Fetch, type HttpAnswer, sendOnce } from './transport.ts'
 
 export interface ClientOptions {
   /** Scheme, host and, if any, path prefix; without a trailing slash. */
@@ -104,7 +104,7 @@ function waitBefore(attempt: number, error: ClientError, timing: Timing): number
   return Math.max(error.retryAfterMs ?? 0, Math.round(backOff * (0.5 + timing.random() / 2)))
 }
 
-function readJson(answer: Answer): unknown {
+function readJson(answer: HttpAnswer): unknown {
   try {
     return JSON.parse(answer.text)
   } catch {

@@ -2,10 +2,10 @@ import { type CodeRow, QuorateError, type QuorateErrorOptions } from '../diagnos
 import { type ClientCode, clientCodes } from './codes.ts'
 
 /** Whether the service may have taken a request up: `unknown` when no answer came after it was sent. */
-export type Submitted = 'no' | 'unknown' | 'yes'
+export type SubmittedState = 'no' | 'unknown' | 'yes'
 
 export interface ClientErrorOptions extends QuorateErrorOptions {
-  readonly submitted: Submitted
+  readonly submitted: SubmittedState
   /** How long the API asks us to wait, when it says so. */
   readonly retryAfterMs?: number | undefined
 }
@@ -14,7 +14,7 @@ export interface ClientErrorOptions extends QuorateErrorOptions {
 export class ClientError extends QuorateError {
   override readonly name = 'ClientError'
   declare readonly code: ClientCode
-  readonly submitted: Submitted
+  readonly submitted: SubmittedState
   readonly retryable: boolean
   readonly retryAfterMs?: number
 

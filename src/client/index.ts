@@ -5,7 +5,7 @@
  */
 export { type ClientOptions, createQueryClient, createSubmitClient } from './client.ts'
 export { type ClientCode, clientCodes } from './codes.ts'
-export { ClientError, type Submitted } from './error.ts'
+export { ClientError, type SubmittedState } from './error.ts'
 export type { QueryClient, RequestOptions, SubmitClient } from './model.ts'
 export { type AskProxy, asksProxy } from './proxy.ts'
 export { createRate, type Rate } from './rate.ts'

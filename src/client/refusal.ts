@@ -1,6 +1,6 @@
 import type { ClientCode } from './codes.ts'
-import { ClientError, type Submitted } from './error.ts'
-import type { Answer } from './transport.ts'
+import { ClientError, type SubmittedState } from './error.ts'
+import type { HttpAnswer } from './transport.ts'
 
 /** The API's error body (docs/protocol/errors.md#the-error-body). `details` is always an array of objects with an `@type`. */
 interface ErrorBody {
@@ -11,7 +11,7 @@ interface ErrorBody {
 }
 
 /** The request that was refused: URL, organization and key; part of every message's facts. */
-export interface Asked {
+export interface RefusedRequest {
   readonly url: string
   readonly baseUrl: string
   readonly organizationId: string
@@ -48,7 +48,7 @@ const byGrpc: Readonly<Record<number, ClientCode>> = {
 const byStatus: Readonly<Record<number, ClientCode>> = { 429: 'client/rate-limited' }
 
 /** Turns an answer that is not a success into the error that says what happened. */
-export function toClientError(answer: Answer, asked: Asked): ClientError {
+export function toClientError(answer: HttpAnswer, asked: RefusedRequest): ClientError {
   const body = readErrorBody(answer.text)
   const code = chooseCode(answer, body)
   const said = body?.message || (body ? '' : excerpt(answer.text)) || `HTTP status ${answer.status}`
@@ -61,7 +61,7 @@ export function toClientError(answer: Answer, asked: Asked): ClientError {
     details: body && detailTexts(body),
   }
   const field = body && fieldOf(body)
-  const submitted: Submitted = asked.submits && code === 'client/server-error' ? 'unknown' : 'no'
+  const submitted: SubmittedState = asked.submits && code === 'client/server-error' ? 'unknown' : 'no'
   const { message, next } = words(code, said, answer, asked)
   return new ClientError(code, message, {
     facts,
@@ -73,7 +73,7 @@ export function toClientError(answer: Answer, asked: Asked): ClientError {
 }
 
 /** Says that a success is not one we can read. The service may well have carried the request out. */
-export function malformed(answer: Answer, asked: Asked, expected: string): ClientError {
+export function malformed(answer: HttpAnswer, asked: RefusedRequest, expected: string): ClientError {
   const got = excerpt(answer.text)
   return new ClientError('client/malformed-answer', `the API answered with something else than ${expected}`, {
     facts: { url: asked.url, 'HTTP status': answer.status, 'content type': answer.contentType, answer: got },
@@ -81,7 +81,7 @@ export function malformed(answer: Answer, asked: Asked, expected: string): Clien
   })
 }
 
-function chooseCode(answer: Answer, body: ErrorBody | undefined): ClientCode {
+function chooseCode(answer: HttpAnswer, body: ErrorBody | undefined): ClientCode {
   if (!body)
     return byStatus[answer.status] ?? (answer.status >= 500 ? 'client/server-error' : 'client/malformed-answer')
   const code = byApiCode[body.turnkeyErrorCode] ?? byGrpc[body.code]
@@ -92,7 +92,12 @@ function chooseCode(answer: Answer, body: ErrorBody | undefined): ClientCode {
   return code ?? byStatus[answer.status] ?? (answer.status >= 500 ? 'client/server-error' : 'client/invalid')
 }
 
-function words(code: ClientCode, said: string, answer: Answer, asked: Asked): { message: string; next?: string } {
+function words(
+  code: ClientCode,
+  said: string,
+  answer: HttpAnswer,
+  asked: RefusedRequest,
+): { message: string; next?: string } {
   const key = `the key \`${shorten(asked.publicKey)}\``
   const organization = `organization \`${asked.organizationId}\``
   switch (code) {
@@ -113,7 +118,7 @@ function words(code: ClientCode, said: string, answer: Answer, asked: Asked): { 
 }
 
 /** The difference of the clocks, by the answer's `Date` (whole seconds). */
-function skew(answer: Answer, asked: Asked): string {
+function skew(answer: HttpAnswer, asked: RefusedRequest): string {
   if (answer.date === undefined) return 'its answer does not say what time it has'
   const seconds = Math.round((asked.now - answer.date) / 1000)
   if (Math.abs(seconds) < 60) return 'the clocks agree within a minute, so the request itself had grown old'

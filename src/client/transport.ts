@@ -6,7 +6,7 @@ export type Fetch = (input: string, init: RequestInit) => Promise<Response>
 export const ATTEMPT_MS = 30_000
 
 /** The raw answer. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   readonly text: string
   readonly contentType: string
@@ -29,7 +29,7 @@ export interface Attempt {
  * Stamps the body and sends it once. Throws `client/unreachable` when no whole answer comes, `client/cancelled` when
  * the caller gives up. Redirects are not followed: a stamp is for the API that was configured, nobody else.
  */
-export async function sendOnce(attempt: Attempt): Promise<Answer> {
+export async function sendOnce(attempt: Attempt): Promise<HttpAnswer> {
   const { url, body, stamper, attemptMs, signal } = attempt
   const bytes = new TextEncoder().encode(body)
   const stamp = await stamper.stamp(bytes)
@@ -48,7 +48,7 @@ export async function sendOnce(attempt: Attempt): Promise<Answer> {
   }
 }
 
-async function toAnswer(response: Response): Promise<Answer> {
+async function toAnswer(response: Response): Promise<HttpAnswer> {
   const date = Date.parse(response.headers.get('date') ?? '')
   const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), date)
   return {

@@ -10,7 +10,7 @@ import {
   type ResourceKind,
   type Value,
 } from '../resources/index.ts'
-import { fieldValue, type Use } from './field-value.ts'
+import { fieldValue, type NameUse } from './field-value.ts'
 import type { NamedFiles } from './files.ts'
 import { checkName, checkTaken, type WrittenName } from './names.ts'
 import { childOf, entryOf, type MapEntry, type MapTree, type ScalarTree, type Tree, textOf } from './tree.ts'
@@ -19,7 +19,7 @@ import { childOf, entryOf, type MapEntry, type MapTree, type ScalarTree, type Tr
 export interface Draft {
   readonly resource: Resource & { readonly span: Span; readonly fieldSpans: Readonly<Record<string, Span>> }
   /** Names it refers to, with the place of each. */
-  readonly uses: readonly Use[]
+  readonly uses: readonly NameUse[]
   readonly expressions: Readonly<Record<string, ScalarTree>>
   readonly renamedFromSpan?: Span
   /** Each written field, for places inside it. */
@@ -176,7 +176,7 @@ class Builder {
   #fields(kind: ResourceKind, body: MapTree, report = false) {
     const values: Record<string, Value> = {}
     const spans: Record<string, Span> = {}
-    const uses: Use[] = []
+    const uses: NameUse[] = []
     const expressions: Record<string, ScalarTree> = {}
     const trees: Record<string, Tree> = {}
     for (const [name, row] of Object.entries(kind.fields)) {

@@ -12,7 +12,7 @@ import { parseTemplate } from './template.ts'
 import { type ScalarTree, type Tree, textOf } from './tree.ts'
 
 /** One use of a name: what it refers to, and where. */
-export interface Use {
+export interface NameUse {
   readonly address: Address
   readonly span: Span
 }
@@ -20,7 +20,7 @@ export interface Use {
 export interface FieldValue {
   /** Absent when the shape is wrong or a part of it is missing; both are reported elsewhere. */
   readonly value?: Value
-  readonly uses: readonly Use[]
+  readonly uses: readonly NameUse[]
   readonly expression?: ScalarTree
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -99,7 +99,7 @@ function noName(text: string, row: FieldRow, { span }: Tree): Diagnostic {
 /** A list of names of one kind: bare, or as a reference to that kind. */
 function nameList(row: FieldRow, tree: Tree): FieldValue {
   if (tree.kind !== 'list') return NOTHING
-  const uses: Use[] = []
+  const uses: NameUse[] = []
   const diagnostics: Diagnostic[] = []
   for (const item of tree.items) {
     const text = textOf(item)
@@ -135,7 +135,7 @@ function expression(row: FieldRow, tree: ScalarTree): FieldValue {
     const message = `an empty \`${row.expression}\` is refused by the API`
     return { ...NOTHING, diagnostics: [diagnostic('definitions/empty-expression', message, tree.span, { help })] }
   }
-  const uses: Use[] = []
+  const uses: NameUse[] = []
   const parts: (string | Reference)[] = []
   for (const piece of parseTemplate(tree.value)) {
     if (piece.kind === 'reference') {

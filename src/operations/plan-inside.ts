@@ -7,7 +7,7 @@ import type { QueryClient } from '../client/index.ts'
 import { type Diagnostic, diagnostic, QuorateError } from '../diagnostics/index.ts'
 import { actorIn, creatorsOf, inside, kindsMentioned, readInside, type WantedSubOrganization } from '../live/index.ts'
 import {
-  type Creator,
+  type CreatedBy,
   digestOf,
   foresee,
   isForgotten,
@@ -42,7 +42,7 @@ export interface InsideInput extends Pick<PlanInput, 'allow' | 'baseUrl' | 'now'
   /** What was carried out since the lock was written, by organization id. @default nothing */
   readonly made?: ReadonlyMap<string, readonly Made[]>
   /** The creators of the parent's resources. */
-  readonly creators: ReadonlyMap<string, Creator>
+  readonly creators: ReadonlyMap<string, CreatedBy>
   readonly place: Pick<Place, 'subOrganizationKeys'>
   readonly client: QueryClient
   /** Submits once more what was rejected (`--ask-again`). @default false */
@@ -256,7 +256,7 @@ async function creatorsInside(
   { actual: parent, known, oldLock, isLockVouchedFor = true, creators, client }: ParentInput,
   live: Resource,
   actual: Actual,
-): Promise<ReadonlyMap<string, Creator>> {
+): Promise<ReadonlyMap<string, CreatedBy>> {
   const creator = creators.get(live.id!)
   const ours = (isLockVouchedFor && known.has(live.id!)) || creator?.userId === parent.actor.userId
   const founder = ours ? actual.actor : creator
@@ -267,7 +267,7 @@ async function creatorsInside(
  * Names the actor as the creator of everything: used where nothing is applied, or nothing exists yet that could be
  * planted.
  */
-function trusted({ resources, actor }: Actual): ReadonlyMap<string, Creator> {
+function trusted({ resources, actor }: Actual): ReadonlyMap<string, CreatedBy> {
   return new Map(resources.map(({ id }) => [id!, actor]))
 }
 

@@ -20,8 +20,8 @@ import { compareText, type Lock, type LockRow, type LockRows, sortMembers } from
 import { hasOwnId, isForgotten, type Removed, removals } from './removal.ts'
 
 /** Who submitted the activity that created a live thing, by live id; absent for what has no known creator. */
-export type Creators = ReadonlyMap<string, Creator> | Readonly<Record<string, Creator>>
-export interface Creator {
+export type Creators = ReadonlyMap<string, CreatedBy> | Readonly<Record<string, CreatedBy>>
+export interface CreatedBy {
   readonly userId: string
   readonly userName: string
 }
@@ -43,7 +43,7 @@ export interface Identified {
   /** Live ids by address: declared ones, and undeclared ones where no other has that address. */
   readonly ids: Readonly<Record<Address, string>>
   /** Adoptions that need somebody's leave. */
-  readonly adoptions: readonly { readonly resource: Resource; readonly live: Resource; readonly creator?: Creator }[]
+  readonly adoptions: readonly { readonly resource: Resource; readonly live: Resource; readonly creator?: CreatedBy }[]
   /** Live resources that were managed here and have no definition any more. */
   readonly removed: readonly Removed[]
   /** Addresses of the lock that no definition has and nothing answers to any more. */
@@ -80,7 +80,7 @@ export function identify(input: IdentifyInput): Identified {
 /** The state of one search: what is matched, and which live things are taken. */
 class Search {
   readonly matches = new Map<Address, Resource>()
-  readonly adoptions: { resource: Resource; live: Resource; creator?: Creator }[] = []
+  readonly adoptions: { resource: Resource; live: Resource; creator?: CreatedBy }[] = []
   readonly diagnostics: Diagnostic[] = []
   readonly #input: IdentifyInput
   readonly #locked: LockRows
@@ -166,9 +166,9 @@ class Search {
   }
 }
 
-function creatorOf(creators: Creators, id: string): Creator | undefined {
-  if (creators instanceof Map) return creators.get(id) as Creator | undefined
-  const record = creators as Readonly<Record<string, Creator>>
+function creatorOf(creators: Creators, id: string): CreatedBy | undefined {
+  if (creators instanceof Map) return creators.get(id) as CreatedBy | undefined
+  const record = creators as Readonly<Record<string, CreatedBy>>
   return Object.hasOwn(record, id) ? record[id] : undefined
 }
 

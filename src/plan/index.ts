@@ -28,7 +28,7 @@ export {
   type Ways,
 } from './document.ts'
 export { checkFresh, kindsOf, liveDigest, movedSince, subOrganizationsOf } from './fresh.ts'
-export { type Creator, type Creators, type Identified, identify } from './identify.ts'
+export { type CreatedBy, type Creators, type Identified, identify } from './identify.ts'
 export {
   allPlans,
   appliedPlans,

@@ -43,10 +43,10 @@ export function createCompiler(): (policy: PolicyText) => CompiledPolicy {
 }
 
 /** Makes the probe of one field of a policy: it is called for each compiled node (tracing, coverage). */
-export type Watch = (field: PolicyField, types: Unit['types']) => Probe
+export type MakeProbe = (field: PolicyField, types: Unit['types']) => Probe
 
 /** Compiles a policy with probes on its nodes, for a trace or for coverage. It decides as the one of `compilePolicy` does. */
-export function compileWatched(policy: PolicyText, watch?: Watch): CompiledPolicy {
+export function compileWatched(policy: PolicyText, watch?: MakeProbe): CompiledPolicy {
   return compileEach(policy, (field, text) => compileExpression(field, text, watch && ((types) => watch(field, types))))
 }
 

@@ -6,7 +6,7 @@ import { activityStructs } from './environment/activity.ts'
 import { bitcoinStructs } from './environment/bitcoin.ts'
 import { ethereumStructs } from './environment/ethereum.ts'
 import { peopleStructs } from './environment/people.ts'
-import type { FieldRow, StructRow, StructTable } from './environment/row.ts'
+import type { StructField, StructRow, StructTable } from './environment/row.ts'
 import { solanaStructs } from './environment/solana.ts'
 import { sparkStructs } from './environment/spark.ts'
 import { tempoStructs } from './environment/tempo.ts'
@@ -14,7 +14,7 @@ import { tronStructs } from './environment/tron.ts'
 import type { PolicyField } from './model.ts'
 import { list, struct, type Type } from './types.ts'
 
-export type { FieldRow, StructRow } from './environment/row.ts'
+export type { StructField, StructRow } from './environment/row.ts'
 
 export const structs: StructTable = {
   ...peopleStructs,
@@ -90,6 +90,6 @@ export function structRow(name: string): StructRow {
 }
 
 /** The row of a field, if the struct has it. */
-export function fieldRow(structName: string, fieldName: string): FieldRow | undefined {
+export function fieldRow(structName: string, fieldName: string): StructField | undefined {
   return structRow(structName).fields.find(({ name }) => name === fieldName)
 }

@@ -7,7 +7,7 @@
 
 import type { Expression } from './ast.ts'
 import { isInSpan, parseCron, parseDuration } from './cron.ts'
-import { type FieldRow, fieldRow, isRootName, roots } from './environment.ts'
+import { fieldRow, isRootName, roots, type StructField } from './environment.ts'
 import { compileDirect } from './fast/direct.ts'
 import { compileQuantifier } from './fast/quantify.ts'
 import { type Frame, rootReaders } from './frame.ts'
@@ -201,7 +201,7 @@ function readFrom(target: Evaluate, fault: Fault): Evaluate {
   }
 }
 
-function readField(target: Evaluate, row: FieldRow, place: ReadPlace, missing: Fault): Evaluate {
+function readField(target: Evaluate, row: StructField, place: ReadPlace, missing: Fault): Evaluate {
   const load = loaderOf(row.type)
   const read = readerFor(row.type, load, place)
   const name = row.reads ?? row.name

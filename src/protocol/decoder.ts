@@ -13,7 +13,7 @@ import { isJsonObject, type Json, type JsonObject } from './json.ts'
 import { checkMisplaced } from './misplaced.ts'
 import { normalize, snakeOf } from './normalize.ts'
 import type { ActivityRow } from './rows.ts'
-import { closureOf, type Schema } from './schema.ts'
+import { closureOf, type MessageSchema } from './schema.ts'
 import { fold, type Spelling } from './spelling.ts'
 
 /** A submit's body, without its parameters having been read. */
@@ -39,7 +39,7 @@ export interface Decoder {
 }
 
 interface Reader {
-  readonly defs: Readonly<Record<string, Schema>>
+  readonly defs: Readonly<Record<string, MessageSchema>>
   readonly validate: ValidateFunction
 }
 

@@ -1,10 +1,14 @@
 import type { ErrorObject } from 'ajv'
 import { type ApiError, apiError, apiErrorAt } from './api-error.ts'
 import { type RefusalName, refusals } from './refusals.ts'
-import { refName, type Schema } from './schema.ts'
+import { type MessageSchema, refName } from './schema.ts'
 
 /** Turns the first error of a check into the refusal that names the JSON field and the rule. */
-export function faultOf(error: ErrorObject, root: Schema, defs: Readonly<Record<string, Schema>>): ApiError {
+export function faultOf(
+  error: ErrorObject,
+  root: MessageSchema,
+  defs: Readonly<Record<string, MessageSchema>>,
+): ApiError {
   const steps = error.instancePath.split('/').slice(1).map(unescapePointer)
   if (error.keyword === 'required') {
     const missing = String(error.params['missingProperty'])
@@ -54,7 +58,11 @@ function refusal(name: string, field: string): ApiError {
 }
 
 /** The schema of a value inside a message, by the path to it. */
-function schemaAt(root: Schema, steps: readonly string[], defs: Readonly<Record<string, Schema>>): Schema {
+function schemaAt(
+  root: MessageSchema,
+  steps: readonly string[],
+  defs: Readonly<Record<string, MessageSchema>>,
+): MessageSchema {
   let schema = root
   for (const step of steps) {
     const target = schema.$ref === undefined ? schema : defs[refName(schema.$ref)]!

@@ -7,21 +7,21 @@
 import { apiError } from './api-error.ts'
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
 import { REQUEST_LIMITS } from './limits.ts'
-import { refName, type Schema } from './schema.ts'
+import { type MessageSchema, refName } from './schema.ts'
 import { fold } from './spelling.ts'
 
 /**
  * Brings a message into its one form. `defs` holds every schema that it is made of. Throws `ApiError` for a member
  * given under both names.
  */
-export function normalize(name: string, value: JsonObject, defs: Readonly<Record<string, Schema>>): JsonObject {
+export function normalize(name: string, value: JsonObject, defs: Readonly<Record<string, MessageSchema>>): JsonObject {
   return normalizeObject(defs[name]!, value, defs, '')
 }
 
 function normalizeObject(
-  schema: Schema,
+  schema: MessageSchema,
   value: JsonObject,
-  defs: Readonly<Record<string, Schema>>,
+  defs: Readonly<Record<string, MessageSchema>>,
   path: string,
 ): JsonObject {
   const result: Record<string, Json> = {}
@@ -50,7 +50,12 @@ const NAME = /(?:name|label)$/i
 /** A client signature has an older form, bare text (docs/protocol/one-time-passcodes.md#client-signatures), told by its members. */
 const SIGNATURE = ['publicKey', 'scheme', 'message', 'signature']
 
-function normalizeValue(schema: Schema, value: Json, defs: Readonly<Record<string, Schema>>, path: string): Json {
+function normalizeValue(
+  schema: MessageSchema,
+  value: Json,
+  defs: Readonly<Record<string, MessageSchema>>,
+  path: string,
+): Json {
   const target = schema.$ref === undefined ? schema : defs[refName(schema.$ref)]!
   if (target.enum) return typeof value === 'string' ? wordOf(value, target.enum) : value
   switch (target.type) {

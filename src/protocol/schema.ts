@@ -1,16 +1,16 @@
 import { schemaTexts } from './generated/schemas.gen.ts'
 
 /** The part of JSON Schema that the generated schemas use. */
-export interface Schema {
+export interface MessageSchema {
   readonly $ref?: string
   readonly type?: 'object' | 'array' | 'string' | 'boolean' | 'integer' | 'null'
   readonly enum?: readonly string[]
-  readonly properties?: Readonly<Record<string, Schema>>
+  readonly properties?: Readonly<Record<string, MessageSchema>>
   readonly required?: readonly string[]
-  readonly items?: Schema
+  readonly items?: MessageSchema
   /** A value or null, in answers alone. */
-  readonly anyOf?: readonly Schema[]
-  readonly additionalProperties?: Schema
+  readonly anyOf?: readonly MessageSchema[]
+  readonly additionalProperties?: MessageSchema
   readonly minimum?: number
   readonly maximum?: number
   readonly pattern?: string
@@ -28,10 +28,10 @@ export function schemaNames(): readonly string[] {
 }
 
 /** Parses the schema of a message. Throws for a name that has none, which is a fault of the caller. */
-export function parseSchema(name: string): Schema {
+export function parseSchema(name: string): MessageSchema {
   const text = Object.hasOwn(schemaTexts, name) ? schemaTexts[name] : undefined
   if (text === undefined) throw new Error(`no schema is named ${name}`)
-  return JSON.parse(text) as Schema
+  return JSON.parse(text) as MessageSchema
 }
 
 /** The name that a `$ref` points to. */
@@ -40,9 +40,9 @@ export function refName(ref: string): string {
 }
 
 /** Collects the schemas that messages are made of, themselves included, by name. */
-export function closureOf(...names: readonly string[]): Readonly<Record<string, Schema>> {
-  const found: Record<string, Schema> = {}
-  const walk = (schema: Schema): void => {
+export function closureOf(...names: readonly string[]): Readonly<Record<string, MessageSchema>> {
+  const found: Record<string, MessageSchema> = {}
+  const walk = (schema: MessageSchema): void => {
     if (schema.$ref !== undefined) visit(refName(schema.$ref))
     if (schema.items) walk(schema.items)
     for (const one of schema.anyOf ?? []) walk(one)

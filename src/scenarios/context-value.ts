@@ -1,12 +1,12 @@
 import { elementType, memberType, type Type } from '../policy/index.ts'
-import { isNull, type Tree } from './tree.ts'
+import { isNull, type ScenarioTree } from './tree.ts'
 
 /**
  * A value of the context as it is written, by its declared type: a text stays the text that was written, also where YAML
  * would take it for a number (`0x00ff`, `1e5`), and a whole number is exact at any size. Decoded values, which have no
  * declared type, are what YAML says. What does not fit its type is left as it is: the policy that reads it errs.
  */
-export function contextValue(tree: Tree, type: Type | undefined): unknown {
+export function contextValue(tree: ScenarioTree, type: Type | undefined): unknown {
   switch (tree.kind) {
     case 'map':
       return Object.fromEntries(

@@ -44,13 +44,13 @@ export interface ScenarioResult extends FilePosition {
     readonly decidedBy: readonly string[]
     readonly errors: readonly string[]
   }
-  readonly differences: readonly Difference[]
+  readonly differences: readonly UnmetExpectation[]
   /** On failure: what made the difference, a line a policy. */
   readonly because: readonly string[]
 }
 
 /** One expectation that was not met. */
-export interface Difference extends FilePosition {
+export interface UnmetExpectation extends FilePosition {
   /** `outcome`, `decidedBy`, `errors`, `needs`, or `policies.NAME`. */
   readonly what: string
   readonly expected: string

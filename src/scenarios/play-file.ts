@@ -12,7 +12,7 @@ import type { ScenarioResult } from './model.ts'
 import { play } from './play.ts'
 import type { TransactionReader } from './read-request.ts'
 import { readScenarios } from './read-scenarios.ts'
-import type { Part } from './split.ts'
+import type { SuitePart } from './split.ts'
 import { votersOf, type World } from './world.ts'
 
 export interface PlayOptions {
@@ -38,7 +38,7 @@ export interface Played {
 }
 
 /** Plays the scenarios of some files or parts of them, in their order. */
-export function playFiles(parts: readonly Part[], world: World, options: PlayOptions): Played {
+export function playFiles(parts: readonly SuitePart[], world: World, options: PlayOptions): Played {
   const { policies, counts } = compileAll(world, options.coverage === true)
   const stage = { policies, peopleAt: (now: bigint) => votersOf(world, now), nameOf: (id: string) => world.names[id] }
   const wanted = options.filter?.toLowerCase() ?? ''

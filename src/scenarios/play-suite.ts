@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Source } from '../diagnostics/index.ts'
 import type { PolicyCount } from '../policy/index.ts'
 import { type FileResult, type Played, type PlayOptions, playFiles } from './play-file.ts'
-import { type Part, splitFile } from './split.ts'
+import { type SuitePart, splitFile } from './split.ts'
 import type { World } from './world.ts'
 
 export interface SuiteResult {
@@ -25,8 +25,8 @@ export interface SuiteOptions extends PlayOptions {
 const WORTH_A_THREAD = 100_000
 
 /** The input of another thread. */
-export interface Share {
-  readonly parts: readonly Part[]
+export interface ThreadInput {
+  readonly parts: readonly SuitePart[]
   readonly world: World
   readonly options: PlayOptions
 }
@@ -59,7 +59,7 @@ export async function playSuite(
 
 /** Plays the parts of files, and joins the results again, one for each file. */
 async function playParts(
-  files: readonly (readonly Part[])[],
+  files: readonly (readonly SuitePart[])[],
   world: World,
   { most, options }: { readonly most: number; readonly options: PlayOptions },
 ): Promise<Played> {
@@ -83,10 +83,10 @@ async function playParts(
 }
 
 /** Splits parts into shares that end at about the same time, the largest first; this thread need not be started. */
-function shares(all: readonly Part[], count: number): readonly (readonly Part[])[] {
+function shares(all: readonly SuitePart[], count: number): readonly (readonly SuitePart[])[] {
   const taken = Array.from({ length: Math.max(1, count) }, (_, i) => ({
     size: i === 0 ? 0 : WORTH_A_THREAD,
-    parts: [] as Part[],
+    parts: [] as SuitePart[],
   }))
   for (const part of [...all].sort((a, b) => b.source.text.length - a.source.text.length)) {
     const smallest = taken.reduce((least, one) => (one.size < least.size ? one : least))
@@ -96,7 +96,7 @@ function shares(all: readonly Part[], count: number): readonly (readonly Part[])
   return taken.map(({ parts }) => parts).filter((parts, i) => i === 0 || parts.length > 0)
 }
 
-function playElsewhere(share: Share): Promise<Played> {
+function playElsewhere(share: ThreadInput): Promise<Played> {
   // Beside this file, in the source as in what is built from it.
   const entry = new URL(import.meta.url.endsWith('.ts') ? 'worker.ts' : 'worker.js', import.meta.url)
   const worker = new Worker(entry, { workerData: share })

@@ -15,7 +15,7 @@ import { wordOf } from './cases/run-case.ts'
 import { describeTrace } from './describe.ts'
 import { POLICY_WORDS } from './form.ts'
 import type { Locate } from './lines.ts'
-import type { Difference, Expectation, Scenario, ScenarioResult } from './model.ts'
+import type { Expectation, Scenario, ScenarioResult, UnmetExpectation } from './model.ts'
 import { sortSets } from './read-scenarios.ts'
 
 export interface Stage {
@@ -35,7 +35,7 @@ export function play({ name, span, why, context, expected }: Scenario, stage: St
     decidedBy: decidedBy(decision, stage.policies),
     errors: namesOf(outcomes, 'OUTCOME_ERROR', stage.policies),
   }
-  const differences: Difference[] = []
+  const differences: UnmetExpectation[] = []
   const compare = (what: string, at: Span, wanted: string, found: string) => {
     if (wanted !== found) differences.push({ what, expected: wanted, got: found, ...stage.locate(at) })
   }

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join, relative } from 'node:path'
 import { checkInterface, type SmartContractInterface } from '../chain/index.ts'
 import { NotReadable, readInside } from '../definitions/index.ts'
 import { type Diagnostic, diagnostic, type Span } from '../diagnostics/index.ts'
-import { childOf, entriesOf, itemsOf, type Tree, toPlain, wordOf } from './tree.ts'
+import { childOf, entriesOf, itemsOf, type ScenarioTree, toPlain, wordOf } from './tree.ts'
 
 /** The words for chains that interfaces are of, as definitions write them, and as the service does. */
 export const INTERFACE_TYPES = {
@@ -18,7 +18,7 @@ const interfaceKeys = ['address', 'type', 'interface', 'file'] as const
 
 /** Reads the interfaces that a scenario names: ABIs and IDLs, written in place or in files beside its own. */
 export function readInterfaces(
-  tree: Tree | undefined,
+  tree: ScenarioTree | undefined,
   report: (fault: Diagnostic) => void,
 ): readonly SmartContractInterface[] {
   if (tree === undefined) return []
@@ -47,7 +47,7 @@ class Fault extends Error {
   }
 }
 
-function readInterface(item: Tree): SmartContractInterface {
+function readInterface(item: ScenarioTree): SmartContractInterface {
   for (const { key, keySpan } of entriesOf(item))
     if (!interfaceKeys.some((known) => known === key))
       throw new Fault(
@@ -71,7 +71,7 @@ function readInterface(item: Tree): SmartContractInterface {
   return { address, type, json }
 }
 
-function readJson(item: Tree): { readonly json: string; readonly span: Span } {
+function readJson(item: ScenarioTree): { readonly json: string; readonly span: Span } {
   const [written, file] = [childOf(item, 'interface'), childOf(item, 'file')]
   if ((written === undefined) === (file === undefined))
     throw new Fault('scenarios/missing-key', 'expected either `interface` or `file`', item.span)

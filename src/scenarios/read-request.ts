@@ -17,7 +17,7 @@ import { parseAddress } from '../resources/index.ts'
 import { contextValue } from './context-value.ts'
 import { type ChainName, chains } from './form.ts'
 import { parseTime } from './time.ts'
-import { childOf, entriesOf, itemsOf, type ScalarTree, type Tree, wordOf } from './tree.ts'
+import { childOf, entriesOf, itemsOf, type ScenarioScalar, type ScenarioTree, wordOf } from './tree.ts'
 import { idOf, type World } from './world.ts'
 
 /** Turns the bytes of an unsigned transaction into the roots of policies; throws when they are none. */
@@ -31,7 +31,7 @@ export type TransactionReader = (request: {
 export interface RequestTools {
   readonly world: World
   readonly readTransaction: TransactionReader
-  readonly readInterfaces: (tree: Tree | undefined) => readonly SmartContractInterface[]
+  readonly readInterfaces: (tree: ScenarioTree | undefined) => readonly SmartContractInterface[]
   readonly report: (fault: Diagnostic) => void
 }
 
@@ -39,7 +39,7 @@ export interface RequestTools {
 const DEFAULT_TIME = '2026-01-01T00:00:00Z'
 
 /** Reads a request from the keys of a scenario. What is wrong is reported, and left out of what comes back. */
-export function readRequest(tree: Tree, tools: RequestTools): PolicyContext {
+export function readRequest(tree: ScenarioTree, tools: RequestTools): PolicyContext {
   const { world } = tools
   const now = readTime(childOf(tree, 'time'), tools)
   const people = readPeople(tree, now, tools)
@@ -63,7 +63,7 @@ export function readRequest(tree: Tree, tools: RequestTools): PolicyContext {
 }
 
 function readPeople(
-  tree: Tree,
+  tree: ScenarioTree,
   now: bigint,
   tools: RequestTools,
 ): readonly { readonly approver: Approver; readonly credential: CredentialFacts }[] {
@@ -86,7 +86,7 @@ function readPeople(
 }
 
 /** The credential that was used: the one named, one of the type named, or the user's first. */
-function credentialOf(user: User, tree: Tree | undefined, now: bigint, tools: RequestTools): CredentialFacts {
+function credentialOf(user: User, tree: ScenarioTree | undefined, now: bigint, tools: RequestTools): CredentialFacts {
   const [first] = standingCredentials(user, Number(now / 1_000_000n))
   const madeUp = (type: string) => ({ id: `${user.id} ${type}`, user_id: user.id, type })
   const word = wordOf(tree)
@@ -100,7 +100,7 @@ function credentialOf(user: User, tree: Tree | undefined, now: bigint, tools: Re
 const API_KEY = 'CREDENTIAL_TYPE_API_KEY_P256'
 
 /** Finds an activity by kind, by type, or by type without its prefix; of a kind the newest version. */
-function readActivity(tree: Tree, { report }: RequestTools): ActivityRow | undefined {
+function readActivity(tree: ScenarioTree, { report }: RequestTools): ActivityRow | undefined {
   const written = childOf(tree, 'activity')
   const word = wordOf(written)
   if (written === undefined || word === undefined) {
@@ -128,7 +128,7 @@ function readActivity(tree: Tree, { report }: RequestTools): ActivityRow | undef
 }
 
 function readParams(
-  tree: Tree,
+  tree: ScenarioTree,
   row: ActivityRow | undefined,
   transactionType: string | undefined,
   tools: RequestTools,
@@ -153,7 +153,7 @@ function readParams(
 
 /** Whose credentials it is about: as it says, or as its parameters do (U-own-cred-scope). */
 function readTarget(
-  tree: Tree,
+  tree: ScenarioTree,
   row: ActivityRow | undefined,
   params: Readonly<Record<string, unknown>>,
   tools: RequestTools,
@@ -164,7 +164,7 @@ function readTarget(
   return row?.resource === 'CREDENTIAL' && typeof userId === 'string' ? userId : undefined
 }
 
-function readTime(tree: Tree | undefined, { report, world }: RequestTools): bigint {
+function readTime(tree: ScenarioTree | undefined, { report, world }: RequestTools): bigint {
   if (tree === undefined && world.now !== undefined) return world.now
   const word = wordOf(tree) ?? DEFAULT_TIME
   const time = parseTime(word)
@@ -176,7 +176,7 @@ function readTime(tree: Tree | undefined, { report, world }: RequestTools): bigi
 }
 
 /** Wallets, private keys and secrets (docs/protocol/policies.md#roots). */
-function readThings(tree: Tree, tools: RequestTools): Partial<PolicyContext> {
+function readThings(tree: ScenarioTree, tools: RequestTools): Partial<PolicyContext> {
   const { world } = tools
   const wallet = childOf(tree, 'wallet')
   const found = wallet && lookUp(wallet, world.wallets, 'wallet', tools)?.value
@@ -204,7 +204,7 @@ function untouched(thing: object): Readonly<Record<string, unknown>> {
   return { ...thing, imported: false, exported: false }
 }
 
-function keyOf(tree: Tree, tools: RequestTools): Readonly<Record<string, unknown>> {
+function keyOf(tree: ScenarioTree, tools: RequestTools): Readonly<Record<string, unknown>> {
   const fields = typed(
     mapTexts(tree, (scalar) => fillReferences(scalar, tools)),
     rootType('private_key'),
@@ -215,7 +215,7 @@ function keyOf(tree: Tree, tools: RequestTools): Readonly<Record<string, unknown
 }
 
 /** What is signed as a payload with an encoding that policies can read. */
-function readPayload(tree: Tree, tools: RequestTools): Partial<PolicyContext> {
+function readPayload(tree: ScenarioTree, tools: RequestTools): Partial<PolicyContext> {
   const part = (key: string, member: string) => {
     const written = childOf(tree, key)
     return written === undefined ? {} : { [member]: typed(written, memberType(rootType('eth'), member), tools) }
@@ -225,8 +225,8 @@ function readPayload(tree: Tree, tools: RequestTools): Partial<PolicyContext> {
 }
 
 function readTransaction(
-  tree: Tree | undefined,
-  request: Tree,
+  tree: ScenarioTree | undefined,
+  request: ScenarioTree,
   tools: RequestTools,
 ): { readonly facts: Partial<PolicyContext>; readonly type?: string } {
   const [entry] = entriesOf(tree)
@@ -265,12 +265,16 @@ function isChain(word: string): word is ChainName {
 }
 
 /** The value of a struct of the environment; fields that it does not have are reported. */
-function typed(tree: Tree, type: Type | undefined, { report }: RequestTools): Readonly<Record<string, unknown>> {
+function typed(
+  tree: ScenarioTree,
+  type: Type | undefined,
+  { report }: RequestTools,
+): Readonly<Record<string, unknown>> {
   checkFields(tree, type, report)
   return contextValue(tree, type) as Readonly<Record<string, unknown>>
 }
 
-function checkFields(tree: Tree, type: Type | undefined, report: RequestTools['report']): void {
+function checkFields(tree: ScenarioTree, type: Type | undefined, report: RequestTools['report']): void {
   if (tree.kind === 'list' && type?.kind === 'list')
     for (const item of tree.items) checkFields(item, type.element, report)
   if (type?.kind !== 'struct') return
@@ -285,7 +289,7 @@ function checkFields(tree: Tree, type: Type | undefined, report: RequestTools['r
 }
 
 /** Puts ids in place of `${user.bob}`. */
-function fillReferences(scalar: ScalarTree, { world, report }: RequestTools): ScalarTree {
+function fillReferences(scalar: ScenarioScalar, { world, report }: RequestTools): ScenarioScalar {
   if (typeof scalar.value !== 'string' || !scalar.value.includes('${')) return scalar
   const text = scalar.value.replace(/\$\{([^}]*)\}/g, (whole, inside: string) => {
     const address = parseAddress(inside)
@@ -301,7 +305,7 @@ function fillReferences(scalar: ScalarTree, { world, report }: RequestTools): Sc
   return { ...scalar, value: text, source: text }
 }
 
-function mapTexts(tree: Tree, change: (scalar: ScalarTree) => ScalarTree): Tree {
+function mapTexts(tree: ScenarioTree, change: (scalar: ScenarioScalar) => ScenarioScalar): ScenarioTree {
   switch (tree.kind) {
     case 'scalar':
       return change(tree)
@@ -316,7 +320,7 @@ function mapTexts(tree: Tree, change: (scalar: ScalarTree) => ScalarTree): Tree 
 
 /** Looks up a name that is written; one that is not known is reported. */
 function lookUp<T>(
-  tree: Tree,
+  tree: ScenarioTree,
   table: Readonly<Record<string, T>>,
   what: string,
   { report }: RequestTools,

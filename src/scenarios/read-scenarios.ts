@@ -15,7 +15,17 @@ import type { Expectation, Scenario, Spanned } from './model.ts'
 import { readInterfaces } from './read-interfaces.ts'
 import { didYouMean, type RequestTools, readRequest, unknownName } from './read-request.ts'
 import { readYaml } from './read-yaml.ts'
-import { childOf, entriesOf, isNull, itemsOf, type MapEntry, type Tree, toPlain, withPath, wordOf } from './tree.ts'
+import {
+  childOf,
+  entriesOf,
+  isNull,
+  itemsOf,
+  type ScenarioEntry,
+  type ScenarioTree,
+  toPlain,
+  withPath,
+  wordOf,
+} from './tree.ts'
 
 type Tools = Pick<RequestTools, 'world' | 'readTransaction'>
 
@@ -54,7 +64,7 @@ class Reader {
   readonly scenarios: Scenario[] = []
   readonly diagnostics: Diagnostic[] = []
   readonly #tools: Tools
-  readonly #interfaces = new Map<Tree, readonly SmartContractInterface[]>()
+  readonly #interfaces = new Map<ScenarioTree, readonly SmartContractInterface[]>()
 
   constructor(tools: Tools) {
     this.#tools = tools
@@ -66,7 +76,7 @@ class Reader {
   }
 
   /** Those of `defaults` are the same tree for every scenario, and are read once. */
-  #readInterfaces(tree: Tree | undefined, report: RequestTools['report']): readonly SmartContractInterface[] {
+  #readInterfaces(tree: ScenarioTree | undefined, report: RequestTools['report']): readonly SmartContractInterface[] {
     if (tree === undefined) return []
     const known = this.#interfaces.get(tree)
     if (known !== undefined) return known
@@ -76,7 +86,7 @@ class Reader {
     return read
   }
 
-  readFile(tree: Tree): void {
+  readFile(tree: ScenarioTree): void {
     if (isNull(tree)) return
     this.checkKeys(tree, fileKeys, 'a file of scenarios')
     const defaults = childOf(tree, 'defaults')
@@ -88,7 +98,7 @@ class Reader {
     for (const entry of this.#entries(childOf(tree, 'tables'))) this.#addTable(entry, defaults)
   }
 
-  #addTable({ key, keySpan, value: table }: MapEntry, defaults: Tree | undefined): void {
+  #addTable({ key, keySpan, value: table }: ScenarioEntry, defaults: ScenarioTree | undefined): void {
     this.checkKeys(table, tableKeys, `table \`${key}\``)
     const given = childOf(table, 'given')
     if (given) this.checkKeys(given, scenarioKeys, '`given`')
@@ -121,7 +131,7 @@ class Reader {
     })
   }
 
-  #columnPath(column: Tree): readonly string[] {
+  #columnPath(column: ScenarioTree): readonly string[] {
     const path = (wordOf(column) ?? '').split('.')
     const [first = ''] = path
     if (first !== 'name' && !Object.hasOwn(scenarioKeys, first)) {
@@ -133,7 +143,7 @@ class Reader {
     return path
   }
 
-  #add(name: string, span: Span, tree: Tree): void {
+  #add(name: string, span: Span, tree: ScenarioTree): void {
     const before = this.diagnostics.length
     const context = readRequest(tree, this.requestTools)
     const expected = this.#expectation(childOf(tree, 'expect'), span)
@@ -142,7 +152,7 @@ class Reader {
     this.scenarios.push({ name, span, context, expected, ...(why === undefined ? {} : { why }) })
   }
 
-  #expectation(tree: Tree | undefined, span: Span): Expectation | undefined {
+  #expectation(tree: ScenarioTree | undefined, span: Span): Expectation | undefined {
     if (tree === undefined) {
       this.#report('scenarios/missing-key', '`expect` is missing: what should come of it', span, {
         help: 'add `expect: allow`, or one of the other outcomes',
@@ -173,7 +183,7 @@ class Reader {
     }
   }
 
-  #policyNames(tree: Tree, more: readonly string[]): Spanned<readonly string[]> {
+  #policyNames(tree: ScenarioTree, more: readonly string[]): Spanned<readonly string[]> {
     const items = tree.kind === 'list' ? tree.items : [tree]
     const value = items.flatMap((item) => {
       const word = wordOf(item)
@@ -192,7 +202,7 @@ class Reader {
     return this.#tools.world.policies.map(({ name }) => name)
   }
 
-  #sets(tree: Tree): Spanned<readonly (readonly string[])[]> {
+  #sets(tree: ScenarioTree): Spanned<readonly (readonly string[])[]> {
     const users = this.#tools.world.users
     const value = itemsOf(tree).map((item) =>
       (item.kind === 'list' ? item.items : [item])
@@ -207,7 +217,7 @@ class Reader {
     return { value: sortSets(value), span: tree.span }
   }
 
-  #oneOf<T extends string>(tree: Tree, words: readonly T[]): T | undefined {
+  #oneOf<T extends string>(tree: ScenarioTree, words: readonly T[]): T | undefined {
     const word = wordOf(tree)
     const found = words.find((one) => one === word)
     if (found === undefined) {
@@ -220,14 +230,14 @@ class Reader {
     return found
   }
 
-  #entries(tree: Tree | undefined): readonly MapEntry[] {
+  #entries(tree: ScenarioTree | undefined): readonly ScenarioEntry[] {
     if (tree !== undefined && tree.kind !== 'map')
       this.#report('scenarios/wrong-type', 'expected a map of names', tree.span)
     return entriesOf(tree)
   }
 
   /** Reports what is no map, and keys that mean nothing. */
-  checkKeys(tree: Tree, rows: object, where: string): void {
+  checkKeys(tree: ScenarioTree, rows: object, where: string): void {
     if (tree.kind !== 'map') {
       if (!isNull(tree))
         this.#report('scenarios/wrong-type', `expected ${where} to be a map, got ${show(tree)}`, tree.span)
@@ -252,16 +262,16 @@ export function sortSets(sets: readonly (readonly string[])[]): readonly (readon
 }
 
 /** A scenario with what it starts from: what it says itself comes first, key by key. */
-function joined(base: Tree | undefined, own: Tree): Tree {
-  let tree: Tree = base ?? emptyMap(own.span)
+function joined(base: ScenarioTree | undefined, own: ScenarioTree): ScenarioTree {
+  let tree: ScenarioTree = base ?? emptyMap(own.span)
   for (const { key, value } of entriesOf(own)) tree = withPath(tree, [key], value)
   return { ...tree, span: own.span }
 }
 
-function emptyMap(span: Span): Tree {
+function emptyMap(span: Span): ScenarioTree {
   return { kind: 'map', span, entries: [] }
 }
 
-function show(tree: Tree): string {
+function show(tree: ScenarioTree): string {
   return tree.kind === 'scalar' ? `\`${String(toPlain(tree))}\`` : 'a list'
 }

@@ -1,12 +1,15 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml'
 import { type Diagnostic, diagnostic, type Source, type Span, spanAt } from '../diagnostics/index.ts'
-import type { MapEntry, Tree } from './tree.ts'
+import type { ScenarioEntry, ScenarioTree } from './tree.ts'
 
 /** Nodes that a file may have with its aliases written out: enough for any table, far below what would fill the memory. */
 const MOST_NODES = 2_000_000
 
 /** Reads one YAML file (YAML 1.2, core schema, with merge keys). There is no tree when it is not YAML. */
-export function readYaml(source: Source): { readonly tree?: Tree; readonly diagnostics: readonly Diagnostic[] } {
+export function readYaml(source: Source): {
+  readonly tree?: ScenarioTree
+  readonly diagnostics: readonly Diagnostic[]
+} {
   const document = parseDocument(source.text, {
     intAsBigInt: true,
     prettyErrors: false,
@@ -32,14 +35,14 @@ class TreeBuilder {
   readonly diagnostics: Diagnostic[] = []
   readonly #source: Source
   /** What anchors stand for so far, with the number of nodes. Trees are never changed, so an alias is the tree itself. */
-  readonly #anchors = new Map<string, { readonly tree: Tree; readonly nodes: number }>()
+  readonly #anchors = new Map<string, { readonly tree: ScenarioTree; readonly nodes: number }>()
   #nodes = 0
 
   constructor(source: Source) {
     this.#source = source
   }
 
-  build(node: unknown, fallback: Span): Tree {
+  build(node: unknown, fallback: Span): ScenarioTree {
     if (isAlias(node)) return this.#follow(node, fallback)
     const before = this.#nodes++
     const tree = this.#build(node, fallback)
@@ -48,7 +51,7 @@ class TreeBuilder {
     return tree
   }
 
-  #build(node: unknown, fallback: Span): Tree {
+  #build(node: unknown, fallback: Span): ScenarioTree {
     const span = this.#span(node as Node | null, fallback)
     if (isMap(node)) return { kind: 'map', span, entries: this.#entries(node.items as Pair[], span) }
     if (isSeq(node)) return { kind: 'list', span, items: node.items.map((item) => this.build(item, span)) }
@@ -62,9 +65,9 @@ class TreeBuilder {
     }
   }
 
-  #follow(alias: Alias, fallback: Span): Tree {
+  #follow(alias: Alias, fallback: Span): ScenarioTree {
     const span = this.#span(alias, fallback)
-    const nothing: Tree = { kind: 'scalar', span, value: null, source: '' }
+    const nothing: ScenarioTree = { kind: 'scalar', span, value: null, source: '' }
     const anchor = this.#anchors.get(alias.source)
     if (anchor === undefined) {
       this.diagnostics.push(diagnostic('scenarios/syntax', `no anchor \`&${alias.source}\` ends before this`, span))
@@ -82,9 +85,9 @@ class TreeBuilder {
   }
 
   /** Keys as they are written; `<<` takes in what another map has, below what this one says itself. */
-  #entries(pairs: readonly Pair[], map: Span): readonly MapEntry[] {
-    const own = new Map<string, MapEntry>()
-    const merged: MapEntry[] = []
+  #entries(pairs: readonly Pair[], map: Span): readonly ScenarioEntry[] {
+    const own = new Map<string, ScenarioEntry>()
+    const merged: ScenarioEntry[] = []
     for (const pair of pairs) {
       const keySpan = this.#span(pair.key as Node | null, map)
       const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : undefined
@@ -111,7 +114,7 @@ class TreeBuilder {
     }
     if (merged.length === 0) return [...own.values()]
     // Of several maps to merge, the first that has a key gives it.
-    const inherited = new Map<string, MapEntry>()
+    const inherited = new Map<string, ScenarioEntry>()
     for (const entry of merged) if (!own.has(entry.key) && !inherited.has(entry.key)) inherited.set(entry.key, entry)
     return [...inherited.values(), ...own.values()]
   }

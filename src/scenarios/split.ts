@@ -1,7 +1,7 @@
 import type { Source } from '../diagnostics/index.ts'
 
 /** A file of scenarios or a part of one, which is a file of scenarios by itself. Plain data. */
-export interface Part {
+export interface SuitePart {
   readonly source: Source
   /** Of a part: for each of its lines, which line of the file it is. */
   readonly lines?: readonly number[]
@@ -18,7 +18,7 @@ const PLAIN_KEY = /^ *([\p{L}\p{N}_][^:#'"]*?)\s*:(?:\s|$)/u
  * is no YAML (YAML 1.2.2 §8.2.2, §7.4). What could reach over a cut leaves the file whole: anchors, documents, keys in
  * quotes, tabs, names that are written twice.
  */
-export function splitFile(source: Source, count: number): readonly Part[] {
+export function splitFile(source: Source, count: number): readonly SuitePart[] {
   const whole = [{ source }]
   const { path, text } = source
   if (count < 2 || /(?:^|[\s,[{:?-])[&*]\S|\t|^(?:---|\.\.\.|%)|\r(?!\n)/m.test(text)) return whole
@@ -31,7 +31,7 @@ export function splitFile(source: Source, count: number): readonly Part[] {
   if (starts.length < count) return whole
 
   const cuts = Array.from({ length: count }, (_, i) => starts[Math.floor((i * starts.length) / count)]!)
-  return cuts.map((from, i): Part => {
+  return cuts.map((from, i): SuitePart => {
     const to = cuts[i + 1] ?? scenarios.end
     const isLast = i === count - 1
     const numbers: number[] = []

@@ -2,11 +2,11 @@ import { type EntryOf, entryOf, type MapOf, type TreeOf } from '../definitions/i
 import type { Span } from '../diagnostics/index.ts'
 
 /** A file of scenarios: aliases followed, merge keys carried out. */
-export type Tree = TreeOf<ScalarTree>
-export type MapTree = MapOf<ScalarTree>
-export type MapEntry = EntryOf<ScalarTree>
+export type ScenarioTree = TreeOf<ScenarioScalar>
+export type ScenarioMap = MapOf<ScenarioScalar>
+export type ScenarioEntry = EntryOf<ScenarioScalar>
 
-export interface ScalarTree {
+export interface ScenarioScalar {
   readonly kind: 'scalar'
   readonly span: Span
   /** Whole numbers are bigints, whatever their size. */
@@ -16,27 +16,27 @@ export interface ScalarTree {
 }
 
 /** The value under a key; undefined also when it is null, which is how YAML writes nothing. */
-export function childOf(tree: Tree | undefined, key: string): Tree | undefined {
+export function childOf(tree: ScenarioTree | undefined, key: string): ScenarioTree | undefined {
   const value = entryOf(tree, key)?.value
   return value === undefined || isNull(value) ? undefined : value
 }
 
 /** The items of a list; of nothing, none. */
-export function itemsOf(tree: Tree | undefined): readonly Tree[] {
+export function itemsOf(tree: ScenarioTree | undefined): readonly ScenarioTree[] {
   return tree?.kind === 'list' ? tree.items : []
 }
 
 /** The entries of a map; of nothing, none. */
-export function entriesOf(tree: Tree | undefined): readonly MapEntry[] {
+export function entriesOf(tree: ScenarioTree | undefined): readonly ScenarioEntry[] {
   return tree?.kind === 'map' ? tree.entries : []
 }
 
 /** The text of a scalar, also of one that looks like a number. */
-export function wordOf(tree: Tree | undefined): string | undefined {
+export function wordOf(tree: ScenarioTree | undefined): string | undefined {
   return tree?.kind === 'scalar' && tree.value !== null ? tree.source : undefined
 }
 
-export function isNull(tree: Tree): boolean {
+export function isNull(tree: ScenarioTree): boolean {
   return tree.kind === 'scalar' && tree.value === null
 }
 
@@ -44,7 +44,7 @@ export function isNull(tree: Tree): boolean {
  * The tree with the value at a path replaced; maps and list items on the way are made where they are missing. Nothing
  * is changed in place: what an alias shares stays as it was elsewhere.
  */
-export function withPath(tree: Tree | undefined, keys: readonly string[], value: Tree): Tree {
+export function withPath(tree: ScenarioTree | undefined, keys: readonly string[], value: ScenarioTree): ScenarioTree {
   const [key, ...rest] = keys
   if (key === undefined) return value
   if (tree?.kind === 'list') {
@@ -67,7 +67,7 @@ export function withPath(tree: Tree | undefined, keys: readonly string[], value:
 }
 
 /** The plain value of a tree: what JSON would hold, with bigints for whole numbers that a double cannot. */
-export function toPlain(tree: Tree): unknown {
+export function toPlain(tree: ScenarioTree): unknown {
   switch (tree.kind) {
     case 'scalar':
       return typeof tree.value === 'bigint' && Number.isSafeInteger(Number(tree.value))

@@ -21,14 +21,14 @@ export interface SendRequest extends CallRequest, FeeRequest {
 }
 
 /** Names of those who are paid, from the definitions. */
-export type AddressBook = Readonly<Record<string, string>>
+export type Payees = Readonly<Record<string, string>>
 
 /**
  * The meaning of names: the address book for receivers, the assets for tokens, the organization's wallets for senders
  * and receivers.
  */
 export interface Directory {
-  readonly addressBook: AddressBook
+  readonly addressBook: Payees
   readonly assets: Assets
   readonly wallets: readonly WalletEntry[]
   /** Addresses of private keys, where an address may be meant. */

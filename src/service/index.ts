@@ -31,8 +31,8 @@ export { type IssuerSettings, PROVIDER_NAMES, type ProviderUrls } from './oauth/
 export { ON_RAMP_NAMES, type OnRampUrls } from './on-ramp/index.ts'
 export {
   askOperator,
-  type Fault,
   type FaultStatus,
+  type InjectedFault,
   type NewFault,
   type OperatorRequest,
   type OperatorState,

@@ -18,7 +18,7 @@ export interface RatesSettings {
 }
 
 /** The most that may come, and what of it is left to each who comes. */
-export interface Rate {
+export interface RateLimit {
   readonly limit: number
   /** Counts one request. Says how many more may follow at once; undefined when this is one too many. */
   take(key: string): number | undefined
@@ -30,7 +30,7 @@ export interface Rate {
 export interface Rates {
   /** How many requests each rate has refused. */
   refused(): Readonly<Record<'source' | 'sub-organization' | 'sends', number>>
-  readonly source: Rate | undefined
+  readonly source: RateLimit | undefined
   /** Counts a request of a known caller. Throws the API's refusal. */
   countCaller(tx: Transaction, request: { readonly organizationId: string; readonly path: string }): Promise<void>
 }
@@ -79,7 +79,7 @@ export function createRate(
   limit: number,
   clock: () => number = () => performance.now(),
   processes: () => number = () => 1,
-): Rate {
+): RateLimit {
   // In the order of their last use: those that are full again are the first.
   const buckets = new Map<string, { readonly tokens: number; readonly at: number }>()
   let refused = 0

@@ -41,7 +41,7 @@ import { createRates } from './rates.ts'
 import { createReadiness } from './readiness.ts'
 import { describeService, handlers, queryHandlers } from './resources/index.ts'
 import { createSender } from './sends/index.ts'
-import { readSettings, type ServiceOptions, type Settings } from './settings.ts'
+import { readSettings, type ServiceOptions, type ServiceSettings } from './settings.ts'
 import { createLeases, openDatabase, openPostgres } from './store/index.ts'
 import { createWorkPool } from './work/index.ts'
 
@@ -72,7 +72,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-async function openFolder(settings: Settings): Promise<Service> {
+async function openFolder(settings: ServiceSettings): Promise<Service> {
   const { dataDir, randomBytes, logger, drainMs } = settings
   ensurePrivateFolder(dataDir)
   const givenKey = settings.masterKey && checkMasterKey(settings.masterKey)
@@ -268,7 +268,7 @@ async function isLate(work: Promise<void> | void, ms: number): Promise<boolean> 
   }
 }
 
-function openOperator({ dataDir, operator, clock, logger }: Settings): Operator | undefined {
+function openOperator({ dataDir, operator, clock, logger }: ServiceSettings): Operator | undefined {
   const file = join(dataDir, OPERATOR_FILE)
   if (operator)
     return createOperator({

@@ -97,7 +97,7 @@ export interface ServiceOptions extends IssuerSettings {
 }
 
 /** What was said, and the default of everything that was not. */
-export type Settings = ReturnType<typeof readSettings>
+export type ServiceSettings = ReturnType<typeof readSettings>
 
 export function readSettings(options: ServiceOptions) {
   return {

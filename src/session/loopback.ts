@@ -12,7 +12,7 @@ export interface PageAnswer {
 }
 
 /** A request of the browser, from a page of ours or to it. */
-export interface PageRequest {
+export interface BrowserRequest {
   readonly method: string
   readonly url: URL
   readonly body: string
@@ -32,7 +32,7 @@ const MOST_BYTES = 64 * 1024
  */
 export async function listenForBrowser(
   host: 'localhost' | '127.0.0.1',
-  handle: (request: PageRequest) => PageAnswer | undefined,
+  handle: (request: BrowserRequest) => PageAnswer | undefined,
 ): Promise<Loopback> {
   const server = createServer((request, response) => {
     // A browser page that goes away in the middle of a request ends that request alone.

@@ -17,5 +17,5 @@ export {
   prepareLightningReceive,
   prepareTransfer,
   type Quorum,
-  type Transfer,
+  type SparkTransfer,
 } from './transfer.ts'

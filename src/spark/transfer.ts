@@ -14,7 +14,7 @@ import { checkSharing, type SharedSecret, shareSecret } from './sharing.ts'
 import { bytesValue, mapValue, structureHash } from './structure-hash.ts'
 
 /** An operator that gets a share, and the compressed key that it is encrypted to. */
-export interface Operator {
+export interface SparkOperator {
   readonly operatorId: string
   readonly encryptionPublicKey: Uint8Array
 }
@@ -28,7 +28,7 @@ export interface OperatorPackage {
 /** The recipients of shares, and how many of them are needed. */
 export interface Quorum {
   readonly threshold: number
-  readonly operators: readonly Operator[]
+  readonly operators: readonly SparkOperator[]
 }
 
 export interface TransferLeaf {
@@ -41,7 +41,7 @@ export interface TransferLeaf {
   readonly directFromCpfpRefundSignature: Uint8Array
 }
 
-export interface Transfer extends Quorum {
+export interface SparkTransfer extends Quorum {
   /** A UUID. */
   readonly transferId: string
   readonly leaves: readonly TransferLeaf[]
@@ -51,7 +51,7 @@ export interface Transfer extends Quorum {
 
 /** Throws `SparkError` for what `prepareTransfer` refuses, without a key. */
 export function checkTransfer(
-  transfer: Omit<Transfer, 'leaves'> & { readonly leaves: readonly Pick<TransferLeaf, 'leafId'>[] },
+  transfer: Omit<SparkTransfer, 'leaves'> & { readonly leaves: readonly Pick<TransferLeaf, 'leafId'>[] },
 ): void {
   checkQuorum(transfer)
   checkLeaves(transfer.leaves)
@@ -62,7 +62,7 @@ export function checkTransfer(
 /** Prepares what the sender submits: a package for each operator and the signature over all of them, DER. */
 export function prepareTransfer(
   identityKey: Uint8Array,
-  transfer: Transfer,
+  transfer: SparkTransfer,
   randomBytes: RandomBytes,
 ): { readonly operatorPackages: readonly OperatorPackage[]; readonly userSignature: Uint8Array } {
   checkTransfer(transfer)
@@ -166,7 +166,7 @@ function shareTweak(
 function tweakFor(
   position: number,
   { shares, proofs }: SharedSecret,
-  operators: readonly Operator[],
+  operators: readonly SparkOperator[],
 ): Omit<LeafTweak, 'leafId'> {
   return {
     tweak: { share: writeScalar(shares[position]!), proofs },
@@ -175,7 +175,7 @@ function tweakFor(
 }
 
 function packagesFor(
-  operators: readonly Operator[],
+  operators: readonly SparkOperator[],
   randomBytes: RandomBytes,
   write: (position: number) => Uint8Array,
 ): readonly OperatorPackage[] {

@@ -1,4 +1,4 @@
-import type { Bootstrap, ChainsSettings, Fault, NewFault, WrittenMessage } from '../service/index.ts'
+import type { Bootstrap, ChainsSettings, InjectedFault, NewFault, WrittenMessage } from '../service/index.ts'
 
 export interface QuorateOptions {
   /**
@@ -66,8 +66,8 @@ export interface Quorate extends Addresses {
   advance(by: Duration): Promise<Date>
   /** Faults for requests, as `quorate fault` asks for them. `add` throws `service/operator-invalid`. */
   readonly faults: {
-    add(fault: NewFault): Promise<Fault>
-    list(): Promise<readonly Fault[]>
+    add(fault: NewFault): Promise<InjectedFault>
+    list(): Promise<readonly InjectedFault[]>
     /** Ends one, or all of them. */
     clear(id?: number): Promise<void>
   }
@@ -89,8 +89,8 @@ export interface Methods {
   start(options: QuorateOptions): Promise<Started>
   now(): Promise<number>
   advance(ms: number): Promise<number>
-  addFault(fault: NewFault): Promise<Fault>
-  listFaults(): Promise<readonly Fault[]>
+  addFault(fault: NewFault): Promise<InjectedFault>
+  listFaults(): Promise<readonly InjectedFault[]>
   clearFaults(id: number | undefined): Promise<void>
   messages(): Promise<readonly WrittenMessage[]>
   deliveries(): Promise<readonly Delivery[]>

@@ -10,8 +10,8 @@ import { mnemonicToSeedSync } from '@scure/bip39'
 import {
   addressOf,
   encodeEthereum,
+  type KeyAtHand,
   openWallet,
-  type SigningKey,
   signBytes,
   signTransaction,
 } from '../../src/chain/index.ts'
@@ -83,7 +83,7 @@ function comparisons(): Readonly<Record<string, readonly Contender[]>> {
   }
 }
 
-function keyOn(curve: SigningKey['curve'], name: keyof typeof KEY_CURVES): SigningKey {
+function keyOn(curve: KeyAtHand['curve'], name: keyof typeof KEY_CURVES): KeyAtHand {
   return { curve, privateKey: decodeHex(SECRET), publicKey: decodeHex(KEY_CURVES[name].publicKeyOf(SECRET)) }
 }
 

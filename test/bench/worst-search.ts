@@ -11,7 +11,7 @@ import {
   type QueryName,
   queries,
 } from '../../src/protocol/index.ts'
-import { closureOf, refName, type Schema } from '../../src/protocol/schema.ts'
+import { closureOf, type MessageSchema, refName } from '../../src/protocol/schema.ts'
 import { sampleOf } from '../service/handlers/sample.ts'
 import type { Caller } from './worst-stage.ts'
 import { ATOMS, type Atom } from './worst-texts.ts'
@@ -81,13 +81,13 @@ interface Place {
   readonly key: string
   /** The member's name, also of a list's elements. */
   readonly name: string
-  readonly schema: Schema
+  readonly schema: MessageSchema
 }
 
 function places(candidate: Candidate): readonly Place[] {
   const defs = closureOf(messageOf(candidate))
   const found: Place[] = []
-  const walk = (given: Schema, value: Json, parent: Record<string, Json>, key: string, name: string): void => {
+  const walk = (given: MessageSchema, value: Json, parent: Record<string, Json>, key: string, name: string): void => {
     const schema = given.$ref === undefined ? given : defs[refName(given.$ref)]!
     if (schema.enum) found.push({ kind: 'words', parent, key, name, schema })
     else if (schema.type === 'string') found.push({ kind: 'text', parent, key, name, schema })
@@ -137,7 +137,7 @@ function change({ kind, parent, key, name, schema }: Place, candidate: Candidate
   }
 }
 
-function element({ items }: Schema, name: string, caller: Caller, dice: Dice): Json | undefined {
+function element({ items }: MessageSchema, name: string, caller: Caller, dice: Dice): Json | undefined {
   if (items?.$ref !== undefined) return sampleOr(refName(items.$ref))
   return items?.enum ? dice.pick(items.enum) : text(name, caller, 1_000, dice)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Json, JsonObject } from '../../src/protocol/index.ts'
-import { closureOf, refName, type Schema } from '../../src/protocol/schema.ts'
+import { closureOf, type MessageSchema, refName } from '../../src/protocol/schema.ts'
 
 /** Values of a message that pass every check, in the one form that the decoder gives. */
 export function arbitraryMessage(name: string): fc.Arbitrary<JsonObject> {
@@ -8,9 +8,9 @@ export function arbitraryMessage(name: string): fc.Arbitrary<JsonObject> {
   return messageOf(defs[name]!, defs)
 }
 
-type Defs = Readonly<Record<string, Schema>>
+type Defs = Readonly<Record<string, MessageSchema>>
 
-function messageOf(schema: Schema, defs: Defs): fc.Arbitrary<JsonObject> {
+function messageOf(schema: MessageSchema, defs: Defs): fc.Arbitrary<JsonObject> {
   const members = Object.entries(schema.properties ?? {})
   const model = Object.fromEntries(members.map(([name, property]) => [name, arbitraryValue(property, defs)]))
   const always = members
@@ -23,7 +23,7 @@ function messageOf(schema: Schema, defs: Defs): fc.Arbitrary<JsonObject> {
   })
 }
 
-function arbitraryValue(schema: Schema, defs: Defs): fc.Arbitrary<Json> {
+function arbitraryValue(schema: MessageSchema, defs: Defs): fc.Arbitrary<Json> {
   if (schema.$ref !== undefined) return arbitraryValue({ ...defs[refName(schema.$ref)]!, ...checksOf(schema) }, defs)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   const tags = (schema['x-checks'] ?? '').split(',')
@@ -46,7 +46,7 @@ function arbitraryValue(schema: Schema, defs: Defs): fc.Arbitrary<Json> {
   }
 }
 
-const checksOf = (schema: Schema): Schema =>
+const checksOf = (schema: MessageSchema): MessageSchema =>
   schema['x-checks'] === undefined ? {} : { 'x-checks': schema['x-checks'] }
 
 /** Texts by the strictest of their tags. */
@@ -86,7 +86,7 @@ export function disguise(name: string, message: JsonObject, choose: () => number
   return disguiseObject(defs[name]!, message, defs, choose)
 }
 
-function disguiseObject(schema: Schema, message: JsonObject, defs: Defs, choose: () => number): JsonObject {
+function disguiseObject(schema: MessageSchema, message: JsonObject, defs: Defs, choose: () => number): JsonObject {
   if (!schema.properties) return message
   const members: [string, Json][] = []
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -101,7 +101,7 @@ function disguiseObject(schema: Schema, message: JsonObject, defs: Defs, choose:
   return Object.fromEntries(choose() % 2 === 0 ? members : members.reverse())
 }
 
-function disguiseValue(schema: Schema, value: Json, defs: Defs, choose: () => number): Json {
+function disguiseValue(schema: MessageSchema, value: Json, defs: Defs, choose: () => number): Json {
   const target = schema.$ref === undefined ? schema : defs[refName(schema.$ref)]!
   if (Array.isArray(value)) return value.map((item) => disguiseValue(target.items!, item, defs, choose))
   if (typeof value === 'object' && value !== null) return disguiseObject(target, value as JsonObject, defs, choose)

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { generateP256KeyPair, KEY_CURVES, uncompressP256 } from '../../src/crypto/index.ts'
 import { type ActivityType, activities, type JsonObject, type QueryName, queries } from '../../src/protocol/index.ts'
-import { closureOf, refName, type Schema } from '../../src/protocol/schema.ts'
+import { closureOf, type MessageSchema, refName } from '../../src/protocol/schema.ts'
 import { handlers } from '../../src/service/resources/index.ts'
 import { sampleOf } from '../service/handlers/sample.ts'
 import { addTenant, complete, newUser, type Tenant } from '../service/handlers/steps.ts'
@@ -158,7 +158,7 @@ type Path = readonly (string | number)[]
 /** The texts of a message that anything may stand in, required or not. */
 function textPaths(name: string): readonly { readonly path: Path; readonly member: string }[] {
   const defs = closureOf(name)
-  const walk = (schema: Schema, path: Path, member: string, depth: number): { path: Path; member: string }[] => {
+  const walk = (schema: MessageSchema, path: Path, member: string, depth: number): { path: Path; member: string }[] => {
     if (depth > 6) return []
     if (schema.$ref !== undefined) return walk(defs[refName(schema.$ref)]!, path, member, depth + 1)
     if (schema.enum !== undefined) return []

@@ -6,7 +6,7 @@ import { randomBytes, sha256 } from '../../src/crypto/index.ts'
 import { concatBytes, decodeHex, decodeUtf8, encodeHex, encodeUtf8 } from '../../src/encoding/index.ts'
 import { decryptWith, encryptTo } from '../../src/spark/ecies.ts'
 import { randomScalar, readPoint, readScalar, scalars, timesG, writeScalar } from '../../src/spark/group.ts'
-import { claimTransfer, prepareLightningReceive, prepareTransfer, type Transfer } from '../../src/spark/index.ts'
+import { claimTransfer, prepareLightningReceive, prepareTransfer, type SparkTransfer } from '../../src/spark/index.ts'
 import { shareSecret } from '../../src/spark/sharing.ts'
 import { structureHash } from '../../src/spark/structure-hash.ts'
 import { expectRefusal } from './expect-refusal.ts'
@@ -29,7 +29,7 @@ function leaf(leafId: string, refundSignature = empty) {
 }
 
 const leaves = [leaf('leaf-a', encodeUtf8('refund')), leaf('leaf-b')]
-const transfer: Transfer = {
+const transfer: SparkTransfer = {
   transferId,
   leaves,
   threshold: 2,
@@ -107,7 +107,7 @@ describe('a transfer', () => {
     expectRefusal(() => claimTransfer(sender, claim, randomBytes), '`ciphertext` does not open with the identity key')
   })
 
-  test.each<[string, Partial<Transfer>, string]>([
+  test.each<[string, Partial<SparkTransfer>, string]>([
     ['no leaf', { leaves: [] }, 'expected at least one of `leaves`'],
     ['a leaf twice', { leaves: [leaves[0]!, leaves[0]!] }, 'expected each `leafId` in `leaves` once'],
     [

@@ -4,7 +4,7 @@ import type { RlpItem } from '../transactions/rlp.ts'
 import { inNumbers } from './ethereum.ts'
 import { authorizationDigest } from './payload.ts'
 import { rlpNumber } from './rlp-encoding.ts'
-import { type SigningKey, signBytes } from './signing-key.ts'
+import { type KeyAtHand, signBytes } from './signing-key.ts'
 
 /** A signed entry of a transaction's authorization list. */
 export interface Authorization {
@@ -20,7 +20,7 @@ export interface Authorization {
 
 /** Signs an authorization by the account that it is about. */
 export function signAuthorization(
-  key: SigningKey,
+  key: KeyAtHand,
   authorization: Pick<Authorization, 'chainId' | 'address' | 'nonce'>,
 ): Authorization {
   const { chainId, address, nonce } = authorization

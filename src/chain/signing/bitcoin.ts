@@ -8,7 +8,7 @@ import { type Bytes, concatBytes, equalBytes } from '../../encoding/index.ts'
 import { hash160 } from '../checksum.ts'
 import { parsePsbt } from '../transactions/bitcoin.ts'
 import { refuse, refuseUnsupported } from '../transactions/refuse.ts'
-import { type NamedKey, type SigningKey, signBytes } from './signing-key.ts'
+import { type KeyAtHand, type KeyByAddress, signBytes } from './signing-key.ts'
 
 type Input = ReturnType<Transaction['getInput']>
 type InputKind = keyof typeof kinds
@@ -53,12 +53,12 @@ interface OwnInput {
  * Throws `ChainError` unless the key can sign a PSBT: `failed to parse transaction` if no input belongs to it or one lacks what
  * its kind needs, as unsupported for kinds that are not signed.
  */
-export function checkPsbtSigner(bytes: Uint8Array, key: NamedKey): void {
+export function checkPsbtSigner(bytes: Uint8Array, key: KeyByAddress): void {
   ownInputs(inputsOf(parsePsbt(bytes)), key)
 }
 
 /** Signs the inputs of a PSBT that belong to the key, all outputs included. Throws as `checkPsbtSigner` does. */
-export function signPsbt(bytes: Uint8Array, key: SigningKey): Bytes {
+export function signPsbt(bytes: Uint8Array, key: KeyAtHand): Bytes {
   const psbt = parsePsbt(bytes)
   const inputs = inputsOf(psbt)
   for (const { index, kind } of ownInputs(inputs, key)) {
@@ -72,7 +72,7 @@ function inputsOf(psbt: Transaction): readonly Input[] {
   return Array.from({ length: psbt.inputsLength }, (_, index) => psbt.getInput(index))
 }
 
-function ownInputs(inputs: readonly Input[], key: NamedKey): readonly OwnInput[] {
+function ownInputs(inputs: readonly Input[], key: KeyByAddress): readonly OwnInput[] {
   const own = inputs.flatMap((input, index) => {
     const kind = kindOf(input, key)
     if (kind === undefined) return []
@@ -83,7 +83,7 @@ function ownInputs(inputs: readonly Input[], key: NamedKey): readonly OwnInput[]
 }
 
 /** The kind of an input that belongs to the key; a key that is named by a Bitcoin address means inputs of its kind alone. */
-function kindOf(input: Input, key: NamedKey): InputKind | undefined {
+function kindOf(input: Input, key: KeyByAddress): InputKind | undefined {
   const script = prevout(input)?.script
   const kind = script && scriptType(script)
   if (kind === undefined || !Object.hasOwn(kinds, kind)) return undefined
@@ -150,7 +150,7 @@ function checkRedeemScript(script: Uint8Array | undefined, index: number): void 
 }
 
 /** `partial_sig` under the compressed key: DER and the signature hash type. */
-function sign(psbt: Transaction, index: number, key: SigningKey): void {
+function sign(psbt: Transaction, index: number, key: KeyAtHand): void {
   try {
     psbt.signIdx(key.privateKey, index, [ALL])
   } catch (cause) {
@@ -159,7 +159,7 @@ function sign(psbt: Transaction, index: number, key: SigningKey): void {
 }
 
 /** `tap_key_sig` by the key path: 64 bytes, since the signature hash type is the default. */
-function signTaproot(psbt: Transaction, index: number, inputs: readonly Input[], key: SigningKey): void {
+function signTaproot(psbt: Transaction, index: number, inputs: readonly Input[], key: KeyAtHand): void {
   const spent = inputs.map((input, position) => prevout(input) ?? refuse(`input ${position} lacks what it spends`))
   const scripts = spent.map(({ script }) => script)
   const digest = psbt.preimageWitnessV1(

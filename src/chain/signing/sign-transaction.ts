@@ -10,7 +10,7 @@ import type { TransactionType } from '../transactions/read-transaction.ts'
 import { refuse } from '../transactions/refuse.ts'
 import { checkPsbtSigner, signPsbt } from './bitcoin.ts'
 import { encodeSignedEthereum, ethereumDigest } from './ethereum.ts'
-import { type NamedKey, type SigningKey, signBytes } from './signing-key.ts'
+import { type KeyAtHand, type KeyByAddress, signBytes } from './signing-key.ts'
 import { checkSolanaSigner, encodeSignedSolana, solanaMessageOf } from './solana.ts'
 import { encodeSignedTempo } from './tempo.ts'
 import { encodeSignedTron } from './tron.ts'
@@ -18,8 +18,8 @@ import { encodeSignedTron } from './tron.ts'
 interface TransactionSigner {
   readonly curve: Curve
   /** Throws `ChainError` if the key has no part in the transaction. */
-  readonly check?: (unsigned: Bytes, key: NamedKey) => void
-  readonly sign: (unsigned: Bytes, key: SigningKey) => Bytes
+  readonly check?: (unsigned: Bytes, key: KeyByAddress) => void
+  readonly sign: (unsigned: Bytes, key: KeyAtHand) => Bytes
 }
 
 const signers: Readonly<Record<TransactionType, TransactionSigner>> = {
@@ -44,7 +44,7 @@ const signers: Readonly<Record<TransactionType, TransactionSigner>> = {
 }
 
 /** Throws `ChainError` if this key cannot sign a transaction that `readTransactionFacts` has read. */
-export function checkSigner(type: TransactionType, unsigned: string | Uint8Array, key: NamedKey): void {
+export function checkSigner(type: TransactionType, unsigned: string | Uint8Array, key: KeyByAddress): void {
   if (signers[type].curve !== key.curve) throw new ChainError('invalid curve')
   signers[type].check?.(bytesOf(unsigned), key)
 }
@@ -53,7 +53,7 @@ export function checkSigner(type: TransactionType, unsigned: string | Uint8Array
  * Signs a transaction that `readTransactionFacts` has read. Given in hex with or without `0x`, or as bytes. Throws
  * `ChainError` for bytes that this key cannot sign.
  */
-export function signTransaction(type: TransactionType, unsigned: string | Uint8Array, key: SigningKey): Bytes {
+export function signTransaction(type: TransactionType, unsigned: string | Uint8Array, key: KeyAtHand): Bytes {
   checkSigner(type, unsigned, key)
   return signers[type].sign(bytesOf(unsigned), key)
 }
@@ -64,6 +64,6 @@ function bytesOf(unsigned: string | Uint8Array): Bytes {
 }
 
 /** These chains know ECDSA alone, whatever form of its address the key is named by. */
-function ecdsa({ curve, privateKey, publicKey }: SigningKey, digest: Uint8Array) {
+function ecdsa({ curve, privateKey, publicKey }: KeyAtHand, digest: Uint8Array) {
   return signBytes({ curve, privateKey, publicKey }, digest)
 }

@@ -18,7 +18,7 @@ export interface MessageField {
 export type MessageTable = Readonly<Record<number, MessageField>>
 
 /** The values of a message by name; a repeated field has all of its values. */
-export interface Message {
+export interface ProtobufMessage {
   /** A 64-bit number; 0 if it is not there, as in proto3. */
   readonly integer: (name: string) => bigint
   /** Nothing if it is not there. */
@@ -27,7 +27,7 @@ export interface Message {
   readonly has: (name: string) => boolean
 }
 
-export function readProtobuf(bytes: Uint8Array, table: MessageTable, what: string): Message {
+export function readProtobuf(bytes: Uint8Array, table: MessageTable, what: string): ProtobufMessage {
   const values = new Map<string, (bigint | Uint8Array)[]>()
   const reader = new ByteReader(bytes)
   while (reader.left > 0) {

@@ -1,7 +1,7 @@
 /** Tron's protobuf `raw_data` → `tron.tx` (docs/protocol/policies.md#fields). Bytes read as hex without `0x`. */
 import { decodeUtf8, encodeHex } from '../../encoding/index.ts'
 import { encodeVersioned } from '../checksum.ts'
-import { type Message, readProtobuf } from './protobuf.ts'
+import { type ProtobufMessage, readProtobuf } from './protobuf.ts'
 import { type Facts, refuse, refuseUnsupported } from './refuse.ts'
 import {
   anyMessage,
@@ -45,7 +45,7 @@ function readContract(bytes: Uint8Array): Facts {
   return { type: row.name, permission_id: envelope.integer('permission_id'), ...contractFacts(row, message) }
 }
 
-function contractFacts({ fields }: ContractRow, message: Message): Facts {
+function contractFacts({ fields }: ContractRow, message: ProtobufMessage): Facts {
   const facts = fields.flatMap(([, name, value]) => {
     // An account without a witness has no permission for it.
     if (value === 'permission' && !message.has(name)) return []
@@ -56,7 +56,7 @@ function contractFacts({ fields }: ContractRow, message: Message): Facts {
   return others['lock'] === true ? { ...others, lock_period } : others
 }
 
-const readers: Readonly<Record<TronValue, (message: Message, name: string) => unknown>> = {
+const readers: Readonly<Record<TronValue, (message: ProtobufMessage, name: string) => unknown>> = {
   address: (message, name) => address(message.bytes(name), name),
   integer: (message, name) => message.integer(name),
   bool: (message, name) => oneOf(['false', 'true'], message.integer(name), name) === 'true',

@@ -5,11 +5,11 @@
 import { asRecord, hexText, type JsonRecord, member, wholeNumber } from './payload-json.ts'
 import { type Facts, refusePayload } from './refuse.ts'
 
-export interface Field {
+export interface TypedField {
   readonly name: string
   readonly type: string
 }
-export type Types = ReadonlyMap<string, readonly Field[]>
+export type Types = ReadonlyMap<string, readonly TypedField[]>
 
 /** Typed data, checked: every declared member is there, with a value of its type. */
 export interface TypedData {
@@ -68,7 +68,7 @@ export function readTypedData(data: JsonRecord): Facts {
 }
 
 function readTypes(given: JsonRecord): Types {
-  const types = new Map<string, readonly Field[]>()
+  const types = new Map<string, readonly TypedField[]>()
   for (const [name, fields] of Object.entries(given)) {
     if (!/^[A-Za-z_$][\w$]*$/.test(name) || isElementary(name)) refusePayload(`no type can be called \`${name}\``)
     if (!Array.isArray(fields)) refusePayload(`expected the type \`${name}\` to be a list`)
@@ -90,7 +90,7 @@ export function elementOf(type: string): string {
   return /^([\w$]+)(?:\[\d*\])*$/.exec(type)?.[1] ?? ''
 }
 
-function readField(field: JsonRecord, owner: string): Field {
+function readField(field: JsonRecord, owner: string): TypedField {
   const name = member(field, 'name')
   const type = member(field, 'type')
   if (typeof name !== 'string' || typeof type !== 'string') refusePayload(`a field of \`${owner}\` lacks name or type`)
@@ -98,7 +98,7 @@ function readField(field: JsonRecord, owner: string): Field {
 }
 
 /** Without a type of its own, the domain has the type that its members make. */
-function domainType(domain: JsonRecord): readonly Field[] {
+function domainType(domain: JsonRecord): readonly TypedField[] {
   return domainFields.filter(({ name }) => member(domain, name) !== undefined)
 }
 
@@ -120,7 +120,13 @@ function readStruct(reading: Reading, name: string, value: unknown, path: string
   return readFields(reading, fields, asRecord(value, `\`${path}\``), path, depth)
 }
 
-function readFields(reading: Reading, fields: readonly Field[], value: JsonRecord, path: string, depth: number): Facts {
+function readFields(
+  reading: Reading,
+  fields: readonly TypedField[],
+  value: JsonRecord,
+  path: string,
+  depth: number,
+): Facts {
   return Object.fromEntries(
     fields.map(({ name, type }) => {
       if (!Object.hasOwn(value, name)) refusePayload(`\`${path}\` lacks \`${name}\``)

@@ -1,4 +1,4 @@
-import type { Fault } from '../../service/operator/index.ts'
+import type { InjectedFault } from '../../service/operator/index.ts'
 import { view } from '../screen.ts'
 
 /** Units in which the service's time is moved, the largest first. */
@@ -16,14 +16,14 @@ export function renderAhead(ms: number): string {
 }
 
 /** `1  /public/v1/submit/*  3 times: refused with 429, Retry-After 1`. */
-export const renderFault = view((fault: Fault): string => {
+export const renderFault = view((fault: InjectedFault): string => {
   const { id, times } = fault
   const often = times === undefined ? 'every time' : times === 1 ? 'once' : `${times} times`
   const [meets, what] = 'webhook' in fault ? webhookFault(fault) : requestFault(fault)
   return `${id}  ${meets}  ${often}: ${what.join(', ')}\n`
 })
 
-type Of<Kind extends string> = Extract<Fault, { readonly [Name in Kind]: string }>
+type Of<Kind extends string> = Extract<InjectedFault, { readonly [Name in Kind]: string }>
 
 function requestFault({ path, delayMs, status, retryAfter, drop }: Of<'path'>): readonly [string, readonly string[]] {
   return [
@@ -50,7 +50,7 @@ function webhookFault({ webhook, delayMs, lose, twice }: Of<'webhook'>): readonl
 
 /** What an operator left in force, said when a service comes up; nothing when it is as it should be. */
 export const renderInForce = view(
-  ({ aheadMs, faults }: { readonly aheadMs: number; readonly faults: readonly Fault[] }): string => {
+  ({ aheadMs, faults }: { readonly aheadMs: number; readonly faults: readonly InjectedFault[] }): string => {
     const time = `The service's time is ${renderAhead(aheadMs)} ahead; \`quorate clock reset\` ends that.\n`
     const list = `Faults are in force; \`quorate fault clear\` ends them:\n${faults.map(renderFault).join('')}`
     return `${aheadMs > 0 ? time : ''}${faults.length > 0 ? list : ''}`

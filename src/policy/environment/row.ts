@@ -1,7 +1,7 @@
 import type { Type } from '../types.ts'
 
 /** A field of a struct. */
-export interface FieldRow {
+export interface StructField {
   readonly name: string
   readonly type: Type
   readonly doc: string
@@ -13,7 +13,7 @@ export interface FieldRow {
 
 export interface StructRow {
   readonly doc: string
-  readonly fields: readonly FieldRow[]
+  readonly fields: readonly StructField[]
   /** Fields that no row declares are a fault of evaluation, not of the text (U-static: `activity.params`). */
   readonly open?: true
 }
@@ -21,11 +21,11 @@ export interface StructRow {
 export type StructTable = Readonly<Record<string, StructRow>>
 
 /** A field whose absence is `MissingField`. */
-export function field(name: string, type: Type, doc: string): FieldRow {
+export function field(name: string, type: Type, doc: string): StructField {
   return { name, type, doc }
 }
 
 /** A field that reads as a default when it is absent. */
-export function defaulted(name: string, type: Type, absent: unknown, doc: string): FieldRow {
+export function defaulted(name: string, type: Type, absent: unknown, doc: string): StructField {
   return { name, type, doc, absent }
 }

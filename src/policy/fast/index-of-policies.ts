@@ -22,7 +22,7 @@ import type { Type } from '../types.ts'
 import type { Unit } from '../unit.ts'
 import { Fault } from '../values.ts'
 import { type RawPath, readerOf } from './read-path.ts'
-import { longestVoterList, type Needs, needsOf, SHORT_TEXT } from './sound.ts'
+import { longestVoterList, needsOf, SHORT_TEXT, type ValueConditions } from './sound.ts'
 
 /** Policies prepared for many requests. */
 export interface PolicyIndex {
@@ -48,7 +48,7 @@ export interface PolicyKeys {
   readonly keys: Keys
   /** The chains that the first clauses compare with literals, in their order. */
   readonly leading: readonly string[]
-  readonly needs: readonly Needs[]
+  readonly needs: readonly ValueConditions[]
 }
 
 type Table = Map<Key, Table | number[]>

@@ -4,7 +4,7 @@
  * a decoded argument or a position, is not spoken for.
  */
 import type { Expression, Quantifier } from '../ast.ts'
-import { type FieldRow, structRow } from '../environment.ts'
+import { type StructField, structRow } from '../environment.ts'
 import type { CompiledExpression } from '../expression.ts'
 import { isPlainObject } from '../load.ts'
 import type { PolicyContext } from '../model.ts'
@@ -13,7 +13,7 @@ import { type Scope, type Unit, within } from '../unit.ts'
 import { type RawPath, readerOf } from './read-path.ts'
 
 /** The conditions under which an expression has a value. */
-export interface Needs {
+export interface ValueConditions {
   /** Chains that must be readable, by their text. */
   readonly paths: ReadonlyMap<string, RawPath>
   /** Of these, the texts that are sliced: they must not be long, or slicing them takes too many steps. */
@@ -30,13 +30,13 @@ const MOST_SLICES = 20
 export const SHORT_TEXT = 65_536
 
 /** The needs of an expression; undefined when it can fault for other reasons as well. */
-export function needsOf({ tree, unit }: CompiledExpression): Needs | undefined {
+export function needsOf({ tree, unit }: CompiledExpression): ValueConditions | undefined {
   if (tree === undefined) return undefined
   const survey = new Survey(unit)
   return survey.isSound(tree, undefined, 0) && survey.slices <= MOST_SLICES ? survey : undefined
 }
 
-class Survey implements Needs {
+class Survey implements ValueConditions {
   readonly paths = new Map<string, RawPath>()
   readonly sliced = new Set<string>()
   depth = 0
@@ -191,7 +191,7 @@ const userFields = structRow('User').fields
 const credentialFields = structRow('Credential').fields
 
 /** The longest list among the fields of a voter; undefined when one of them is not of its type. */
-function longestList(raw: unknown, fields: readonly FieldRow[]): number | undefined {
+function longestList(raw: unknown, fields: readonly StructField[]): number | undefined {
   if (!isPlainObject(raw)) return undefined
   let longest = 0
   for (let i = 0; i < fields.length; i++) {

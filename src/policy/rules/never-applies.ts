@@ -1,7 +1,7 @@
 import type { Expression } from '../ast.ts'
 import { conjuncts, findingAt } from './clauses.ts'
 import type { Finding, LintExpression, LintInput, Rule } from './rule.ts'
-import { absentIn, allWorlds, truth, type World } from './worlds.ts'
+import { absentIn, allWorlds, type PossibleRequest, truth } from './worlds.ts'
 
 export const deadDeny: Rule = {
   name: 'deny-never-applies',
@@ -61,7 +61,7 @@ function neverApplying({ policies }: LintInput, effect: 'allow' | 'deny'): reado
 /** The first clause that errs on every activity that the other clauses leave; undefined when it takes several to err. */
 function neverThere(condition: LintExpression): { readonly clause: Expression; readonly why: string } | undefined {
   const clauses = conjuncts(condition.tree)
-  const comesTo = (clause: Expression) => (world: World) => truth(clause, world, condition)
+  const comesTo = (clause: Expression) => (world: PossibleRequest) => truth(clause, world, condition)
   const targets = clauses.filter((clause) => allWorlds().every((world) => comesTo(clause)(world) !== 'open'))
   const meant = allWorlds().filter((world) => targets.every((clause) => comesTo(clause)(world) === 'true'))
   const clause = clauses.find((one) => meant.length > 0 && meant.every((world) => comesTo(one)(world) === 'error'))

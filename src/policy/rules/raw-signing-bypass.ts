@@ -1,7 +1,7 @@
 import type { Expression } from '../ast.ts'
 import { conjuncts, nodesOf, rootOf, textComparison } from './clauses.ts'
 import type { LintInput, LintPolicy, Rule } from './rule.ts'
-import { allWorlds, truthOf, type World } from './worlds.ts'
+import { allWorlds, type PossibleRequest, truthOf } from './worlds.ts'
 
 const transactionRoots = ['eth', 'solana', 'tron', 'bitcoin', 'tempo']
 
@@ -52,20 +52,20 @@ no-raw-signing:
 }
 
 /** Raw payloads of which policies see no more than that they are signed. */
-function isBlind({ row, defined }: World): boolean {
+function isBlind({ row, defined }: PossibleRequest): boolean {
   return (
     (row.kind === 'SIGN_RAW_PAYLOAD' || row.kind === 'SIGN_RAW_PAYLOADS') &&
     ![...defined].some((root) => root.startsWith('eth.'))
   )
 }
 
-function mayApply(policy: LintPolicy, world: World): boolean {
+function mayApply(policy: LintPolicy, world: PossibleRequest): boolean {
   const truth = truthOf(policy, world)
   return truth === 'true' || truth === 'open'
 }
 
 /** Whether a DENY without consensus and without `time` applies in a world, whatever else the request says. */
-function isDenied(input: LintInput, world: World): boolean {
+function isDenied(input: LintInput, world: PossibleRequest): boolean {
   return input.policies.some(
     (policy) =>
       policy.effect === 'deny' &&

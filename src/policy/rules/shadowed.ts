@@ -2,7 +2,7 @@ import type { Expression } from '../ast.ts'
 import { print } from '../print.ts'
 import { conjuncts, findingAt, holdsAlways, textComparison } from './clauses.ts'
 import type { LintExpression, LintPolicy, Rule } from './rule.ts'
-import { allWorlds, truth, truthOf, type World } from './worlds.ts'
+import { allWorlds, type PossibleRequest, truth, truthOf } from './worlds.ts'
 
 export const shadowed: Rule = {
   name: 'shadowed-by-deny',
@@ -50,7 +50,7 @@ no-exports:
 }
 
 /** Whether each clause of the DENY follows from the ALLOW, in every world in which the ALLOW may apply. */
-function covers(deny: LintPolicy, allow: LintPolicy, all: readonly World[]): boolean {
+function covers(deny: LintPolicy, allow: LintPolicy, all: readonly PossibleRequest[]): boolean {
   const worlds = all.filter((world) => ['true', 'open'].includes(truthOf(allow, world)))
   if (worlds.length === 0) return false
   const given = conjuncts(allow.fields.condition?.tree)

@@ -11,7 +11,7 @@ import { foldActivityName } from '../load.ts'
 import { textComparison } from './clauses.ts'
 import type { LintExpression, LintPolicy } from './rule.ts'
 
-export interface World {
+export interface PossibleRequest {
   readonly row: ActivityRow
   /** Roots, and of `eth` the fields below it, that have a value. */
   readonly defined: ReadonlySet<string>
@@ -40,13 +40,13 @@ const encodings: readonly (readonly [string | undefined, string])[] = [
 ]
 
 /** Activities that several roots come with; the rest of signing has its holder, and any other activity none. */
-function worldsOf(row: ActivityRow): readonly World[] {
-  const world = (roots: readonly (string | undefined)[], params: World['params'] = {}): World => ({
+function worldsOf(row: ActivityRow): readonly PossibleRequest[] {
+  const world = (roots: readonly (string | undefined)[], params: PossibleRequest['params'] = {}): PossibleRequest => ({
     row,
     defined: new Set(roots.filter((root) => root !== undefined)),
     params,
   })
-  const held = (roots: readonly (string | undefined)[], params?: World['params']) =>
+  const held = (roots: readonly (string | undefined)[], params?: PossibleRequest['params']) =>
     holders.map((holder) => world([...holder, ...roots], params))
   switch (row.kind) {
     case 'SIGN_TRANSACTION':
@@ -74,20 +74,20 @@ function worldsOf(row: ActivityRow): readonly World[] {
 }
 
 /** Every world in which policies are asked: not for votes, nor for what the root quorum alone may do. */
-export function allWorlds(): readonly World[] {
+export function allWorlds(): readonly PossibleRequest[] {
   return Object.values(activities)
     .filter(({ rootOnly, family }) => !rootOnly && family !== 'APPROVE_ACTIVITY' && family !== 'REJECT_ACTIVITY')
     .flatMap(worldsOf)
 }
 
 /** The value of a policy's condition in a world; an absent condition holds. */
-export function truthOf(policy: LintPolicy, world: World): Truth {
+export function truthOf(policy: LintPolicy, world: PossibleRequest): Truth {
   const { condition } = policy.fields
   return condition === undefined ? 'true' : truth(condition.tree, world, condition)
 }
 
 /** The value of an expression in a world. */
-export function truth(node: Expression, world: World, expression: LintExpression): Truth {
+export function truth(node: Expression, world: PossibleRequest, expression: LintExpression): Truth {
   switch (node.kind) {
     case 'bool':
       return node.value ? 'true' : 'false'
@@ -114,7 +114,7 @@ export function truth(node: Expression, world: World, expression: LintExpression
 }
 
 /** What an expression reads that is not there in a world, as it is written; undefined when all of it may be. What is inside of a predicate may never be read. */
-export function absentIn(node: Expression, world: World): string | undefined {
+export function absentIn(node: Expression, world: PossibleRequest): string | undefined {
   const first = (nodes: readonly Expression[]): string | undefined => {
     for (const each of nodes) {
       const absent = absentIn(each, world)
@@ -171,7 +171,7 @@ function pathOf(node: Expression): readonly string[] | undefined {
   return above && [...above, node.name.text]
 }
 
-function isDefined([root = '', field, param]: readonly string[], { row, defined }: World): boolean {
+function isDefined([root = '', field, param]: readonly string[], { row, defined }: PossibleRequest): boolean {
   if (root === 'activity') {
     if (field === 'kind' || field === 'resource' || field === 'action') return row[field] !== undefined
     return field !== 'params' || param === undefined || paramNames(row.type).includes(param)
@@ -181,7 +181,7 @@ function isDefined([root = '', field, param]: readonly string[], { row, defined 
 }
 
 /** The text of `activity.kind` and the like in a world. */
-function knownText(node: Expression, { row, params }: World): string | undefined {
+function knownText(node: Expression, { row, params }: PossibleRequest): string | undefined {
   const [root, field, param] = pathOf(node) ?? []
   if (root !== 'activity') return undefined
   if (field === 'type' || field === 'kind' || field === 'resource' || field === 'action') return row[field]

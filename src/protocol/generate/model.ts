@@ -7,7 +7,7 @@ export type FieldType =
   | { readonly kind: 'named'; readonly name: string }
   | { readonly kind: 'words'; readonly words: readonly string[] }
 
-export interface Field {
+export interface SchemaField {
   readonly name: string
   readonly type: FieldType
   readonly repeated: boolean
@@ -23,9 +23,9 @@ export interface Field {
   readonly refused?: { readonly invalid?: string; readonly missing?: string }
 }
 
-export interface Message {
+export interface SchemaMessage {
   readonly name: string
-  readonly fields: readonly Field[]
+  readonly fields: readonly SchemaField[]
   /** Whether it can be part of a request; otherwise it is only ever answered. */
   readonly inRequest: boolean
 }
@@ -47,7 +47,7 @@ export interface Query {
   readonly internal?: boolean
 }
 
-export interface Endpoint {
+export interface SchemaEndpoint {
   readonly method: string
   readonly path: string
   readonly request: string
@@ -64,11 +64,11 @@ export interface Kind {
 }
 
 export interface Model {
-  readonly messages: readonly Message[]
+  readonly messages: readonly SchemaMessage[]
   readonly enums: ReadonlyMap<string, readonly string[]>
   readonly activities: readonly Activity[]
   readonly queries: readonly Query[]
-  readonly endpoints: readonly Endpoint[]
+  readonly endpoints: readonly SchemaEndpoint[]
   readonly kinds: ReadonlyMap<string, Kind>
 }
 
@@ -99,7 +99,7 @@ const scalars: Readonly<Record<string, FieldType>> = {
 /** Reads the model from `data/`. Throws when a name is used but not defined, or a reading names no field. */
 export function readModel(): Model {
   const api = readData<{ activities: Activity[]; queries: Query[]; types: RawTypes }>('api.json')
-  const proxy = readData<{ endpoints: Endpoint[]; types: RawTypes }>('auth-proxy-api.json')
+  const proxy = readData<{ endpoints: SchemaEndpoint[]; types: RawTypes }>('auth-proxy-api.json')
   const supplement = readData<{ renamed: Record<string, string>; queries: Query[]; types: RawTypes }>('supplement.json')
   const checks = readData<{ messages: Record<string, Record<string, string>> }>('validation.json').messages
   const readings = readData<Readings>('readings.json')
@@ -127,9 +127,9 @@ export function readModel(): Model {
   const parse = (text: string) => parseType(text, raw, supplement.renamed)
   const inRequest = reach(requests, raw, parse)
   const used = new Set<string>()
-  const messages = [...raw].flatMap(([name, type]): Message[] => {
+  const messages = [...raw].flatMap(([name, type]): SchemaMessage[] => {
     if (isEnum(type)) return []
-    const fields = Object.entries(type).map(([marked, text]): Field => {
+    const fields = Object.entries(type).map(([marked, text]): SchemaField => {
       const optional = marked.endsWith('?')
       const fieldName = optional ? marked.slice(0, -1) : marked
       const place = `${name}.${fieldName}`

@@ -1,4 +1,4 @@
-import type { Field, FieldType, Model } from './model.ts'
+import type { FieldType, Model, SchemaField } from './model.ts'
 
 type Schema = { readonly [keyword: string]: unknown }
 
@@ -30,14 +30,14 @@ export function renderSchemas(model: Model): string {
  * Whether leaving the field out is a fault. In a request, what protobuf cannot tell from its zero value counts as
  * that: a list is empty and a boolean false, unless a check requires it.
  */
-function isRequired(field: Field, inRequest: boolean): boolean {
+function isRequired(field: SchemaField, inRequest: boolean): boolean {
   if (field.optional || field.emptyWhenAbsent) return false
   if (!inRequest) return true
   if (field.repeated || field.type.kind === 'boolean') return tags(field).own.includes('required')
   return true
 }
 
-function propertyOf(field: Field, model: Model, inRequest: boolean): Schema {
+function propertyOf(field: SchemaField, model: Model, inRequest: boolean): Schema {
   const { own, items } = tags(field)
   const one = valueSchema(field.type)
   const isMessage = field.type.kind === 'named' && !model.enums.has(field.type.name)
@@ -53,7 +53,7 @@ function propertyOf(field: Field, model: Model, inRequest: boolean): Schema {
 }
 
 /** The checks of the value itself, and those of its elements, which follow `dive`. */
-function tags({ checks, repeated }: Field): { own: readonly string[]; items: readonly string[] } {
+function tags({ checks, repeated }: SchemaField): { own: readonly string[]; items: readonly string[] } {
   const all = checks === undefined ? [] : checks.split(',')
   const dive = all.indexOf('dive')
   if (dive < 0) return { own: all, items: [] }
@@ -61,7 +61,7 @@ function tags({ checks, repeated }: Field): { own: readonly string[]; items: rea
   return { own: all.slice(0, dive), items: all.slice(dive + 1) }
 }
 
-function zeroOf(field: Field): unknown {
+function zeroOf(field: SchemaField): unknown {
   if (field.repeated) return []
   return field.type.kind === 'boolean' ? false : ''
 }

@@ -1,4 +1,4 @@
-import type { Field, FieldType, Model } from './model.ts'
+import type { FieldType, Model, SchemaField } from './model.ts'
 
 /** Writes the TypeScript types of every message and word list, and the maps from activities and queries to them. */
 export function renderWire(model: Model): string {
@@ -31,7 +31,7 @@ export function lastSegment(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-function fieldLine(field: Field): string {
+function fieldLine(field: SchemaField): string {
   const type = typeText(field.type)
   const whole = field.repeated ? `readonly ${type.includes('|') ? `(${type})` : type}[]` : type
   return `  readonly ${field.name}${field.optional || field.emptyWhenAbsent ? '?' : ''}: ${whole}\n`

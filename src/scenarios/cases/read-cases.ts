@@ -7,7 +7,16 @@ import { exposedOnly, type PolicyContext, type PolicyText, rootType } from '../.
 import { contextValue } from '../context-value.ts'
 import { readYaml } from '../read-yaml.ts'
 import { parseTime } from '../time.ts'
-import { childOf, entriesOf, itemsOf, type MapTree, type ScalarTree, type Tree, withPath, wordOf } from '../tree.ts'
+import {
+  childOf,
+  entriesOf,
+  itemsOf,
+  type ScenarioMap,
+  type ScenarioScalar,
+  type ScenarioTree,
+  withPath,
+  wordOf,
+} from '../tree.ts'
 import type { CaseExpectation, PolicyCase } from './model.ts'
 
 const DEFAULT_NOW = '2026-01-01T00:00:00Z'
@@ -38,7 +47,7 @@ function wrong(message: string, span: Span): Diagnostic {
   return diagnostic('scenarios/wrong-type', message, span)
 }
 
-function casesOf(tree: MapTree, index: number, diagnostics: Diagnostic[]): readonly PolicyCase[] {
+function casesOf(tree: ScenarioMap, index: number, diagnostics: Diagnostic[]): readonly PolicyCase[] {
   const name = wordOf(childOf(tree, 'name')) ?? `case ${index + 1}`
   const base = caseOf(name, tree, diagnostics)
   const variants = itemsOf(childOf(tree, 'variants')).map((variant, at) =>
@@ -48,19 +57,19 @@ function casesOf(tree: MapTree, index: number, diagnostics: Diagnostic[]): reado
 }
 
 /** A variant is the same case with other values in its context, other fields of its first policy, and what it says itself. */
-function changed(base: MapTree, variant: Tree): MapTree {
-  let tree: Tree = base
+function changed(base: ScenarioMap, variant: ScenarioTree): ScenarioMap {
+  let tree: ScenarioTree = base
   for (const { key, value } of entriesOf(childOf(variant, 'set')))
     tree = withPath(tree, ['context', ...pathIn(childOf(base, 'context'), key)], value)
   for (const { key, value } of entriesOf(childOf(variant, 'policy')))
     tree = withPath(tree, ['policies', '0', key], value)
   for (const { key, value } of entriesOf(variant))
     if (key !== 'set' && key !== 'policy') tree = withPath(tree, [key], value)
-  return tree as MapTree
+  return tree as ScenarioMap
 }
 
 /** The keys of a dotted path; a key that is there and has a dot in it is one. */
-function pathIn(tree: Tree | undefined, path: string): readonly string[] {
+function pathIn(tree: ScenarioTree | undefined, path: string): readonly string[] {
   const parts = path.split('.')
   const keys: string[] = []
   let at = tree
@@ -74,7 +83,7 @@ function pathIn(tree: Tree | undefined, path: string): readonly string[] {
   return keys
 }
 
-function caseOf(name: string, tree: Tree, diagnostics: Diagnostic[]): PolicyCase {
+function caseOf(name: string, tree: ScenarioTree, diagnostics: Diagnostic[]): PolicyCase {
   const policies = itemsOf(childOf(tree, 'policies'))
   if (policies.length === 0) diagnostics.push(wrong(`\`${name}\` has no policies`, tree.span))
   return {
@@ -86,7 +95,7 @@ function caseOf(name: string, tree: Tree, diagnostics: Diagnostic[]): PolicyCase
   }
 }
 
-function policyOf(tree: Tree, index: number): PolicyText {
+function policyOf(tree: ScenarioTree, index: number): PolicyText {
   const text = (key: string) => {
     const written = childOf(tree, key)
     return written === undefined ? {} : { [key]: wordOf(written) ?? '' }
@@ -103,7 +112,7 @@ function policyOf(tree: Tree, index: number): PolicyText {
   }
 }
 
-function contextOf(tree: Tree | undefined, diagnostics: Diagnostic[]): PolicyContext {
+function contextOf(tree: ScenarioTree | undefined, diagnostics: Diagnostic[]): PolicyContext {
   const { batch, ...shared } = partOf(tree, diagnostics)
   const now = childOf(tree, 'now')
   const time = parseTime(wordOf(now) ?? DEFAULT_NOW)
@@ -118,7 +127,7 @@ function contextOf(tree: Tree | undefined, diagnostics: Diagnostic[]): PolicyCon
 }
 
 /** What a context, or an item of its batch, says. */
-function partOf(tree: Tree | undefined, diagnostics: Diagnostic[]): Partial<PolicyContext> {
+function partOf(tree: ScenarioTree | undefined, diagnostics: Diagnostic[]): Partial<PolicyContext> {
   const part: Record<string, unknown> = {}
   for (const { key, value } of entriesOf(tree)) {
     if (childOf(tree, key) === undefined || key === 'now') continue
@@ -131,14 +140,14 @@ function partOf(tree: Tree | undefined, diagnostics: Diagnostic[]): Partial<Poli
   return part as Partial<PolicyContext>
 }
 
-function activityOf(tree: Tree): PolicyContext['activity'] {
+function activityOf(tree: ScenarioTree): PolicyContext['activity'] {
   const params = childOf(tree, 'params')
   const type = wordOf(childOf(tree, 'type')) ?? ''
   const given = params === undefined ? {} : contextValue(params, rootType('params'))
   return { type, params: exposedOnly(type, given as Readonly<Record<string, unknown>>) }
 }
 
-function quorumOf(tree: Tree, diagnostics: Diagnostic[]): PolicyContext['rootQuorum'] {
+function quorumOf(tree: ScenarioTree, diagnostics: Diagnostic[]): PolicyContext['rootQuorum'] {
   const threshold = childOf(tree, 'threshold')
   if (threshold !== undefined && !isWhole(threshold))
     diagnostics.push(wrong('expected a threshold that is a number', threshold.span))
@@ -148,11 +157,11 @@ function quorumOf(tree: Tree, diagnostics: Diagnostic[]): PolicyContext['rootQuo
   }
 }
 
-function isWhole(tree: Tree): tree is ScalarTree {
+function isWhole(tree: ScenarioTree): tree is ScenarioScalar {
   return tree.kind === 'scalar' && /^[0-9]+$/.test(tree.source)
 }
 
-function expectationOf(tree: Tree | undefined): CaseExpectation {
+function expectationOf(tree: ScenarioTree | undefined): CaseExpectation {
   // `expect: allow` says the outcome alone.
   if (tree?.kind === 'scalar') return { outcome: wordOf(tree)! }
   const word = (key: string) => {

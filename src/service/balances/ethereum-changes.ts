@@ -4,10 +4,10 @@
  */
 import { type Chain, currencyOf } from '../chains/index.ts'
 import { createEthereumNode, type EthereumBlock, readTokenTransfer, TRANSFER_TOPIC } from '../nodes/index.ts'
-import type { BalanceChange, OwnedAddress } from '../resources/balances/store.ts'
+import type { BalanceChange, HeldAddress } from '../resources/balances/store.ts'
 
 /** One movement of an asset between two addresses, in lower case. */
-export interface Transfer {
+export interface AssetMovement {
   readonly txHash: string
   readonly from: string
   readonly to: string
@@ -16,9 +16,9 @@ export interface Transfer {
 }
 
 /** Reads the movements in a block, whether or not their transactions have succeeded. Throws as `ChainNode` does. */
-export async function readTransfers(chain: Chain, block: EthereumBlock): Promise<readonly Transfer[]> {
+export async function readTransfers(chain: Chain, block: EthereumBlock): Promise<readonly AssetMovement[]> {
   const currency = currencyOf(chain.caip2)
-  const transfers: Transfer[] = []
+  const transfers: AssetMovement[] = []
   for (const { hash: txHash, from, to, value: amount } of currency ? block.transactions : []) {
     if (to !== null && amount > 0n) transfers.push({ txHash, from, to, amount, asset: currency! })
   }
@@ -38,8 +38,8 @@ export async function readTransfers(chain: Chain, block: EthereumBlock): Promise
 export function changesOf(
   caip2: string,
   block: EthereumBlock,
-  transfers: readonly Transfer[],
-  owned: ReadonlyMap<string, readonly OwnedAddress[]>,
+  transfers: readonly AssetMovement[],
+  owned: ReadonlyMap<string, readonly HeldAddress[]>,
 ): readonly BalanceChange[] {
   const changes = new Map<string, BalanceChange>()
   const timestamp = `${new Date(block.timestamp * 1_000).toISOString().slice(0, 19)}Z`

@@ -52,7 +52,7 @@ export async function makeImportTarget(context: HandlerContext, kind: ImportKind
 }
 
 /** The imported secret, which the caller must wipe. */
-export interface Imported {
+export interface ImportedSecret {
   readonly secret: Uint8Array
   /** Takes the target away: it has served. */
   readonly useUp: () => Promise<void>
@@ -74,7 +74,7 @@ export async function openImportBundle(
   context: HandlerContext,
   kind: ImportKind,
   { field, text, target: named }: GivenBundle,
-): Promise<Imported> {
+): Promise<ImportedSecret> {
   const { tx, organizationId, submitterId: userId, now } = context
   const message = readEncryptedBundle(text, field)
   const present = await listImportTargets(tx, { organizationId, userId, kind, since: now - LIFETIME_MS + 1 })

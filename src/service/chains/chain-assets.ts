@@ -1,6 +1,6 @@
 import { type Namespace, namespaceOf } from '../../chain/index.ts'
 import type { ChainNode } from '../nodes/index.ts'
-import { type Asset, currencyOf } from './currency.ts'
+import { type ChainAsset, currencyOf } from './currency.ts'
 import { ethereumHoldings } from './ethereum-holdings.ts'
 import type { Holdings } from './holdings.ts'
 import { NoToken } from './no-token.ts'
@@ -8,7 +8,7 @@ import { solanaHoldings } from './solana-holdings.ts'
 
 /** How much of an asset an address has, in the smallest unit. */
 export interface Balance {
-  readonly asset: Asset
+  readonly asset: ChainAsset
   readonly amount: bigint
 }
 
@@ -16,9 +16,9 @@ export interface Balance {
 export interface ChainAssets {
   readonly isAddress: (text: string) => boolean
   /** All of them, the currency first, then in the order of the setting. */
-  list(): Promise<readonly Asset[]>
+  list(): Promise<readonly ChainAsset[]>
   /** The name, symbol and decimals of a token, set or not; undefined for an address that is no token. */
-  find(token: string): Promise<Asset | undefined>
+  find(token: string): Promise<ChainAsset | undefined>
   /** The balances of an address above zero. */
   balances(address: string): Promise<readonly Balance[]>
 }
@@ -29,9 +29,9 @@ const KINDS: Readonly<Record<Namespace, Holdings>> = { eip155: ethereumHoldings,
 export function createChainAssets(caip2: string, node: ChainNode, tokens: readonly string[]): ChainAssets {
   const holdings = KINDS[namespaceOf(caip2)!]
   const currency = currencyOf(caip2)
-  const known = new Map<string, Asset>()
+  const known = new Map<string, ChainAsset>()
 
-  async function describe(token: string): Promise<Asset> {
+  async function describe(token: string): Promise<ChainAsset> {
     const asset = known.get(token) ?? {
       caip19: `${caip2}/${holdings.namespace}:${token}`,
       ...(await holdings.describe(node, token)),

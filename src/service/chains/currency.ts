@@ -1,7 +1,7 @@
 import { type Namespace, namespaceOf } from '../../chain/index.ts'
 
 /** An asset of a chain. `caip19` is its CAIP-19 id; an asset that has told no name has none. */
-export interface Asset {
+export interface ChainAsset {
   readonly caip19: string
   readonly symbol?: string
   readonly name?: string
@@ -9,7 +9,7 @@ export interface Asset {
   readonly decimals: number
 }
 
-interface Currency extends Required<Omit<Asset, 'caip19'>> {
+interface Currency extends Required<Omit<ChainAsset, 'caip19'>> {
   /** The coin's number in SLIP-0044. */
   readonly coin: number
 }
@@ -35,7 +35,7 @@ const CURRENCIES: Readonly<Record<string, Currency | 'none'>> = {
 const OF_KIND: Readonly<Record<Namespace, Currency>> = { eip155: ETHER, solana: SOL }
 
 /** The currency that a chain's fees are paid in; undefined where it has none. */
-export function currencyOf(caip2: string): Required<Asset> | undefined {
+export function currencyOf(caip2: string): Required<ChainAsset> | undefined {
   const currency = CURRENCIES[caip2] ?? OF_KIND[namespaceOf(caip2)!]
   if (currency === 'none') return undefined
   const { coin, ...facts } = currency

@@ -4,7 +4,7 @@
 export { askChain } from './ask-chain.ts'
 export type { Balance } from './chain-assets.ts'
 export { type Chain, type Chains, type ChainsSettings, createChains } from './chains.ts'
-export { type Asset, currencyOf } from './currency.ts'
+export { type ChainAsset, currencyOf } from './currency.ts'
 export { type FeeOffer, offerFees } from './fees.ts'
 export { isFinal, lastFinal } from './finality.ts'
 export { USD_PLACES, valueInUsd } from './price.ts'

@@ -3,7 +3,7 @@ import { type JsonObject, toTimestamp } from '../../protocol/index.ts'
 import { type ActivityRecordRow, shownFingerprint, type VoteRow } from '../store/index.ts'
 
 /** The parts of an activity's answer besides its row. */
-export interface ActivityView {
+export interface ActivityDetails {
   readonly activity: ActivityRecordRow
   readonly votes: readonly { readonly vote: VoteRow; readonly user: JsonObject }[]
   /** JSON of its proofs, where it has some. */
@@ -21,7 +21,7 @@ export interface ActivityView {
  * and inside `result`, after the result itself, the same record once more. Clients take the result key or the first key
  * ending in `Result`, so `activity` must come last.
  */
-export function writeActivity(view: ActivityView, options: { readonly nestedCopy: boolean }): string {
+export function writeActivity(view: ActivityDetails, options: { readonly nestedCopy: boolean }): string {
   const { head, result, tail } = partsOf(view)
   const record = `{${head},"result":{${result}},${tail}}`
   if (!options.nestedCopy) return record
@@ -31,7 +31,7 @@ export function writeActivity(view: ActivityView, options: { readonly nestedCopy
 }
 
 /** The members before the result, in it, and after it. */
-function partsOf({ activity, appProofs, votes, canApprove, canReject }: ActivityView) {
+function partsOf({ activity, appProofs, votes, canApprove, canReject }: ActivityDetails) {
   const row = activityRow(activity.type)
   if (!row) throw new Error(`expected a stored activity of a known type, got ${activity.type}`)
   const head = {

@@ -2,7 +2,7 @@ import { activities, apiError } from '../../protocol/index.ts'
 import type { Rates } from '../rates.ts'
 import type { Transaction } from '../store/index.ts'
 import { type Caller, type Reach, resolveCaller } from './caller.ts'
-import type { Proof } from './credential.ts'
+import type { StampProof } from './credential.ts'
 import { factsOfCaller, type ReportFacts } from './request-facts.ts'
 import { checkSource } from './source-address.ts'
 
@@ -12,7 +12,7 @@ export interface StampedRequest {
   /** The organization that it names. */
   readonly organizationId: string
   readonly reach: Reach
-  readonly proof: Proof
+  readonly proof: StampProof
   /** The address that it came from, where that is known. */
   readonly source: string | undefined
   readonly report: ReportFacts

@@ -1,7 +1,7 @@
 import type { CredentialFacts } from '../../policy/index.ts'
 import { apiError } from '../../protocol/index.ts'
 import { lockAlso, lockOrganization, type OrganizationPlace, type Transaction } from '../store/index.ts'
-import { type Proof, proveCredential } from './credential.ts'
+import { proveCredential, type StampProof } from './credential.ts'
 import type { ProvedCredential } from './credentials/credential-sort.ts'
 
 /** The user and credential of a request, and the organization in which it runs. */
@@ -34,7 +34,7 @@ export type Reach = 'query' | 'submit' | 'submit-below' | 'submit-inside'
  */
 export async function resolveCaller(
   tx: Transaction,
-  proof: Proof,
+  proof: StampProof,
   targetId: string,
   options: { readonly reach: Reach; readonly now: number },
 ): Promise<Caller> {

@@ -24,7 +24,7 @@ const sorts: { readonly [Kind in StampKind]: CredentialSort<Kind> } = {
 const KINDS = Object.keys(sorts) as readonly StampKind[]
 
 /** A request's stamp, which proves as much as it can by itself, and the bytes that it is over. Whose it is comes later. */
-export interface Proof {
+export interface StampProof {
   readonly stamp: Stamps[StampKind]
   readonly body: Uint8Array
   readonly evidence?: Evidence | undefined
@@ -39,7 +39,7 @@ const FAULTS: Readonly<Record<StampFault, (error: StampError) => ApiError>> = {
 }
 
 /** Reads a request's stamp and checks what can be checked of it before the body is read. Throws `ApiError`. */
-export async function readProof(request: RequestBytes, tools: ProofTools): Promise<Proof> {
+export async function readProof(request: RequestBytes, tools: ProofTools): Promise<StampProof> {
   const stamp = readStampOrRefuse(request)
   const evidence = (await sortOf(stamp).verify?.(stamp, request, tools)) ?? undefined
   return { stamp, body: request.body, evidence }
@@ -48,7 +48,7 @@ export async function readProof(request: RequestBytes, tools: ProofTools): Promi
 /** Finds the credential of a proof, as it is in this transaction, and has it proved. Throws `ApiError`. */
 export async function proveCredential(
   tx: Transaction,
-  proof: Proof,
+  proof: StampProof,
   target: OrganizationPlace,
   now: number,
 ): Promise<ProvedCredential> {

@@ -8,11 +8,11 @@ import type { MadeAddress } from '../proofs/index.ts'
 import type { Transaction } from '../store/index.ts'
 import type { FollowUp } from './follow-ups.ts'
 import type { HandlerTools } from './handler-tools.ts'
-import type { Prepared } from './prepared.ts'
+import type { OutsideAnswers } from './prepared.ts'
 import type { Work } from './work.ts'
 
 /** One request as its handler sees it. Everything happens inside the request's one transaction. */
-export interface HandlerContext<Answers = unknown> extends HandlerTools, Prepared<Answers> {
+export interface HandlerContext<Answers = unknown> extends HandlerTools, OutsideAnswers<Answers> {
   /** The open transaction. Only functions of `store/` turn it into SQL. */
   readonly tx: Transaction
   readonly organizationId: string

@@ -8,12 +8,12 @@ import { type Database, findActivityByFingerprint, type Transaction } from '../s
 import type { Caller } from './caller.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
 import { findTokens, verifyTokens } from './identities.ts'
-import type { Prepared } from './prepared.ts'
+import type { OutsideAnswers } from './prepared.ts'
 import type { SubmitRequest } from './request.ts'
 
 /** The answers, and whether the caller was admitted to ask for them. */
 export interface Preparation {
-  readonly prepared: Prepared<JsonObject>
+  readonly prepared: OutsideAnswers<JsonObject>
   readonly isAdmitted: boolean
 }
 
@@ -57,6 +57,6 @@ export async function prepareQuery({ database, oidc, admit }: Tools, request: Js
   }
 }
 
-async function withoutAnswers(oidc: OidcVerifier): Promise<Prepared<JsonObject>> {
+async function withoutAnswers(oidc: OidcVerifier): Promise<OutsideAnswers<JsonObject>> {
   return { identityOf: await verifyTokens(oidc, []), answers: undefined }
 }

@@ -6,7 +6,7 @@ import { type IdentityOf, identityOfRecorded } from './identities.ts'
  * What the world outside has answered about a request before its transaction. A handler finds it in its context, and adding
  * an answer is adding a member here.
  */
-export interface Prepared<Answers = unknown> {
+export interface OutsideAnswers<Answers = unknown> {
   /** The identity that an OIDC token of the intent names. */
   readonly identityOf: IdentityOf
   /** What the handler's `prepare` gave when the activity was submitted; stored with it. Undefined where it gave nothing. */
@@ -14,6 +14,6 @@ export interface Prepared<Answers = unknown> {
 }
 
 /** The answers of an activity that has been recorded, perhaps by an older version or by another process. */
-export function preparedOf({ answers }: Pick<ActivityRecordRow, 'answers'>): Prepared {
+export function preparedOf({ answers }: Pick<ActivityRecordRow, 'answers'>): OutsideAnswers {
   return { identityOf: identityOfRecorded, answers: answers === null ? undefined : (JSON.parse(answers) as JsonObject) }
 }

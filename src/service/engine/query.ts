@@ -2,7 +2,7 @@ import type { JsonObject } from '../../encoding/index.ts'
 import type { Chains } from '../chains/index.ts'
 import type { OnRamp } from '../on-ramp/index.ts'
 import type { ActivityRecordRow, Transaction } from '../store/index.ts'
-import type { Prepared } from './prepared.ts'
+import type { OutsideAnswers } from './prepared.ts'
 
 /** The tools of a query: one consistent view of the store, in which nothing can be written. */
 export interface QueryContext {
@@ -14,7 +14,7 @@ export interface QueryContext {
   /** Trusted time of this request, in milliseconds since the epoch. */
   readonly now: number
   /** The identity that an OIDC token of the request names. */
-  readonly identityOf: Prepared['identityOf']
+  readonly identityOf: OutsideAnswers['identityOf']
   readonly chains: Chains
   readonly onRamp: OnRamp
   /** Writes activities as the caller sees them, with votes and with what the caller may do about them. */

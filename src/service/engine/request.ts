@@ -1,6 +1,6 @@
 import type { ActivityRow, JsonObject, QueryName, Spelling } from '../../protocol/index.ts'
 import type { StampedRequest } from './admission.ts'
-import type { Prepared } from './prepared.ts'
+import type { OutsideAnswers } from './prepared.ts'
 
 /** A submit whose form has been checked and whose stamp signs its bytes. Whose stamp it is is not known yet. */
 export interface SubmitRequest extends StampedRequest {
@@ -19,7 +19,7 @@ export interface SubmitRequest extends StampedRequest {
 
 /** A submit for which the world outside has been asked. */
 export interface PreparedSubmit extends SubmitRequest {
-  readonly prepared: Prepared<JsonObject>
+  readonly prepared: OutsideAnswers<JsonObject>
 }
 
 /** A query whose form has been checked and whose stamp signs its bytes. */

@@ -28,13 +28,13 @@ import {
   AUTHENTICATORS_NEEDED,
   ballotOf,
   recordVote,
-  type Voter,
+  type VotingCaller,
   voteByFingerprint,
   voteByResubmission,
 } from './voting.ts'
 
 /** The result of a submit. */
-export interface Submitted {
+export interface SubmitResult {
   /** Absent where the request was denied and is only counted. */
   readonly activity?: ActivityRecordRow
   /** The activity's votes, where they are known. */
@@ -53,14 +53,14 @@ export interface Submitted {
  * Takes one submit of a caller who has been admitted. Throws `ApiError`; then nothing of it is left. A denial comes back: what
  * was decided is kept.
  */
-export async function submit(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Submitted> {
+export async function submit(tools: EngineTools, tx: Transaction, voter: VotingCaller): Promise<SubmitResult> {
   const submitted = await voteOrStart(tools, tx, voter)
   // Bytes that were denied may be sent once more with their stamp.
   if (!submitted.denial) await voter.caller.onTaken?.(tx)
   return submitted
 }
 
-async function voteOrStart(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Submitted> {
+async function voteOrStart(tools: EngineTools, tx: Transaction, voter: VotingCaller): Promise<SubmitResult> {
   const { caller, request } = voter
   if (request.row.resultKey === null) return voteByFingerprint(tools, tx, voter)
   const known = await findActivityByFingerprint(tx, caller.organizationId, request.fingerprint)
@@ -74,7 +74,7 @@ async function voteOrStart(tools: EngineTools, tx: Transaction, voter: Voter): P
  * same bytes are judged anew, and nobody's denied request counts as an approval of anything
  * (docs/protocol/activities.md#the-same-body-again).
  */
-async function start(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Submitted> {
+async function start(tools: EngineTools, tx: Transaction, voter: VotingCaller): Promise<SubmitResult> {
   const { caller, request, now, work } = voter
   checkLiveness(request.timestampMs, now)
   const { answers } = request.prepared

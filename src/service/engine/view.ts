@@ -3,7 +3,7 @@ import { openText, type Sealing } from '../keys/index.ts'
 import { listAppProofs } from '../proofs/index.ts'
 import { toWireUser } from '../resources/users/wire.ts'
 import { type ActivityRecordRow, listVotes, type Transaction, type VoteRow } from '../store/index.ts'
-import type { ActivityView } from './activity-wire.ts'
+import type { ActivityDetails } from './activity-wire.ts'
 import { countBallots, withHeldSubmitter } from './ballots.ts'
 import type { Caller } from './caller.ts'
 import type { Cases } from './cases.ts'
@@ -32,7 +32,7 @@ export async function viewActivities(
     /** All votes of the activities, where they are known. @default read */
     readonly votes?: readonly VoteRow[] | undefined
   },
-): Promise<ActivityView[]> {
+): Promise<ActivityDetails[]> {
   const organizationId = activities[0]?.organization_id
   if (organizationId === undefined) return []
   const ids = activities.map(({ id }) => id)
@@ -40,7 +40,7 @@ export async function viewActivities(
   const users = await readVoters(tx, organizationId, votes)
   const asked = activities.filter((activity) => activity.generate_app_proofs === 1).map(({ id }) => id)
   const proofs = await listAppProofs(tx, organizationId, asked)
-  const views: ActivityView[] = []
+  const views: ActivityDetails[] = []
   // What is missing is prepared for all of them at once: everything is done again only once then.
   const missing: NotPrepared[] = []
   const { caller } = request

@@ -44,7 +44,7 @@ export const AUTHENTICATORS_NEEDED = 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'
 type Selection = 'VOTE_SELECTION_APPROVED' | 'VOTE_SELECTION_REJECTED'
 
 /** The caller who votes, with the request and its time. */
-export interface Voter {
+export interface VotingCaller {
   readonly caller: Caller
   readonly request: PreparedSubmit
   readonly now: number
@@ -65,7 +65,7 @@ export interface Voted {
 }
 
 /** Takes `approve_activity` or `reject_activity` and returns the activity that was voted on. Throws `ApiError`. */
-export async function voteByFingerprint(tools: EngineTools, tx: Transaction, voter: Voter): Promise<Voted> {
+export async function voteByFingerprint(tools: EngineTools, tx: Transaction, voter: VotingCaller): Promise<Voted> {
   const { caller, request, now } = voter
   if (request.message.length > REQUEST_LIMITS.voteBytes)
     throw apiError('badRequestBody', `a vote has at most ${REQUEST_LIMITS.voteBytes} bytes`)
@@ -88,7 +88,7 @@ export async function voteByResubmission(
   tools: EngineTools,
   tx: Transaction,
   activity: ActivityRecordRow,
-  voter: Voter,
+  voter: VotingCaller,
 ): Promise<Voted> {
   const votes = await listVotes(tx, activity.organization_id, [activity.id])
   if (votes.some((vote) => vote.user_id === voter.caller.userId)) return { activity }
@@ -97,7 +97,7 @@ export async function voteByResubmission(
 }
 
 /** Each vote is kept and shown with the bytes that were signed; there must be room for them in an answer. */
-function checkRoomForVote(activity: ActivityRecordRow, votes: readonly VoteRow[], { request }: Voter): void {
+function checkRoomForVote(activity: ActivityRecordRow, votes: readonly VoteRow[], { request }: VotingCaller): void {
   const bytes = votes.reduce((sum, { message }) => sum + message.length, request.message.length)
   if (bytes <= REQUEST_LIMITS.votesBytes || isTerminal(activity.status)) return
   throw tooManyVoteBytes(activity.id)
@@ -108,7 +108,7 @@ async function approve(
   tx: Transaction,
   activity: ActivityRecordRow,
   votes: readonly VoteRow[],
-  voter: Voter,
+  voter: VotingCaller,
 ): Promise<Voted> {
   const { now } = voter
   if (isTerminal(activity.status)) return { activity }
@@ -169,7 +169,7 @@ async function reject(
   tx: Transaction,
   activity: ActivityRecordRow,
   votes: readonly VoteRow[],
-  voter: Voter,
+  voter: VotingCaller,
 ): Promise<Voted> {
   const { now } = voter
   if (isTerminal(activity.status)) throw rejectedTooLate(activity)
@@ -192,7 +192,7 @@ export async function recordVote(
   tools: EngineTools,
   tx: Transaction,
   activity: ActivityRecordRow,
-  { caller, request }: Voter,
+  { caller, request }: VotingCaller,
   vote: {
     readonly selection: Selection
     readonly castAt: number
@@ -280,7 +280,7 @@ function reopenOrRefuse(
   tx: Transaction,
   activity: ActivityRecordRow,
   votes: readonly VoteRow[],
-  voter: Voter,
+  voter: VotingCaller,
 ): Case {
   // INVARIANT: the first vote is the submission itself.
   const item = tools.cases.reopen(tx, activity, votes[0]!.user_id, voter)

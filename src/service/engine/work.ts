@@ -14,9 +14,9 @@ import {
   type JobInput,
   type JobName,
   JobNotDone,
+  type JobOwner,
   type JobResult,
   jobs,
-  type Share,
   type WorkPool,
 } from '../work/index.ts'
 
@@ -26,7 +26,7 @@ export interface Work {
   /** Whether the request is looked at for the first time. */
   readonly isFirst: boolean
   /** Names the organization of the request; before that the request has no turns of its own. */
-  chargeTo(share: Share): void
+  chargeTo(share: JobOwner): void
   /** Makes something once, however often the request is done again: a secret that everything else rests on. */
   once<T>(key: string, make: () => T): T
   /** The outcome of a job; the secret is wiped. Throws `NotPrepared`, which must reach `withWork`. */
@@ -129,7 +129,7 @@ function orUnavailable(error: Error): Error {
 }
 
 /** Whose turn it is while nobody is known. */
-const NOBODY: Share = { treeId: '', organizationId: '' }
+const NOBODY: JobOwner = { treeId: '', organizationId: '' }
 
 function workOver(made: Map<string, unknown>, parts: Map<string, object>, isFirst: boolean): Work {
   let share = NOBODY

@@ -4,7 +4,7 @@
  * here.
  */
 import type { Wire } from '../../protocol/index.ts'
-import { type Asset, type Chain, isFinal } from '../chains/index.ts'
+import { type Chain, type ChainAsset, isFinal } from '../chains/index.ts'
 import { createEthereumNode, type Receipt, readTokenTransfer } from '../nodes/index.ts'
 import { readSendRequest } from '../sends/index.ts'
 import { type SentTransaction, toRfc3339, toTransfer, turnkeyOf } from './sent.ts'
@@ -23,7 +23,7 @@ export async function readEthereumHistory(
     address,
     currency,
     sent,
-  }: { readonly address: string; readonly currency: Asset; readonly sent: readonly SentTransaction[] },
+  }: { readonly address: string; readonly currency: ChainAsset; readonly sent: readonly SentTransaction[] },
 ): Promise<Wire.EthTransactionHistoryItem[]> {
   const { node } = chain
   const { blockNumber, receipt: receiptOf } = createEthereumNode(node)
@@ -74,7 +74,7 @@ function currencyTransfers(
   { send }: SentTransaction,
   { value }: RpcTransaction,
   { succeeded, from, to, contractAddress }: Receipt,
-  { address, currency }: { readonly address: string; readonly currency: Asset },
+  { address, currency }: { readonly address: string; readonly currency: ChainAsset },
 ): Wire.TransactionHistoryTransfer[] {
   if (!succeeded) return []
   const request = readSendRequest(send.request)

@@ -1,6 +1,6 @@
 import { printDecimal } from '../../encoding/index.ts'
 import type { Wire } from '../../protocol/index.ts'
-import type { Asset } from '../chains/index.ts'
+import type { ChainAsset } from '../chains/index.ts'
 import type { SendRow } from '../resources/sends/store.ts'
 
 /** A send that is in a block, and what the service knows of it. */
@@ -29,7 +29,7 @@ export function toTransfer(
   direction: 'IN' | 'OUT',
   counterparty: string,
   amount: bigint,
-  asset: Asset | undefined,
+  asset: ChainAsset | undefined,
 ): Wire.TransactionHistoryTransfer {
   const transfer = { direction, amount: amount.toString(), counterparty }
   if (asset === undefined) return transfer

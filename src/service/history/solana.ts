@@ -3,7 +3,7 @@
  * moved is read from what everybody had before a transaction and has after it, so that it holds whatever the programs did.
  */
 import type { Wire } from '../../protocol/index.ts'
-import type { Asset, Chain } from '../chains/index.ts'
+import type { Chain, ChainAsset } from '../chains/index.ts'
 import { createSolanaNode } from '../nodes/index.ts'
 import { type SentTransaction, toRfc3339, toTransfer, turnkeyOf } from './sent.ts'
 
@@ -42,7 +42,7 @@ export async function readSolanaHistory(
     address,
     currency,
     sent,
-  }: { readonly address: string; readonly currency: Asset; readonly sent: readonly SentTransaction[] },
+  }: { readonly address: string; readonly currency: ChainAsset; readonly sent: readonly SentTransaction[] },
 ): Promise<Wire.SolTransactionHistoryItem[]> {
   if (sent.length === 0) return []
   const { node } = chain
@@ -153,6 +153,6 @@ function movesOf(changes: Changes, address: string): readonly Move[] {
   return most === undefined ? [] : [{ counterparty: most[0], amount: own }]
 }
 
-function toSide(counterparty: string, amount: bigint, asset: Asset | undefined): Wire.TransactionHistoryTransfer {
+function toSide(counterparty: string, amount: bigint, asset: ChainAsset | undefined): Wire.TransactionHistoryTransfer {
   return amount > 0n ? toTransfer('IN', counterparty, amount, asset) : toTransfer('OUT', counterparty, -amount, asset)
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { sourceOf } from '../network/index.ts'
-import { type Rate, refuseTooMany } from '../rates.ts'
+import { type RateLimit, refuseTooMany } from '../rates.ts'
 
 /**
  * Counts the requests of each source address and says how many are left (docs/protocol/limits.md#requests-a-second), before
  * their bodies are read. Whether the service lives may be asked at any rate.
  */
-export function addSourceRate(server: FastifyInstance, rate: Rate): void {
+export function addSourceRate(server: FastifyInstance, rate: RateLimit): void {
   server.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'POST') return
     const left = rate.take(sourceOf(request.ip))

@@ -3,7 +3,7 @@ import { activities, type JsonObject, queries, respellText } from '../../protoco
 import type { Engine } from '../engine/index.ts'
 import type { TokenIssuer } from '../oauth/index.ts'
 import { KEYS_ARE_KEPT_S } from '../outbox/index.ts'
-import type { Rate } from '../rates.ts'
+import type { RateLimit } from '../rates.ts'
 import type { Readiness } from '../readiness.ts'
 import { sendJson, sendJsonText } from './answer.ts'
 import { createEdgeServer, type EdgeServerOptions, type HttpServer, pathOf } from './edge-server.ts'
@@ -22,7 +22,7 @@ export interface HttpOptions extends EdgeServerOptions {
   /** The OpenID Connect issuer that the service is. */
   readonly issuer: Pick<TokenIssuer, 'configuration' | 'publishedKeys' | 'keptS'>
   /** How many requests one source address may make. */
-  readonly sourceRate?: Rate | undefined
+  readonly sourceRate?: RateLimit | undefined
   readonly readiness: Readiness
 }
 

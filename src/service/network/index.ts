@@ -3,7 +3,7 @@
  */
 export { parseAddress, parseBlock, printBlock } from './address.ts'
 export { createNameLookups, type LookUpName } from './name-lookups.ts'
-export { type Answer, post } from './post.ts'
+export { type PostAnswer, post } from './post.ts'
 export { createPublicAddressTest } from './public-address.ts'
 export { createResolveHost, type ResolveHost } from './resolve-host.ts'
 export { sourceOf } from './source.ts'

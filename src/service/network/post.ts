@@ -4,7 +4,7 @@ import { isIPv6, type LookupFunction } from 'node:net'
 import type { WebhookPlace } from './webhook-url.ts'
 
 /** A receiver's answer. */
-export interface Answer {
+export interface PostAnswer {
   readonly status: number
   /** By its own clock, in milliseconds since the epoch, where it says so. */
   readonly date?: number
@@ -23,7 +23,7 @@ const MAX_BODY_BYTES = 4_096
 export async function post(
   { url, addresses }: Extract<WebhookPlace, { kind: 'open' }>,
   { headers, body, signal }: { headers: Readonly<Record<string, string>>; body: Uint8Array; signal: AbortSignal },
-): Promise<Answer> {
+): Promise<PostAnswer> {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request(

@@ -49,7 +49,7 @@ export interface EthereumCall {
   readonly data: string
 }
 
-export interface Log {
+export interface EventLog {
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
@@ -75,7 +75,7 @@ interface RpcReceipt {
   /** Null for a creation, which has made a contract. */
   readonly to: string | null
   readonly contractAddress: string | null
-  readonly logs: readonly Log[]
+  readonly logs: readonly EventLog[]
   readonly status: string
   readonly gasUsed: string
   readonly effectiveGasPrice: string

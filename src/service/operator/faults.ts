@@ -42,12 +42,12 @@ export interface RequestFault {
 }
 
 /** A fault in force. `times` counts down. */
-export type Fault = NewFault & { readonly id: number }
+export type InjectedFault = NewFault & { readonly id: number }
 
 /** The list of faults in force, in the order in which they were asked for. */
 export interface Faults {
-  list(): readonly Fault[]
-  add(fault: NewFault): Fault
+  list(): readonly InjectedFault[]
+  add(fault: NewFault): InjectedFault
   /** Ends one, or all of them. False when there is none of this id. */
   clear(id?: number): boolean
   /** The first that meets a request to this path, which counts as one of its times. */
@@ -57,9 +57,9 @@ export interface Faults {
 }
 
 /** Creates the list; `changed` is told after every change. */
-export function createFaults(initial: readonly Fault[], changed: () => void): Faults {
+export function createFaults(initial: readonly InjectedFault[], changed: () => void): Faults {
   let faults = initial
-  const put = (next: readonly Fault[]) => {
+  const put = (next: readonly InjectedFault[]) => {
     faults = next
     changed()
   }
@@ -82,7 +82,7 @@ export function createFaults(initial: readonly Fault[], changed: () => void): Fa
   }
 
   /** The list has it, so that it is of the sort that was looked for. */
-  function count<Taken extends Fault>(taken: Fault | undefined): Taken | undefined {
+  function count<Taken extends InjectedFault>(taken: InjectedFault | undefined): Taken | undefined {
     if (taken?.times === undefined) return taken as Taken | undefined
     const rest = taken.times > 1 ? [{ ...taken, times: taken.times - 1 }] : []
     put(faults.flatMap((fault) => (fault === taken ? rest : [fault])))

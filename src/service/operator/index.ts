@@ -3,9 +3,9 @@
 export type { SeenDeliveries, SeenDelivery, WebhookDesk, WebhookRequest } from './desk.ts'
 export {
   FAULT_STATUSES,
-  type Fault,
   type FaultStatus,
   type Faults,
+  type InjectedFault,
   type NewFault,
   type WebhookFault,
 } from './faults.ts'

@@ -5,8 +5,8 @@ import { ServiceError } from '../error.ts'
 import {
   createFaults,
   FAULT_STATUSES,
-  type Fault,
   type Faults,
+  type InjectedFault,
   matches,
   type NewFault,
   type RequestFault,
@@ -27,7 +27,7 @@ export interface OperatorState {
   readonly now: number
   /** How far that is ahead of the machine's clock. */
   readonly aheadMs: number
-  readonly faults: readonly Fault[]
+  readonly faults: readonly InjectedFault[]
 }
 
 /** The operator's control, for tests and rehearsals: move the service's time, and ask for faults. */

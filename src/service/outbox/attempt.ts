@@ -1,7 +1,7 @@
 import { encodeUtf8 } from '../../encoding/index.ts'
 import { signDelivery } from '../../webhook/index.ts'
 import { openText, type Sealing, webhookBodyPlace } from '../keys/index.ts'
-import { type Answer, type FindWebhookPlace, post } from '../network/index.ts'
+import { type FindWebhookPlace, type PostAnswer, post } from '../network/index.ts'
 import type { DueDelivery } from '../resources/webhook-endpoints/deliveries-store.ts'
 import type { WebhookKeys } from './signing-keys.ts'
 
@@ -43,7 +43,7 @@ export async function attemptDelivery(
 }
 
 /** Only a 5xx is tried again (docs/protocol/webhooks.md#retries). */
-function judge({ status, date = 0 }: Answer, now: number): AttemptResult {
+function judge({ status, date = 0 }: PostAnswer, now: number): AttemptResult {
   if (status >= 200 && status < 300) return { kind: 'delivered', status }
   // A receiver that finds the signature too old says so in its own words, which are not read: its clock is.
   const behindS = Math.round((now - date) / 1_000)

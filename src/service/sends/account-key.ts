@@ -1,4 +1,4 @@
-import type { SigningKey } from '../../chain/index.ts'
+import type { KeyAtHand } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { SendRow } from '../resources/sends/store.ts'
 import { lookForSigner, withSigningKey } from '../signing/index.ts'
@@ -7,7 +7,7 @@ import { failure } from './failure.ts'
 import type { SendTools } from './family.ts'
 import { withRelayerKey } from './relayers.ts'
 
-type Use<Result> = (key: SigningKey) => Result
+type Use<Result> = (key: KeyAtHand) => Result
 
 /** Signs with the key of an address of the send's organization; undefined where it is gone. */
 export async function withAccountKey<Result>(

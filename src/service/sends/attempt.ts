@@ -14,7 +14,7 @@ import type { Transaction } from '../store/index.ts'
 import { keyGone, withSenderKey } from './account-key.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
-import type { Completion } from './family.ts'
+import type { CompletedSend } from './family.ts'
 import { raiseGas } from './gas-usage.ts'
 
 /** Signs one form of a send and keeps it, before anybody else has it; what it may cost is counted where it is sponsored. */
@@ -23,7 +23,7 @@ export async function signAttempt(
   tx: Transaction,
   row: SendRow,
   { unsigned, number }: { readonly unsigned: Uint8Array; readonly number: number },
-): Promise<Completion> {
+): Promise<CompletedSend> {
   const now = tools.clock()
   const signature = await withSenderKey(tools, tx, row, (key) => signBytes(key, ethereumDigest(unsigned)))
   if (signature === undefined) return { failure: keyGone(row.sender) }

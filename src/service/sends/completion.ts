@@ -11,14 +11,14 @@ import { findFlyingAttempt, listAttempts, listTaken, type SendRow, updateSend } 
 import { feesOf, signAttempt } from './attempt.ts'
 import { handOver } from './broadcast.ts'
 import { draftSend } from './draft.ts'
-import type { Draft, NoDraft } from './drafting.ts'
+import type { NoDraft, SendDraft } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure, revertFailure, toFailedCall } from './failure.ts'
-import { type Completion, noteWait } from './family.ts'
+import { type CompletedSend, noteWait } from './family.ts'
 import { explainIdleTransfer } from './idle-transfer.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
 import { nextNonce } from './next-nonce.ts'
-import { readSendRequest, type SendRequest } from './request.ts'
+import { readSendRequest, type StoredSendRequest } from './request.ts'
 
 /** A fifth more than the node has needed: what a call meets may change until it is mined. */
 const withMargin = (gas: bigint) => (gas * 6n) / 5n
@@ -27,7 +27,7 @@ const withMargin = (gas: bigint) => (gas * 6n) / 5n
  * Completes and signs a send that has not been signed yet. A caller who sets `gasLimit` has decided that the call is sent,
  * so that only calls without it are tried first. Throws `NodeUnreachable`.
  */
-export async function completeSend(tools: EthereumTools, row: SendRow): Promise<Completion | NoDraft> {
+export async function completeSend(tools: EthereumTools, row: SendRow): Promise<CompletedSend | NoDraft> {
   const { node, database } = tools
   const request = readSendRequest(row.request)
   const chainId = await node.chainId()
@@ -74,7 +74,7 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
 async function estimateGas(
   tools: EthereumTools,
   row: SendRow,
-  draft: Draft,
+  draft: SendDraft,
 ): Promise<bigint | { readonly failure: Wire.TxError }> {
   try {
     return withMargin(await tools.node.estimateGas(draft.call, draft.authorization))
@@ -87,7 +87,7 @@ async function estimateGas(
 }
 
 /** A gas station and its delegate do not say why a call failed: each is tried by itself until one fails. */
-async function findFailedCall(node: EthereumNode, { call, executes = [] }: Draft, refusal: NodeRefusal) {
+async function findFailedCall(node: EthereumNode, { call, executes = [] }: SendDraft, refusal: NodeRefusal) {
   for (const executed of executes) {
     try {
       await node.call(executed)
@@ -99,7 +99,7 @@ async function findFailedCall(node: EthereumNode, { call, executes = [] }: Draft
   return toFailedCall(call.to, refusal)
 }
 
-async function chooseNonce(tools: EthereumTools, row: SendRow, { nonce }: SendRequest): Promise<number> {
+async function chooseNonce(tools: EthereumTools, row: SendRow, { nonce }: StoredSendRequest): Promise<number> {
   const { node, database } = tools
   if (nonce !== undefined) return Number(nonce)
   const next = await node.pendingCount(row.sender)
@@ -124,7 +124,7 @@ async function offerAgain({ node, database }: EthereumTools, included: SendRow):
 async function feesToBeat(
   { database }: EthereumTools,
   { caip2, sender }: SendRow,
-  { nonce }: SendRequest,
+  { nonce }: StoredSendRequest,
 ): Promise<Fees | undefined> {
   if (nonce === undefined) return undefined
   const flying = await database.read((tx) => findFlyingAttempt(tx, { caip2, sender, nonce: Number(nonce) }))
@@ -136,7 +136,7 @@ async function feesToBeat(
  * While the base fee alone is more, nothing is signed: it would hold up all that comes after it.
  */
 function chooseFees(
-  { maxFeePerGas, maxPriorityFeePerGas, nonce }: SendRequest,
+  { maxFeePerGas, maxPriorityFeePerGas, nonce }: StoredSendRequest,
   { fees, ceiling, baseFee }: FeeOffer,
   beaten: Fees | undefined,
 ): Fees | { readonly failure: Wire.TxError } | { readonly waitsFor: string } {

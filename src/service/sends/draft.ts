@@ -7,10 +7,10 @@
 import { signAuthorization } from '../../chain/index.ts'
 import { listSigned, type SendRow } from '../resources/sends/store.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
-import type { ChainNonce, Draft, NoDraft, OnTheWay } from './drafting.ts'
+import type { ChainNonce, NoDraft, OnTheWay, SendDraft } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { draftExecution } from './execution.ts'
-import { readSendRequest, type SendRequest } from './request.ts'
+import { readSendRequest, type StoredSendRequest } from './request.ts'
 
 const NOBODY = `0x${'0'.repeat(40)}`
 
@@ -18,8 +18,8 @@ const NOBODY = `0x${'0'.repeat(40)}`
 export async function draftSend(
   tools: EthereumTools,
   row: SendRow,
-  { request, ...place }: ChainNonce & { readonly request: SendRequest },
-): Promise<Draft | NoDraft> {
+  { request, ...place }: ChainNonce & { readonly request: StoredSendRequest },
+): Promise<SendDraft | NoDraft> {
   const onTheWay = await readOnTheWay(tools, row)
   switch (request.kind) {
     case undefined: {

@@ -3,7 +3,7 @@ import type { Authorization } from '../../chain/index.ts'
 import type { Wire } from '../../protocol/index.ts'
 import type { EthereumCall } from '../nodes/index.ts'
 
-export interface Draft {
+export interface SendDraft {
   readonly call: EthereumCall
   readonly authorization?: Authorization
   /** The account's calls in an execution, whose own call goes to the gas station. */

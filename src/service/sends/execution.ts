@@ -2,7 +2,7 @@ import { encodeExecution, executionDigest, signAuthorization, signBytes } from '
 import { EXECUTION_LASTS_S, executionDomain, executionNonce, isDelegated, missingContract } from '../nodes/index.ts'
 import type { SendRow } from '../resources/sends/store.ts'
 import { keyGone, withAccountKey } from './account-key.ts'
-import type { ChainNonce, Draft, NoDraft, OnTheWay } from './drafting.ts'
+import type { ChainNonce, NoDraft, OnTheWay, SendDraft } from './drafting.ts'
 import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
 import type { ExecutionRequest } from './request.ts'
@@ -16,7 +16,7 @@ export async function draftExecution(
   tools: EthereumTools,
   row: SendRow,
   context: ChainNonce & { readonly request: ExecutionRequest; readonly onTheWay: OnTheWay },
-): Promise<Draft | NoDraft> {
+): Promise<SendDraft | NoDraft> {
   const { node, chain, clock } = tools
   const { request, onTheWay, chainId, nonce } = context
   const { gasStation } = chain

@@ -24,14 +24,14 @@ export interface SendTools {
 export type Handover = 'broadcasting' | 'failed' | 'later' | 'waits'
 
 /** Either a signed form of a send, or why there is none. */
-export type Completion = { readonly attempt: SendAttemptRow } | { readonly failure: Wire.TxError }
+export type CompletedSend = { readonly attempt: SendAttemptRow } | { readonly failure: Wire.TxError }
 
 /** One chain's way of sending. What asks a node throws `NodeUnreachable`. */
 export interface ChainFamily {
   /** How many sends of one address may fly at once. */
   readonly maxInFlight: number
   /** Completes and signs a send for the first time, and keeps what was signed; or says that it cannot be yet. */
-  complete(row: SendRow): Promise<Completion | 'later' | 'waits'>
+  complete(row: SendRow): Promise<CompletedSend | 'later' | 'waits'>
   /** Hands a signed form over, and notes what became of it; `again` where a node may have it already. */
   handOver(row: SendRow, attempt: SendAttemptRow, how: { readonly again: boolean }): Promise<Handover>
   /** Whether a send takes the place of one that flies, and so needs none of its own. */

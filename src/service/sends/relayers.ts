@@ -2,7 +2,7 @@
  * The service's own keys that pay for sponsored sends (docs/protocol/sends.md#sponsorship-limits), one a namespace of
  * CAIP-2 ids. They are made once for a data folder and stay; the service's operator puts funds on their addresses.
  */
-import { type AddressFormat, addressOf, type Curve, createPrivateKey, type SigningKey } from '../../chain/index.ts'
+import { type AddressFormat, addressOf, type Curve, createPrivateKey, type KeyAtHand } from '../../chain/index.ts'
 import type { RandomBytes } from '../../crypto/index.ts'
 import { decodeHex } from '../../encoding/index.ts'
 import { type Sealing, serviceKeyPlace } from '../keys/index.ts'
@@ -57,7 +57,7 @@ export async function relayerAddress(tx: Transaction, namespace: RelayerNamespac
 export async function withRelayerKey<Result>(
   { tx, unseal }: { readonly tx: Transaction; readonly unseal: Sealing['unseal'] },
   namespace: RelayerNamespace,
-  use: (key: SigningKey) => Result | Promise<Result>,
+  use: (key: KeyAtHand) => Result | Promise<Result>,
 ): Promise<Result> {
   const { name, public_key: publicKey, sealed_private_key: sealed } = await readKey(tx, namespace)
   const privateKey = unseal(sealed, serviceKeyPlace(name))

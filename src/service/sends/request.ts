@@ -41,7 +41,7 @@ interface RawRequest extends Fields {
 }
 
 /** The stored form of a checked request to send. */
-export type SendRequest = CallRequest | ExecutionRequest | UndelegateRequest | RawRequest
+export type StoredSendRequest = CallRequest | ExecutionRequest | UndelegateRequest | RawRequest
 
 type Intent = { readonly [Name in keyof Fields]?: string | undefined }
 
@@ -49,7 +49,7 @@ type Intent = { readonly [Name in keyof Fields]?: string | undefined }
  * Keeps one call and the fields that the caller has set; an empty one is taken as absent
  * (docs/protocol/sends.md#ethereum-sends).
  */
-export function toSendRequest(call: Partial<Wire.EthCallParams>, intent: Intent): SendRequest {
+export function toSendRequest(call: Partial<Wire.EthCallParams>, intent: Intent): StoredSendRequest {
   return { ...toCall(call), ...toFields(intent) }
 }
 
@@ -74,7 +74,7 @@ function toFields({ nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas }: Inten
 export function executionRequest(
   calls: readonly Wire.EthCallParams[],
   intent: Intent & Pick<Wire.EthSendTransactionIntentV2, 'sponsor' | 'deadline' | 'gasStationNonce'>,
-): SendRequest {
+): StoredSendRequest {
   const { sponsor, gasLimit, deadline, gasStationNonce } = intent
   return {
     kind: 'execution',
@@ -86,15 +86,15 @@ export function executionRequest(
 }
 
 /** Keeps that an account is to run no code any more. */
-export function undelegateRequest(intent: Intent): SendRequest {
+export function undelegateRequest(intent: Intent): StoredSendRequest {
   return { kind: 'undelegate', ...toFields(intent) }
 }
 
 /** Keeps that a send came signed. */
-export function rawRequest(nonce: bigint): SendRequest {
+export function rawRequest(nonce: bigint): StoredSendRequest {
   return { kind: 'raw', nonce: nonce.toString() }
 }
 
-export function readSendRequest(json: string): SendRequest {
-  return JSON.parse(json) as SendRequest
+export function readSendRequest(json: string): StoredSendRequest {
+  return JSON.parse(json) as StoredSendRequest
 }

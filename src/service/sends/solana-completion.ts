@@ -32,7 +32,7 @@ import {
 import { lookForSigner, withSigningKey } from '../signing/index.ts'
 import type { Transaction } from '../store/index.ts'
 import { failure } from './failure.ts'
-import type { Completion } from './family.ts'
+import type { CompletedSend } from './family.ts'
 import { raiseGas } from './gas-usage.ts'
 import { withRelayerKey } from './relayers.ts'
 import { readSolanaRequest, type SolanaTerms } from './solana-request.ts'
@@ -65,7 +65,11 @@ export function waitFor({ logger }: SolanaTools, { id, caip2 }: SendRow, { messa
  * Completes and signs a send for the first time, or anew when what was signed before can never be included. Nothing comes of
  * it while the node lags behind its own blockhash; others need not wait for that. Throws `NodeUnreachable`.
  */
-export async function completeSolana(tools: SolanaTools, row: SendRow, number: number): Promise<Completion | 'waits'> {
+export async function completeSolana(
+  tools: SolanaTools,
+  row: SendRow,
+  number: number,
+): Promise<CompletedSend | 'waits'> {
   try {
     return await completeNow(tools, row, number)
   } catch (error) {
@@ -74,7 +78,7 @@ export async function completeSolana(tools: SolanaTools, row: SendRow, number: n
   }
 }
 
-async function completeNow(tools: SolanaTools, row: SendRow, number: number): Promise<Completion | 'waits'> {
+async function completeNow(tools: SolanaTools, row: SendRow, number: number): Promise<CompletedSend | 'waits'> {
   const { node } = tools
   const asked = decodeBase64(readSolanaRequest(row.request).transaction)
   const given = row.account === null ? asked : withFeePayer(asked, row.sender)
@@ -114,7 +118,7 @@ async function signOnce(
   tx: Transaction,
   row: SendRow,
   { form, draft, budget, terms, number }: Form,
-): Promise<Completion | 'waits'> {
+): Promise<CompletedSend | 'waits'> {
   for (let twin = 0; twin < MAX_TWINS; twin++) {
     const { unitLimit } = budget
     // One unit more makes another transaction of it.

@@ -10,7 +10,7 @@ export {
   openKey,
   openStoredMnemonic,
   openStoredWallet,
-  type Signer,
+  type SealedSigner,
   signerFacts,
   signerOfAccount,
   signerOfPrivateKey,

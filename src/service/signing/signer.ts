@@ -4,7 +4,7 @@
  * it nowhere else.
  */
 
-import { addressSpellings, type Curve, type NamedKey, openWallet, type SigningKey } from '../../chain/index.ts'
+import { addressSpellings, type Curve, type KeyAtHand, type KeyByAddress, openWallet } from '../../chain/index.ts'
 import { decodeHex, decodeUtf8 } from '../../encoding/index.ts'
 import type { PolicyContext } from '../../policy/index.ts'
 import { ApiError, apiError } from '../../protocol/index.ts'
@@ -45,7 +45,7 @@ export interface PrivateKeySigner extends SealedKey {
 }
 
 /** A key that can sign, still sealed, and how it was named. */
-export type Signer = AccountSigner | PrivateKeySigner
+export type SealedSigner = AccountSigner | PrivateKeySigner
 
 /** The tools for opening a key. */
 export type KeyContext = Pick<HandlerContext, 'tx' | 'organizationId' | 'unseal'>
@@ -59,7 +59,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export async function findSigner(
   context: Pick<HandlerContext, 'tx' | 'organizationId'>,
   signWith: string,
-): Promise<Signer> {
+): Promise<SealedSigner> {
   const { tx, organizationId } = context
   if (UUID.test(signWith)) return findPrivateKey(context, signWith.toLowerCase())
   const spellings = addressSpellings(signWith)
@@ -82,7 +82,7 @@ export async function findSigner(
 export async function lookForSigner(
   context: Pick<HandlerContext, 'tx' | 'organizationId'>,
   signWith: string,
-): Promise<Signer | undefined> {
+): Promise<SealedSigner | undefined> {
   try {
     return await findSigner(context, signWith)
   } catch (error) {
@@ -95,7 +95,7 @@ export async function lookForSigner(
 /** The roots that policies have about what signs (docs/protocol/policies.md#roots). */
 export async function signerFacts(
   { tx, organizationId }: Pick<HandlerContext, 'tx' | 'organizationId'>,
-  signer: Signer,
+  signer: SealedSigner,
 ): Promise<Partial<PolicyContext>> {
   if (signer.kind === 'wallet-account') {
     return { wallet: walletFacts(signer.wallet), wallet_account: { address: signer.account.address } }
@@ -113,8 +113,8 @@ export function walletFacts({ id, name, imported, exported }: WalletFacts) {
 /** Opens the key, lets `use` sign with it, and wipes it. INVARIANT: the key must not be kept beyond `use`. */
 export async function withSigningKey<Result>(
   context: KeyContext,
-  signer: Signer,
-  use: (key: SigningKey) => Result | Promise<Result>,
+  signer: SealedSigner,
+  use: (key: KeyAtHand) => Result | Promise<Result>,
 ): Promise<Result> {
   const key = await openKey(context, signer)
   try {
@@ -125,7 +125,7 @@ export async function withSigningKey<Result>(
 }
 
 /** The key as it was named, without what is secret about it. */
-export function namedKey({ curve, publicKey, address, addressFormat }: Signer): NamedKey {
+export function namedKey({ curve, publicKey, address, addressFormat }: SealedSigner): KeyByAddress {
   return {
     curve,
     publicKey: decodeHex(publicKey),
@@ -135,7 +135,7 @@ export function namedKey({ curve, publicKey, address, addressFormat }: Signer): 
 }
 
 /** Opens the key; wipe it. */
-export async function openKey(context: KeyContext, signer: Signer): Promise<SigningKey> {
+export async function openKey(context: KeyContext, signer: SealedSigner): Promise<KeyAtHand> {
   if (signer.kind === 'private-key') {
     const sealed = await readSealedPrivateKey(context.tx, context.organizationId, signer.key.id)
     return { ...namedKey(signer), privateKey: context.unseal(sealed, privateKeyPlace(signer.key.id)) }

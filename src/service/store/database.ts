@@ -3,7 +3,7 @@ import { Kysely } from 'kysely'
 import { createSqliteDialect } from './dialect.ts'
 import { fromSqliteError, StoreUnavailable } from './error.ts'
 import { migrate } from './migrations.ts'
-import { type Waiting, waitFor } from './rounds.ts'
+import { type WaitingWrite, waitFor } from './rounds.ts'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -71,7 +71,7 @@ export function openDatabase(
   const readable = open(path, true)
   const writer = new Kysely<Schema>({ dialect: createSqliteDialect(writable, 'begin immediate') })
   const reader = new Kysely<Schema>({ dialect: createSqliteDialect(readable, 'begin') })
-  let waiting: Waiting[] = []
+  let waiting: WaitingWrite[] = []
   let rounds: Promise<void> | undefined
   let closed = false
   let last: ReturnType<Database['lastRound']>
@@ -130,7 +130,7 @@ function open(path: string, readOnly: boolean): DatabaseSync {
 /** Gives what answers each; nothing when the round has failed, of which everybody has been told. */
 async function runRound(
   writer: Kysely<Schema>,
-  round: readonly Waiting[],
+  round: readonly WaitingWrite[],
 ): Promise<readonly (() => void)[] | undefined> {
   try {
     return await writer.transaction().execute(async (tx) => {

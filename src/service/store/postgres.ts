@@ -4,7 +4,7 @@ import type { Database, Round } from './database.ts'
 import { StoreConflict, StoreUnavailable } from './error.ts'
 import { createPool, createPostgresDialect, MIGRATION_MS, type PostgresSettings, withClient } from './postgres-pool.ts'
 import { migratePostgres } from './postgres-schema.ts'
-import { type Waiting, waitFor } from './rounds.ts'
+import { type WaitingWrite, waitFor } from './rounds.ts'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -47,7 +47,7 @@ export async function openPostgres(
   const pools = { write: createPool(settings, durably), read: createPool(settings) }
   const writer = new Kysely<Schema>({ dialect: createPostgresDialect(pools.write, true) })
   const reader = new Kysely<Schema>({ dialect: createPostgresDialect(pools.read, false) })
-  const lanes = new Map<unknown, Waiting[]>()
+  const lanes = new Map<unknown, WaitingWrite[]>()
   const running = new Set<Promise<unknown>>()
   let closed = false
   let last: ReturnType<Database['lastRound']>
@@ -59,7 +59,7 @@ export async function openPostgres(
     return work
   }
 
-  async function runLane(lane: unknown, waiting: Waiting[]): Promise<void> {
+  async function runLane(lane: unknown, waiting: WaitingWrite[]): Promise<void> {
     while (waiting.length > 0) {
       // Requests whose bytes have already arrived get into this round instead of paying for a commit of their own.
       await new Promise((resolve) => setImmediate(resolve))
@@ -68,7 +68,7 @@ export async function openPostgres(
     lanes.delete(lane)
   }
 
-  async function runRound(round: readonly Waiting[], attempt = 1): Promise<void> {
+  async function runRound(round: readonly WaitingWrite[], attempt = 1): Promise<void> {
     const begun = performance.now()
     const end = (failed: boolean) => {
       last = { at: performance.now(), failed }
@@ -145,7 +145,7 @@ function causeOf(error: unknown): unknown {
   return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('23') ? cause : error
 }
 
-async function runIn(tx: Transaction, round: readonly Waiting[]): Promise<readonly (() => void)[]> {
+async function runIn(tx: Transaction, round: readonly WaitingWrite[]): Promise<readonly (() => void)[]> {
   const [first] = round
   if (first && round.length === 1) return [await first.runAlone(tx)]
   const answers: (() => void)[] = []

@@ -3,7 +3,7 @@ import { withSavepoint } from './savepoint.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A write that waits for its round. */
-export interface Waiting {
+export interface WaitingWrite {
   /** Does the work in the round's transaction; the returned function answers the caller once that is committed. */
   readonly run: (tx: Transaction) => Promise<() => void>
   /** As `run`, where the transaction is this work's alone: whatever it throws ends the transaction. */
@@ -13,7 +13,7 @@ export interface Waiting {
 
 /** Makes what waits of a piece of work, and the promise of its outcome. */
 export function waitFor<T>(work: (tx: Transaction) => Promise<T>): {
-  readonly item: Waiting
+  readonly item: WaitingWrite
   readonly done: Promise<T>
 } {
   const { promise: done, resolve, reject } = Promise.withResolvers<T>()

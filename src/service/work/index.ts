@@ -5,4 +5,4 @@ export { type JobInput, type JobName, type JobResult, jobs, type SendToRead } fr
 export { createWorkPool, JobNotDone, type WorkPool } from './pool.ts'
 export type { Registration, RegistrationParams } from './registrations.ts'
 export type { SparkOperation } from './spark.ts'
-export type { Share } from './turns.ts'
+export type { JobOwner } from './turns.ts'

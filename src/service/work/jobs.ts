@@ -11,7 +11,7 @@ import {
   checkInterface,
   checkSigner,
   createPrivateKey,
-  type NamedKey,
+  type KeyByAddress,
   openWallet,
   payloadBytes,
   type RawPayload,
@@ -54,7 +54,7 @@ export interface KeySpec {
 }
 
 export interface PayloadsToSign {
-  readonly key: NamedKey
+  readonly key: KeyByAddress
   readonly payloads: readonly RawPayload[]
 }
 
@@ -69,7 +69,7 @@ export interface WireSignature {
 export interface TransactionToSign {
   readonly type: TransactionType
   readonly unsignedTransaction: string
-  readonly key: NamedKey
+  readonly key: KeyByAddress
 }
 
 /** What a request to send says of it, by which the calls in it are decoded. */

@@ -5,7 +5,7 @@ import { fromFault, type JobFault } from './job-fault.ts'
 import type { JobInput, JobName, JobResult } from './jobs.ts'
 import { createSteps, type Steps } from './steps.ts'
 import type { JobMessage } from './thread.ts'
-import { createTurns, type Share } from './turns.ts'
+import { createTurns, type JobOwner } from './turns.ts'
 
 /** Threads for the dear parts of requests. They start when they are first needed. */
 export interface WorkPool {
@@ -16,7 +16,7 @@ export interface WorkPool {
   run<Name extends JobName>(
     name: Name,
     job: { readonly secret?: Uint8Array; readonly input: JobInput<Name> },
-    share: Share,
+    share: JobOwner,
   ): Promise<JobResult<Name>>
   /** For what cannot be done beside the main thread, because nothing of it can be handed over. */
   readonly steps: Steps

@@ -21,9 +21,9 @@ import {
   type Quorum,
   SparkError,
   type SparkKey,
+  type SparkTransfer,
   signFrostShare,
   sparkPath,
-  type Transfer,
 } from '../../spark/index.ts'
 
 const signFrost = operation(
@@ -56,7 +56,7 @@ const prepare = operation(
   }),
   checkTransfer,
   (given, keys): Wire.SparkPrepareTransferResult => {
-    const transfer: Transfer = {
+    const transfer: SparkTransfer = {
       ...given,
       leaves: given.leaves.map(({ oldKey, newKey, ...leaf }) => ({
         ...leaf,

@@ -3,13 +3,13 @@
  * Organizations take turns here as they do for threads.
  */
 import { apiError } from '../../protocol/index.ts'
-import { createTurns, type Share } from './turns.ts'
+import { createTurns, type JobOwner } from './turns.ts'
 
 export interface Steps {
   /** Takes a step for each item, and gives what they gave. Throws `ApiError` (429) where too many wait. */
-  run<Item, Result>(items: readonly Item[], step: (item: Item) => Result, share: Share): Promise<Result[]>
+  run<Item, Result>(items: readonly Item[], step: (item: Item) => Result, share: JobOwner): Promise<Result[]>
   /** Takes a step up to each `yield`, and gives what is returned. Throws as `run` does. */
-  walk<Result>(begun: Generator<void, Result, void>, share: Share): Promise<Result>
+  walk<Result>(begun: Generator<void, Result, void>, share: JobOwner): Promise<Result>
   /** Steps that were taken. */
   readonly taken: () => number
 }
@@ -30,7 +30,7 @@ export function createSteps(): Steps {
     setImmediate(take)
   }
 
-  function turn(share: Share): Promise<void> {
+  function turn(share: JobOwner): Promise<void> {
     return new Promise((resolve, reject) => {
       if (!waiting.add(share, resolve)) return reject(apiError('rateLimited'))
       if (isTaking) return

@@ -4,15 +4,15 @@
  */
 
 /** The organization that a job is done for. */
-export interface Share {
+export interface JobOwner {
   /** The parent, which shares its turns with all its sub-organizations. */
   readonly treeId: string
   readonly organizationId: string
 }
 
-export interface Turns<Item> {
+export interface JobTurns<Item> {
   /** False where the organization, or everybody together, has too many waiting: then it is not kept. */
-  add(share: Share, item: Item): boolean
+  add(share: JobOwner, item: Item): boolean
   /** The next in turn, which waits no longer. */
   take(): Item | undefined
   /** All that wait, which wait no longer. */
@@ -26,7 +26,7 @@ export const MOST_WAITING = { ofOrganization: 64, inAll: 1_024 } as const
 /** Creates a queue in which everybody has turns. A `Map` keeps the order in which its keys came: the first key is next. */
 export function createTurns<Item>(
   most: { readonly ofOrganization: number; readonly inAll: number } = MOST_WAITING,
-): Turns<Item> {
+): JobTurns<Item> {
   const trees = new Map<string, Map<string, Item[]>>()
   let size = 0
   return {

@@ -2,7 +2,7 @@ import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
 import { OutScript, p2ms, p2pk, p2pkh, p2sh, p2tr, p2wpkh, p2wsh, Transaction } from '@scure/btc-signer'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
 import { describe, expect, test } from 'vitest'
-import { type SigningKey, signTransaction, UnsupportedTransaction } from '../../../src/chain/index.ts'
+import { type KeyAtHand, signTransaction, UnsupportedTransaction } from '../../../src/chain/index.ts'
 import { encodeHex } from '../../../src/encoding/index.ts'
 import { secp256k1Key as key } from './keys.ts'
 
@@ -10,7 +10,7 @@ const { privateKey, publicKey } = key
 const stranger = pubECDSA(new Uint8Array(32).fill(3))
 const txid = 'aa'.repeat(32)
 const pay = { script: p2wpkh(stranger).script, amount: 900n }
-const named = (kind: string): SigningKey => ({ ...key, addressFormat: `ADDRESS_FORMAT_BITCOIN_MAINNET_${kind}` })
+const named = (kind: string): KeyAtHand => ({ ...key, addressFormat: `ADDRESS_FORMAT_BITCOIN_MAINNET_${kind}` })
 
 type Input = Parameters<Transaction['addInput']>[0]
 
@@ -40,7 +40,7 @@ function psbt(...given: readonly Input[]): Transaction {
   transaction.addOutput(pay)
   return transaction
 }
-const sign = (transaction: Transaction, by: SigningKey) =>
+const sign = (transaction: Transaction, by: KeyAtHand) =>
   Transaction.fromPSBT(signTransaction('TRANSACTION_TYPE_BITCOIN', transaction.toPSBT(0), by), options)
 const refusal = (act: () => unknown): Error => {
   try {

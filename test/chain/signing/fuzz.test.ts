@@ -1,7 +1,7 @@
 import { p2ms, p2sh, p2tr, p2wpkh, Transaction } from '@scure/btc-signer'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ChainError, type SigningKey, signTransaction } from '../../../src/chain/index.ts'
+import { ChainError, type KeyAtHand, signTransaction } from '../../../src/chain/index.ts'
 import { KEY_CURVES } from '../../../src/crypto/index.ts'
 import { decodeHex } from '../../../src/encoding/index.ts'
 import { runs } from '../../runs.ts'
@@ -9,7 +9,7 @@ import { corpus, edit, given, spoil } from '../transactions/fuzz-inputs.ts'
 import { type Kind, kinds, refusalOf } from '../transactions/harness.ts'
 import { SECRET, secp256k1Key } from './keys.ts'
 
-const ed25519Key: SigningKey = {
+const ed25519Key: KeyAtHand = {
   curve: 'CURVE_ED25519',
   privateKey: decodeHex(SECRET),
   publicKey: decodeHex(KEY_CURVES.ed25519.publicKeyOf(SECRET)),

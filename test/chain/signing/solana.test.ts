@@ -8,7 +8,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { describe, expect, test } from 'vitest'
-import { type SigningKey, signTransaction } from '../../../src/chain/index.ts'
+import { type KeyAtHand, signTransaction } from '../../../src/chain/index.ts'
 import { refusal } from '../transactions/harness.ts'
 
 const payer = Keypair.fromSeed(new Uint8Array(32).fill(1))
@@ -16,7 +16,7 @@ const other = Keypair.fromSeed(new Uint8Array(32).fill(2))
 const to = new PublicKey(new Uint8Array(32).fill(9))
 const blockhash = new PublicKey(new Uint8Array(32).fill(7)).toBase58()
 
-const keyOf = (keypair: Keypair): SigningKey => ({
+const keyOf = (keypair: Keypair): KeyAtHand => ({
   curve: 'CURVE_ED25519',
   privateKey: keypair.secretKey.slice(0, 32),
   publicKey: keypair.publicKey.toBytes(),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/protocol/index.ts'
-import { closureOf, refName, type Schema } from '../../../src/protocol/schema.ts'
+import { closureOf, type MessageSchema, refName } from '../../../src/protocol/schema.ts'
 
 const UUID = '00000000-0000-4000-8000-00000000beef'
 
@@ -16,7 +16,7 @@ const TEXTS: readonly (readonly [check: RegExp, text: string])[] = [
 /** Makes the least message of a name that passes the decoder's checks: what is required, lists with one element. */
 export function sampleOf(name: string): JsonObject {
   const defs = closureOf(name)
-  const make = (schema: Schema, checks = schema['x-checks'] ?? ''): unknown => {
+  const make = (schema: MessageSchema, checks = schema['x-checks'] ?? ''): unknown => {
     if (schema.$ref !== undefined) return make(defs[refName(schema.$ref)]!, checks)
     if (schema.enum) return schema.enum[0]
     switch (schema.type) {

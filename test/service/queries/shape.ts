@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { type QueryName, queries } from '../../../src/protocol/index.ts'
-import { closureOf, type Schema } from '../../../src/protocol/schema.ts'
+import { closureOf, type MessageSchema } from '../../../src/protocol/schema.ts'
 
 /**
  * Says what in an answer differs from the published shape of its query: a required member that is missing, a wrong type,
@@ -17,6 +17,6 @@ export function shapeFaults(name: QueryName, answer: unknown): string[] {
   })
 }
 
-function close(schema: Schema): object {
+function close(schema: MessageSchema): object {
   return schema.type === 'object' && schema.properties ? { ...schema, additionalProperties: false } : schema
 }

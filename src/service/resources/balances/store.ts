@@ -108,14 +108,14 @@ export async function takeBalanceChanges(tx: Transaction, caip2: string, upTo: n
 }
 
 /** An address of a wallet, as it is written there, and whose it is. */
-export interface OwnedAddress {
+export interface HeldAddress {
   readonly organization_id: string
   readonly address: string
 }
 
 /** Finds whose wallets have some addresses of Ethereum, given in lower case. An address may be in several organizations. */
-export async function findOwners(tx: Transaction, addresses: readonly string[]): Promise<readonly OwnedAddress[]> {
-  const found: OwnedAddress[] = []
+export async function findOwners(tx: Transaction, addresses: readonly string[]): Promise<readonly HeldAddress[]> {
+  const found: HeldAddress[] = []
   for (let start = 0; start < addresses.length; start += ADDRESSES_A_STATEMENT) {
     const some = addresses.slice(start, start + ADDRESSES_A_STATEMENT)
     found.push(

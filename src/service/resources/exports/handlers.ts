@@ -5,7 +5,7 @@ import { makeExportBundle, readTargetPublicKey } from '../../bundles/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { mnemonicPlace } from '../../keys/index.ts'
 import {
-  type Signer,
+  type SealedSigner,
   signerFacts,
   signerOfAccount,
   signerOfPrivateKey,
@@ -83,7 +83,7 @@ async function requireKey(context: HandlerContext, privateKeyId: string) {
   return signerOfPrivateKey(key!)
 }
 
-function exportKey(context: HandlerContext, signer: Signer, targetPublicKey: string): Promise<string> {
+function exportKey(context: HandlerContext, signer: SealedSigner, targetPublicKey: string): Promise<string> {
   return withSigningKey(context, signer, ({ privateKey }) =>
     makeExportBundle(context, { secret: privateKey, targetPublicKey }),
   )

@@ -19,7 +19,7 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import { askChain } from '../../chains/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { checkGasAllowance, relayerAddress, reserveGas, type SolanaRequest } from '../../sends/index.ts'
-import { findSigner, namedKey, orRefuse, readSendRequest, type Signer, signerFacts } from '../../signing/index.ts'
+import { findSigner, namedKey, orRefuse, readSendRequest, type SealedSigner, signerFacts } from '../../signing/index.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
 import { acceptSend } from './accept-send.ts'
 
@@ -80,8 +80,8 @@ export const solSendHandlers = {
 async function findSigners(
   context: HandlerContext,
   { signWiths }: Wire.SolSendTransactionIntentV2,
-): Promise<readonly Signer[]> {
-  const signers: Signer[] = []
+): Promise<readonly SealedSigner[]> {
+  const signers: SealedSigner[] = []
   const stranger = signWiths.find((each) => !isSolanaAddress(each))
   if (stranger !== undefined) throw apiError('requestInvalid', `\`${stranger}\` is no Solana address to sign with`)
   for (const signWith of signWiths) signers.push(await findSigner(context, signWith))

@@ -1,7 +1,15 @@
-import { addressOf, type NamedKey, type TransactionFacts } from '../../../chain/index.ts'
+import { addressOf, type KeyByAddress, type TransactionFacts } from '../../../chain/index.ts'
 import type { Wire } from '../../../protocol/index.ts'
 import { type HandlerContext, weightOfBytes } from '../../engine/index.ts'
-import { findSigner, namedKey, openKey, orRefuse, readDecoded, type Signer, signerFacts } from '../../signing/index.ts'
+import {
+  findSigner,
+  namedKey,
+  openKey,
+  orRefuse,
+  readDecoded,
+  type SealedSigner,
+  signerFacts,
+} from '../../signing/index.ts'
 import { type HandlerRows, mapIntent, type TypedHandler } from '../handler-table.ts'
 
 const sign: TypedHandler<Wire.SignTransactionIntentV2, Wire.SignTransactionResult> = {
@@ -36,7 +44,7 @@ export const signTransactionHandlers = {
 function readFacts(
   context: HandlerContext,
   { type, unsignedTransaction }: Wire.SignTransactionIntentV2,
-  signer: Signer,
+  signer: SealedSigner,
 ): Promise<TransactionFacts> {
   return readDecoded(context, (interfaces) => {
     const input = { type, unsignedTransaction, interfaces, signer: addressFor(type, signer) }
@@ -48,7 +56,7 @@ function readFacts(
   })
 }
 
-function jobOf({ type, unsignedTransaction }: Wire.SignTransactionIntentV2, key: NamedKey) {
+function jobOf({ type, unsignedTransaction }: Wire.SignTransactionIntentV2, key: KeyByAddress) {
   const weight =
     type === 'TRANSACTION_TYPE_BITCOIN'
       ? Math.ceil(unsignedTransaction.length / INPUT_CHARACTERS)
@@ -60,7 +68,7 @@ function jobOf({ type, unsignedTransaction }: Wire.SignTransactionIntentV2, key:
 const INPUT_CHARACTERS = 170
 
 /** The sender where the chain's transactions do not say it, whatever the key was named by; else the address that named it. */
-function addressFor(type: Wire.TransactionType, { curve, publicKey, address }: Signer): string | undefined {
+function addressFor(type: Wire.TransactionType, { curve, publicKey, address }: SealedSigner): string | undefined {
   const isSender = type === 'TRANSACTION_TYPE_ETHEREUM' || type === 'TRANSACTION_TYPE_TEMPO'
   return isSender ? addressOf(curve, publicKey, 'ADDRESS_FORMAT_ETHEREUM') : address
 }

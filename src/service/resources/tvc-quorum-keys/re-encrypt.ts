@@ -18,7 +18,7 @@ import { apiError, type Wire } from '../../../protocol/index.ts'
 import { AttestationRefused, readAttestation } from '../../enclaves/index.ts'
 import type { HandlerContext } from '../../engine/index.ts'
 import { tvcAttestationRefused, tvcNotOfSet, tvcOperatorElsewhere } from '../../readings.ts'
-import { lookForSigner, type Signer, withSigningKey } from '../../signing/index.ts'
+import { lookForSigner, type SealedSigner, withSigningKey } from '../../signing/index.ts'
 import type { TypedHandler } from '../handler-table.ts'
 import { manifestHash } from '../tvc-deployments/manifest.ts'
 import type { TvcDeploymentRow } from '../tvc-deployments/store.ts'
@@ -93,7 +93,7 @@ function readEphemeralKey(
 
 async function openShare(
   context: HandlerContext,
-  { signer, publicKey }: { readonly signer: Signer; readonly publicKey: Bytes },
+  { signer, publicKey }: { readonly signer: SealedSigner; readonly publicKey: Bytes },
   encryptedShare: Bytes,
 ): Promise<Bytes> {
   return withSigningKey(context, signer, ({ privateKey }) => {
@@ -109,7 +109,7 @@ async function openShare(
 
 async function approveManifest(
   context: HandlerContext,
-  signer: Signer,
+  signer: SealedSigner,
   { manifest }: TvcDeploymentRow,
 ): Promise<string> {
   const { r, s } = await withSigningKey(context, signer, (key) => signBytes(key, sha256(manifestHash(manifest))))
