@@ -4,9 +4,12 @@ const SHAPES: Readonly<Record<KindName, { readonly names: 0 | 1 | 2; readonly pa
 
 /** Makes an address: `formatAddress('apiKey', 'alice', 'laptop')` is `apiKey.alice.laptop`. */
 export function formatAddress(kind: KindName, ...names: readonly string[]): Address {
-  return (
-    kind + names.map((name) => (/^[\p{L}\p{N}_-]+$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`)).join('')
-  )
+  return kind + names.map((name) => (/^[\p{L}\p{N}_-]+$/u.test(name) ? `.${name}` : `[${quote(name)}]`)).join('')
+}
+
+/** JSON leaves DEL and the C1 controls as they are, which nobody sees and an address does not hold. */
+function quote(name: string): string {
+  return JSON.stringify(name).replace(/\p{Cc}/gu, (control) => `\\u00${control.charCodeAt(0).toString(16)}`)
 }
 
 /** The parts of an address, or undefined when the text is none. Any name may be written as `["…"]`. */

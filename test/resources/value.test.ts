@@ -69,6 +69,12 @@ describe('address', () => {
     )
   })
 
+  test('address: controls in a name are written as escapes, and read back', () => {
+    const address = formatAddress('user', 'a\u007f\u0085\u0001')
+    expect(address).toBe('user["a\\u007f\\u0085\\u0001"]')
+    expect(parseAddress(address)?.names).toEqual(['a\u007f\u0085\u0001'])
+  })
+
   test('address: the parent of a key is its user and of an account its wallet', () => {
     expect(parentOf('apiKey["a b"].laptop')).toBe('user["a b"]')
     expect(parentOf('walletAccount.hot["m/0 solana"]')).toBe('wallet.hot')
