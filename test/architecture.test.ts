@@ -105,6 +105,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
     'look-alikes',
     'encoding',
   ],
+  incident: ['operations', 'activities', 'analysis', 'live', 'plan', 'resources', 'client', 'protocol'],
   lsp: ['definitions', 'policy', 'resources', 'diagnostics'],
   // The service: answers.
   service: spine,

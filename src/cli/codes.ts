@@ -9,6 +9,15 @@ export const cliCodes = {
     summary: 'a plan, a report, a lock file or a definition that would be written holds a private key or a mnemonic',
     solve: 'take the key out where it comes from, and make a new one in its place; nothing was written',
   },
+  'cli/compromised-key': {
+    summary: 'a definition names an API key that an incident has marked as compromised',
+    solve: 'put the public key of a new one in its place, or take it out; nothing was submitted',
+  },
+  'cli/lock-out': {
+    summary: 'a key that is to be cut off is the only way in of somebody without whom nobody could change anything',
+    solve: 'register a new key for this user first, then cut the old one off',
+    exit: EXIT.refused,
+  },
   'cli/key-in-output': {
     summary: 'what would be printed holds the private key that the command works with',
     solve: 'take the key out where it comes from, and make a new one in its place; nothing was printed',

@@ -9,5 +9,11 @@ export { LiveError } from './error.ts'
 export type { Reach } from './later-lists.ts'
 export { PAGE_LIMIT, readPages } from './pages.ts'
 export { actorIn, kindsMentioned, readActual, readInside } from './read-actual.ts'
-export { inside, listSubOrganizations, readSubOrganizations, type WantedSubOrganization } from './sub-organizations.ts'
+export {
+  inside,
+  listSubOrganizations,
+  nameOfSubOrganization,
+  readSubOrganizations,
+  type WantedSubOrganization,
+} from './sub-organizations.ts'
 export { readWalletAccounts } from './wallet-accounts.ts'

@@ -33,7 +33,7 @@ export async function readSubOrganizations(
     const ids = await idsOf(client, name, options)
     for (const one of ids) found.set(one, toResource(one, name))
     if (id === undefined || found.has(id)) continue
-    const now = await nameOf(client, id, options)
+    const now = await nameOfSubOrganization(client, id, options)
     if (now !== undefined) found.set(id, toResource(id, now))
   }
   return [...found.values()]
@@ -55,7 +55,7 @@ export async function listSubOrganizations(
   }
   const found: Resource[] = []
   for (const id of ids) {
-    const name = await nameOf(client, id, options)
+    const name = await nameOfSubOrganization(client, id, options)
     if (name !== undefined) found.push(toResource(id, name))
   }
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -82,7 +82,11 @@ function idsIn(answer: unknown): readonly string[] {
 const GONE: readonly string[] = ['client/not-found', 'client/wrong-organization']
 
 /** The name of a sub-organization; undefined for one that is gone. */
-async function nameOf(client: QueryClient, id: string, options: RequestOptions): Promise<string | undefined> {
+export async function nameOfSubOrganization(
+  client: QueryClient,
+  id: string,
+  options: RequestOptions = {},
+): Promise<string | undefined> {
   try {
     const answer = await inside(client, id).query('get_organization', {}, options)
     return readAnswer('get_organization', () => {

@@ -29,6 +29,7 @@ export {
 export { type ApplyDoor, type ApplyEvent, applyFolder, applySaved } from './apply-plan.ts'
 export { type CarriedOut, type CarryOutEvent, carryOut, exitOfAll, hasWork } from './carry-out.ts'
 export { createClients, createSendClients, rateOf, reader, submitter } from './clients.ts'
+export { markCompromised } from './compromised-keys.ts'
 export { followRun } from './follow.ts'
 export { type ImportResult, importFolder } from './import-folder.ts'
 export { assertFolder, type GivenValues, loadFolder } from './load-folder.ts'

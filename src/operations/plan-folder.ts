@@ -16,6 +16,7 @@ import { creatorsOf, inside, kindsMentioned, readActual } from '../live/index.ts
 import { type Lock, type Plan, withInside } from '../plan/index.ts'
 import type { Actual, Address, Desired } from '../resources/index.ts'
 import { commitOf } from './commit-of.ts'
+import { compromisedIn } from './compromised-keys.ts'
 import { withAuthors } from './drift-authors.ts'
 import { assertSameOrganization, type GivenValues, loadFolder } from './load-folder.ts'
 import { isVouchedFor, signLock } from './lock-signature.ts'
@@ -87,6 +88,7 @@ export async function planFolder(request: PlanRequest, tell: (event: PlanEvent) 
     undone: 'submitted',
     next: 'correct `id:` in the definitions, or the organization id in the settings',
   })
+  if (!isSound(compromisedIn(desired, dataDir))) return undefined
   const lockFolder = place.embedded ? dataDir : folder
   const oldLock: ReadLock = kept ? { lock: kept.lock, places: {}, diagnostics: [] } : await readLock(lockFolder)
   if (!isSound(oldLock.diagnostics)) return undefined

@@ -133,6 +133,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   'src/worker/temporal-server.ts': 'settings of the embedded Temporal',
   'src/cli/background/embedded-temporal.ts': 'ports and process ids',
   'src/cli/background/former-temporal.ts': 'ids of runs',
+  'src/operations/compromised-keys.ts': 'public keys that an incident has marked',
   'src/cli/background/kept-chains.ts':
     'URLs of nodes, which may hold a key of their provider, for the owner of the folder alone',
   'src/cli/background/start.ts': 'opens the log of a background process',

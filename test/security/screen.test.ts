@@ -11,6 +11,7 @@ import { createStyle } from '../../src/cli/io.ts'
 import { line, toTerminal } from '../../src/cli/screen.ts'
 import { renderActivity, renderActivityLine, renderApproval } from '../../src/cli/views/activity.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
+import { renderContainment, renderCut, renderIncident, renderTimeline } from '../../src/cli/views/incident.ts'
 import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
 import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
@@ -199,6 +200,37 @@ const reviewed = {
   },
 }
 const rotated = { kind: 'rotation', rotationId: 'r', user: 'bob', key: 'laptop', part: 'delete', orderedAt: 'then' }
+const exposure = {
+  organization: { id: 'org', name: 'acme' },
+  user: { id: 'u', name: 'ci-bot' },
+  key: { id: 'k', name: 'deploy', publicKey: '02ab', createdAt: 'then' },
+  others: [{ kind: 'apiKey', id: 'o', name: 'spare', createdAt: 'then' }],
+}
+const protective = { what: 'delete API key deploy', outcome: 'refused', activityId: 'idid', why: 'a policy said no' }
+const incident = {
+  publicKey: '02ab',
+  at: 'noon',
+  since: 'dawn',
+  organizations: [
+    {
+      organization: exposure.organization,
+      exposure,
+      cuts: [protective],
+      proof: 'registered',
+      acts: [{ id: 'idid', type: 'T', status: 'S', at: 'then', requestedBy: 'bob', part: 'requested' }],
+      left: [{ address: 'policy.backdoor', did: 'made', activityId: 'idid', at: 'then' }],
+      reach: [
+        {
+          power: 'sign',
+          over: ['wallet.hot'],
+          condition: 'eth.tx.value < 1',
+          alone: false,
+          ways: [{ sets: [['bob']] }],
+        },
+      ],
+    },
+  ],
+}
 const failure = { code: 'client/activity-failed', message: 'the API said no', next: 'try again' }
 const progress = {
   planDigest: 'd',
@@ -314,6 +346,25 @@ const VIEWS: readonly View[] = [
   },
   { name: 'send: how it stands', given: send, render: (one) => renderSend(one, style, NOW) },
   { name: 'send: what next', given: send, render: (one) => renderNext(one, style) },
+  {
+    name: 'incident key: what is about to be cut off',
+    given: { publicKey: '02ab', exposures: [exposure] },
+    render: (one) => renderContainment(one, style),
+    not: ['id', 'createdAt', 'publicKey'],
+  },
+  { name: 'incident key: one step', given: protective, render: (one) => renderCut(one, style), not: ['activityId'] },
+  {
+    name: 'incident key: what is known',
+    given: incident,
+    render: (one) => renderIncident(one, style),
+    not: ['proof', 'part', 'did', 'activityId', 'why', 'requestedBy'],
+  },
+  {
+    name: 'incident key: the timeline',
+    given: incident,
+    render: renderTimeline,
+    not: ['proof', 'part', 'did', 'power', 'over', 'condition', 'sets', 'others'],
+  },
   {
     name: 'rotate key: what is about to be done',
     given: {
@@ -770,12 +821,18 @@ describe('screen: Markdown', () => {
     const name = 'Q'
     fc.assert(
       fc.property(markup, (text) => {
-        for (const place of [
-          ['organization', 'name'],
-          ['actor', 'userName'],
-          ['batches', '0', 'summary'],
+        const one = ['organizations', '0']
+        for (const { whole, place } of [
+          { whole: plan, place: ['organization', 'name'] },
+          { whole: plan, place: ['actor', 'userName'] },
+          { whole: plan, place: ['batches', '0', 'summary'] },
+          { whole: incident, place: [...one, 'organization', 'name'] },
+          { whole: incident, place: [...one, 'exposure', 'user', 'name'] },
+          { whole: incident, place: [...one, 'acts', '0', 'requestedBy'] },
+          { whole: incident, place: [...one, 'cuts', '0', 'why'] },
         ]) {
-          const of = (given: string) => renderPlanMarkdown(withText(plan, place, given) as never)
+          const render = whole === plan ? renderPlanMarkdown : renderTimeline
+          const of = (given: string) => render(withText(whole, place, given) as never)
           const [hostileText, benign] = [of(text), of(name)]
           // Fenced code and code spans show whatever is in them.
           const outside = (whole: string) =>

@@ -314,6 +314,34 @@ export const commands: readonly CommandRow[] = [
     load: async () => (await import('./rotate.ts')).rotateKey,
   },
   {
+    name: 'incident key',
+    summary: 'say where a leaked API key is registered, what it could do and did, and cut it off',
+    args: '<public-key>',
+    argMeanings: { 'public-key': 'the public half of the key, in hex' },
+    options: [
+      { flags: '--contain', meaning: 'cut it off first, then read what it did' },
+      { flags: '--since <time>', meaning: 'what it did since then: a time as ISO 8601, or 30d (default: all of it)' },
+      { flags: '--leaked-key-file <file>', meaning: 'the private key, to prove that the API refuses it afterwards' },
+      { flags: '--delete-user', meaning: 'delete a user who has no other way in: the API keeps the last credential' },
+      {
+        flags: '--timeline <file>',
+        meaning: 'write a timeline in Markdown (with --contain by default into the data folder)',
+      },
+      { flags: '--yes', meaning: 'do not ask for confirmation' },
+    ],
+    example: `quorate incident key 02${'ab'.repeat(32)}`,
+    help: {
+      description:
+        'Looks in the organization and in those inside it. With `--contain`, after one question: plans from this data folder may not name the key any more; the key is deleted, and every credential that it made; what it asked for or approved and still waits is rejected; where its deletion waits for others, a policy that denies whatever it approves is asked for. Each step is looked for before it is submitted, so the same command may be given again. It needs no Temporal.',
+      examples: [
+        ['quorate incident key "$PUBLIC_KEY" --contain --since 7d --yes', 'cut it off, then say what it did in a week'],
+      ],
+      exits: ['waiting', 'refused', 'partial'],
+      seeAlso: ['rotate key', 'who-can', 'activities'],
+    },
+    load: async () => (await import('./incident.ts')).incidentKey,
+  },
+  {
     name: 'show',
     summary: 'show a saved plan and say whether the live organization has moved since',
     args: '<plan>',

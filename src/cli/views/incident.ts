@@ -1,0 +1,173 @@
+/** An incident for people; programs get the same as JSON. */
+import { markdownCode, markdownText } from '../../diagnostics/index.ts'
+import type { Act, Cut, Exposure, LeftBehind, Reach, Traced } from '../../incident/index.ts'
+import { shortCode, waysText } from '../../plan/index.ts'
+import type { Style } from '../io.ts'
+import { view } from '../screen.ts'
+
+/** What is known of a key, and its JSON. */
+export interface IncidentView {
+  readonly publicKey: string
+  /** ISO 8601. */
+  readonly at: string
+  readonly since?: string
+  readonly organizations: readonly (Traced & {
+    readonly organization: { readonly id: string; readonly name: string }
+    /** Where the key was registered when this began. */
+    readonly exposure?: Exposure
+    readonly cuts?: readonly Cut[]
+    /** After containment. `refused`: a request with the key was; `not registered`: it is in no list; else it works still. */
+    readonly proof?: 'refused' | 'not registered' | 'registered' | 'accepted'
+  })[]
+}
+
+/** Most activities that are shown; the timeline has them all. */
+const MOST = 20
+/** Powers of the user that matter first. */
+const MOST_POWERS = 12
+
+/** Before anything is cut. */
+export const renderContainment = view(
+  ({ publicKey, exposures }: { readonly publicKey: string; readonly exposures: readonly Exposure[] }, style: Style) => {
+    const rows = exposures.map(({ organization, user, key, others }) => {
+      const more =
+        others.length === 0 ? '' : `; ${user.name} has ${others.length} other ways in, and those that it made go too`
+      return `  ${style.strong(organization.name)}: API key ${key.name} of ${user.name}${more}\n`
+    })
+    const none = exposures.length === 0 ? '  it is registered nowhere that this key can see\n' : ''
+    return `To be cut off: ${publicKey}\n${rows.join('')}${none}`
+  },
+)
+
+const SIGNS = { done: 'good', waits: 'warning', refused: 'error', unknown: 'error' } as const
+
+/** One protective step. */
+export const renderCut = view(({ what, outcome, fingerprint, why }: Cut, style: Style): string => {
+  const code = outcome === 'waits' && fingerprint !== undefined ? `, as ${shortCode(fingerprint)}` : ''
+  return `  ${style[SIGNS[outcome]](outcome.padEnd(8))} ${what}${code}${why === undefined ? '' : `: ${why}`}\n`
+})
+
+/** A paragraph an organization. */
+export const renderIncident = view((report: IncidentView, style: Style): string => {
+  const since = report.since === undefined ? '' : `, since ${report.since}`
+  const head = `${style.strong(`API key ${report.publicKey}`)}\n`
+  return head + report.organizations.map((one) => paragraph(one, { style, since })).join('')
+})
+
+function paragraph(
+  one: IncidentView['organizations'][number],
+  { style, since }: { readonly style: Style; readonly since: string },
+): string {
+  const { organization, exposure, cuts, proof, acts, left, reach } = one
+  const rows: [string, readonly string[]][] = [
+    [
+      'user',
+      exposure
+        ? [`${exposure.user.name}, key ${exposure.key.name}, registered ${exposure.key.createdAt}`]
+        : ['it is not registered here'],
+    ],
+    ['also has', (exposure?.others ?? []).map(({ kind, name, createdAt }) => `${kind} ${name}, made ${createdAt}`)],
+    ['could', powers(reach)],
+    [
+      'did',
+      acts.length === 0
+        ? [`nothing that is recorded${since}`]
+        : [`${acts.length} activities${since}`, ...acts.slice(-MOST).map(actText)],
+    ],
+    ['left', left.map((each) => `${each.did} ${each.address}, activity ${each.activityId} at ${each.at}`)],
+    ['cut', (cuts ?? []).map(({ what, outcome }) => `${outcome}: ${what}`)],
+    ['proof', proof === undefined ? [] : [PROOFS[proof]]],
+    ['next', nextSteps(one)],
+  ]
+  const shown = rows.filter(([, texts]) => texts.length > 0)
+  const text = shown.map(([name, texts]) =>
+    texts.map((each, index) => `  ${style.dim((index === 0 ? name : '').padEnd(9))} ${each}\n`).join(''),
+  )
+  return `\n${style.strong(organization.name)} ${style.dim(organization.id)}\n${text.join('')}`
+}
+
+const PROOFS = {
+  refused: 'the API refused a request with the key',
+  'not registered': 'the key is registered no more; with --leaked-key-file a request with it is tried',
+  registered: 'the key is registered still: it WORKS',
+  accepted: 'the API took a request with the key: it WORKS',
+} as const
+
+/** Alone first, then with others; each power once for each set of people and condition. */
+function powers(reach: readonly Reach[]): readonly string[] {
+  const texts = [...reach]
+    .sort((a, b) => Number(b.alone) - Number(a.alone))
+    .map(({ power, over, condition, alone, ways }) => {
+      const who = alone ? 'alone' : ways === 'unknown' ? 'perhaps, with others' : `with others (${waysText(ways)})`
+      const under = condition === undefined ? '' : ` under condition ${condition}`
+      return `${[power, ...over].join(' ')}: ${who}${under}`
+    })
+  const all = [...new Set(texts)]
+  return all.length > MOST_POWERS
+    ? [...all.slice(0, MOST_POWERS), `and ${all.length - MOST_POWERS} more; \`quorate who-can\` has them all`]
+    : all
+}
+
+function actText({ at, part, type, status, id }: Act): string {
+  return `${at}  ${part.padEnd(9)}  ${type.replace('ACTIVITY_TYPE_', '')}  ${status.replace('ACTIVITY_STATUS_', '')}  ${id}`
+}
+
+/** What is left to people. */
+function nextSteps({ cuts = [], proof, left }: IncidentView['organizations'][number]): readonly string[] {
+  const waiting = cuts.filter(({ outcome }) => outcome === 'waits')
+  return [
+    ...waiting.map(
+      ({ fingerprint }) =>
+        `others approve: \`quorate approve ${shortCode(fingerprint!)}\`, and \`quorate review\` says who may`,
+    ),
+    ...(cuts.some(({ outcome }) => outcome === 'unknown' || outcome === 'refused')
+      ? [
+          'run it again, or with a key that may; the API keeps the last credential of a user: give the user a new one, or delete the user too (--delete-user)',
+        ]
+      : []),
+    ...(left.length > 0 ? ['look at what it left; `quorate plan FOLDER` puts back what definitions say'] : []),
+    ...(proof === undefined && cuts.length === 0 ? ['cut it off with --contain'] : []),
+  ]
+}
+
+/** Who, what, when, activity ids: all of it, for those who come later. */
+export const renderTimeline = view((report: IncidentView): string => {
+  const { publicKey, at, since, organizations } = report
+  const head = `# Incident: API key ${markdownCode(publicKey)}\n\nWritten ${at}${since === undefined ? '' : `, about what was done since ${since}`}.\n`
+  return head + organizations.map(section).join('')
+})
+
+function section({
+  organization,
+  exposure,
+  cuts = [],
+  proof,
+  acts,
+  left,
+}: IncidentView['organizations'][number]): string {
+  const whose = exposure
+    ? `API key ${markdownText(exposure.key.name)} of ${markdownText(exposure.user.name)}.`
+    : 'Not registered here.'
+  const rows = acts.map(
+    ({ at, part, type, status, id, requestedBy }) =>
+      `| ${at} | ${part} | ${markdownCode(type.replace('ACTIVITY_TYPE_', ''))} | ${status.replace('ACTIVITY_STATUS_', '')} | ${markdownText(requestedBy)} | ${markdownCode(id)} |\n`,
+  )
+  const table =
+    rows.length === 0
+      ? 'No activity of it is recorded.\n'
+      : `| at | the key | activity | status | requested by | id |\n|---|---|---|---|---|---|\n${rows.join('')}`
+  const lives = left.map(
+    (each: LeftBehind) =>
+      `- ${each.did} ${markdownCode(each.address)} (${markdownCode(each.activityId)}, ${each.at})\n`,
+  )
+  const steps = cuts.map(
+    ({ what, outcome, activityId, why }) =>
+      `- ${outcome}: ${markdownText(what)}${activityId === undefined ? '' : ` (${markdownCode(activityId)})`}${why === undefined ? '' : `: ${markdownText(why)}`}\n`,
+  )
+  return [
+    `\n## ${markdownText(organization.name)} ${markdownCode(organization.id)}\n\n${whose}\n\n### What it did\n\n${table}`,
+    lives.length === 0 ? '' : `\n### What lives of it\n\n${lives.join('')}`,
+    steps.length === 0 ? '' : `\n### What was cut\n\n${steps.join('')}`,
+    proof === undefined ? '' : `\nProof: ${PROOFS[proof]}.\n`,
+  ].join('')
+}

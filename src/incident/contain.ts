@@ -1,0 +1,195 @@
+import { findByIntent, readActivities } from '../../activities/index.ts'
+import { ClientError, type QueryClient, type SubmitClient } from '../client/index.ts'
+import { castVote } from '../operations/index.ts'
+import { makeBody } from '../plan/index.ts'
+import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
+import type { Exposure, OtherCredential } from './locate.ts'
+
+/** One protective step, and what came of it. */
+export interface Cut {
+  readonly what: string
+  /** `waits`: others must approve · `refused`: the API or a policy said no · `unknown`: no answer came; run it again. */
+  readonly outcome: 'done' | 'waits' | 'refused' | 'unknown'
+  readonly activityId?: string
+  readonly fingerprint?: string
+  /** Why it was refused, or is not known. */
+  readonly why?: string
+}
+
+export interface ContainDoor {
+  readonly client: SubmitClient
+  /** Milliseconds since the epoch, as the API has it. */
+  readonly now: () => number
+  readonly tell: (cut: Cut) => void
+  /** Deletes a user who has no other way in. @default false */
+  readonly deleteUser?: boolean
+}
+
+const OPEN = ['ACTIVITY_STATUS_CONSENSUS_NEEDED', 'ACTIVITY_STATUS_AUTHENTICATORS_NEEDED'] as const
+
+/** Activities that give a user another way in, by what the name of the type begins with. */
+const WAYS_IN =
+  /^ACTIVITY_TYPE_(CREATE_API_KEYS|CREATE_AUTHENTICATORS|CREATE_OAUTH_PROVIDERS|STAMP_LOGIN|CREATE_READ_WRITE_SESSION|CREATE_READ_ONLY_SESSION|OTP_LOGIN|OAUTH_LOGIN|RECOVER_USER)/
+const wayInTypes = (Object.keys(activities) as ActivityType[]).filter((type) => WAYS_IN.test(type))
+
+/**
+ * Cuts a key off, in this order: the key is deleted; the credentials that it made are deleted; what it asked for or approved and
+ * still waits is rejected; where a deletion did not come through at once, because others must approve it or because the API keeps
+ * a user's last credential, a policy that denies whatever is approved with it is asked for, and the user leaves a root quorum of
+ * one. With `deleteUser` a user who has no other way in leaves the quorum and is deleted instead. What one step meets does not stop the next. Equal requests that are open are not made again.
+ */
+export async function contain(exposure: Exposure, door: ContainDoor): Promise<readonly Cut[]> {
+  const { user, key, others, quorum } = exposure
+  const cuts: Cut[] = []
+  const note = (cut: Cut) => {
+    cuts.push(cut)
+    door.tell(cut)
+    return cut.outcome === 'done'
+  }
+  const cut = async (what: string, type: ActivityType, parameters: Json) =>
+    note(await outcomeOf(what, () => submitOnce(type, parameters, door)))
+
+  const alive: string[] = []
+  if (door.deleteUser && others.length === 0) {
+    await leaveQuorum()
+    const parameters = { userIds: [user.id] }
+    if (!(await cut(`delete user ${user.name}`, 'ACTIVITY_TYPE_DELETE_USERS', parameters))) alive.push(key.publicKey)
+  } else {
+    const own = { kind: 'apiKey', ...key } as const
+    if (!(await deleteOne(own))) alive.push(key.publicKey)
+    const made = await madeBy(exposure, door.client).catch((error: unknown) => {
+      note({ what: 'find the credentials that the key made', outcome: 'unknown', why: wordsOf(error) })
+      return []
+    })
+    for (const one of made) if (!(await deleteOne(one)) && one.publicKey) alive.push(one.publicKey)
+  }
+  try {
+    for await (const activity of readActivities(door.client, { types: [], statuses: OPEN })) {
+      if (!isVotedBy(activity, key.publicKey)) continue
+      const what = `reject ${activity.type.replace('ACTIVITY_TYPE_', '')} ${activity.id}`
+      const reject = () => castVote(door.client, activity.fingerprint, { vote: 'reject', now: door.now() })
+      note(await outcomeOf(what, reject, 'ACTIVITY_STATUS_REJECTED'))
+    }
+  } catch (error) {
+    note({ what: 'reject what waits', outcome: 'unknown', why: wordsOf(error) })
+  }
+  if (alive.length > 0) {
+    // No policy is asked where one member is the quorum.
+    if (quorum.threshold === 1 && !door.deleteUser) await leaveQuorum()
+    const list = alive.map((one) => `'${one}'`).join(', ')
+    const consensus = `credentials.any(credential, credential.public_key in [${list}])`
+    const what = 'deny whatever is approved with what is left'
+    if (await isDenied(consensus, door.client)) note({ what, outcome: 'done' })
+    else
+      await cut(what, 'ACTIVITY_TYPE_CREATE_POLICY_V3', {
+        policyName: `incident ${key.publicKey.slice(0, 16)} ${alive.length}`,
+        effect: 'EFFECT_DENY',
+        consensus,
+        condition: 'true',
+        notes: `The API key ${key.name} is compromised. Delete this policy when the key is deleted.`,
+      })
+  }
+  return cuts
+
+  async function leaveQuorum(): Promise<void> {
+    const userIds = quorum.members.filter(({ id }) => id !== user.id).map(({ id }) => id)
+    if (userIds.length === quorum.members.length || userIds.length < quorum.threshold) return
+    const parameters = { threshold: quorum.threshold, userIds }
+    await cut(`take ${user.name} out of the root quorum`, 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', parameters)
+  }
+
+  function deleteOne(one: Pick<OtherCredential, 'kind' | 'id' | 'name'>): Promise<boolean> {
+    const { type, ids } = DELETIONS[one.kind]
+    const which = one.id === key.id ? '' : ', which the key made'
+    const what = `delete ${WORDS[one.kind]} ${one.name} of ${user.name}${which}`
+    return cut(what, type, { userId: user.id, [ids]: [one.id] })
+  }
+}
+
+/**
+ * Why deleting a key and what it made would leave too few people for the root quorum; undefined where it would not. Whoever else is
+ * a member has to have a way in.
+ */
+export function lockOut({ user, others, quorum }: Exposure, made: readonly OtherCredential[] = []): string | undefined {
+  const isMember = quorum.members.some(({ id }) => id === user.id)
+  if (!isMember || others.length > made.length) return undefined
+  const left = quorum.members.filter(({ id, credentials }) => id !== user.id && credentials > 0)
+  if (left.length >= quorum.threshold) return undefined
+  return `it is the only way in of ${user.name}, without whom the root quorum has ${left.length} of ${quorum.threshold} people`
+}
+
+const DELETIONS = {
+  apiKey: { type: 'ACTIVITY_TYPE_DELETE_API_KEYS', ids: 'apiKeyIds' },
+  authenticator: { type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS', ids: 'authenticatorIds' },
+  oauthProvider: { type: 'ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS', ids: 'providerIds' },
+} as const satisfies Readonly<Record<OtherCredential['kind'], { type: ActivityType; ids: string }>>
+
+const WORDS: Readonly<Record<OtherCredential['kind'], string>> = {
+  apiKey: 'API key',
+  authenticator: 'passkey',
+  oauthProvider: 'login',
+}
+
+/** The user's other credentials that came of activities which the key, or one that it made, voted for. */
+export async function madeBy({ key, others }: Exposure, client: QueryClient): Promise<readonly OtherCredential[]> {
+  if (others.length === 0) return []
+  const seen: Wire.Activity[] = []
+  for await (const one of readActivities(client, { types: wayInTypes, statuses: ['ACTIVITY_STATUS_COMPLETED'] }))
+    seen.push(one)
+  const made = new Map<string, OtherCredential>()
+  const keys = new Set([key.publicKey.toLowerCase()])
+  // A key that the key made may have made another one.
+  for (let size = -1; size !== made.size; ) {
+    size = made.size
+    for (const activity of seen.filter((one) => [...keys].some((each) => isVotedBy(one, each)))) {
+      const text = JSON.stringify([activity.intent, activity.result]).toLowerCase()
+      for (const one of others) {
+        const isNamed = text.includes(one.id) || (one.publicKey !== undefined && text.includes(one.publicKey))
+        if (!isNamed) continue
+        made.set(one.id, one)
+        if (one.publicKey) keys.add(one.publicKey)
+      }
+    }
+  }
+  return [...made.values()]
+}
+
+/** Whether a policy of an earlier run denies just this already. */
+async function isDenied(consensus: string, client: QueryClient): Promise<boolean> {
+  const { policies } = await client.query('list_policies', {}).catch(() => ({ policies: [] }))
+  return policies.some((one) => one.effect === 'EFFECT_DENY' && one.consensus === consensus)
+}
+
+export function isVotedBy({ votes }: Pick<Wire.Activity, 'votes'>, publicKey: string): boolean {
+  return votes.some((vote) => vote.publicKey.toLowerCase() === publicKey.toLowerCase())
+}
+
+/** Submits a request, unless an equal one is open already. What was rejected before is asked again: this is an incident. */
+async function submitOnce(type: ActivityType, parameters: Json, { client, now }: ContainDoor): Promise<Wire.Activity> {
+  const open = await findByIntent(client, type, parameters)
+  if (open && open.status !== 'ACTIVITY_STATUS_REJECTED') return open
+  const { organizationId } = client
+  const body = makeBody({ type, organizationId, parameters, timestampMs: String(now()) })
+  return client.submit(activities[type].path, body)
+}
+
+async function outcomeOf(
+  what: string,
+  submit: () => Promise<Wire.Activity>,
+  wanted: Wire.Activity['status'] = 'ACTIVITY_STATUS_COMPLETED',
+): Promise<Cut> {
+  try {
+    const { id, fingerprint, status, failure } = await submit()
+    const of = { what, activityId: id, fingerprint }
+    if (status === wanted) return { ...of, outcome: 'done' }
+    if (isWaiting(status)) return { ...of, outcome: 'waits' }
+    return { ...of, outcome: 'refused', why: failure?.message || status.replace('ACTIVITY_STATUS_', '') }
+  } catch (error) {
+    const isRefused = error instanceof ClientError && error.submitted !== 'unknown' && !error.retryable
+    return { what, outcome: isRefused ? 'refused' : 'unknown', why: wordsOf(error) }
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,129 @@
+import { readActivities, STATUSES } from '../../activities/index.ts'
+import { type PowerLine, type PowerName, powersOf, waysOf } from '../analysis/index.ts'
+import type { QueryClient } from '../client/index.ts'
+import { textsIn } from '../live/index.ts'
+import { fromTimestamp } from '../protocol/index.ts'
+import type { Actual } from '../resources/index.ts'
+import type { isVotedBy } from './contain.ts'
+
+/** An activity in which the key voted, or that registered or deleted it. */
+export interface Act {
+  readonly id: string
+  readonly type: string
+  readonly status: string
+  readonly fingerprint: string
+  /** ISO 8601; when it was submitted. */
+  readonly at: string
+  readonly requestedBy: string
+  /** `about`: it is about the key, which had no vote in it. */
+  readonly part: 'requested' | 'approved' | 'rejected' | 'about'
+}
+
+/** Something that lives and that a completed activity of the key made or changed. */
+export interface LeftBehind {
+  readonly address: string
+  readonly did: 'made' | 'changed'
+  readonly activityId: string
+  readonly at: string
+}
+
+/** A power in which the key's user has a part. */
+export interface Reach {
+  readonly power: PowerName
+  readonly over: readonly string[]
+  readonly activities: readonly string[]
+  readonly condition?: string
+  /** Whether the user has it without anybody else. */
+  readonly alone: boolean
+  readonly ways: ReturnType<typeof waysOf>
+}
+
+export interface Traced {
+  /** Oldest first. */
+  readonly acts: readonly Act[]
+  readonly left: readonly LeftBehind[]
+  readonly reach: readonly Reach[]
+}
+
+/**
+ * Reads what a key did in an organization, all of it or since a time (milliseconds since the epoch), what of it lives, and what its
+ * user could do. It asks for every activity since then.
+ */
+export async function traceKey(
+  client: QueryClient,
+  {
+    publicKey,
+    user,
+    actual,
+    since = Number.NEGATIVE_INFINITY,
+    nowMs,
+  }: {
+    readonly publicKey: string
+    /** The name of the user who has or had it; without one nothing is said of what it could do. */
+    readonly user?: string
+    readonly actual: Actual
+    readonly since?: number
+    readonly nowMs: number
+  },
+): Promise<Traced> {
+  const acts: Act[] = []
+  const left = new Map<string, LeftBehind>()
+  const addresses = new Map(actual.resources.flatMap(({ id, address }) => (id === undefined ? [] : [[id, address]])))
+  for await (const activity of readActivities(client, { types: [], statuses: STATUSES })) {
+    const ms = fromTimestamp(activity.createdAt)
+    if (ms < since) break
+    const part = partOf(activity, publicKey)
+    if (part === undefined) continue
+    const { id, type, status, fingerprint, votes } = activity
+    const at = new Date(ms).toISOString()
+    acts.push({ id, type, status, fingerprint, at, requestedBy: votes[0]?.user.userName ?? '', part })
+    if (status !== 'ACTIVITY_STATUS_COMPLETED' || part === 'about' || part === 'rejected') continue
+    const made = textsIn(activity.result)
+    for (const text of new Set([...made, ...textsIn(activity.intent)])) {
+      const address = addresses.get(text)
+      // The newest activity of a thing is the one that it is as it is by.
+      if (address === undefined || left.has(address) || !CHANGES.test(type)) continue
+      left.set(address, { address, did: made.has(text) ? 'made' : 'changed', activityId: id, at })
+    }
+  }
+  return {
+    acts: acts.reverse(),
+    left: [...left.values()].reverse(),
+    reach: user === undefined ? [] : reachOf(actual, { user, nowMs }),
+  }
+}
+
+const CHANGES = /^ACTIVITY_TYPE_(CREATE|UPDATE|IMPORT|SET|ENABLE|DISABLE|RECOVER)_/
+
+function partOf(
+  activity: Parameters<typeof isVotedBy>[0] & { readonly intent: unknown },
+  publicKey: string,
+): Act['part'] | undefined {
+  // Submitting is the first approval (docs/protocol/activities.md#votes).
+  const votes = activity.votes.toSorted((a, b) => fromTimestamp(a.createdAt) - fromTimestamp(b.createdAt))
+  const index = votes.findIndex((vote) => vote.publicKey.toLowerCase() === publicKey.toLowerCase())
+  if (index === 0) return 'requested'
+  if (index > 0) return votes[index]!.selection === 'VOTE_SELECTION_APPROVED' ? 'approved' : 'rejected'
+  return JSON.stringify(activity.intent).toLowerCase().includes(publicKey.toLowerCase()) ? 'about' : undefined
+}
+
+function reachOf(actual: Actual, { user, nowMs }: { readonly user: string; readonly nowMs: number }): readonly Reach[] {
+  return powersOf(actual, { nowMs }).flatMap(({ power, over, activities, lines }) =>
+    lines.flatMap((line): readonly Reach[] => {
+      const part = partIn(line, user)
+      if (part === 'none') return []
+      const condition = line.condition === undefined ? {} : { condition: line.condition }
+      return [{ power, over, activities, ...condition, alone: part === 'alone', ways: waysOf(line) }]
+    }),
+  )
+}
+
+/** Whether a user is enough, needs others, or has no part in the sets of a line. Where there are too many sets, a part is likely. */
+function partIn({ people }: PowerLine, user: string): 'alone' | 'with others' | 'none' {
+  if (people === 'unknown') return 'with others'
+  const of = people.classes.findIndex((names) => names.includes(user))
+  if (of === -1) return 'none'
+  const counts = people.found.map((set) => ({ mine: set[of] ?? 0, all: set.reduce((sum, one) => sum + one, 0) }))
+  if (counts.some(({ mine, all }) => mine === 1 && all === 1)) return 'alone'
+  return counts.some(({ mine }) => mine > 0) ? 'with others' : 'none'
+}
