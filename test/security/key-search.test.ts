@@ -110,6 +110,9 @@ describe('key search: mnemonics', () => {
 const WRITERS: Readonly<Record<string, string>> = {
   'src/cli/files.ts': 'searches',
   'src/cli/io.ts': 'searches (withheld.ts)',
+  'src/cli/main.ts': 'says that this Node.js is too old',
+  'src/cli/start.ts': 'the help and completion of the build, as they lie beside the program',
+  'src/cli/reference/write-ready-texts.ts': 'a step of the build: help and completion',
   'src/definitions/lock.ts': 'is given the search by the writer of a lock',
   'activities/rotation-keys.ts': 'key files of rotations under way: their purpose is a private key',
   'activities/rotation-sinks.ts': 'the file in which a new key is handed over',
