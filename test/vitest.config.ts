@@ -1,7 +1,12 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { selectTests } from './selection.ts'
 
 const { quick, alone } = selectTests()
+
+/** What starts processes waits for them and for timers half of its time; what starts none only computes. */
+const COMPUTING = 2
+const WAITING = Math.max(4, Math.min(8, 2 * availableParallelism()))
 
 export default defineConfig({
   test: {
@@ -9,19 +14,26 @@ export default defineConfig({
     globalSetup: ['test/temporal.ts', 'test/postgres.ts'],
     setupFiles: ['test/seed.ts', 'test/measured.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: COMPUTING,
     // What hangs is ended; a machine that is only slow, such as one that compiles a client meanwhile, is not.
     testTimeout: 90_000,
     hookTimeout: 120_000,
     reporters: ['default'],
-    // Files share two processes, unless they must not: in one of its own, each would load the whole house anew.
+    // Files share a few processes, unless they must not: in one of its own, each would load the whole house anew.
     projects: [
       { extends: true, test: { name: 'quick', include: [...quick], isolate: false } },
       {
         extends: true,
-        test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...quick, ...alone], isolate: false },
+        test: {
+          name: 'whole',
+          include: ['test/**/*.test.ts'],
+          exclude: [...quick, ...alone],
+          isolate: false,
+          maxWorkers: WAITING,
+          sequence: { groupOrder: 1 },
+        },
       },
-      { extends: true, test: { name: 'alone', include: [...alone] } },
+      { extends: true, test: { name: 'alone', include: [...alone], sequence: { groupOrder: 2 } } },
     ],
   },
 })
