@@ -49,6 +49,15 @@ export interface Between {
 /** What a service answered to each question: for a world that stands still, which many readings go through. */
 export type Memory = Map<string, Promise<Answered | undefined>>
 
+/** The numbers of questions, the same in all readings that share a memory: those that go out at once come in any order. */
+const numbers = new WeakMap<Memory, Map<string, number>>()
+
+function numbersOf(memory: Memory): Map<string, number> {
+  const known = numbers.get(memory) ?? new Map<string, number>()
+  numbers.set(memory, known)
+  return known
+}
+
 /** Starts one before the service at `target`, on any free port of this machine; what it remembers it does not ask again. */
 export async function startBetween(
   target: string,
@@ -56,7 +65,7 @@ export async function startBetween(
   memory?: Memory,
 ): Promise<Between> {
   const passed: Passing[] = []
-  const questions = new Map<string, number>()
+  const questions = memory ? numbersOf(memory) : new Map<string, number>()
   const between = { url: '', passed, faults: 0, meddle, close }
   const server = createServer(async (incoming, outgoing) => {
     const body = (await textOf(incoming)) ?? ''
