@@ -66,6 +66,7 @@ export interface StartedApply {
 export async function startApply(place: ApplyPlace, plan: Plan): Promise<StartedApply> {
   const { client, organizationId, taskQueue, dataDir } = place
   await assertWorker(client, taskQueue)
+  await letGoOfRejected(client, plan)
   const planStore = createPlanStore(join(dataDir, 'plans'))
   await planStore.putPlan(plan)
   const plans = plansInside(plan)
@@ -102,6 +103,29 @@ export async function startApply(place: ApplyPlace, plan: Plan): Promise<Started
     return plans.length === 0
       ? { own }
       : { own, inside: { handle: await startInside(place, plan, { isOwnElsewhere: true }), plans } }
+  }
+}
+
+/** How long an apply may take to hear of a rejection and end. */
+const HEARS_WITHIN_MS = 30_000
+
+/**
+ * Tells applies that still wait for what was rejected, and that this plan asks for once more. One that has not heard of it yet
+ * would be joined, and would end as rejected: nobody would be asked again.
+ */
+async function letGoOfRejected(client: Client, plan: Plan): Promise<void> {
+  const until = Date.now() + HEARS_WITHIN_MS
+  for (const { organization, askAgain = [] } of [plan, ...plansInside(plan)]) {
+    const handle = client.workflow.getHandle<typeof apply>(applyId(organization.id))
+    while (askAgain.length > 0 && Date.now() < until && (await isApplying(client, organization.id))) {
+      const progress = await askProgress(handle)
+      const waits = progress.batches.some(
+        ({ state, activityId }) => state === 'waiting' && activityId !== undefined && askAgain.includes(activityId),
+      )
+      if (!waits && !isOver(progress)) break
+      if (waits) await nudgeApply(handle)
+      await untilAskedAgain()
+    }
   }
 }
 
