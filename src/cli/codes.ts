@@ -137,6 +137,11 @@ export const cliCodes = {
     summary: 'another plan is being applied to this organization',
     solve: 'follow it with `quorate status`, or stop it with `quorate status --cancel`',
   },
+  'cli/still-runs': {
+    summary: 'what was followed has not ended within `--wait`; it goes on by itself',
+    solve: 'follow it again with `quorate status --follow` or the same command: nothing is submitted twice',
+    exit: EXIT.waiting,
+  },
   'cli/old-node': {
     summary: 'this Node.js is too old',
     solve: 'install Node.js 22.13 or newer; in a clone, run through npm or npx',

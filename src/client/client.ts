@@ -56,7 +56,7 @@ function createCaller(options: ClientOptions) {
     })
     await beforeSending?.()
     const startedAt = timing.now()
-    const answer = await sendOnce({ url, body, stamper, fetch, attemptMs, signal })
+    const answer = await asking(logger, path, () => sendOnce({ url, body, stamper, fetch, attemptMs, signal }))
     const now = timing.now()
     logger.debug('answered', { path, status: answer.status, ms: now - startedAt })
     const refusal = answer.status < 200 || answer.status > 299 ? toClientError(answer, { ...asked, now }) : undefined
@@ -83,7 +83,14 @@ function createCaller(options: ClientOptions) {
         if (!(error instanceof ClientError) || !error.retryable || attempt === READ_ATTEMPTS) throw error
         if ((error.retryAfterMs ?? 0) > MOST_PAUSE_MS) throw error
         const waitMs = waitBefore(attempt, error, timing)
-        logger.warn('reading again', { path, attempt, code: error.code, waitMs })
+        logger.warn('reading again', {
+          path,
+          attempt,
+          of: READ_ATTEMPTS,
+          code: error.code,
+          said: error.message,
+          waitMs,
+        })
         await timing.sleep(waitMs, options.signal)
       }
     }
@@ -96,6 +103,16 @@ function createCaller(options: ClientOptions) {
   }
 
   return { baseUrl, organizationId, stamper, query, submit }
+}
+
+/** Tells of a request while it has no answer: `asking`, and `asked` when it came back, with an answer or without. */
+async function asking<T>(logger: Logger, path: string, send: () => Promise<T>): Promise<T> {
+  logger.debug('asking', { path })
+  try {
+    return await send()
+  } finally {
+    logger.debug('asked', { path })
+  }
 }
 
 /** Doubles from half a second, with full jitter above half of it; never less than the API asked for. */

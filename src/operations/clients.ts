@@ -77,8 +77,9 @@ export function createClients(
 }
 
 /** The parts of a place that a client needs. */
-type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate'>
+type ClientPlace = Pick<Place, 'baseUrl' | 'organizationId' | 'key' | 'rate' | 'logger'>
 
-function clientOptions({ baseUrl, organizationId, key, rate }: ClientPlace) {
-  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate }
+function clientOptions({ baseUrl, organizationId, key, rate, logger }: ClientPlace) {
+  const more = logger === undefined ? {} : { logger }
+  return { baseUrl, organizationId, stamper: createApiKeyStamper(key, key), rate, ...more }
 }

@@ -1,5 +1,6 @@
 import type { Rate } from '../client/index.ts'
 import type { CommandKey, SignatureScheme, StampingKey } from '../stamp/index.ts'
+import type { Logger } from '../telemetry/index.ts'
 
 /** A key, at hand or behind a command, and how it stamps: by the plain scheme of its curve unless said. */
 export type PlaceKey = ((StampingKey & { readonly publicKey: string }) | CommandKey) & {
@@ -22,4 +23,6 @@ export interface Place {
    * and both share turns.
    */
   readonly rate: Rate
+  /** Told of requests that are tried again or wait for an answer. @default nobody */
+  readonly logger?: Logger
 }

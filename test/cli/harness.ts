@@ -214,7 +214,7 @@ export function keyFile(folder: string, name: string, privateKey: string): strin
 
 /** The environment of somebody who works in a test service with one key. */
 export function environmentOf(
-  service: TestService,
+  service: Pick<TestService, 'url' | 'organizationId'>,
   folder: string,
   privateKey: string,
   more: Readonly<Record<string, string>> = {},

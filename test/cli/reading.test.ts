@@ -20,8 +20,8 @@ describe('a long read', () => {
   test('a log gets a counter each ten seconds, and no line an object', () => {
     expect(said({ live: false, answers: 1_000 })).toHaveLength(10)
     expect(said({ live: false, answers: 250 })).toEqual([
-      'Reading: 99 answers so far\n',
-      'Reading: 199 answers so far\n',
+      'Reading: 99 requests so far\n',
+      'Reading: 199 requests so far\n',
     ])
   })
 
@@ -29,8 +29,8 @@ describe('a long read', () => {
     const texts = said({ live: true, answers: 25 })
     const over = '\u001b[G\u001b[K'
     expect(texts.map(toTerminal)).toEqual([
-      `${over}Reading: 9 answers so far`,
-      `${over}Reading: 19 answers so far`,
+      `${over}Reading: 9 requests so far`,
+      `${over}Reading: 19 requests so far`,
       over,
     ])
   })

@@ -7,12 +7,13 @@ import { openSessions } from '../../session/index.ts'
 import { type KeyReference, loadKeyText, loadPrivateKey } from '../../stamp/index.ts'
 import type { CommandInput } from '../command.ts'
 import { line } from '../screen.ts'
+import { createWaitLogger } from '../waiting.ts'
 import { findBackground } from './control.ts'
 import type { BackgroundStart } from './model.ts'
 import { ensureBackground } from './start.ts'
 
 /** The API and the organization that a command works with, whichever key it will use. */
-export type Api = Omit<Place, 'key' | 'subOrganizationKeys' | 'rate'>
+export type Api = Omit<Place, 'key' | 'subOrganizationKeys' | 'rate' | 'logger'>
 
 /** Finds out where a command works: as the settings say, or in the embedded service, which is brought up for it. */
 export async function findApi({ settings, io }: Pick<CommandInput, 'settings' | 'io'>): Promise<Api> {
@@ -56,7 +57,8 @@ export async function findSeen({ settings }: Pick<CommandInput, 'settings'>): Pr
 
 /** Where a command works, with the key in use. */
 export async function findPlace(input: Pick<CommandInput, 'settings' | 'io'>): Promise<Place> {
-  return withKey(input.settings, await findApi(input))
+  const place = await withKey(input.settings, await findApi(input))
+  return { ...place, logger: createWaitLogger(input.io, place.baseUrl) }
 }
 
 async function withKey(settings: Settings, api: Api): Promise<Place> {

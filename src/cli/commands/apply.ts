@@ -23,7 +23,8 @@ import { planRequest, showingPlan } from '../planning.ts'
 import { line } from '../screen.ts'
 import { createEvents, type EventStream } from '../views/events.ts'
 import { showPlan } from '../views/plan.ts'
-import { createProgressView, renderResult, renderWaiting, withNeeds } from '../views/progress.ts'
+import { createProgressView, openInWords, renderResult, renderWaiting, withNeeds } from '../views/progress.ts'
+import { createPatience } from '../waiting.ts'
 import { readText } from './show.ts'
 
 /** Carries out a saved plan and nothing else, or plans a folder and carries that out. */
@@ -66,6 +67,9 @@ async function carry(input: CommandInput, { place, named, events }: Target): Pro
     : await createPlanStore(join(dataDir, 'plans')).getPlan(named.replace(PLAN, '$1'))
   return applySaved(door, { saved, askAgain: asksAgain(input), requestFor, dataDir })
 }
+
+/** What to do with an apply that was followed long enough. */
+const FOLLOW = 'follow it with `quorate status --follow`, or run the same command again: nothing is submitted twice'
 
 /** What an apply asks of a terminal, or of a log. */
 function openDoor(input: CommandInput, place: Place, tell: ApplyDoor['tell']): ApplyDoor {
@@ -110,7 +114,13 @@ async function confirm({ io, options }: CommandInput, plan: Plan): Promise<void>
 function createShow(input: CommandInput, events: EventStream | undefined): ApplyDoor['tell'] {
   const { io, json } = input
   const talks = !json && !events
-  const showProgress = events?.progress ?? createProgressView(io)
+  const patience = createPatience(input, { what: 'the apply', next: FOLLOW })
+  const progressView = createProgressView(io, patience)
+  const showProgress: typeof progressView = (progress, before) => {
+    if (!events) return progressView(progress, before)
+    patience.look(() => openInWords(progress))
+    events.progress(progress, before)
+  }
   const showRested = (plan: Plan, progress: CarriedOut['progress'], name?: string) => {
     const heading = name === undefined ? '' : line`${io.style.strong(name)}\n`
     if (talks) io.out(heading + renderResult(progress, io.style, Date.now()))

@@ -10,6 +10,7 @@ import {
   target,
   votePasskey,
   voteReason,
+  wait,
 } from './option-rows.ts'
 import { formatting, policyCommands } from './policy/index.ts'
 import { sendCommands } from './send-rows.ts'
@@ -261,6 +262,7 @@ export const commands: readonly CommandRow[] = [
       askAgain,
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       { flags: '--detach', meaning: 'start it and return at once; follow it with `quorate status`' },
+      wait,
       { flags: '--events', meaning: 'print one JSON event a line as it goes; the first names the version' },
       jsonInto,
     ],
@@ -396,6 +398,11 @@ export const commands: readonly CommandRow[] = [
     summary: 'say how the apply of this organization stands: done, waiting, on whom, since when',
     options: [
       { flags: '--follow', meaning: 'stay and show progress until it ends' },
+      {
+        flags: '--watch',
+        meaning: 'look again every five seconds, and print when it is another; until Ctrl-C or `--wait`',
+      },
+      wait,
       { flags: '--cancel', meaning: 'stop it at the next safe point' },
     ],
     example: 'quorate status --follow',
@@ -404,6 +411,7 @@ export const commands: readonly CommandRow[] = [
         'Asks the workflow of the organization. What it says is the same from every machine that reaches the same Temporal server. For a probe: an apply that is done or goes on by itself exits with 0, one that waits, is stale or has failed with its own code.',
       examples: [
         ['quorate status', 'once'],
+        ['quorate status --watch --wait 10m', 'for ten minutes; exits as the last look would'],
         ['quorate status --cancel', 'stop before the next submit; what was submitted stays'],
       ],
       exits: ['waiting', 'stale', 'partial'],

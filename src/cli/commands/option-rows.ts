@@ -145,6 +145,11 @@ export const target: OptionRow = {
   repeatable: true,
 }
 
+export const wait: OptionRow = {
+  flags: '--wait <time>',
+  meaning: 'follow it no longer than this, such as 10m, then exit with 3; it goes on by itself (default: no limit)',
+}
+
 export const askAgain: OptionRow = {
   flags: '--ask-again',
   meaning: 'ask once more, as a new activity, for what somebody rejected',

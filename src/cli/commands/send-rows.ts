@@ -1,4 +1,5 @@
 import { type CommandRow, type OptionRow, valueOptions } from '../command.ts'
+import { wait } from './option-rows.ts'
 
 const replaced = {
   reference: 'what the send is called',
@@ -13,6 +14,7 @@ const replacing: readonly OptionRow[] = [
   { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
   { flags: '--yes', meaning: 'do not ask for confirmation' },
   { flags: '--detach', meaning: 'return when it has been submitted; list it with `quorate sends`' },
+  wait,
   ...valueOptions,
 ]
 
@@ -75,6 +77,7 @@ export const sendCommands: readonly CommandRow[] = [
       { flags: '--dry-run', meaning: 'show what would be sent, and what would come of it; send nothing' },
       { flags: '--yes', meaning: 'do not ask for confirmation' },
       { flags: '--detach', meaning: 'return when it has been submitted; list it with `quorate sends`' },
+      wait,
       ...valueOptions,
     ],
     example: 'quorate send mine --from treasury --to payroll --amount 1.5eth --chain eip155:1 --ref INV-42',

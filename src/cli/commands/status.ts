@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type ApplyProgress, createPlanStore } from '../../../activities/index.ts'
 import { EXIT, type ExitCode } from '../../diagnostics/index.ts'
 import {
@@ -27,14 +28,41 @@ import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-pr
 import { findPlace } from '../background/connect.ts'
 import { withApplies } from '../background/temporal.ts'
 import type { CommandInput } from '../command.ts'
+import { parseDuration } from '../durations.ts'
 import { writeJson } from '../io.ts'
 import { line } from '../screen.ts'
 import { createProgressView, renderResult, withNeeds } from '../views/progress.ts'
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
+import { createPatience } from '../waiting.ts'
 
-/** Says how the organization's apply stands, and those inside that have not ended; follows it, or stops them at their next safe points. */
+/** How often `--watch` looks. */
+const LOOK_EVERY_MS = 5_000
+
+/** Says how the organization's apply stands, once or, with `--watch`, each time that it is another. */
 export async function status(input: CommandInput): Promise<ExitCode> {
+  const { io, options } = input
+  if (options['watch'] !== true) return look(input)
+  const limitMs =
+    typeof options['wait'] === 'string' ? parseDuration(options['wait'], '--wait') : Number.POSITIVE_INFINITY
+  const patience = createPatience({ io, options: {} }, { what: 'the apply', next: '' })
+  const startedAt = performance.now()
+  let shown = ''
+  for (;;) {
+    let text = ''
+    const keep = { ...io, out: (more: string) => void (text += more) }
+    const exit = await look({ ...input, io: keep, options: { ...options, follow: false, cancel: false } })
+    if (text !== shown) io.out(text)
+    patience.look(() => `as it was, looked at again at ${new Date().toISOString()}`, text !== shown)
+    shown = text
+    const leftMs = limitMs - (performance.now() - startedAt)
+    if (leftMs <= 0) return exit
+    await delay(Math.min(LOOK_EVERY_MS, leftMs))
+  }
+}
+
+/** Says how it stands, with those inside that have not ended; follows it, or stops them at their next safe points. */
+async function look(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const place = await findPlace(input)
   const proxy = options['follow'] || options['cancel'] ? undefined : await readAuthProxyState(input)
@@ -67,7 +95,8 @@ export async function status(input: CommandInput): Promise<ExitCode> {
     // Nobody who kept its start goes on with it.
     if (options['cancel'] && end) await createPlanStore(join(applies.dataDir, 'plans')).endRuns(organizationId)
     const follow = !end && (options['follow'] === true || options['cancel'] === true)
-    const watch = follow ? (one: ApplyHandle) => followApply(one, createProgressView(io)) : askProgress
+    const patience = createPatience(input, { what: 'the apply', next: 'run `quorate status --follow` again' })
+    const watch = follow ? (one: ApplyHandle) => followApply(one, createProgressView(io, patience)) : askProgress
     const progress = handle ? await watch(handle) : undefined
     const followed: InsideOutcome[] = []
     if (follow && !options['cancel']) {
@@ -172,5 +201,5 @@ function asData(inside: readonly ShownInside[]): object {
 }
 
 function renderStatus(progress: ApplyProgress, { style }: CommandInput['io']): string {
-  return `${progress.state}, since ${progress.startedAt}\n${renderResult(progress, style, Date.now())}`
+  return `${progress.state}, begun at ${progress.startedAt}\n${renderResult(progress, style, Date.now())}`
 }

@@ -39,11 +39,13 @@ import {
   createSendBatchView,
   isOpen,
   type PreparedSendBatch,
+  renderCounts,
   renderSendBatch,
   renderSendBatchEnd,
   toPreparedJson,
   wouldBeDenied,
 } from '../views/send-batch.ts'
+import { createPatience } from '../waiting.ts'
 import { assertReportable, writeReport } from './batch-report-file.ts'
 import { notElsewhere, readAlike, readNot } from './carry-out.ts'
 import { readNames } from './names.ts'
@@ -195,8 +197,18 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const handle = await beginBatch(applies, { batch, stopOnFailure, resumes: options['resume'] === true })
     const view = events ?? createSendBatchView(io, batch.rows.length)
     const detaches = options['detach'] === true
-    const until = (progress: SendBatchProgress, first: SendBatchProgress) =>
-      progress.submitted && (detaches || (!io.terminal && waitsForPeople(progress, first)))
+    const next = `run the same command again, or look with \`quorate sends --batch ${batch.batchId.slice(0, 12)}\``
+    const patience = createPatience(input, { what: 'the batch', next })
+    let before = ''
+    const until = (progress: SendBatchProgress, first: SendBatchProgress) => {
+      const now = JSON.stringify(progress.counts)
+      patience.look(
+        () => renderCounts(progress.counts) + (progress.error ? `, last answer: ${progress.error.message}` : ''),
+        now !== before,
+      )
+      before = now
+      return progress.submitted && (detaches || (!io.terminal && waitsForPeople(progress, first)))
+    }
     const id = batch.batchId.slice(0, 12)
     const otherwise = `\`quorate sends stop ${id}\` stops it, \`quorate sends --batch ${id}\` says how it stands.`
     const progress = await looking(io, { what: 'the batch', otherwise }, () =>

@@ -25,6 +25,7 @@ import type { CommandInput } from '../command.ts'
 import { assertConfirmed, writeJson } from '../io.ts'
 import { looking } from '../looking.ts'
 import { exitOfSend, renderNext, renderOrder, renderSend, toSendJson } from '../views/send.ts'
+import { createPatience } from '../waiting.ts'
 
 /** Shows a send, asks, begins it and follows it to its end; with `--dry-run` it only shows it. */
 export async function carryOut(
@@ -115,7 +116,10 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
       if (!json && !isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
     }
     const client = reader(place)
+    const next = 'run the same command again: it finds the send, which is made once'
+    const patience = createPatience(input, { what: 'the send', next })
     const enough = async ({ activityId, state, error }: SendProgress) => {
+      patience.look(() => `the send is ${state}${error ? `, last answer: ${error.message}` : ''}`)
       // Its worker has another folder: nobody who only waits here changes that.
       if (error?.code === 'apply/order-missing') return !io.terminal
       if (options['detach'] === true) return activityId !== undefined

@@ -2,6 +2,7 @@ import type { ApplyProgress } from '../../../activities/index.ts'
 import { type Plan, renderApprovers, shortCode } from '../../plan/index.ts'
 import type { Io, Style } from '../io.ts'
 import { oneRowEach, overLines, view } from '../screen.ts'
+import type { Patience } from '../waiting.ts'
 import { age } from './activity.ts'
 
 type BatchProgress = ApplyProgress['batches'][number]
@@ -49,6 +50,11 @@ function nothing({ state }: ApplyProgress): string {
   return state === 'stale' ? 'nothing was applied: the plan is stale' : 'nothing was applied'
 }
 
+/** Whether a try was answered by an error that was not shown yet. */
+function isTriedAgain(old: BatchProgress | undefined, { state, error }: BatchProgress): boolean {
+  return state === 'submitting' && error !== undefined && old?.error?.message !== error.message
+}
+
 /** The changes between two looks, one line for each batch; for output that only grows. */
 export const renderNews = view(
   (progress: ApplyProgress, before: ApplyProgress | undefined, style: Style, now: number): string => {
@@ -56,7 +62,8 @@ export const renderNews = view(
       const old = before?.batches[index]
       return (
         (old?.state ?? 'pending') !== batch.state ||
-        (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0)
+        (old?.votes?.approved.length ?? 0) !== (batch.votes?.approved.length ?? 0) ||
+        isTriedAgain(old, batch)
       )
     })
     const error =
@@ -65,18 +72,38 @@ export const renderNews = view(
         : ''
     return (
       news
-        .filter(({ state }) => state !== 'submitting')
+        .filter(({ state, error: why }) => state !== 'submitting' || why !== undefined)
         .map((batch) => renderBatch(batch, style, now))
         .join('') + error
     )
   },
 )
 
-/** Shows progress as it comes: redrawn in place on a terminal, otherwise one line for each thing that changed. */
-export function createProgressView(io: Io): (progress: ApplyProgress, before: ApplyProgress | undefined) => void {
+/** What an apply is at, in one line: the activities that are being submitted or wait, and what the last try was answered. */
+export function openInWords({ batches, error }: ApplyProgress): string {
+  const open = batches.filter(({ state }) => state === 'submitting' || state === 'waiting')
+  const said = open.map((batch) => {
+    const why = batch.error ? `, last answer: ${batch.error.message}` : ''
+    const code = batch.fingerprint ? ` ${shortCode(batch.fingerprint)}` : ''
+    return `${states[batch.state].word}${code} ${batch.summary}${why}`
+  })
+  const parts = [...said, ...(error ? [error.message] : [])]
+  return parts.length > 0 ? parts.join('; ') : 'its next step is being prepared'
+}
+
+/**
+ * Shows progress as it comes: redrawn in place on a terminal, otherwise one line for each thing that changed, and one every ten
+ * seconds while nothing does. Throws `cli/still-runs` after `--wait`.
+ */
+export function createProgressView(
+  io: Io,
+  patience?: Patience,
+): (progress: ApplyProgress, before: ApplyProgress | undefined) => void {
   let drawn = 0
   return (progress, before) => {
-    if (!io.live) return io.say(renderNews(progress, before, io.style, Date.now()))
+    const news = renderNews(progress, before, io.style, Date.now())
+    patience?.look(() => openInWords(progress), news !== '')
+    if (!io.live) return io.say(news)
     const text = progress.batches.map((batch) => `  ${renderBatch(batch, io.style, Date.now())}`).join('')
     io.say(overLines(drawn) + oneRowEach(text))
     drawn = progress.batches.length

@@ -121,7 +121,7 @@ const ORDER: readonly RowState[] = [
   'stopped',
 ]
 
-function renderCounts(counts: Readonly<Partial<Record<RowState, number>>>): string {
+export function renderCounts(counts: Readonly<Partial<Record<RowState, number>>>): string {
   return ORDER.flatMap((state) => (counts[state] === undefined ? [] : [`${counts[state]} ${state}`])).join(', ')
 }
 

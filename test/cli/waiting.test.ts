@@ -1,0 +1,105 @@
+/** Nothing waits in silence: what is tried and what was answered is said, and `--wait` ends following with its exit code. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createPatience, createWaitLogger } from '../../src/cli/waiting.ts'
+import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { countActivities, environmentOf, quorateShared as quorate, testFolder, writeFiles } from './harness.ts'
+import { onlyTags, scene } from './scene.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+/** Says what is said, with the time stopped. */
+function listener() {
+  const texts: string[] = []
+  return { texts, io: { live: false, say: (text: string) => void texts.push(text) } }
+}
+
+describe('waiting', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test('a request without an answer is named every ten seconds, and no more once it is answered', () => {
+    const { texts, io } = listener()
+    const logger = createWaitLogger(io, 'http://api.example')
+    const path = '/public/v1/query/whoami'
+    logger.debug('asking', { path })
+    vi.advanceTimersByTime(25_000)
+    logger.debug('asked', { path })
+    vi.advanceTimersByTime(60_000)
+    expect(texts).toEqual([
+      'Waiting: http://api.example has not answered whoami for 10 s\n',
+      'Waiting: http://api.example has not answered whoami for 20 s\n',
+    ])
+    logger.warn('reading again', { path, attempt: 2, of: 6, said: 'the API answered: boom', waitMs: 1_300 })
+    expect(texts.at(-1)).toBe('Waiting: whoami, try 2 of 6: the API answered: boom; again in 1.3 s\n')
+  })
+
+  test('what is followed says every ten seconds what is open, from the last news on, and ends after `--wait`', () => {
+    const { texts, io } = listener()
+    const patience = createPatience({ io, options: { wait: '30s' } }, { what: 'the apply', next: 'look again' })
+    for (let second = 0; second < 28; second++) {
+      patience.look(() => 'submitting create tag one', second === 5)
+      vi.advanceTimersByTime(1_000)
+    }
+    expect(texts).toEqual([
+      'Nothing new for 10 s: submitting create tag one\n',
+      'Nothing new for 20 s: submitting create tag one\n',
+    ])
+    vi.advanceTimersByTime(3_000)
+    expect(() => patience.look(() => 'submitting create tag one')).toThrow(
+      expect.objectContaining({ code: 'cli/still-runs', exit: 3, facts: { open: 'submitting create tag one' } }),
+    )
+  })
+})
+
+test('waiting: an apply whose submits are answered with 500 says so, ends with 3 after `--wait`, and is made once later', async () => {
+  const faults = { isOn: true }
+  const { service, folder, env } = await scene({ at: (real) => failingSubmits(real.url, faults) })
+  const defs = writeFiles(join(folder, 'defs'), { 'a.yaml': onlyTags(['one']) })
+  const ran = await quorate(['apply', defs, '--yes', '--wait', '20s'], { env })
+  expect(ran.exit, ran.stderr).toBe(3)
+  expect(ran.stderr).toMatch(/the API answered: boom/)
+  expect(ran.stderr).toMatch(
+    /Nothing new for \d+ s: submitting [\da-f-]* ?create tag one, last answer: the API answered: boom/,
+  )
+  expect(ran.stderr).toContain('error cli/still-runs: the apply has not ended within 20s, and goes on by itself')
+  faults.isOn = false
+  const looks = await quorate(['status', '--watch', '--wait', '1s', '--json'], { env })
+  expect(looks.exit, looks.stderr).toBe(0)
+  expect(JSON.parse(looks.stdout)).toMatchObject({ apply: { state: 'running' } })
+  const later = await quorate(['apply', defs, '--yes'], { env })
+  expect(later.exit, later.stdout + later.stderr).toBe(0)
+  expect(await countActivities(service)).toBe(1)
+})
+
+test('waiting: a command against a service that fails says each try', async () => {
+  const url = await failingSubmits('http://127.0.0.1:9', { isOn: true }, '/')
+  const key = generateP256KeyPair()
+  const env = environmentOf(
+    { url, organizationId: '6b7f1f4c-5c6f-4a3e-9b1a-000000000001' },
+    testFolder(),
+    key.privateKey,
+  )
+  const { stderr, exit } = await quorate(['whoami'], { env })
+  expect(exit).toBe(1)
+  expect(stderr.match(/^Waiting: whoami, try \d of 6: the API answered: boom; again in [\d.]+ s$/gm)).toHaveLength(5)
+})
+
+/** The address of a proxy that answers paths which begin so with 500 while faults are on. */
+async function failingSubmits(url: string, faults: { readonly isOn: boolean }, begin = '/public/v1/submit/') {
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    if (faults.isOn && request.url!.startsWith(begin)) {
+      response.writeHead(500, { 'content-type': 'application/json' }).end('{"code":13,"message":"boom"}')
+      return
+    }
+    const { host: _, connection: __, ...headers } = request.headers as Record<string, string>
+    const answer = await fetch(url + request.url, { method: request.method!, headers, body })
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
