@@ -27,7 +27,7 @@ export interface ActivityDependencies {
   readonly logger: Logger
 }
 
-/** A watched organization with its definitions and lock becomes a plan; throws what stands in the way. */
+/** Plans a watched organization from its definitions and lock; throws the reason why there is no plan. */
 export type PlanWatched = (watched: {
   readonly watch: Watch
   readonly definitions: WatchedDefinitions

@@ -65,7 +65,7 @@ function readSessions(environment: Environment, folder: string | undefined): Set
 function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.search || url.hash) {
-    // What stands in a URL beside host and path may be a password.
+    // User, query and fragment of a URL may hold a password.
     const shown = url
       ? `${url.protocol}//${url.host}${url.pathname}`
       : text.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*/s, '')

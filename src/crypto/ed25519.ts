@@ -14,7 +14,7 @@ import { createKeyCache } from './key-cache.ts'
 import { verifiersOver } from './platform-check.ts'
 import type { CurveOperations } from './signer.ts'
 
-/** What stands before the 32 bytes of a private key in PKCS #8 (RFC 8410 §7). */
+/** The bytes of PKCS #8 before the 32 bytes of a private key (RFC 8410 §7). */
 const PKCS8_PREFIX = decodeHex('302e020100300506032b657004220420')
 const SIGNATURE_LENGTH = 64
 

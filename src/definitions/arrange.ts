@@ -72,7 +72,7 @@ class Arranger {
     return `${[...this.#lines.slice(0, head), ...body].join('\n').trimEnd()}\n`
   }
 
-  /** What stands at the top of a file is about the file: to the last blank line, `---` or line for the editor. */
+  /** Where the comments about the whole file end: after the last blank line, `---` or line for the editor above the first key. */
   #headEnd(first: number): number {
     const above = this.#lines.slice(0, first)
     return above.findLastIndex((line) => /^\s*$|^---|^# yaml-language-server:/.test(line)) + 1

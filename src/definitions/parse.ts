@@ -55,7 +55,7 @@ export function parseAnyYaml(given: Source): ReturnType<typeof parseYaml> {
   return { tree, source, diagnostics: builder.diagnostics }
 }
 
-/** By a directive what stands below it means something else: `010` and `yes` in YAML 1.1. */
+/** Refuses directives: `%YAML 1.1` gives the text below it another meaning, such as that of `010` and `yes`. */
 function checkDirective(source: Source): readonly Diagnostic[] {
   const [before = '', directive] = /^(?:\ufeff?[ \t]*(?:#.*)?\r?\n)*(%.*)/.exec(source.text) ?? []
   if (directive === undefined) return []

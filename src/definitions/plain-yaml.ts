@@ -101,7 +101,7 @@ class PlainReader {
       const entries = new Entries()
       do entries.add(this.#entry(column))
       while (this.#column === column)
-      // What stands deeper than a key and is not its value goes on with it in some way.
+      // A line that is indented deeper than the key, and is not its value, continues the value in a form that is not read here.
       if (this.#column > column) throw NOT_PLAIN
       return { kind: 'map', span: { source: this.#source, start, end: entries.end }, entries: entries.list }
     })

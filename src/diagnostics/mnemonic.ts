@@ -79,7 +79,7 @@ function mayHold(text: string): boolean {
   let isAscii = true
   for (let at = 0; at <= text.length; at++) {
     const unit = text.charCodeAt(at)
-    // In JSON the letter of an escape belongs to what stands between the words.
+    // In JSON the letter of an escape such as `\n` is part of the separator between two words.
     const isEscaped = at > 0 && text.charCodeAt(at - 1) === 0x5c
     const isLetter = !isEscaped && (((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a) || isForeignLetter(unit))
     if (isLetter) {
@@ -133,7 +133,7 @@ function* runsOf(text: string): Generator<readonly Word[]> {
   if (run.length >= FEWEST) yield inNormalForm(run)
 }
 
-/** What stands between two words, whatever it counts and however it is spaced. */
+/** The separator between two words in a normal form: any number is 0, any blanks are one. */
 function formOf(between: string): string {
   return between === ' ' ? between : between.replace(/\d+/g, '0').replace(/\s+/g, ' ')
 }

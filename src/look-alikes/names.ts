@@ -89,7 +89,7 @@ function looksOf(name: string): readonly string[] {
   return other === look ? [look] : [look, other]
 }
 
-/** What stands for each character that looks like something else, and what finds these characters; read at the first use. */
+/** The prototype of each character that looks like another one, and the expression that finds such characters; read at the first use. */
 let table: { readonly prototypes: ReadonlyMap<string, string>; readonly found: RegExp } | undefined
 
 function skeleton(text: string): string {

@@ -113,7 +113,7 @@ function render(
           '',
           ...accessLines(plan)
             .slice(0, power)
-            .map(({ sign, text }) => `- ${sign === ' ' ? '' : `${code(sign)} `}${inline(text)}`),
+            .map(({ sign, text }) => (sign === ' ' ? `- ${inline(text)}` : `- ${code(sign)} **${inline(text)}**`)),
           ...moreText(accessLines(plan).length - power),
         ].join('\n')
       : '',

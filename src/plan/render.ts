@@ -225,8 +225,10 @@ export function renderPower(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'
 function renderAccess(plan: Pick<Plan, 'access' | 'accessLimits' | 'actor'>, paint: Paint): string {
   const rows = accessLines(plan)
   const lines = rows.flatMap(({ sign, text }) => {
-    const style = sign === '+' || sign === '?' ? 'warning' : sign === '-' ? 'added' : 'dim'
-    return wrapText(text, WIDTH - 4).map((line, index) => paint(style, `  ${index === 0 ? sign : ' '} ${line}`))
+    const style = sign === '-' ? 'added' : 'warning'
+    const lines = wrapText(text, WIDTH - 4).map((line, index) => `  ${index === 0 ? sign : ' '} ${line}`)
+    // What a voter must not miss stands out most: who may do more, less or something else than before.
+    return lines.map((line) => (sign === ' ' ? paint('dim', line) : paint('bold', paint(style, line))))
   })
   return [paint('bold', 'Power'), ...lines].join('\n')
 }

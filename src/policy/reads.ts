@@ -29,7 +29,7 @@ export function readsOf(...trees: readonly (Expression | undefined)[]): Reads {
   return reader
 }
 
-/** What stands for something: a chain, or literals. */
+/** The meaning of an expression: the chain of fields that it reads, or its literals. */
 interface Meaning {
   readonly chain?: string
   readonly texts?: readonly string[]
@@ -92,7 +92,7 @@ class Reader implements Reads {
     }
   }
 
-  /** What stands inside of a chain: its root, predicates that filter it, positions. */
+  /** Visits the parts of a chain: its root, the predicates that filter it, the positions. */
   #inside(node: Expression, scope: Binding | undefined): void {
     if (node.kind === 'name') {
       if (bound(node.name, scope) === undefined) this.roots.add(node.name)

@@ -53,7 +53,7 @@ export async function checkProxy(walk: ProxyWalk): Promise<readonly ProxyFinding
       return value
     } catch (error) {
       const { found, next, captcha } = explainFault(error, walk.url)
-      // That it asks is no fault of it; who is in by another way needs none.
+      // A captcha is no fault of the proxy, and a user who has logged in otherwise meets none.
       note(step, captcha ? 'not tried' : 'bad', found, next)
       return undefined
     }
@@ -65,7 +65,7 @@ export async function checkProxy(walk: ProxyWalk): Promise<readonly ProxyFinding
     await ask('/v1/wallet_kit_client_params', {})
     return [organizationId, `organization ${organizationId}, ways in: ${enabledProviders.join(', ') || 'none'}`]
   })
-  // Whatever is wrong there would be said again by every step.
+  // Without the configuration every further step would fail for the same reason.
   const unknown = parentId === undefined ? 'the configuration is not known' : undefined
   const steps = {
     refusals: [unknown, () => attempt('refusals', () => checkRefusals(walk))],
@@ -161,7 +161,8 @@ async function checkBrowser({ url, configId }: ProxyWalk, origin: string) {
       'access-control-request-headers': `content-type,${name}`,
     },
   })
-  const passOn = 'have what stands before the proxy pass OPTIONS and the headers of CORS on, and add none itself'
+  const passOn =
+    'let the reverse proxy or load balancer in front of it pass OPTIONS requests and the headers of CORS on, and add none itself'
   if (!preflight.ok) throw wrong(`the preflight of a page is answered ${preflight.status}, not 2xx`, passOn)
   const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase() ?? ''
   if (!allowed.includes(name) && allowed !== '*') {

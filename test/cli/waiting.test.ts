@@ -66,7 +66,7 @@ test('waiting: an apply whose submits are answered with 500 says so, ends with 3
   )
   expect(ran.stderr).toContain('error cli/still-runs: the apply has not ended within 20s, and goes on by itself')
   faults.isOn = false
-  const looks = await quorate(['status', '--watch', '--wait', '1s', '--json'], { env })
+  const looks = await quorate(['status', '--watch', '--wait', '0', '--json'], { env })
   expect(looks.exit, looks.stderr).toBe(0)
   expect(JSON.parse(looks.stdout)).toMatchObject({ apply: { state: 'running' } })
   const later = await quorate(['apply', defs, '--yes'], { env })

@@ -178,9 +178,9 @@ describe('render', () => {
 
       **Power**
 
-      - \`~\` sign transactions and sign raw payloads of wallet.stray: alice → alice and bob
-      - \`~\` export of wallet.stray: alice → any 1 of alice, bob
-      - \`~\` export secrets, add policies, change policies, delete policies and change the root quorum: alice → alice and bob
+      - \`~\` **sign transactions and sign raw payloads of wallet.stray: alice → alice and bob**
+      - \`~\` **export of wallet.stray: alice → any 1 of alice, bob**
+      - \`~\` **export secrets, add policies, change policies, delete policies and change the root quorum: alice → alice and bob**
       - no change for any other wallet
 
       as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`84972d69a2eb\` of 2026-01-02T03:04:05.000Z

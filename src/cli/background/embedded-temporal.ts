@@ -25,7 +25,7 @@ interface Options {
   readonly onDeath?: (how: string) => void
 }
 
-/** What stands in the data folder about its server; `ended` when it ended although nobody stopped it. */
+/** The file in the data folder that names the running Temporal server; `ended` is set when it ended although nobody stopped it. */
 interface Note {
   readonly pid: number
   readonly address: string

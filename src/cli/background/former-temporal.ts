@@ -45,7 +45,7 @@ const NEXT = [
   'sends (send/…, send-batch/…): the same `quorate send` again goes on from the ledger, and sends nothing twice',
 ]
 
-/** Workflow ids, oldest first; in words why they cannot be read. Closing brings what stands beside the file into it. */
+/** Workflow ids, oldest first; in words why they cannot be read. Closing the database moves its write-ahead log into the file. */
 function readOpenRuns(state: string): readonly string[] | string {
   try {
     // The table computes columns by expressions that quote strings as names.

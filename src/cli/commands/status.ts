@@ -50,7 +50,12 @@ export async function status(input: CommandInput): Promise<ExitCode> {
   let shown = ''
   for (;;) {
     let text = ''
-    const keep = { ...io, out: (more: string) => void (text += more) }
+    const keep = {
+      ...io,
+      out: (more: string) => {
+        text += more
+      },
+    }
     const exit = await look({ ...input, io: keep, options: { ...options, follow: false, cancel: false } })
     if (text !== shown) io.out(text)
     patience.look(() => `as it was, looked at again at ${new Date().toISOString()}`, text !== shown)

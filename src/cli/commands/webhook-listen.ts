@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { SubmitClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import { type Place, submitter } from '../../operations/index.ts'
-import { makeBody } from '../../plan/index.ts'
-import { activities, isWaiting } from '../../protocol/index.ts'
+import { makeBody, shortCode } from '../../plan/index.ts'
+import { activities, isWaiting, type Wire } from '../../protocol/index.ts'
 import { ServiceError } from '../../service/index.ts'
 import { askAboutWebhooks } from '../../service/operator/index.ts'
 import { isWebhookEventType, verifyDelivery, WEBHOOK_EVENTS } from '../../webhook/index.ts'
@@ -53,16 +53,16 @@ export async function listenForWebhooks(input: CommandInput): Promise<ExitCode> 
   const folder = serviceFolder(input)
   const isOpened = publicUrl === undefined && (await openLoopback(folder, receiver.port))
   try {
-    const isMade = await makeEndpoint(client, { url, events, now: place.now() })
+    const waiting = await makeEndpoint(client, { url, events, now: place.now() })
     io.say(
-      isMade
+      waiting === undefined
         ? line`Listening for ${events.join(', ')} of ${place.organizationId}; Ctrl-C ends it.\n`
-        : line`The endpoint waits for approval (\`quorate activities\`); nothing comes before. Ctrl-C ends it.\n`,
+        : line`The endpoint waits for approval as ${shortCode(waiting.fingerprint)}: others vote with \`quorate approve ${shortCode(waiting.fingerprint)}\`. Nothing comes before. Ctrl-C ends it.\n`,
     )
     if (forwardTo !== undefined) io.say(line`Each event goes to ${forwardTo}, which answers the service.\n`)
     await stopped.promise
   } finally {
-    await deleteEndpoint(client, url, place.now()).catch((error: unknown) => {
+    await deleteEndpoint(client, url, { now: place.now(), say: io.say }).catch((error: unknown) => {
       io.say(line`The endpoint ${url} may still be there: ${error instanceof Error ? error.message : String(error)}\n`)
     })
     if (isOpened) await askAboutWebhooks(folder, { kind: 'close-loopback', port: receiver.port }).catch(() => {})
@@ -147,30 +147,38 @@ async function openLoopback(folder: string, port: number): Promise<boolean> {
   }
 }
 
-/** Says whether it was made: it may wait for approval. */
+/** Makes the endpoint; the activity where that waits for approval. */
 async function makeEndpoint(
   client: SubmitClient,
   { url, events, now }: { readonly url: string; readonly events: readonly string[]; readonly now: number },
-): Promise<boolean> {
+): Promise<Wire.Activity | undefined> {
   const parameters = {
     url,
     name: 'quorate webhooks listen',
     subscriptions: events.map((eventType) => ({ eventType })),
   }
   const activity = await submit(client, 'ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT', parameters, now)
-  if (activity.status === 'ACTIVITY_STATUS_COMPLETED' || isWaiting(activity.status)) {
-    return activity.status === 'ACTIVITY_STATUS_COMPLETED'
-  }
+  if (activity.status === 'ACTIVITY_STATUS_COMPLETED') return undefined
+  if (isWaiting(activity.status)) return activity
   throw new QuorateError('cli/not-listening', `the endpoint was not made: the activity ended as ${activity.status}`, {
     facts: { activityId: activity.id, status: activity.status },
     next: 'see why with `quorate activities`',
   })
 }
 
-async function deleteEndpoint(client: SubmitClient, url: string, now: number): Promise<void> {
+async function deleteEndpoint(
+  client: SubmitClient,
+  url: string,
+  { now, say }: { readonly now: number } & Pick<CommandInput['io'], 'say'>,
+): Promise<void> {
   const { webhookEndpoints = [] } = await client.query('list_webhook_endpoints', {})
   for (const { endpointId } of webhookEndpoints.filter((each) => each.url === url)) {
-    await submit(client, 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId }, now)
+    const { status, fingerprint } = await submit(client, 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId }, now)
+    if (!isWaiting(status)) continue
+    const code = shortCode(fingerprint)
+    say(
+      line`The endpoint stays until its deletion is approved: \`quorate approve ${code}\`. Nothing listens there now.\n`,
+    )
   }
 }
 

@@ -27,7 +27,7 @@ const HELD_MS = 10_000
 const RENEWED_MS = 2_500
 const LOOK_AGAIN_MS = 500
 
-/** What stands for a process that is there and holds nothing. */
+/** Prefix of the row of a process that is alive and holds no lease. */
 const PRESENT = 'process/'
 
 /** The time that all processes share: that of the database. */

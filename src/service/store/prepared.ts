@@ -112,7 +112,7 @@ function placeholdersFor<Values extends object>(values: Values): Values {
     name,
     Array.isArray(value) ? value.map((_, index) => new Placeholder(name, index)) : new Placeholder(name),
   ])
-  return Object.fromEntries(entries) as Values // what stands for each member
+  return Object.fromEntries(entries) as Values // a placeholder in the place of each value
 }
 
 function valueFor(source: Source, values: object): unknown {

@@ -57,7 +57,7 @@ export type KeptEvaluation = Omit<PolicyEvaluationRow, 'position' | 'behind_vote
   readonly policy_ids: string | null
 }
 
-/** Bytes of an outcome in an answer, with the policy's id, and of what stands around those of a vote. */
+/** Bytes of one policy's outcome in an answer, with the policy's id; bytes of the JSON that encloses the outcomes of one vote. */
 const OUTCOME_BYTES = 96
 const EVALUATION_BYTES = 320
 
