@@ -35,11 +35,11 @@ import { looking } from '../looking.ts'
 import { line } from '../screen.ts'
 import { sayDiagnostics, toDiagnosticJson } from '../views/diagnostics.ts'
 import {
+  countsInWords,
   createSendBatchEvents,
   createSendBatchView,
   isOpen,
   type PreparedSendBatch,
-  renderCounts,
   renderSendBatch,
   renderSendBatchEnd,
   toPreparedJson,
@@ -203,7 +203,7 @@ function carryOut(input: CommandInput, place: Place, batch: SendBatch): Promise<
     const until = (progress: SendBatchProgress, first: SendBatchProgress) => {
       const now = JSON.stringify(progress.counts)
       patience.look(
-        () => renderCounts(progress.counts) + (progress.error ? `, last answer: ${progress.error.message}` : ''),
+        () => countsInWords(progress.counts) + (progress.error ? `, last answer: ${progress.error.message}` : ''),
         now !== before,
       )
       before = now

@@ -60,7 +60,7 @@ export const renderSendBatch = view(
       return `  ${style.dim('total'.padEnd(9))} ${printable(`${amount.text} from ${from}`)} on ${chainName(chain)} in ${countOf(count)}${short ? style.warning(`${held}: too little`) : held}\n`
     })
     const before = countsOf(rows.filter(({ state }) => state !== 'not begun'))
-    const already = renderCounts(before)
+    const already = countsInWords(before)
     const beginning = already === '' ? [] : [`  ${style.dim('already'.padEnd(9))} ${already}\n`]
     const outcomes = new Map<string, number>()
     for (const row of rows.filter(isOpen)) {
@@ -95,7 +95,7 @@ export function createSendBatchView(io: Pick<Io, 'say' | 'live'>, rows: number):
   let sayNextAt = 0
   return {
     progress({ counts }) {
-      const text = `${countOf(rows)}: ${renderCounts(counts)}`
+      const text = `${countOf(rows)}: ${countsInWords(counts)}`
       if (text === before || Object.keys(counts).length === 0 || (!io.live && Date.now() < sayNextAt)) return
       before = text
       sayNextAt = Date.now() + LOG_MS
@@ -121,7 +121,7 @@ const ORDER: readonly RowState[] = [
   'stopped',
 ]
 
-export function renderCounts(counts: Readonly<Partial<Record<RowState, number>>>): string {
+export function countsInWords(counts: Readonly<Partial<Record<RowState, number>>>): string {
   return ORDER.flatMap((state) => (counts[state] === undefined ? [] : [`${counts[state]} ${state}`])).join(', ')
 }
 
@@ -145,7 +145,7 @@ export const renderSendBatchEnd = view((report: BatchReport, style: Style): stri
 const UNLISTED: ReadonlySet<RowState> = new Set(['included', 'not begun', 'stopped'])
 
 function renderSum({ rows, counts, batchId }: BatchReport): string {
-  return `${countOf(rows.length)}: ${renderCounts(counts)}; batch ${batchId.slice(0, 12)}\n`
+  return `${countOf(rows.length)}: ${countsInWords(counts)}; batch ${batchId.slice(0, 12)}\n`
 }
 
 function renderHeldBack({ stoppedAt, rows }: BatchReport, style: Style): string {
@@ -176,7 +176,7 @@ export const renderStopped = view((report: BatchReport, style: Style): string =>
     ...(submitted.length === 0
       ? []
       : [
-          `  ${word('submitted')} ${countOf(submitted.length)}: ${renderCounts(others)}${submitted.every(({ state }) => isRowOver(state)) ? '' : '; followed to their end'}\n`,
+          `  ${word('submitted')} ${countOf(submitted.length)}: ${countsInWords(others)}${submitted.every(({ state }) => isRowOver(state)) ? '' : '; followed to their end'}\n`,
         ]),
     ...(counts.waiting === undefined
       ? []
