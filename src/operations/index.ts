@@ -34,6 +34,13 @@ export { followRun } from './follow.ts'
 export { type ImportResult, importFolder } from './import-folder.ts'
 export { assertFolder, type GivenValues, loadFolder } from './load-folder.ts'
 export { sendBatchWorkflowId, sendWorkflowId, taskQueueOf } from './names.ts'
+export {
+  giveUpRotation,
+  type OpenRotation,
+  openRotations,
+  openRotationsWithEnds,
+  rotationKeysOf,
+} from './open-rotations.ts'
 export type { Place, PlaceKey } from './place.ts'
 export { assertAllowed, assertNotRejected } from './plan-checks.ts'
 export {
@@ -54,14 +61,12 @@ export {
 export {
   beginRotation,
   followRotation,
-  openRotations,
   orderRotation,
   type RotationHandle,
   type RotationRequest,
-  rotationKeysOf,
   rotationThatMade,
 } from './rotate.ts'
-export { APPLY, BATCH, foreignEndOf, SEND } from './run-end.ts'
+export { APPLY, BATCH, foreignEndOf, ROTATION, SEND } from './run-end.ts'
 export { type Survey, surveyDefinitions } from './survey.ts'
 export { isServiceError } from './temporal-errors.ts'
 export { castVote, findActivity, listActivities, readFactors } from './waiting.ts'

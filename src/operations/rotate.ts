@@ -1,15 +1,15 @@
 /** Rotates an API key: what is ordered, begun and followed. */
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { WorkflowHandle } from '@temporalio/client'
 import {
   ApplyError,
-  createPlanStore,
   createRotationKeys,
   isRotationOver,
+  type PlanStore,
   type RotationOrder,
   type RotationProgress,
   type RotationSink,
+  sinkInWords,
 } from '../../activities/index.ts'
 import type { RotateInput, rotate } from '../../workflows/index.ts'
 import { rotationWorkflowId } from '../../workflows/names.ts'
@@ -19,7 +19,8 @@ import { resourceLimits, type Wire } from '../protocol/index.ts'
 import type { Secret } from '../telemetry/index.ts'
 import { type ApplyPlace, assertWorker } from './apply.ts'
 import { followRun } from './follow.ts'
-import { ROTATION } from './run-end.ts'
+import { findEarlier, giveUpRotation, rotationKeysOf, rotationsOf } from './open-rotations.ts'
+import { foreignEndOf, ROTATION } from './run-end.ts'
 import { isAlreadyStarted } from './temporal-errors.ts'
 
 export type RotationHandle = WorkflowHandle<typeof rotate>
@@ -37,9 +38,6 @@ export interface RotationRequest {
   /** Ids of keys that are being replaced: during the overlap two keys have one name. */
   readonly replaced?: readonly string[]
 }
-
-/** Where the private keys of rotations under way stand. */
-export const rotationKeysOf = (dataDir: string) => join(dataDir, 'rotation-keys')
 
 /**
  * Looks everything up that a rotation needs, and counts the limits first. Throws `rotate/no-such-key` and, where the user has no
@@ -161,47 +159,74 @@ function single<T>(
 }
 
 /**
- * Begins a rotation, or joins the one of this very key that is under way. Throws `rotate/other-runs` when another key of the user is
- * being rotated.
+ * Begins a rotation, or joins the one of this very key that is under way. One of this key that somebody ended at Temporal is
+ * continued as it was ordered, with the same new key; what was done of it is found. Throws `rotate/other-runs` when another key
+ * of the user is being rotated, or this key was ordered into another sink.
  * @param oldKey the private key that is replaced, where it is known: for the proof that it is refused
  */
 export async function beginRotation(
   { client, taskQueue, dataDir }: ApplyPlace,
   order: RotationOrder,
   oldKey?: Secret,
-): Promise<{ readonly handle: RotationHandle; readonly joined: boolean }> {
+): Promise<{ readonly handle: RotationHandle; readonly joined: boolean; readonly continued: boolean }> {
   await assertWorker(client, taskQueue)
-  const { rotations } = createPlanStore(join(dataDir, 'plans'))
+  const rotations = rotationsOf(dataDir)
   const keys = createRotationKeys(rotationKeysOf(dataDir))
-  const { rotationId, organization, user } = order
+  const { organization, user } = order
   const workflowId = rotationWorkflowId(organization.id, user.id)
-  await rotations.enter(order)
-  if (oldKey) keys.keepOld(rotationId, oldKey)
+  const { continued, others } = await findEarlier(rotations, order)
+  const { rotationId } = continued ?? order
+  const handle = client.workflow.getHandle<typeof rotate>(workflowId)
+  if (continued && (await foreignEndOf(handle)) !== undefined) await assertSameSink(rotations, continued, order)
+  if (!continued) await rotations.enter(order)
+  if (oldKey && !continued) keys.keepOld(rotationId, oldKey)
   const input: RotateInput = { organizationId: organization.id, rotationId }
   try {
-    const handle = await client.workflow.start<typeof rotate>('rotate', {
+    await client.workflow.start<typeof rotate>('rotate', {
       workflowId,
       taskQueue,
       args: [input],
       workflowIdConflictPolicy: 'FAIL',
     })
-    return { handle, joined: false }
   } catch (error) {
-    await rotations.mark(rotationId, 'over', 'not begun')
-    keys.forget(rotationId, 'both')
+    if (!continued) {
+      await rotations.mark(rotationId, 'over', 'not begun')
+      keys.forget(rotationId, 'both')
+    }
     if (!isAlreadyStarted(error)) throw error
-    const handle = client.workflow.getHandle<typeof rotate>(workflowId)
     const running = await handle.query<RotationProgress>('progress')
-    if (running.old.id === order.key.id) return { handle, joined: true }
+    if (running.old.id === order.key.id || running.rotationId === rotationId)
+      return { handle, joined: true, continued: false }
     throw new ApplyError('rotate/other-runs', `the key \`${running.key}\` of \`${user.name}\` is being rotated`, {
       facts: { since: running.startedAt, state: running.state, submitted: 'nothing of this one' },
     })
   }
+  // The workflow id is the lock: none of these runs.
+  for (const one of others) await giveUpRotation(dataDir, one.rotationId)
+  return { handle, joined: false, continued: continued !== undefined }
+}
+
+/** Before the new key was handed over, its sink matters. */
+async function assertSameSink(
+  rotations: PlanStore['rotations'],
+  continued: RotationOrder,
+  { key, sink }: RotationOrder,
+): Promise<void> {
+  if ((await rotations.marked(continued.rotationId, 'handed')) !== undefined) return
+  if (JSON.stringify(continued.sink) === JSON.stringify(sink)) return
+  throw new ApplyError(
+    'rotate/other-runs',
+    `a rotation of \`${key.name}\` into another sink was ended at Temporal before the new key was handed over`,
+    {
+      facts: { sink: sinkInWords(continued.sink), submitted: 'nothing of this one' },
+      next: 'give the sink that it was ordered with, or give it up with `quorate status --cancel`',
+    },
+  )
 }
 
 /** The rotation whose new key this is, if one was ordered from this data folder. */
 export async function rotationThatMade(dataDir: string, keyId: string): Promise<RotationProgress | undefined> {
-  const { rotations } = createPlanStore(join(dataDir, 'plans'))
+  const rotations = rotationsOf(dataDir)
   for (const { rotationId } of await rotations.list()) {
     const progress = await rotations.getProgress(rotationId)
     if (progress?.new?.id === keyId) return progress
@@ -223,19 +248,4 @@ export function followRotation(
     },
     isEnough: (progress) => isRotationOver(progress) || until(progress),
   })
-}
-
-/** The rotations of an organization that are not over, as they were kept last. */
-export async function openRotations(
-  dataDir: string,
-  organizationId: string,
-): Promise<readonly (RotationProgress & { readonly sink: RotationSink })[]> {
-  const { rotations } = createPlanStore(join(dataDir, 'plans'))
-  const open: (RotationProgress & { readonly sink: RotationSink })[] = []
-  for (const { rotationId, organization, sink } of await rotations.list()) {
-    if (organization.id !== organizationId || (await rotations.marked(rotationId, 'over')) !== undefined) continue
-    const progress = await rotations.getProgress(rotationId)
-    if (progress) open.push({ ...progress, sink })
-  }
-  return open
 }

@@ -25,7 +25,7 @@ export const APPLY: Followed = {
 
 export const ROTATION: Followed = {
   what: 'the rotation',
-  next: 'run `quorate rotate key` again: a new key that was registered and is in no sink is deleted by its public key first',
+  next: 'run the same `quorate rotate key` again, which continues it with the same new key, or give it up with `quorate status --cancel`',
 }
 
 type Handle = Pick<WorkflowHandle, 'describe' | 'workflowId'>

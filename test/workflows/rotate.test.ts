@@ -16,7 +16,13 @@ import {
 } from '../../activities/index.ts'
 import { createSubmitClient } from '../../src/client/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
-import { orderRotation } from '../../src/operations/index.ts'
+import {
+  beginRotation,
+  followRotation,
+  giveUpRotation,
+  openRotationsWithEnds,
+  orderRotation,
+} from '../../src/operations/index.ts'
 import { createApiKeyStamper } from '../../src/stamp/index.ts'
 import { Secret, silentLogger } from '../../src/telemetry/index.ts'
 import { createWorker, type TemporalConnections } from '../../src/worker/index.ts'
@@ -116,6 +122,13 @@ async function addUser(name: string): Promise<Somebody> {
   const { userId, client } = await createTestUser(service, name)
   return { ...client, userId }
 }
+
+const rootClient = () =>
+  createSubmitClient({
+    baseUrl: service.url,
+    organizationId: service.organizationId,
+    stamper: createApiKeyStamper({ privateKey: new Secret(service.root.privateKey) }),
+  })
 
 /** A user whose only key stands in a file. */
 async function makeUser(name: string) {
@@ -218,6 +231,57 @@ test('every step may lose its result with its worker: each activity is made once
     paginationOptions: { limit: '100' },
   })
   expect(activities.filter(({ intent }) => JSON.stringify(intent).includes(user.userId)).length).toBe(2)
+})
+
+test('one that was terminated at Temporal is told as ended, is continued with the same key by the same command, or is given up', async () => {
+  const { user, path, sink } = await makeUser('terminated')
+  const { organizationId } = service
+  const place = { client: temporal.client, organizationId, taskQueue: organizationId, dataDir: folder }
+  const own = async () => (await openRotationsWithEnds(place)).filter((one) => one.user === 'terminated')
+  const order = async (overlapMs: number, more: { sink?: RotationSink; key?: string } = {}) => {
+    const request = { user: 'terminated', key: 'terminated-key', overlapMs, sink, ...more }
+    return orderRotation(rootClient(), request, { now: Date.now(), organizationName: 'acme' })
+  }
+  const untilOverlap = (one: Awaited<ReturnType<typeof beginRotation>>) =>
+    followRotation(
+      one.handle,
+      () => {},
+      ({ state }) => state === 'overlap',
+    )
+  const first = await order(4_000)
+  const begun = await beginRotation(place, first)
+  const during = await untilOverlap(begun)
+  await askUntil(own, ([one]) => one?.state === 'overlap')
+  expect((await own())[0]).not.toHaveProperty('end')
+  await begun.handle.terminate()
+  expect(await own()).toMatchObject([{ state: 'overlap', end: 'terminated' }])
+  const same = await order(4_000, { key: user.publicKey, sink: { kind: 'file', path: `${path}.other` } })
+  const continued = await beginRotation(place, same)
+  expect(continued).toMatchObject({ joined: false, continued: true })
+  const progress = await continued.handle.result()
+  expect(progress).toMatchObject({ state: 'done', proof: 'refused', rotationId: first.rotationId, new: during.new })
+  expect(Object.values(progress.activities).length).toBe(2)
+  expect(await publicKeysOf(user.userId)).toEqual([readKey(path).publicKey])
+  expect(await own()).toEqual([])
+
+  const second = await beginRotation(place, await order(60_000))
+  const { old, new: made } = await untilOverlap(second)
+  await askUntil(own, ([one]) => one?.state === 'overlap')
+  await second.handle.terminate()
+  const [ended] = await own()
+  await giveUpRotation(folder, ended!.rotationId)
+  expect(await own()).toEqual([])
+  expect(await publicKeysOf(user.userId)).toEqual([old.publicKey, made!.publicKey])
+  expect(await service.client(readKey(path).privateKey).query('whoami')).toMatchObject({ userId: user.userId })
+
+  // Of another key of the same user: once it has begun, nobody carries out the one before it.
+  const third = await beginRotation(place, await order(60_000, { key: made!.publicKey }))
+  await untilOverlap(third)
+  await askUntil(own, ([one]) => one?.state === 'overlap')
+  await third.handle.terminate()
+  const last = await beginRotation(place, await order(0, { key: old.publicKey }))
+  expect(await last.handle.result()).toMatchObject({ state: 'done', old: { publicKey: old.publicKey } })
+  expect(await own()).toEqual([])
 })
 
 test('a new key that the API takes for somebody else’s, or that cannot be handed over, is taken away again', async () => {

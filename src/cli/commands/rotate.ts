@@ -59,12 +59,14 @@ function begin(input: CommandInput, place: Place, order: RotationOrder): Promise
   const detached = options['detach'] === true
   return withApplies(input, place, async (applies) => {
     const isOwn = order.key.publicKey === place.key.publicKey
-    const { handle, joined } = await beginRotation(
+    const { handle, joined, continued } = await beginRotation(
       applies,
       order,
       isOwn && 'privateKey' in place.key ? place.key.privateKey : undefined,
     )
     if (joined && !json) io.say('It is being rotated already; this follows it.\n')
+    if (continued && !json)
+      io.say('It was ended at Temporal; this continues it as it was ordered, with the same new key.\n')
     const client = reader(place)
     const enough = async ({ state, waiting, deletesAt }: RotationProgress) => {
       // The timer is Temporal's; nobody has to watch it.

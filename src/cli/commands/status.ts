@@ -16,10 +16,13 @@ import {
   followApply,
   followBegun,
   foreignEndOf,
+  giveUpRotation,
   type InsideHandle,
   type InsideOutcome,
   listWatches,
-  openRotations,
+  type OpenRotation,
+  openRotationsWithEnds,
+  ROTATION,
   type RunningInside,
   runningInside,
   type Watched,
@@ -81,8 +84,12 @@ async function look(input: CommandInput): Promise<ExitCode> {
     const watched = await findWatched(input, applies)
     const shown = watched ? { watch: watchJson(watched) } : {}
     const watchLines = watched ? `\nWatched\n${renderWatch(watched, io.style, Date.now())}` : ''
-    const rotations = await openRotations(applies.dataDir, organizationId)
-    if (!json) for (const one of rotations) io.out(renderRotation(one, io.style, place.now()))
+    const rotations = await openRotationsWithEnds(applies)
+    if (options['cancel'])
+      for (const { end, rotationId } of rotations) if (end) await giveUpRotation(applies.dataDir, rotationId)
+    if (!json)
+      for (const one of rotations)
+        io.out(renderRotation(one, io.style, place.now()) + renderRotationEnd(one, options['cancel'] === true))
     const rotating = rotations.length > 0 ? { rotations } : {}
     if (!handle && inside.length === 0 && beginning.length === 0) {
       if (json) writeJson(io, { organizationId, apply: null, ...shown, ...rotating, ...authProxy })
@@ -90,7 +97,7 @@ async function look(input: CommandInput): Promise<ExitCode> {
         const nothing = line`Nothing has been applied to organization ${organizationId} from here.\n`
         io.out(nothing + watchLines + renderProxy(authProxy))
       }
-      return exitOfAll(rotations.map(exitOfRotation))
+      return exitOfAll(rotations.map(exitOfOpen))
     }
     // One that somebody ended at Temporal answers for ever what was true then.
     const end = handle && (await foreignEndOf(handle))
@@ -135,7 +142,7 @@ async function look(input: CommandInput): Promise<ExitCode> {
     if (options['cancel'] !== true && end) return EXIT.error
     if (!follow) {
       const applies = [...(progress && !end ? [progress] : []), ...others.map((one) => one.progress)]
-      return exitOfAll([...applies.map(exitOfLook), ...rotations.map(exitOfRotation)])
+      return exitOfAll([...applies.map(exitOfLook), ...rotations.map(exitOfOpen)])
     }
     return exitOfAll([...(progress ? [exitOf(progress)] : []), ...followed.map(({ exit }) => exit)])
   })
@@ -183,6 +190,19 @@ function renderEnd(end: string, isCancelled: boolean): string {
     ? 'It is given up: nothing more of it is submitted. What waits for approval is ended with `quorate reject`.'
     : `What was submitted is kept, and nothing more is submitted by itself. Next: ${APPLY.next}.`
   return line`Somebody ended it at Temporal (${end}): nobody carries it out now. ${next}\n`
+}
+
+function renderRotationEnd({ end, new: made, handedAt }: OpenRotation, isCancelled: boolean): string {
+  if (end === undefined) return ''
+  const left =
+    made && handedAt === undefined ? ` If the new key ${made.publicKey} is registered, nobody has it: delete it.` : ''
+  const next = isCancelled ? `It is given up, and its keys stay as they are.${left}` : `Next: ${ROTATION.next}.`
+  return line`  Somebody ended it at Temporal (${end}): nobody carries it out now. ${next}\n`
+}
+
+/** One that nobody carries out is not in order. */
+function exitOfOpen(rotation: OpenRotation): ExitCode {
+  return rotation.end === undefined ? exitOfRotation(rotation) : EXIT.error
 }
 
 function renderInside({ plan, progress }: InsideOutcome, { style }: CommandInput['io']): string {

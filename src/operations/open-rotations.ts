@@ -1,0 +1,97 @@
+/** Rotations that are not over: how they stand, those that somebody ended at Temporal, and giving those up. */
+import { join } from 'node:path'
+import {
+  createPlanStore,
+  createRotationKeys,
+  type PlanStore,
+  type RotationOrder,
+  type RotationProgress,
+  type RotationSink,
+} from '../../activities/index.ts'
+import { rotationWorkflowId } from '../../workflows/names.ts'
+import type { ApplyPlace } from './apply.ts'
+import { foreignEndOf } from './run-end.ts'
+
+/** Where the private keys of rotations under way stand. */
+export const rotationKeysOf = (dataDir: string) => join(dataDir, 'rotation-keys')
+
+export const rotationsOf = (dataDir: string): PlanStore['rotations'] =>
+  createPlanStore(join(dataDir, 'plans')).rotations
+
+/** A rotation as it was kept last. */
+export interface OpenRotation extends RotationProgress {
+  readonly sink: RotationSink
+  /** How somebody ended its workflow at Temporal: nobody carries it out until it is continued. */
+  readonly end?: string
+}
+
+/** The orders of an organization that are not over, the oldest first. */
+export async function openOrders(
+  rotations: PlanStore['rotations'],
+  organizationId: string,
+): Promise<readonly RotationOrder[]> {
+  const open: RotationOrder[] = []
+  for (const order of await rotations.list()) {
+    const isOver = (await rotations.marked(order.rotationId, 'over')) !== undefined
+    if (order.organization.id === organizationId && !isOver) open.push(order)
+  }
+  return open
+}
+
+/** The rotations of an organization that are not over, as they were kept last. */
+export async function openRotations(dataDir: string, organizationId: string): Promise<readonly OpenRotation[]> {
+  const rotations = rotationsOf(dataDir)
+  const open: OpenRotation[] = []
+  for (const { rotationId, sink } of await openOrders(rotations, organizationId)) {
+    const progress = await rotations.getProgress(rotationId)
+    if (progress) open.push({ ...progress, sink })
+  }
+  return open
+}
+
+/** The same, each with how somebody ended its workflow at Temporal. */
+export async function openRotationsWithEnds(applies: ApplyPlace): Promise<readonly OpenRotation[]> {
+  const { client, dataDir, organizationId } = applies
+  const rotations = rotationsOf(dataDir)
+  const orders = await openOrders(rotations, organizationId)
+  const open: OpenRotation[] = []
+  for (const { rotationId, user, sink } of orders) {
+    const progress = await rotations.getProgress(rotationId)
+    if (!progress) continue
+    const end = await foreignEndOf(client.workflow.getHandle(rotationWorkflowId(organizationId, user.id)))
+    // It may have come to its own end since the list was read.
+    if ((await rotations.marked(rotationId, 'over')) !== undefined) continue
+    open.push({ ...progress, sink, ...(end === undefined ? {} : { end }) })
+  }
+  return open
+}
+
+/** What earlier orders of a user mean for a new one. */
+export interface Earlier {
+  /** The one that the new order continues: it replaces the same key, or has deleted it and its proof is missing. */
+  readonly continued?: RotationOrder
+  /** The others. Once a rotation of the user has begun, nobody carries them out. */
+  readonly others: readonly RotationOrder[]
+}
+
+export async function findEarlier(rotations: PlanStore['rotations'], order: RotationOrder): Promise<Earlier> {
+  const open = (await openOrders(rotations, order.organization.id)).filter(({ user }) => user.id === order.user.id)
+  let continued: RotationOrder | undefined
+  for (const one of open) {
+    const isDeleted = (await rotations.part(one.rotationId, 'delete').produced()) !== undefined
+    const made = isDeleted ? await rotations.marked(one.rotationId, 'public-key') : undefined
+    if (one.key.id === order.key.id || made === order.key.publicKey) continued = one
+  }
+  return { ...(continued ? { continued } : {}), others: open.filter((one) => one !== continued) }
+}
+
+/**
+ * Gives up a rotation that nobody carries out: its last activity may stand, and the keys stay as they are. The old private
+ * key is kept unless the API has deleted the key.
+ */
+export async function giveUpRotation(dataDir: string, rotationId: string): Promise<void> {
+  const rotations = rotationsOf(dataDir)
+  const isDeleted = (await rotations.part(rotationId, 'delete').produced()) !== undefined
+  createRotationKeys(rotationKeysOf(dataDir)).forget(rotationId, isDeleted ? 'both' : 'new')
+  await rotations.mark(rotationId, 'over', 'given up')
+}
