@@ -276,6 +276,7 @@ const cliWalls: Readonly<Record<string, readonly string[] | typeof anything>> = 
   'vote-reasons': ['command', 'files'],
   'proof-options': ['command', 'background', 'screen'],
   'auth-proxy-state': ['command', 'background', 'service-folder'],
+  'webhooks-given-up': ['command', 'database-options', 'screen', 'service-folder'],
   'webhook-keys': [],
   'webhook-receiver': [],
   views: ['command', 'io', 'screen', 'files', 'waiting'],

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ApplyProgress } from '../../activities/index.ts'
 import { generateP256KeyPair } from '../../src/crypto/index.ts'
+import { insertWebhookFailure } from '../../src/service/resources/webhook-endpoints/deliveries-store.ts'
 import { loadPayloadSeal } from '../../src/worker/index.ts'
 import { openHistory } from '../open-history.ts'
+import { openStoreOf } from '../postgres.ts'
 import { createTestUser, startTestService } from '../service/harness.ts'
 import { connectTestTemporal, testTemporalEnvironment } from '../temporal.ts'
 import {
@@ -209,6 +211,26 @@ describe('apply: no worker', () => {
     expect((await quorate(['status'], { env })).stdout).toBe(
       `${nothing}The authentication proxy ${authProxyUrl} answers for configuration ${authProxyConfigId}; pages of any origin may ask.\n`,
     )
+    // So is what nobody else would see: webhooks that were given up of late.
+    const database = await openStoreOf(dataDir, { now: Date.now() })
+    const endpoint = { organization_id: service.organizationId, endpoint_id: 'ops', host: 'hooks.example.com' }
+    const failure = { ...endpoint, event_type: 'ACTIVITY_UPDATES', subject: null, body: null, attempts: 9 } as const
+    const old = Date.now() - 8 * 24 * 3_600_000
+    for (const [event_id, failed_at] of [
+      ['old', old],
+      ['new', Date.now()],
+    ] as const) {
+      expect((await quorate(['status'], { env })).stdout).not.toContain('Webhooks')
+      await database.write((tx) =>
+        insertWebhookFailure(tx, { ...failure, event_id, failed_at, reason: 'answered 500' }),
+      )
+    }
+    await database.close()
+    expect((await quorate(['status'], { env })).stdout).toMatch(
+      /^Webhooks: 2 given up, the last one at \S+Z: hooks\.example\.com, answered 500; see them with `quorate webhooks deliveries`\.$/m,
+    )
+    const { webhooksGivenUp } = JSON.parse((await quorate(['status', '--json'], { env })).stdout)
+    expect(webhooksGivenUp).toMatchObject({ count: 2, last: { host: 'hooks.example.com', reason: 'answered 500' } })
     // Whatever else is there: what it is reached by is what its clients were told.
     const file = join(dataDir, 'bootstrap.json')
     writeFileSync(file, readFileSync(file, 'utf8').replace(authProxyUrl!, 'http://127.0.0.1:1'))

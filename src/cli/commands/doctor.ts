@@ -20,6 +20,7 @@ import { writeJson } from '../io.ts'
 import { readMessageOptions } from '../message-options.ts'
 import { line } from '../screen.ts'
 import { serviceFolder } from '../service-folder.ts'
+import { GIVEN_UP_MATTERS_MS, givenUpText } from '../webhooks-given-up.ts'
 
 /** The result of one check. */
 interface Finding {
@@ -28,9 +29,6 @@ interface Finding {
   readonly found: string
   readonly next?: string
 }
-
-/** What failed longer ago is no warning. */
-const GIVEN_UP_MATTERS_MS = 7 * 24 * 3_600_000
 
 /** Looks at what quorate needs, changes nothing, starts nothing, and says what to mend. */
 export async function doctor(input: CommandInput): Promise<ExitCode> {
@@ -215,7 +213,7 @@ async function checkWebhooks(input: CommandInput, askStanding: Standing): Promis
   if (givenUp === undefined) return { check, state: 'not used', found: 'no service has kept anything here' }
   const { count, last } = givenUp
   if (last === undefined) return { check, state: 'good', found: 'none was given up' }
-  const found = `${count} given up, the last one at ${new Date(last.failedAt).toISOString()}: ${last.host}, ${last.reason}`
+  const found = givenUpText(count, last)
   // What is long past is no warning.
   if (Date.now() - last.failedAt > GIVEN_UP_MATTERS_MS) return { check, state: 'good', found }
   const next = 'see them with `quorate webhooks deliveries`, which also has one delivered again'

@@ -27,6 +27,7 @@ import {
   runningInside,
   type Watched,
 } from '../../operations/index.ts'
+import type { GivenUpWebhooks } from '../../service/index.ts'
 import { type AuthProxyState, originsText, readAuthProxyState } from '../auth-proxy-state.ts'
 import { findPlace } from '../background/connect.ts'
 import { withApplies } from '../background/temporal.ts'
@@ -38,6 +39,7 @@ import { createProgressView, renderResult, withNeeds } from '../views/progress.t
 import { exitOfRotation, renderRotation } from '../views/rotation.ts'
 import { renderWatch, watchJson } from '../views/watch.ts'
 import { createPatience } from '../waiting.ts'
+import { givenUpText, readLatelyGivenUp } from '../webhooks-given-up.ts'
 
 /** How often `--watch` looks. */
 const LOOK_EVERY_MS = 5_000
@@ -73,9 +75,7 @@ export async function status(input: CommandInput): Promise<ExitCode> {
 async function look(input: CommandInput): Promise<ExitCode> {
   const { io, json, options } = input
   const place = await findPlace(input)
-  const proxy = options['follow'] || options['cancel'] ? undefined : await readAuthProxyState(input)
-  // One that is off is nobody's concern.
-  const authProxy = proxy && proxy.state !== 'off' ? { authProxy: proxy } : {}
+  const service = options['follow'] || options['cancel'] ? {} : await readServiceState(input)
   return withApplies(input, place, async (applies) => {
     const { organizationId } = applies
     const handle = await findApply(applies)
@@ -92,10 +92,10 @@ async function look(input: CommandInput): Promise<ExitCode> {
         io.out(renderRotation(one, io.style, place.now()) + renderRotationEnd(one, options['cancel'] === true))
     const rotating = rotations.length > 0 ? { rotations } : {}
     if (!handle && inside.length === 0 && beginning.length === 0) {
-      if (json) writeJson(io, { organizationId, apply: null, ...shown, ...rotating, ...authProxy })
+      if (json) writeJson(io, { organizationId, apply: null, ...shown, ...rotating, ...service })
       else {
         const nothing = line`Nothing has been applied to organization ${organizationId} from here.\n`
-        io.out(nothing + watchLines + renderProxy(authProxy))
+        io.out(nothing + watchLines + renderService(service))
       }
       return exitOfAll(rotations.map(exitOfOpen))
     }
@@ -130,13 +130,13 @@ async function look(input: CommandInput): Promise<ExitCode> {
         ...data,
         ...shown,
         ...rotating,
-        ...authProxy,
+        ...service,
       })
     else {
       if (progress) io.out(renderStatus(progress, io))
       if (end) io.out(renderEnd(end, options['cancel'] === true))
       for (const one of others) io.out(line`\n${io.style.strong(one.organization)}\n` + renderStatus(one.progress, io))
-      io.out(watchLines + renderProxy(authProxy))
+      io.out(watchLines + renderService(service))
       if (pending.length > 0) io.out(line`\nNot begun yet inside: ${pending.join(', ')}\n`)
     }
     if (options['cancel'] !== true && end) return EXIT.error
@@ -168,8 +168,29 @@ function exitOfLook(progress: ApplyProgress): ExitCode {
   return progress.state === 'running' ? EXIT.done : exitOf(progress)
 }
 
-/** Nothing of one that is off. */
-function renderProxy({ authProxy }: { readonly authProxy?: AuthProxyState }): string {
+/** What is to be seen of the service on this machine besides applies. */
+interface ServiceState {
+  readonly authProxy?: AuthProxyState
+  readonly webhooksGivenUp?: Required<GivenUpWebhooks>
+}
+
+async function readServiceState(input: CommandInput): Promise<ServiceState> {
+  const [proxy, webhooksGivenUp] = await Promise.all([readAuthProxyState(input), readLatelyGivenUp(input)])
+  return {
+    // One that is off is nobody's concern.
+    ...(proxy && proxy.state !== 'off' ? { authProxy: proxy } : {}),
+    ...(webhooksGivenUp ? { webhooksGivenUp } : {}),
+  }
+}
+
+function renderService({ authProxy, webhooksGivenUp: given }: ServiceState): string {
+  const webhooks = given
+    ? line`Webhooks: ${givenUpText(given.count, given.last)}; see them with \`quorate webhooks deliveries\`.\n`
+    : ''
+  return renderProxy(authProxy) + webhooks
+}
+
+function renderProxy(authProxy: AuthProxyState | undefined): string {
   if (!authProxy) return ''
   const { url, configId, state, why = '', origins, lastFailure } = authProxy
   if (state === 'unreachable') return line`The authentication proxy ${url} does not answer: ${why}\n`
