@@ -4,6 +4,8 @@ import { cell } from './cell.ts'
 
 const folder = new URL('../../../docs/protocol/', import.meta.url)
 const OWN_PAGE = 'operations.md'
+/** Made by the tests of published clients, which tell what was called there. */
+const calledPage = new URL('../client-operations.md', folder)
 
 /** Renders the table of what the service does with each operation, `docs/protocol/operations.md`. */
 export function renderOperations(): string {
@@ -11,40 +13,62 @@ export function renderOperations(): string {
     .filter((name) => name.endsWith('.md') && name !== OWN_PAGE && name !== 'README.md')
     .sort()
     .map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }))
+  const clients = readClients()
   const rows = listOperations().map((row) => {
     const found = pages.filter(({ text }) => text.includes(`\`${row.name}\``)).map(({ name }) => link(name))
-    return { ...row, pages: found.join(', ') }
+    return { ...row, pages: found.join(', '), clients: clients.get(row.name)?.join(', ') ?? '' }
   })
   const [activities, queries] = (['activity', 'query'] as const).map((sort) => rows.filter((row) => row.sort === sort))
   const done = (of: readonly OperationFacts[]) => of.filter((row) => row.done.length > 0).length
   const lines = activities!.map(
-    (row) => `| \`${row.name}\` | ${typesOf(row)} | ${cell(reasonsOf(row))} | ${row.pages} |`,
+    (row) => `| \`${row.name}\` | ${typesOf(row)} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} |`,
   )
   const asked = queries!.map(
-    (row) => `| \`${row.name}\` | ${row.done.length > 0 ? 'yes' : 'no'} | ${cell(reasonsOf(row))} | ${row.pages} |`,
+    (row) =>
+      `| \`${row.name}\` | ${row.done.length > 0 ? 'yes' : 'no'} | ${cell(reasonsOf(row))} | ${row.clients} | ${row.pages} |`,
   )
   return `# Operations
 
 What this service does with every operation of the API, generated from its tables by \`npm run generate\`. A row names the pages that
-speak of the operation; what was read into it is said there.
+speak of the operation; what was read into it is said there. All that is carried out is so since 0.1.0, the first version. Published
+clients are those whose calls this service has answered [in the tests](../client-operations.md), which is by far not all that they
+can call.
 
 ## Activities
 
 ${done(activities!)} of ${activities!.length} are carried out. Types are written without \`ACTIVITY_TYPE_\`, the newest first; all
 types of an operation have one path.
 
-| operation | carried out | refused, and why | pages |
-|---|---|---|---|
+| operation | carried out | refused, and why | called by published clients | pages |
+|---|---|---|---|---|
 ${lines.join('\n')}
 
 ## Queries
 
 ${done(queries!)} of ${queries!.length} are answered.
 
-| query | answered | refused, and why | pages |
-|---|---|---|---|
+| query | answered | refused, and why | called by published clients | pages |
+|---|---|---|---|---|
 ${asked.join('\n')}
 `
+}
+
+/** The published clients that have called an operation, by its name. */
+function readClients(): ReadonlyMap<string, readonly string[]> {
+  const [, lines] = /^(\| operation \|[\s\S]*?)\n\n/m.exec(readFileSync(calledPage, 'utf8'))!
+  const [head, , ...rows] = lines!.split('\n').map((text) =>
+    text
+      .split('|')
+      .map((part) => part.trim())
+      .slice(1, -1),
+  )
+  return new Map<string, readonly string[]>([
+    ['get_activity', ['all of them, while they wait']],
+    ...rows.map(([name, ...called]): [string, readonly string[]] => [
+      name!.replaceAll('`', ''),
+      head!.slice(1).filter((_, index) => called[index] === 'yes'),
+    ]),
+  ])
 }
 
 function typesOf({ done }: OperationFacts): string {
