@@ -11,6 +11,7 @@ import { makePerson, nonceOf } from '../service/oauth/stage.ts'
 import { claimsOf } from '../service/one-time-passcodes/outbox.ts'
 import { type ProxyStage, said, startProxyStage } from '../service/proxy/stage.ts'
 import { stealProxyKey } from '../service/proxy-key.ts'
+import { abuseRows } from './abuse-table.ts'
 import { stateDigest } from './state-digest.ts'
 
 const LOGIN = 'ACTIVITY_TYPE_OAUTH_LOGIN'
@@ -126,7 +127,7 @@ const attempts: readonly Attempt[] = [
   { name: 'an address of two homes, neither of them named', of: 'spread', refusal: nobody },
   ...[undefined, () => proxyKey].map(
     (client): Attempt => ({
-      name: 'an address of two users',
+      name: client ? 'an address of two users, by the proxy’s own key' : 'an address of two users',
       of: 'twins',
       named: true,
       refusal: [400, 3, 'several users have the email twins@acme.test, so it logs none of them in'],
@@ -146,6 +147,8 @@ function* otherIssuers() {
     for (const path of ['second', 'honest/', 'other-key']) yield { path, client }
   }
 }
+
+const abuse = abuseRows('social-linking', () => stage.dataDir)
 
 describe('abuse of social linking', () => {
   test('abuse of social linking: who proved the address that Google vouches for is found, linked and logged in', async () => {
@@ -186,15 +189,18 @@ describe('abuse of social linking', () => {
       // Of somebody whom nobody knows: what was linked above does not count.
       const oidcToken = await googleToken(of, publicKey, { sub: fresh('stranger'), ...claims })
       const { organizationId } = homes[of]
-      const before = stateDigest(stage.dataDir)
       const parameters = { oidcToken, publicKey }
-      const got = client
-        ? await refusalOf(client().submit(LOGIN, parameters, { organizationId }))
-        : said(await stage.post('oauth_login', { ...parameters, ...(named ? { organizationId } : {}) }))
-      expect((got as unknown[]).slice(0, refusal.length)).toEqual(refusal)
-      expect(stateDigest(stage.dataDir)).toBe(before)
+      const got = await abuse.refuse<readonly [number, unknown, unknown, ...unknown[]]>(
+        `${attempt.name} (${client ? 'at the API itself' : `named: ${named ?? false}`})`,
+        async () =>
+          client
+            ? refusalOf(client().submit(LOGIN, parameters, { organizationId }))
+            : said(await stage.post('oauth_login', { ...parameters, ...(named ? { organizationId } : {}) })),
+      )
+      expect(got.slice(0, refusal.length)).toEqual(refusal)
     },
   )
+  abuse.record()
 
   test.each([...otherIssuers()])(
     'abuse of social linking: an issuer at $path is not Google',
@@ -206,7 +212,7 @@ describe('abuse of social linking', () => {
       const parameters = { oidcToken, publicKey }
       const got = client
         ? (await refusalOf(client().submit(LOGIN, parameters, { organizationId }))).slice(0, 2)
-        : (said(await stage.post('oauth_login', { ...parameters, organizationId })) as unknown[]).slice(0, 2)
+        : said(await stage.post('oauth_login', { ...parameters, organizationId })).slice(0, 2)
       expect(got).toEqual(path === 'second' ? nobody : [400, 3])
       const asked = await stage.post('account', { filterType: 'OIDC_TOKEN', filterValue: oidcToken })
       expect(asked.body).not.toHaveProperty('organizationId')

@@ -13,6 +13,7 @@ import { type MfaUser, makeMfaUser, methodOf } from '../service/login/mfa-user.t
 import { type Asked, type Key, type LoginStage, startLoginStage } from '../service/login/stage.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
 import { createPasskey } from '../service/passkey.ts'
+import { abuseRows } from './abuse-table.ts'
 import { stateDigest } from './state-digest.ts'
 
 const clock = createTestClock(Date.now())
@@ -301,17 +302,18 @@ const statusOf = async ({ id }: Wire.Activity) =>
   (await stage.service.root.query('get_activity', { activityId: id })).activity.status
 const digest = (without: readonly string[] = []) => stateDigest(stage.service.dataDir, without)
 
+const abuse = abuseRows('MFA', () => stage.service.dataDir)
+
 describe('abuse of MFA', () => {
-  test.each(refused)('abuse of MFA: refused: %s', async (_, of, attempt, status, says) => {
+  test.each(refused)('abuse of MFA: refused: %s', async (name, of, attempt, status, says) => {
     const waiting = await makeTag(users[of].client)
     expect(waiting.status).toBe(NEEDED)
     const send = await attempt(waiting)
-    const before = digest()
-    const answer = await send()
+    const answer = await abuse.refuse(name, send)
     expect([answer.status, answer.body['message']]).toEqual([status, expect.stringContaining(says)])
-    expect(digest()).toBe(before)
     expect(await statusOf(waiting)).toBe(NEEDED)
   })
+  abuse.record()
 
   test.each(held)('abuse of MFA: does not count: %s', async (_, of, attempt) => {
     const waiting = await makeTag(users[of].client)

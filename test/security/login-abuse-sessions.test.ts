@@ -9,7 +9,7 @@ import { complete, NOBODY } from '../service/handlers/steps.ts'
 import { type Answer, createTestClock, createTestUser, type TestUser } from '../service/harness.ts'
 import { type Asked, attestedStamp, type Key, type LoginStage, startLoginStage } from '../service/login/stage.ts'
 import { startIssuer, type TestIssuer } from '../service/oidc/issuer.ts'
-import { stateDigest } from './state-digest.ts'
+import { abuseRows } from './abuse-table.ts'
 
 const clock = createTestClock(Date.now())
 const EMAIL = 'ada@example.com'
@@ -279,13 +279,14 @@ async function loginOfAda(more: object): Promise<Answer> {
   return ada.client.raw(path, text)
 }
 
+const abuse = abuseRows('sessions', () => stage.service.dataDir)
+
 describe('abuse of sessions', () => {
-  test.each(rows)('abuse of sessions: %s', async (_, send, status, says) => {
-    const before = stateDigest(stage.service.dataDir)
-    const answer = await send()
+  test.each(rows)('abuse of sessions: %s', async (name, send, status, says) => {
+    const answer = await abuse.refuse(name, send)
     expect([answer.status, answer.body['message']]).toEqual([status, expect.stringContaining(says)])
-    expect(stateDigest(stage.service.dataDir)).toBe(before)
   })
+  abuse.record()
 
   test('abuse of sessions: of many who use one token at once, one does', async () => {
     const key = newKey()

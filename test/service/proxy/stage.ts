@@ -52,7 +52,7 @@ export async function startProxyStage(options: Partial<ServiceOptions> = {}): Pr
 }
 
 /** What a refusal of the proxy says: status, code, message. */
-export function said({ status, body }: ProxyAnswer): unknown {
+export function said({ status, body }: ProxyAnswer): readonly [status: number, code: unknown, message: unknown] {
   return [status, body['code'], body['message']]
 }
 
