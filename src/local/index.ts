@@ -1,12 +1,13 @@
 /**
  * Local: things on this machine that must belong to the user of this process, and to nobody else: folders, files and
- * sockets. Checks owner, mode and links before anything in them is believed, and says what the system refuses in words.
+ * sockets, and listeners that programs of this machine alone reach. Checks owner, mode and links before anything in them is believed, and says what the system refuses in words.
  * Knows nothing of their contents.
  */
 
 export { claimPrivate, dropDrafts } from './claim-private.ts'
 export { localCodes } from './codes.ts'
 export { type Exposure, exposureOf } from './exposure.ts'
+export { type LoopbackAnswer, type LoopbackListener, listenOnLoopback } from './loopback-listener.ts'
 export { assertPlain, copyPrivate, createPrivate, readPrivate, tightenPrivate, writePrivate } from './private-file.ts'
 export { assertPrivateFolder, ensureFolder, ensurePrivateFolder } from './private-folder.ts'
 export { askPrivately, listenPrivately, type PrivateListener } from './private-socket.ts'

@@ -17,9 +17,11 @@ export {
   TEMPORAL_VERSION,
 } from './find-temporal.ts'
 export { routeTemporalLogs } from './logs.ts'
+export { type Monitor, openMonitor } from './monitor.ts'
 export { loadPayloadSeal } from './payload-key.ts'
 export { createPayloadSeal, type PayloadSeal } from './payload-seal.ts'
 export { SERVER_FILES } from './server-config.ts'
+export type { OnStep } from './step-count.ts'
 export {
   startTemporalServer,
   type TemporalServer,

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Context } from '@temporalio/activity'
 import type { DataConverter } from '@temporalio/common'
 import type { NativeConnection, Worker, WorkflowBundle, WorkflowBundleOption } from '@temporalio/worker'
 import type { Activities } from '../../activities/index.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import type { PayloadSeal } from './payload-seal.ts'
+import { createStepCount, type OnStep } from './step-count.ts'
 import { wrapResult } from './wrap-result.ts'
 
 export interface WorkerOptions {
@@ -19,6 +21,8 @@ export interface WorkerOptions {
   readonly workflowBundle?: WorkflowBundleOption
   /** 0 makes every workflow task a replay. @default the SDK's own, by memory */
   readonly maxCachedWorkflows?: number
+  /** Told of each step (Temporal activity) that is over. */
+  readonly onStep?: OnStep
 }
 
 /** A file by its path from this folder: `.ts` beside the sources, `.js` beside the built files. */
@@ -51,7 +55,7 @@ async function findWorkflows(): Promise<WorkflowBundleOption> {
 
 /** Makes a worker; `run()` works until `shutdown()`. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
-  const { connection, taskQueue, activities, seal, namespace = 'default', maxCachedWorkflows } = options
+  const { connection, taskQueue, activities, seal, namespace = 'default', maxCachedWorkflows, onStep } = options
   const { Worker: TemporalWorker } = await import('@temporalio/worker')
   return TemporalWorker.create({
     connection,
@@ -61,7 +65,13 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     identity: 'quorate',
     dataConverter: createDataConverter(seal),
     workflowBundle: options.workflowBundle ?? (await findWorkflows()),
-    interceptors: { activity: [(context) => ({ inbound: createHeartbeat(context) }), () => ({ inbound: wrapResult })] },
+    interceptors: {
+      activity: [
+        ...(onStep ? [(context: Context) => ({ inbound: createStepCount(context, onStep) })] : []),
+        (context) => ({ inbound: createHeartbeat(context) }),
+        () => ({ inbound: wrapResult }),
+      ],
+    },
     shutdownGraceTime: '10s',
     ...(maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows }),
   })

@@ -517,11 +517,20 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'worker',
     summary: 'run a worker in the foreground, against the Temporal of TEMPORAL_ADDRESS or the embedded one',
+    options: [
+      {
+        flags: '--metrics-port <port>',
+        meaning: 'serve /metrics and /healthz at this port of 127.0.0.1, 0 for a free one (default: none)',
+      },
+    ],
     example: 'quorate worker',
     help: {
       description:
-        'Carries out applies for one organization with one key. Several may run; what one leaves, another takes up. Its log is JSON on stdout.',
-      examples: [['TEMPORAL_ADDRESS=temporal:7233 quorate worker', 'with a Temporal server of your own']],
+        'Carries out applies for one organization with one key. Several may run; what one leaves, another takes up. On SIGTERM it takes nothing new, gives the steps it is at ten seconds to end, and exits 0. Its log is JSON on stdout.',
+      examples: [
+        ['TEMPORAL_ADDRESS=temporal:7233 quorate worker', 'with a Temporal server of your own'],
+        ['quorate worker --metrics-port 9464', 'with metrics for Prometheus and a health probe'],
+      ],
       seeAlso: ['apply', 'status', 'doctor'],
     },
     load: async () => (await import('./worker.ts')).worker,
