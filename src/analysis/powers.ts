@@ -217,12 +217,29 @@ function linesOf(applying: readonly Applying[], { base, people, namesById }: Ask
   if (lines[0] && lines[0].people !== 'unknown') always = lines[0].people
   const unless = denials.length === 0 ? {} : { unless: sorted(denials.map(({ open }) => named(open))) }
   if (denials.length > 0) add(closed, unless, [])
-  for (const [condition, some] of Map.groupBy(allowances, ({ open }) => open))
-    add([...closed, ...some], { condition: named(condition), ...unless }, some)
-  const conditions = sorted(allowances.map(({ open }) => named(open)))
-  if (conditions.length > 1)
-    add([...closed, ...allowances], { condition: conditions.map(bracketed).join(' && '), ...unless }, allowances)
+  for (const some of togetherOf(Map.groupBy(allowances, ({ open }) => open))) {
+    const conditions = sorted(some.map(({ open }) => named(open)))
+    const condition = conditions.length === 1 ? conditions[0]! : conditions.map(bracketed).join(' && ')
+    add([...closed, ...some], { condition, ...unless }, some)
+  }
   return lines
+}
+
+/** Up to so many conditions every set of them is asked; of more, each by itself and all at once. */
+const MOST_TOGETHER = 4
+
+/** Which open conditions may hold at once, the fewest first: some of them may exclude each other, so that all at once says too little. */
+function togetherOf(byCondition: ReadonlyMap<string, readonly Applying[]>): readonly (readonly Applying[])[] {
+  const groups = [...byCondition.values()]
+  if (groups.length > MOST_TOGETHER) return [...groups, groups.flat()]
+  const subsets = groups.reduce<readonly (readonly (readonly Applying[])[])[]>(
+    (made, group) => made.concat(made.map((one) => [...one, group])),
+    [[]],
+  )
+  return subsets
+    .slice(1)
+    .sort((a, b) => a.length - b.length)
+    .map((one) => one.flat())
 }
 
 const bracketed = (text: string) => `(${text})`

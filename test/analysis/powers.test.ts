@@ -204,6 +204,34 @@ describe('powers', () => {
     )
   })
 
+  test('two conditions together are told without a third that excludes them', () => {
+    const resources = organizationIn({
+      people: NAMES.map(() => ({ ops: false, second: false, isMember: false })),
+      threshold: 1,
+      policies: [
+        // Nobody submits by the first; who submits by the second may wait for bob.
+        { effect: 'allow', condition: 'eth.tx.value > 5', consensus: `approvers[1].id == '${ids['bob']}'` as never },
+        {
+          effect: 'allow',
+          condition: `eth.tx.to == '${TO}'`,
+          consensus: "approvers.any(u, u.alias == 'dave') && approvers.count() >= 4" as never,
+        },
+        { effect: 'allow', condition: 'eth.tx.value < 5', consensus: 'approvers.count() == 4' as never },
+      ],
+    })
+    const rows = powersOf(actualOf(resources), { nowMs: NOW, powers: ['sign'] })
+    const found = rows.filter(
+      ({ over, activities: types }) =>
+        over.includes('wallet.cold') && types.some((one) => isOf(one, 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2')),
+    )
+    for (const request of requestsOf('ACTIVITY_TYPE_SIGN_TRANSACTION_V2', COLD))
+      check(
+        resources,
+        request,
+        found.flatMap(({ lines }) => lines),
+      )
+  })
+
   test('each activity of the catalogue that leads to funds, or to who may decide, is of one power', () => {
     const none = new Set<string>()
     for (const row of Object.values(activities)) {
@@ -254,7 +282,9 @@ function check(resources: readonly Resource[], request: Partial<PolicyContext>, 
   const allowed = trials(resources, request)
   const told = lines.map((line) => ({ line, sets: setsOf(line) }))
   for (const set of allowed) {
-    const isTold = told.some(({ sets }) => sets.some((one) => isWithin(one, set)))
+    const isTold = told.some(
+      ({ line, sets }) => holds(line.condition ?? 'true', request) && sets.some((one) => isWithin(one, set)),
+    )
     expect(
       isTold,
       `${set} may ${JSON.stringify(request, (_, one) => (typeof one === 'bigint' ? String(one) : one))}`,
