@@ -11,13 +11,23 @@ export interface WrongNode {
   close(): Promise<void>
 }
 
+const HASH = `0x${'11'.repeat(32)}`
+const BLOCK = {
+  number: '0x1',
+  hash: HASH,
+  parentHash: HASH,
+  timestamp: '0x1',
+  baseFeePerGas: '0x1',
+  transactions: [],
+}
+
 export async function startWrongNode(): Promise<WrongNode> {
   let left = Infinity
   let released = Promise.withResolvers<void>()
   const server = createServer(async (request, response) => {
     const { id, method } = JSON.parse((await buffer(request)).toString()) as { id: number; method: string }
     if (left-- <= 0) await released.promise
-    const result = method === 'eth_chainId' ? '0xaa36a7' : '0x1'
+    const result = method === 'eth_chainId' ? '0xaa36a7' : method === 'eth_getBlockByNumber' ? BLOCK : '0x1'
     const error = { code: -32_000, message: 'execution reverted' }
     response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(method === 'eth_estimateGas' ? { error } : { result }) }))
   })
