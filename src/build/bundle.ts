@@ -50,9 +50,12 @@ const packages: Plugin = {
 const builtins: Plugin = {
   name: 'builtins',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^[^.]/ }, ({ path }) =>
-      isBuiltin(path) ? { path: `node:${path.replace('node:', '')}`, namespace: 'builtin' } : undefined,
-    )
+    onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
+      if (!isBuiltin(path)) return undefined
+      // What is loaded only when it is needed is loaded as a module, with its exports by name.
+      if (kind === 'dynamic-import') return { path, external: true }
+      return { path: `node:${path.replace('node:', '')}`, namespace: 'builtin' }
+    })
     onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('${path}')`,
     }))
