@@ -66,7 +66,7 @@ export async function openRotationsWithEnds(applies: ApplyPlace): Promise<readon
   return open
 }
 
-/** What earlier orders of a user mean for a new one. */
+/** What the begun rotations of a user that are not over mean for a new order. */
 export interface Earlier {
   /** The one that the new order continues: it replaces the same key, or has deleted it and its proof is missing. */
   readonly continued?: RotationOrder
@@ -77,12 +77,16 @@ export interface Earlier {
 export async function findEarlier(rotations: PlanStore['rotations'], order: RotationOrder): Promise<Earlier> {
   const open = (await openOrders(rotations, order.organization.id)).filter(({ user }) => user.id === order.user.id)
   let continued: RotationOrder | undefined
+  const begun: RotationOrder[] = []
   for (const one of open) {
+    // INVARIANT: an order without progress is another command's, which may start it, or call it over, at any moment.
+    if ((await rotations.getProgress(one.rotationId)) === undefined) continue
+    begun.push(one)
     const isDeleted = (await rotations.part(one.rotationId, 'delete').produced()) !== undefined
     const made = isDeleted ? await rotations.marked(one.rotationId, 'public-key') : undefined
     if (one.key.id === order.key.id || made === order.key.publicKey) continued = one
   }
-  return { ...(continued ? { continued } : {}), others: open.filter((one) => one !== continued) }
+  return { ...(continued ? { continued } : {}), others: begun.filter((one) => one !== continued) }
 }
 
 /**

@@ -255,6 +255,9 @@ test('one that was terminated at Temporal is told as ended, is continued with th
   expect((await own())[0]).not.toHaveProperty('end')
   await begun.handle.terminate()
   expect(await own()).toMatchObject([{ state: 'overlap', end: 'terminated' }])
+  // One that another command has entered, and not started yet, is left to that command.
+  const entered = await order(4_000, { key: user.publicKey })
+  await store.rotations.enter({ ...entered, orderedAt: new Date(Date.now() + 1_000).toISOString() })
   const same = await order(4_000, { key: user.publicKey, sink: { kind: 'file', path: `${path}.other` } })
   const continued = await beginRotation(place, same)
   expect(continued).toMatchObject({ joined: false, continued: true })
@@ -263,6 +266,7 @@ test('one that was terminated at Temporal is told as ended, is continued with th
   expect(Object.values(progress.activities).length).toBe(2)
   expect(await publicKeysOf(user.userId)).toEqual([readKey(path).publicKey])
   expect(await own()).toEqual([])
+  expect(await store.rotations.marked(entered.rotationId, 'over')).toBeUndefined()
 
   const second = await beginRotation(place, await order(60_000))
   const { old, new: made } = await untilOverlap(second)

@@ -97,7 +97,8 @@ async function look(input: CommandInput): Promise<ExitCode> {
         const nothing = line`Nothing has been applied to organization ${organizationId} from here.\n`
         io.out(nothing + watchLines + renderService(service))
       }
-      return exitOfAll(rotations.map(exitOfOpen))
+      const left = options['cancel'] ? rotations.filter(({ end }) => end === undefined) : rotations
+      return exitOfAll(left.map(exitOfOpen))
     }
     // One that somebody ended at Temporal answers for ever what was true then.
     const end = handle && (await foreignEndOf(handle))
