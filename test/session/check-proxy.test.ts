@@ -31,7 +31,7 @@ async function listen(answer: RequestListener): Promise<string> {
 const page = (status: number) =>
   listen((_, response) => response.writeHead(status, { 'content-type': 'text/html' }).end('<html>welcome</html>'))
 
-/** What stands before the proxy passes on what it is asked, and says of CORS what it likes. */
+/** A reverse proxy that passes on what it is asked, and says of CORS what it likes. */
 const front = (headers: Record<string, string>, preflight: number) =>
   listen(async (request, response) => {
     if (request.method === 'OPTIONS') return void response.writeHead(preflight, headers).end()
@@ -124,19 +124,20 @@ describe('proxy check', () => {
     {
       name: 'answers no preflight',
       url: () => front({}, 405),
-      expected: /^the preflight of a page is answered 405, not 2xx; have what stands before/,
+      expected: /^the preflight of a page is answered 405, not 2xx; let the reverse proxy/,
     },
     {
       name: 'does not know the header',
       url: () => front(cors, 204),
-      expected: /^the preflight of a page does not allow the header x-auth-proxy-config-id; have/,
+      expected: /^the preflight of a page does not allow the header x-auth-proxy-config-id; let the reverse proxy/,
     },
     {
       name: 'lets no page read',
       url: () => front({ 'access-control-allow-headers': '*' }, 204),
-      expected: /^a page of https:\/\/app\.example\.com cannot read the answer: it is for no page; have/,
+      expected:
+        /^a page of https:\/\/app\.example\.com cannot read the answer: it is for no page; let the reverse proxy/,
     },
-  ])('proxy check: what stands before the proxy and $name breaks browsers alone', async ({ url, expected }) => {
+  ])('proxy check: a reverse proxy that $name breaks browsers alone', async ({ url, expected }) => {
     const findings = await walk({ url: await url() })
     expect(findings.filter(([, state]) => state === 'bad')).toEqual([
       ['browsers', 'bad', expect.stringMatching(expected)],
