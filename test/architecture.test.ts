@@ -12,6 +12,7 @@ const spine = [
   'encoding',
   'diagnostics',
   'local',
+  'loopback',
   'telemetry',
   'crypto',
   'protocol',
@@ -30,6 +31,7 @@ const walls: Readonly<Record<string, readonly string[] | typeof anything>> = {
   diagnostics: [],
   // One place that says whose a folder, a file or a socket must be: keys, the service, plans and the CLI all keep some.
   local: ['diagnostics'],
+  loopback: [],
   telemetry: [],
 
   crypto: ['encoding'],

@@ -4,7 +4,7 @@
  */
 import type { QueryClient, RequestOptions } from '../client/index.ts'
 import { type ActivityType, activities } from '../protocol/index.ts'
-import { type KindName, takeList, takeRecord, takeText, type WireRecord } from '../resources/index.ts'
+import { type KindName, kinds, takeList, takeRecord, takeText, type WireRecord } from '../resources/index.ts'
 import { readAnswer } from './error.ts'
 import { PAGE_LIMIT, readPages } from './pages.ts'
 
@@ -37,8 +37,8 @@ export interface Author {
   readonly approvedBy: readonly Ballot[]
 }
 
-/** The activities that change things of a kind, by their types without `ACTIVITY_TYPE_` and version. */
-const CHANGING: Readonly<Record<KindName, RegExp>> = {
+/** The activities that change things of a kind, by their types without `ACTIVITY_TYPE_` and version, where their names say less. */
+const CHANGING: Readonly<Partial<Record<KindName, RegExp>>> = {
   organization: /^UPDATE_ORGANIZATION_NAME$/,
   rootQuorum: /^UPDATE_ROOT_QUORUM$/,
   feature: /^(SET|REMOVE)_ORGANIZATION_FEATURE$/,
@@ -51,7 +51,6 @@ const CHANGING: Readonly<Record<KindName, RegExp>> = {
   oauthProvider: /^(CREATE_OAUTH_PROVIDERS|DELETE_OAUTH_PROVIDERS|DELETE_USERS)$/,
   mfaPolicy: /^(CREATE|UPDATE|DELETE)_MFA_POLICY$|^DELETE_USERS$/,
   invitation: /^(CREATE_INVITATIONS|DELETE_INVITATION|ACCEPT_INVITATION)$/,
-  oauth2Credential: /^(CREATE|UPDATE|DELETE)_OAUTH2_CREDENTIAL$/,
   authProxy: /^((ENABLE|DISABLE)_AUTH_PROXY|UPDATE_AUTH_PROXY_CONFIG|UPDATE_ALLOWED_ORIGINS)$/,
   policy: /^(CREATE|UPDATE|DELETE)_POLIC(Y|IES)$/,
   privateKeyTag: /^(CREATE|UPDATE|DELETE)_PRIVATE_KEY_TAGS?$/,
@@ -66,7 +65,7 @@ const CHANGING: Readonly<Record<KindName, RegExp>> = {
 
 /** The types of activities that change anything that definitions speak of. */
 export const CHANGING_TYPES: readonly ActivityType[] = (Object.keys(activities) as ActivityType[]).filter((type) =>
-  Object.values(CHANGING).some((family) => family.test(familyOf(type))),
+  Object.keys(kinds).some((kind) => changes(kind as KindName, type)),
 )
 
 /** Kinds of which an organization has one: the type of an activity says that it is of it. */
@@ -85,9 +84,9 @@ export async function authorsOf(
   const found = new Map<string, Author>()
   const wanted = new Map(changed)
   if (wanted.size === 0) return found
-  const kinds = new Set([...changed.values()].map(({ kind }) => kind))
+  const wantedKinds = new Set([...changed.values()].map(({ kind }) => kind))
   const filterByType = (Object.keys(activities) as ActivityType[]).filter((type) =>
-    [...kinds].some((kind) => CHANGING[kind].test(familyOf(type))),
+    [...wantedKinds].some((kind) => changes(kind, type)),
   )
   const pages = readPages({
     query: 'list_activities',
@@ -121,11 +120,10 @@ export async function authorsOf(
 
 function authorOfAny(activity: WireRecord, wanted: ReadonlyMap<string, Changed>): readonly [string, Author][] {
   const type = takeText(activity, 'type', 'activity')
-  const family = familyOf(type)
   const named = textsIn([activity['intent'], activity['result']])
   const keys = [...wanted].filter(
     ([, { kind, ids }]) =>
-      CHANGING[kind].test(family) &&
+      changes(kind, type) &&
       (ONE_OF.has(kind) || ids.some((id) => named.has(id) || (kind === 'feature' && named.has(`${FEATURE}${id}`)))),
   )
   if (keys.length === 0) return []
@@ -153,6 +151,12 @@ export function textsIn(value: unknown, into: Set<string> = new Set()): Readonly
   if (typeof value === 'string') into.add(value)
   else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) textsIn(one, into)
   return into
+}
+
+/** An ordinary kind is created, updated and deleted by activities of its name. */
+function changes(kind: KindName, type: string): boolean {
+  const name = kind.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+  return (CHANGING[kind] ?? new RegExp(`^(CREATE|UPDATE|DELETE)_${name}$`)).test(familyOf(type))
 }
 
 function familyOf(type: string): string {

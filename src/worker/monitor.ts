@@ -4,7 +4,7 @@
  * given, no key, no text of an error.
  */
 import type { Worker } from '@temporalio/worker'
-import { listenOnLoopback } from '../local/index.ts'
+import { listenOnLoopback } from '../loopback/index.ts'
 import { ANSWERS_MS, type Health, type MonitorOptions } from './monitor-model.ts'
 import type { OnStep } from './step-count.ts'
 

@@ -1,4 +1,4 @@
-import { type LoopbackListener, listenOnLoopback } from '../../local/index.ts'
+import { type LoopbackListener, listenOnLoopback } from '../../loopback/index.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Serves `GET /metrics` on this machine alone, apart from what tenants reach. @param port 0 for any free one */
