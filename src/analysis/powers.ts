@@ -199,12 +199,14 @@ function linesOf(applying: readonly Applying[], { base, people, namesById }: Ask
   const closed = applying.filter((one) => !denials.includes(one) && !allowances.includes(one))
   const named = (text: string) => String(nameValue(text, namesById))
   const allowed = closed.filter(({ policy }) => policy.policy.effect === 'EFFECT_ALLOW')
-  const find = (some: readonly Applying[]) =>
-    whoCan(
-      some.map(({ policy }) => policy),
-      base,
-      people,
-    )
+  const known = new Map<string, Coalitions | 'gave-up'>()
+  const find = (some: readonly Applying[]) => {
+    const policies = some.map(({ policy }) => policy)
+    const key = JSON.stringify(policies.map(({ policy }) => policy.id))
+    const found = known.get(key) ?? whoCan(policies, base, people)
+    known.set(key, found)
+    return found
+  }
   const lines: PowerLine[] = []
   let always: Coalitions | undefined
   const add = (some: readonly Applying[], said: Pick<PowerLine, 'condition' | 'unless'>, by: readonly Applying[]) => {
@@ -217,29 +219,51 @@ function linesOf(applying: readonly Applying[], { base, people, namesById }: Ask
   if (lines[0] && lines[0].people !== 'unknown') always = lines[0].people
   const unless = denials.length === 0 ? {} : { unless: sorted(denials.map(({ open }) => named(open))) }
   if (denials.length > 0) add(closed, unless, [])
-  for (const some of togetherOf(Map.groupBy(allowances, ({ open }) => open))) {
+  const groups = [...Map.groupBy(allowances, ({ open }) => open).values()]
+  const conditionOf = (some: readonly Applying[]) => {
     const conditions = sorted(some.map(({ open }) => named(open)))
-    const condition = conditions.length === 1 ? conditions[0]! : conditions.map(bracketed).join(' && ')
-    add([...closed, ...some], { condition, ...unless }, some)
+    return conditions.length === 1 ? conditions[0]! : conditions.map(bracketed).join(' && ')
+  }
+  const addUnder = (some: readonly Applying[]) =>
+    add([...closed, ...some], { condition: conditionOf(some), ...unless }, some)
+  for (const group of groups) addUnder(group)
+  // INVARIANT: a further ALLOW takes nobody's power, so where all at once let nobody in whom one does not, no few of them do.
+  const all = groups.length < 2 ? undefined : find([...closed, ...allowances])
+  const alone = [always, ...groups.map((group) => find([...closed, ...group]))]
+  if (all === undefined || (all !== 'gave-up' && all.found.every((set) => alone.some((one) => covers(one, all, set)))))
+    return lines
+  const sizes = groups.length <= MOST_TOGETHER ? groups.length : 2
+  for (const some of subsets(groups)) if (some.length > 1 && some.length <= sizes) addUnder(some.flat())
+  if (sizes < groups.length) {
+    const policies = sorted([...allowed, ...allowances].map(({ policy }) => policy.policy.name))
+    lines.push({ condition: conditionOf(allowances), ...unless, policies, people: 'unknown' })
   }
   return lines
 }
 
-/** Up to so many conditions every set of them is asked; of more, each by itself and all at once. */
-const MOST_TOGETHER = 4
+/** Of so many open conditions every set is asked: some may exclude each other, so that all at once says too little. Of more, each two. */
+const MOST_TOGETHER = 6
 
-/** Which open conditions may hold at once, the fewest first: some of them may exclude each other, so that all at once says too little. */
-function togetherOf(byCondition: ReadonlyMap<string, readonly Applying[]>): readonly (readonly Applying[])[] {
-  const groups = [...byCondition.values()]
-  if (groups.length > MOST_TOGETHER) return [...groups, groups.flat()]
-  const subsets = groups.reduce<readonly (readonly (readonly Applying[])[])[]>(
-    (made, group) => made.concat(made.map((one) => [...one, group])),
+/** The sets of at most so many as are asked, the smallest first. */
+function subsets<T>(items: readonly T[]): readonly (readonly T[])[] {
+  if (items.length > MOST_TOGETHER)
+    return items.flatMap((one, index) => items.slice(index + 1).map((other) => [one, other]))
+  const made = items.reduce<readonly (readonly T[])[]>(
+    (some, item) => some.concat(some.map((one) => [...one, item])),
     [[]],
   )
-  return subsets
-    .slice(1)
-    .sort((a, b) => a.length - b.length)
-    .map((one) => one.flat())
+  return made.toSorted((a, b) => a.length - b.length)
+}
+
+/**
+ * Whether people of a set of `all`, so many of each of its classes, include a set of `one`. Nobody whom `all` takes for one of a class
+ * can be told apart by fewer policies, so whom of a class does not matter.
+ */
+function covers(one: Coalitions | 'gave-up' | undefined, all: Coalitions, set: readonly number[]): boolean {
+  if (one === undefined || one === 'gave-up') return false
+  const people = new Set(all.classes.flatMap((names, index) => names.slice(0, set[index])))
+  const has = one.classes.map((names) => names.filter((name) => people.has(name)).length)
+  return one.found.some((wanted) => wanted.every((count, index) => count <= has[index]!))
 }
 
 const bracketed = (text: string) => `(${text})`

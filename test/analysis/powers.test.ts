@@ -232,6 +232,31 @@ describe('powers', () => {
       )
   })
 
+  test('of many conditions nothing is unknown where nobody needs two; where somebody does, what was not asked is', () => {
+    const people = NAMES.map(() => ({ ops: false, second: false, isMember: false }))
+    const lines = (policies: Parameters<typeof organizationIn>[0]['policies']) =>
+      powersOf(actualOf(organizationIn({ people, threshold: 1, policies })), { nowMs: NOW, powers: ['sign'] })
+        .filter(({ over, activities: types }) => over.includes('wallet.cold') && types.join().includes('ETHEREUM'))
+        .flatMap((row) => row.lines)
+    const each = [1, 2, 3, 4, 5, 6, 7, 8].map((value) => ({
+      effect: 'allow' as const,
+      condition: `eth.tx.value == ${value}`,
+      consensus: "approvers.any(u, u.alias == 'dave')" as never,
+    }))
+    expect(lines(each).filter(({ people: who }) => who === 'unknown')).toEqual([])
+    expect(lines(each).filter(({ condition }) => condition !== undefined).length).toBe(8)
+    const joint = [
+      {
+        effect: 'allow' as const,
+        condition: 'eth.tx.nonce > 5',
+        consensus: `approvers[1].id == '${ids['bob']}'` as never,
+      },
+      { effect: 'allow' as const, condition: 'eth.tx.gas > 5', consensus: 'approvers.count() == 3' as never },
+    ]
+    const asked = lines([...each, ...joint])
+    expect(asked.filter(({ people: who }) => who === 'unknown').length).toBe(1)
+  })
+
   test('each activity of the catalogue that leads to funds, or to who may decide, is of one power', () => {
     const none = new Set<string>()
     for (const row of Object.values(activities)) {
