@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { WorkflowHandle } from '@temporalio/client'
 import {
   createPlanStore,
@@ -78,18 +79,23 @@ export function isFinal({ state }: SendProgress): boolean {
   return isSendOver(state)
 }
 
+/** A workflow whose send is over has that in the ledger, for the next command, before it ends; where no worker is left, this is enough. */
+const KEPT_MS = 5_000
+
 /** Follows a send until it is over, or until `until` says that this is enough; every change is shown once. Throws `cli/run-ended`. */
-export function followSend(
+export async function followSend(
   handle: SendHandle,
   show: (progress: SendProgress) => void,
   until: (progress: SendProgress) => Promise<boolean>,
 ): Promise<SendProgress> {
   const shown = (one: SendProgress) => JSON.stringify([one.state, one.transactionHash, one.approved, one.error])
-  return followRun(handle, SEND, {
+  const last = await followRun(handle, SEND, {
     ask: () => handle.query<SendProgress>('progress'),
     show: (progress, before) => {
       if (before === undefined || shown(before) !== shown(progress)) show(progress)
     },
     isEnough: (progress) => isFinal(progress) || until(progress),
   })
+  if (isFinal(last)) await Promise.race([handle.result().catch(() => {}), delay(KEPT_MS, undefined, { ref: false })])
+  return last
 }
