@@ -19,6 +19,7 @@ import {
   at,
   type Evaluate,
   mismatchAt,
+  missingAt,
   notBool,
   notList,
   readerFor,
@@ -27,6 +28,7 @@ import {
   spendOnText,
   tooManySteps,
   type Unit,
+  undefinedAt,
 } from './unit.ts'
 import {
   areEqual,
@@ -139,7 +141,7 @@ function compileName(unit: Unit, node: Expression & { kind: 'name' }, scope: Sco
   const place = at(unit, node)
   if (!isRootName(name)) return constant(new Fault('InvalidExpression', `unknown name ${quoted(place)}`, place))
   const load = loaderOf(roots[name].type)
-  const missing = new Fault('MissingField', `${quoted(place)} is not defined for this activity`, place)
+  const missing = undefinedAt(place)
   const read = rootReaders[name]
   return (frame) => {
     const raw = read(frame)
@@ -176,7 +178,7 @@ function compileMember(unit: Unit, node: Expression & { kind: 'member' }, scope:
   const target = compile(unit, node.target, scope)
   const type = unit.types.get(node.target)
   const place = at(unit, node)
-  const missing = new Fault('MissingField', `${quoted(place)} is missing`, place)
+  const missing = missingAt(place)
   if (type?.kind === 'struct') {
     const row = fieldRow(type.name, node.name.text)
     return row === undefined ? readFrom(target, missing) : readField(target, row, place, missing)
@@ -268,7 +270,7 @@ function compileIndex(unit: Unit, node: Expression & { kind: 'index' }, scope: S
   const target = compile(unit, node.target, scope)
   const index = compile(unit, node.index, scope)
   const place = at(unit, node)
-  const missing = new Fault('MissingField', `${quoted(place)} is missing`, place)
+  const missing = missingAt(place)
   const outside = new Fault('IndexOutOfRange', `${quoted(place)} is outside of the value`, place)
   const element = (frame: Frame, read: Result) => (spendOnText(frame, read) ? read : tooManySteps(place))
   return (frame) => {

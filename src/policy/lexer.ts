@@ -77,7 +77,7 @@ export function lex(text: string): Lexed {
   let at = 0
   const match = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at
-    return pattern.exec(text)?.[0]
+    return pattern.test(text) ? text.slice(at, pattern.lastIndex) : undefined
   }
   while (at < text.length) {
     const white = match(WHITE)

@@ -45,6 +45,16 @@ export function at({ text }: Unit, { start, end }: { readonly start: number; rea
   return { text, start, end }
 }
 
+/** The fault of a value that is not there. */
+export function missingAt(place: ReadPlace): Fault {
+  return new Fault('MissingField', `${quoted(place)} is missing`, place)
+}
+
+/** The fault of a root that says nothing of an activity of this type. */
+export function undefinedAt(place: ReadPlace): Fault {
+  return new Fault('MissingField', `${quoted(place)} is not defined for this activity`, place)
+}
+
 /** Takes from the work that is left; false when it is used up. */
 export function spend(frame: Frame, steps: number): boolean {
   frame.steps -= steps

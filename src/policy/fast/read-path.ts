@@ -4,13 +4,15 @@
  * reading it field by field gives.
  */
 import type { Expression } from '../ast.ts'
-import { fieldRow, isRootName, roots } from '../environment.ts'
+import { fieldRow, isRootName, type StructField } from '../environment.ts'
 import { type Frame, rootReaders } from '../frame.ts'
 import { chainReaders, fieldReaders } from '../generated/readers.gen.ts'
 import { isPlainObject, typeMismatch } from '../load.ts'
 import type { Type } from '../types.ts'
-import type { Scope, Unit, Variable } from '../unit.ts'
-import { Fault, quoted, type ReadPlace, StructValue } from '../values.ts'
+import { at, missingAt, type Scope, type Unit, undefinedAt, type Variable } from '../unit.ts'
+import { Fault, type ReadPlace, StructValue } from '../values.ts'
+
+type Member = Expression & { kind: 'member' }
 
 /** Reads what the context holds, before it is loaded as a value; a fault where it or something above it is missing. */
 export type ReadRaw = (frame: Frame) => unknown
@@ -31,7 +33,6 @@ export interface RawPath {
 }
 
 interface FieldStep {
-  readonly struct: string
   readonly name: string
   readonly absent: unknown
   readonly missing: Fault
@@ -41,48 +42,76 @@ interface FieldStep {
 
 /** The reader of a chain of fields below a root or a variable; undefined for any other expression. */
 export function readerOf(unit: Unit, node: Expression, scope: Scope | undefined): RawPath | undefined {
-  const place = { text: unit.text, start: node.start, end: node.end }
-  const steps: FieldStep[] = []
-  let at = node
-  let type: Type | undefined
-  while (at.kind === 'member') {
-    const struct = unit.types.get(at.target)
-    const row = struct?.kind === 'struct' ? fieldRow(struct.name, at.name.text) : undefined
-    if (struct === undefined || row === undefined) return undefined
-    type ??= row.type
-    const here = { text: unit.text, start: at.start, end: at.end }
-    const above = { text: unit.text, start: at.target.start, end: at.target.end }
-    steps.unshift({
-      struct: struct.kind === 'struct' ? struct.name : '',
-      name: row.reads ?? row.name,
-      absent: row.absent,
-      missing: new Fault('MissingField', `${quoted(here)} is missing`, here),
-      notStruct: typeMismatch(struct, above),
-    })
-    at = at.target
+  const names: string[] = []
+  let root = node
+  for (; root.kind === 'member'; root = root.target) {
+    const row = rowOf(unit, root)
+    if (row === undefined) return undefined
+    names.unshift(row.reads ?? row.name)
   }
-  if (at.kind !== 'name') return undefined
+  const type = unit.types.get(node)
+  if (root.kind !== 'name' || type === undefined) return undefined
+  const { name } = root
+  const place = at(unit, node)
   for (let variable = scope; variable !== undefined; variable = variable.outer)
-    if (variable.name === at.name)
-      return type === undefined ? undefined : { ...fromVariable(variable.variable, steps), type, place }
-  if (!isRootName(at.name)) return undefined
-  const rootPlace = { text: unit.text, start: at.start, end: at.end }
-  const undefinedRoot = new Fault('MissingField', `${quoted(rootPlace)} is not defined for this activity`, rootPlace)
-  const read = fromRoot(rootReaders[at.name], undefinedRoot, steps)
-  const quick = chainReaders[[at.name, ...steps.map(({ name }) => name)].join('.')] ?? read
-  return { read, quick, type: type ?? roots[at.name].type, place }
+    if (variable.name === name)
+      return node.kind === 'member' ? { ...fromVariable(unit, node, variable.variable, names), type, place } : undefined
+  if (!isRootName(name)) return undefined
+  const rootOf = rootReaders[name]
+  let missing: Fault | undefined
+  const read = readFrom(unit, node, (frame) => {
+    missing ??= undefinedAt(at(unit, root))
+    return rootOf(frame) ?? missing
+  })
+  return { read, quick: chainReaders[[name, ...names].join('.')] ?? read, type, place }
 }
 
-function fromRoot(rootOf: ReadRaw, undefinedRoot: Fault, steps: readonly FieldStep[]): ReadRaw {
-  return (frame) => follow(rootOf(frame) ?? undefinedRoot, steps)
+function rowOf(unit: Unit, { target, name }: Member): StructField | undefined {
+  const struct = unit.types.get(target)
+  return struct?.kind === 'struct' ? fieldRow(struct.name, name.text) : undefined
 }
 
-function fromVariable(variable: Variable, steps: readonly FieldStep[]): Pick<RawPath, 'read' | 'quick' | 'field'> {
-  const [{ name, struct, notStruct }, second] = steps as [FieldStep, ...FieldStep[]]
-  const read = () => (variable.value instanceof StructValue ? follow(variable.value.fields, steps) : notStruct)
-  const field = second === undefined ? fieldReaders[`${struct}.${name}`] : undefined
-  if (field === undefined) return { read, quick: read }
-  return { read, quick: () => field((variable.value as StructValue).fields as never), field }
+/**
+ * Reads from where a chain starts, field by field. The steps are made when something is first read below the start: most
+ * chains are read by their `quick` form alone, or start at what an activity has not, and there are many.
+ */
+function readFrom(unit: Unit, node: Expression, startOf: ReadRaw): ReadRaw {
+  let steps: readonly FieldStep[] | undefined
+  return (frame) => {
+    const start = startOf(frame)
+    if (start instanceof Fault) return start
+    steps ??= stepsOf(unit, node)
+    return follow(start, steps)
+  }
+}
+
+function stepsOf(unit: Unit, node: Expression): readonly FieldStep[] {
+  const steps: FieldStep[] = []
+  for (let step = node; step.kind === 'member'; step = step.target) {
+    const { name, reads, absent } = rowOf(unit, step)!
+    const here = at(unit, step)
+    steps.unshift({
+      name: reads ?? name,
+      absent,
+      missing: missingAt(here),
+      notStruct: typeMismatch(unit.types.get(step.target)!, at(unit, step.target)),
+    })
+  }
+  return steps
+}
+
+function fromVariable(
+  unit: Unit,
+  node: Member,
+  variable: Variable,
+  names: readonly string[],
+): Pick<RawPath, 'read' | 'quick' | 'field'> {
+  const read = readFrom(unit, node, () => (variable.value instanceof StructValue ? variable.value.fields : undefined))
+  const struct = unit.types.get(node.target)
+  const field = names.length === 1 && struct?.kind === 'struct' ? fieldReaders[`${struct.name}.${names[0]}`] : undefined
+  return field
+    ? { read, quick: () => field((variable.value as StructValue).fields as never), field }
+    : { read, quick: read }
 }
 
 function follow(start: unknown, steps: readonly FieldStep[]): unknown {
