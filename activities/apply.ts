@@ -69,13 +69,14 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
   return {
     async loadOutline({ organizationId, ...run }) {
       const plan = await planStore.getPlan(run.planDigest)
-      await runs.assertOpen(run)
+      const ended = await endOf(run, plan)
+      if (ended === undefined) await runs.assertOpen(run)
       if (plan.organization.id !== organizationId) {
         throw new ApplyError('apply/other-organization', 'the plan was made for another organization', {
           facts: { 'of the plan': plan.organization.id, 'asked for': organizationId },
         })
       }
-      return outlineOf(plan)
+      return ended === undefined ? outlineOf(plan) : { ...outlineOf(plan), ended }
     },
 
     async checkPlanFresh(run) {
@@ -187,6 +188,13 @@ export function createApplyActivities(deps: ActivityDependencies): ApplyActiviti
       }
       await runs.end({ planDigest, run })
     },
+  }
+
+  /** How a run came to its end, where nobody carries the plan out since. */
+  async function endOf({ planDigest, run }: RunOfPlan, plan: Plan): Promise<ApplyProgress | undefined> {
+    const found = await runs.find(run)
+    const isOver = found?.planDigest === planDigest && found.isOver && (await runs.isOver(planDigest))
+    return isOver ? planStore.getOutcome(plan) : undefined
   }
 
   /** Ends a run, and the one that would begin the applies inside after it. */

@@ -6,6 +6,8 @@ import type { Address } from '../src/resources/index.ts'
 /** A plan's batches without their contents: enough to walk them, small at any size of organization. */
 export interface Outline extends PlanOutline {
   readonly batches: readonly OutlineBatch[]
+  /** How this very run came to its end, where it did: one that somebody reset at Temporal says the same again. */
+  readonly ended?: ApplyProgress
 }
 
 export interface OutlineBatch extends BatchOutline {

@@ -28,6 +28,8 @@ export interface RotationOutline {
   readonly old: RotationProgress['old']
   readonly drops: boolean
   readonly overlapMs: number
+  /** How it came to its end, where it did: a run that somebody reset at Temporal says the same again. */
+  readonly ended?: RotationProgress
 }
 
 /**
@@ -70,6 +72,12 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
     const order = await ledger.getOrder(rotationId)
     if ((await ledger.marked(rotationId, 'over')) !== undefined) throw refused('this rotation is over')
     return order
+  }
+  /** The progress of its end; nothing while it is open, and nothing of one that was given up or never begun. */
+  const endOf = async (rotationId: string): Promise<RotationProgress | undefined> => {
+    const over = await ledger.marked(rotationId, 'over')
+    const progress = over === undefined ? undefined : await ledger.getProgress(rotationId)
+    return progress?.state === over ? progress : undefined
   }
   const withNewKey = (order: RotationOrder) =>
     opened().clientWith(order.organization, keys.get(order.rotationId).privateKey)
@@ -160,10 +168,13 @@ export function createRotationActivities(deps: ActivityDependencies): RotationAc
 
   return {
     async loadRotation({ rotationId, organizationId }) {
-      const { organization, user, key, drop, overlapMs } = await getOpen(rotationId)
+      const { organization, user, key, drop, overlapMs } = await ledger.getOrder(rotationId)
       if (organization.id !== organizationId) throw refused('it is of another organization')
+      const ended = await endOf(rotationId)
+      if (ended === undefined) await getOpen(rotationId)
       const old = { id: key.id, publicKey: key.publicKey }
-      return { user: user.name, key: key.name, old, drops: drop !== undefined, overlapMs }
+      const outline = { user: user.name, key: key.name, old, drops: drop !== undefined, overlapMs }
+      return ended === undefined ? outline : { ...outline, ended }
     },
 
     async makeRotationKey({ rotationId }) {

@@ -90,6 +90,10 @@ async function begin(run: ApplyRun, input: ApplyInput): Promise<ApplyProgress | 
     const outline = await persist(run, show, () =>
       steps.loadOutline({ organizationId: input.organizationId, ...run.token }),
     )
+    if (outline.ended) {
+      run.endAs(outline.ended)
+      return run.progress()
+    }
     const freshness = await persist(run, show, () => steps.checkPlanFresh(run.token))
     if (!freshness.fresh) {
       if ('earlier' in freshness) {

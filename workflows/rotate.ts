@@ -39,6 +39,7 @@ export async function rotate(input: RotateInput): Promise<RotationProgress> {
 async function carryOut(run: RotateRun): Promise<RotationProgress> {
   try {
     if (!run.outline) await begin(run)
+    if (run.outline?.ended) return run.outline.ended
     if (!run.undoing) await attempt(run)
     if (run.undoing) await undo(run, run.undoing)
   } catch (error) {
@@ -59,7 +60,7 @@ async function carryOut(run: RotateRun): Promise<RotationProgress> {
 async function begin(run: RotateRun): Promise<void> {
   const { organizationId, rotationId } = run.input
   run.begin(await persist(run, run.explain, () => steps.loadRotation({ organizationId, rotationId })))
-  if (run.outline!.drops) run.change({ state: 'dropping' })
+  if (run.outline!.drops && !run.outline!.ended) run.change({ state: 'dropping' })
 }
 
 /** Everything up to the proof; what fails before anything is deleted leaves why in `undoing`. */
@@ -205,8 +206,8 @@ class RotateRun implements Waiter {
 
   begin(outline: RotationOutline): void {
     this.outline = outline
-    const { user, key, old } = outline
-    this.change({ user, key, old })
+    const { user, key, old, ended } = outline
+    this.progress = ended ?? { ...this.progress, user, key, old }
   }
 
   nudge(): void {

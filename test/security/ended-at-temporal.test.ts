@@ -49,12 +49,45 @@ test('ended at Temporal: a send is told of as left, by who follows it and by the
   expect(await day.paid()).toBe(paid + 1_000_000_000n)
 })
 
+test('reset at Temporal: an apply and a send that had come to their ends are told as they ended', async () => {
+  const { service } = day
+  const reset = async (workflowId: string) => {
+    const { runId } = await stranger.client.workflow.getHandle(workflowId).describe()
+    await stranger.client.workflowService.resetWorkflowExecution({
+      namespace: temporal.namespace,
+      workflowExecution: { workflowId, runId },
+      workflowTaskFinishEventId: 4 as never,
+      requestId: `reset ${runId}`,
+    })
+    const again = temporal.client.workflow.getHandle(workflowId)
+    expect((await again.describe()).runId).not.toBe(runId)
+    return (await again.result().catch((error: unknown) => error)) as object
+  }
+  writeFiles(day.folder, { 'tags/acme.yaml': onlyTags(['reset']) })
+  expect((await run('apply', 'tags', '--yes')).exit).toBe(0)
+  const applied = await run('status', '--json')
+  const before = await countActivities(service)
+  expect(await reset(`apply/${service.organizationId}`)).toMatchObject({ state: 'done' })
+  const after = await run('status', '--json')
+  expect([after.exit, JSON.parse(after.stdout)]).toEqual([0, JSON.parse(applied.stdout)])
+
+  expect((await day.send(['--yes'], { ref: 'INV-RESET', amount: '1gwei' })).exit).toBe(0)
+  const sendId = sendIdOf({
+    organization: { id: service.organizationId, name: '', baseUrl: '' },
+    reference: 'INV-RESET',
+  })
+  const sends = await run('sends', '--json')
+  expect(await reset(`send/${service.organizationId}/${sendId}`)).toMatchObject({ state: 'included' })
+  expect(JSON.parse((await run('sends', '--json')).stdout)).toEqual(JSON.parse(sends.stdout))
+  expect(await countActivities(service)).toBe(before + 1)
+})
+
 test('ended at Temporal: an apply is told of as left; once it is given up, nobody brings it back', async () => {
   const { service, env } = day
   const bob = await createTestUser(service, 'bob')
   const userIds = [service.rootUserId, bob.userId]
   await service.root.submit('ACTIVITY_TYPE_UPDATE_ROOT_QUORUM', { threshold: 2, userIds })
-  writeFiles(day.folder, { 'tags/acme.yaml': onlyTags(['left']) })
+  writeFiles(day.folder, { 'tags/acme.yaml': onlyTags(['reset', 'left']) })
   expect((await run('apply', 'tags', '--yes')).exit).toBe(3)
   const workflow = stranger.client.workflow.getHandle(`apply/${service.organizationId}`)
   const { events } = await workflow.fetchHistory()

@@ -351,6 +351,38 @@ test('a user with as many keys as there may be is refused until the one to drop 
   expect(left).not.toContain('spare-3')
 })
 
+test('one that is reset at Temporal to its beginning, during its overlap and after its end, ends as it would have: one new key, one end', async () => {
+  const { user, path, sink } = await makeUser('reset')
+  const run = await begin(user, sink, { overlapMs: 3_000 })
+  const reset = async () => {
+    const { workflowId } = run.handle
+    const latest = temporal.client.workflow.getHandle<typeof rotate>(workflowId)
+    const { runId } = await latest.describe()
+    await temporal.client.workflowService.resetWorkflowExecution({
+      namespace: temporal.namespace,
+      workflowExecution: { workflowId, runId },
+      workflowTaskFinishEventId: 4 as never,
+      requestId: `reset ${runId}`,
+    })
+    const again = temporal.client.workflow.getHandle<typeof rotate>(workflowId)
+    expect((await again.describe()).runId).not.toBe(runId)
+    return again
+  }
+  await run.until(({ state }) => state === 'overlap')
+  const first = await (await reset()).result()
+  expect(first).toMatchObject({ state: 'done', proof: 'refused' })
+  expect(await publicKeysOf(user.userId)).toEqual([readKey(path).publicKey])
+  const second = await (await reset()).result()
+  expect(second).toEqual(first)
+  expect(await store.rotations.getProgress(run.order.rotationId)).toEqual(first)
+  expect(await publicKeysOf(user.userId)).toEqual([readKey(path).publicKey])
+  const { activities } = await service.root.query('list_activities', {
+    filterByType: ['ACTIVITY_TYPE_CREATE_API_KEYS_V2', 'ACTIVITY_TYPE_DELETE_API_KEYS'],
+    paginationOptions: { limit: '100' },
+  })
+  expect(activities.filter(({ intent }) => JSON.stringify(intent).includes(user.userId)).length).toBe(2)
+})
+
 test('it waits for people where a quorum is needed, before the new key and before the old one goes', async () => {
   const { user, sink } = await makeUser('guarded')
   const bob = await addUser('bob')

@@ -45,9 +45,10 @@ export const renderResult = view((progress: ApplyProgress, style: Style, now: nu
   return `${progress.batches.map((batch) => `  ${renderBatch(batch, style, now)}`).join('')}${totals.join(', ') || nothing(progress)}\n`
 })
 
-function nothing({ state }: ApplyProgress): string {
+function nothing({ state, error }: ApplyProgress): string {
   if (state === 'done') return 'nothing to do'
-  return state === 'stale' ? 'nothing was applied: the plan is stale' : 'nothing was applied'
+  if (state === 'stale') return 'nothing was applied: the plan is stale'
+  return error ? `nothing was applied by this run: ${error.message}` : 'nothing was applied'
 }
 
 /** Whether a try was answered by an error that was not shown yet. */
