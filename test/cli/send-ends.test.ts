@@ -73,6 +73,31 @@ test('send ends: what may offer too little has not ended, says what it waits for
   await anvil.rpc('evm_mine')
 })
 
+test('send ends: --detach says that nothing is submitted while the node is of another chain, and it is paid once later', {
+  timeout: 90_000,
+}, async () => {
+  const { anvil, env, folder } = day
+  const before = await day.paid()
+  const served = await anvil.rpc<string>('eth_chainId')
+  await anvil.rpc('anvil_setChainId', 1)
+  try {
+    const { exit, stderr } = await day.send(['--yes', '--detach'], { ref: 'elsewhere', amount: '5wei' })
+    expect(exit).toBe(3)
+    expect(stderr).toContain('serves chain eip155:1; nothing was accepted')
+    expect(stderr).toContain('It is not known to be submitted.')
+    const again = await day.send(['--yes', '--detach', '--json'], { ref: 'elsewhere', amount: '5wei' })
+    const { progress } = JSON.parse(again.stdout) as Sent
+    expect({ exit: again.exit, state: progress.state }).toEqual({ exit: 3, state: 'submitting' })
+    expect(progress.error?.message).toContain('serves chain eip155:1')
+    expect(await day.paid()).toBe(before)
+  } finally {
+    await anvil.rpc('anvil_setChainId', Number(served))
+  }
+  const list = async () => (await quorate(['sends'], { env, cwd: folder })).stdout
+  await expect.poll(list, { timeout: 70_000, interval: 500 }).toMatch(/^elsewhere .* included/m)
+  expect(await day.paid()).toBe(before + 5n)
+})
+
 test('send ends: a token that says that it moves and moves nothing is not included', { timeout: 60_000 }, async () => {
   const { anvil } = day
   // Answers whatever is asked with 6.

@@ -104,8 +104,14 @@ function end(
   if (json) writeJson(io, toSendJson({ order, sendId, progress }))
   else if (isFinal(progress)) io.say(renderSend(progress, io.style, place.now()))
   if (!json) io.say(renderNext(progress, io.style))
-  return options['detach'] === true && !isFinal(progress) ? EXIT.done : exitOfSend(progress)
+  const isDetached = options['detach'] === true && !isFinal(progress)
+  if (isDetached && !json && progress.activityId === undefined) io.say(UNSUBMITTED)
+  // `--detach` promises a send that was submitted.
+  return isDetached && progress.activityId !== undefined ? EXIT.done : exitOfSend(progress)
 }
+
+const UNSUBMITTED =
+  'It is not known to be submitted. It is tried again by itself with the same bytes; the same command follows it, and `quorate sends --open` lists it.\n'
 
 /** Begins a send, or joins the one that its reference has, and follows it to its end. */
 export function begin(input: CommandInput, place: Place, order: SendOrder): Promise<ExitCode> {
@@ -122,7 +128,8 @@ export function begin(input: CommandInput, place: Place, order: SendOrder): Prom
       patience.look(() => `the send is ${state}${error ? `, last answer: ${error.message}` : ''}`)
       // Its worker has another folder: nobody who only waits here changes that.
       if (error?.code === 'apply/order-missing') return !io.terminal
-      if (options['detach'] === true) return activityId !== undefined
+      // An error is told once several tries have had the same end, such as while the API has no node of the chain.
+      if (options['detach'] === true) return activityId !== undefined || error !== undefined
       if (io.terminal || state !== 'waiting') return false
       // Where nobody watches, approvals are not waited for: the same command finds the send again. It may have been decided
       // since the workflow looked.
