@@ -32,7 +32,7 @@ export async function run(): Promise<void> {
   try {
     await stage.set({ allowedAuthMethods: ['oauth'] })
     const { organizationId } = await makePerson(stage, [await issuers.sign()])
-    const stamper = createApiKeyStamper({ privateKey: new Secret(stealProxyKey(stage).privateKey) })
+    const stamper = createApiKeyStamper({ privateKey: new Secret((await stealProxyKey(stage)).privateKey) })
     let made = 0
     const newLogin = async () => {
       const { publicKey } = generateP256KeyPair()

@@ -161,7 +161,7 @@ test('heap: no secret of a request that has ended, and no key, stands in a snaps
   const masterKey = readFileSync(join(dataDir, 'master.key'), 'utf8').trim()
   const secrets: Readonly<Record<string, string>> = {
     apiPrivateKey,
-    proxyKey: openProxyKey(dataDir),
+    proxyKey: await openProxyKey(dataDir),
     masterKey,
     mnemonic,
     words: mnemonic.split(' ').slice(3, 6).join(' '),

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const google = `${issuers.url}/honest`
   stage = await startProxyStage({ privateIssuers: [issuers.url], providerUrls: { google } })
   await stage.set(settings)
-  proxyKey = stealProxyKey(stage)
+  proxyKey = await stealProxyKey(stage)
   homes = {
     ada: await home('ada'),
     una: await makePerson(stage, [await issuers.sign({ sub: fresh('una') })], { userEmail: 'una@acme.test' }),

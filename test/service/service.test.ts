@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { p256PublicKey } from '../../src/crypto/index.ts'
 import { createService, type Service, ServiceError } from '../../src/service/index.ts'
 import { Secret } from '../../src/telemetry/index.ts'
+import { isOnPostgres } from '../postgres.ts'
 import { startTestService } from './harness.ts'
 import { startProcess, startRefused } from './process.ts'
 import { createSmallDisk } from './small-disk.ts'
@@ -170,7 +171,7 @@ describe('service: one process a folder', () => {
   })
 })
 
-describe.skipIf(process.getuid?.() !== 0)('service: full disk (needs root for a small tmpfs)', () => {
+describe.skipIf(isOnPostgres || process.getuid?.() !== 0)('service: full disk (needs root for a small tmpfs)', () => {
   test('service: on a full disk submits are answered 503 and leave nothing, queries go on, and room brings all back', async () => {
     const disk = createSmallDisk('2m')
     const service = await startTestService({ dataDir: disk.folder, diskWatermark: { bytes: 0 } })

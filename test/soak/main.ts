@@ -64,10 +64,11 @@ const parts: Readonly<Record<string, Part>> = {
   },
   postgres: {
     what: 'services on one PostgreSQL, and its server, killed while they are submitted to',
-    count: 60,
+    count: 100,
     run: async (kills) =>
       demand(await killOnPostgres({ kills }), { lost: 0, twice: 0, half: 0, sentWrong: 0, untold: 0 }),
   },
+  stores: { what: 'suites of the service with its rows in PostgreSQL', count: 1, run: testOnPostgres },
   logins: {
     what: 'services and proxies killed in every step of a login',
     count: 50,
@@ -111,15 +112,27 @@ const parts: Readonly<Record<string, Part>> = {
   },
 }
 
+const root = join(import.meta.dirname, '../..')
+
+function runTests(files: readonly string[], variables: Readonly<Record<string, string>>): void {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const args = ['run', '--config', 'test/vitest.config.ts', '--testTimeout', String(HOUR_MS), ...files]
+  execFileSync(process.execPath, [vitest, ...args], {
+    cwd: root,
+    env: { ...process.env, ...variables },
+    stdio: 'inherit',
+  })
+}
+
+async function testOnPostgres(times: number): Promise<void> {
+  for (let time = 0; time < times; time++) runTests(['test/service'], { QUORATE_TEST_STORE: 'postgres' })
+}
+
 async function tryProperties(times: number): Promise<void> {
-  const root = join(import.meta.dirname, '../..')
   const files = globSync('test/**/*.test.ts', { cwd: root }).filter((file) =>
     importsIn(file, readFileSync(join(root, file), 'utf8')).some(({ to }) => to === 'test/runs.ts'),
   )
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const args = ['run', '--config', 'test/vitest.config.ts', '--testTimeout', String(HOUR_MS), ...files]
-  const env = { ...process.env, QUORATE_TIMES: String(times) }
-  execFileSync(process.execPath, [vitest, ...args], { cwd: root, env, stdio: 'inherit' })
+  runTests(files, { QUORATE_TIMES: String(times) })
 }
 
 async function askEverywhere(count: number): Promise<void> {

@@ -23,7 +23,7 @@ export const MIGRATION_MS = 10 * 60_000
 const CONNECT_MS = 5_000
 const IDLE_IN_TRANSACTION_MS = 15_000
 
-/** Types by their numbers in `pg_type`: PostgreSQL's driver gives numbers of 64 bits as texts. */
+/** Types by their numbers in `pg_type`: PostgreSQL's driver gives numbers of 64 bits as texts, and truth as no number. */
 const { builtins } = pg.types
 const WHOLE = new Set<number>([builtins.INT8, builtins.NUMERIC])
 
@@ -31,6 +31,7 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: ((id: number, format?: 'text' | 'binary') => {
     if (WHOLE.has(id)) return readWhole
     if (id === builtins.BYTEA) return readBytes
+    if (id === builtins.BOOL) return readBoolean
     return pg.types.getTypeParser(id, format as 'text')
   }) as typeof pg.types.getTypeParser,
 }
@@ -39,6 +40,11 @@ function readWhole(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new Error('expected a whole number that JavaScript can hold')
   return value
+}
+
+/** A number, as SQLite has it: what `exists` gives is compared with 1. */
+function readBoolean(text: string): number {
+  return text === 't' ? 1 : 0
 }
 
 function readBytes(text: string): Uint8Array {

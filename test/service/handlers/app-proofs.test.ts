@@ -1,9 +1,8 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { verifyAppProofSignature } from '@turnkey/crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject, Wire } from '../../../src/protocol/index.ts'
 import { createTestUser, startTestService, type TestService } from '../harness.ts'
+import { rowsOf } from '../rows.ts'
 import { complete, fresh, NOBODY, newPrivateKey, refusalOf } from './steps.ts'
 
 let service: TestService
@@ -78,9 +77,8 @@ describe('app proofs', () => {
   test('app proofs: the folder of a version that had no key for them gets one, and keeps its others', async () => {
     const { signerPublicKey } = service.service.bootstrap
     await service.service.close()
-    const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
-    expect(database.prepare("delete from service_keys where name like 'app-proofs%'").run().changes).toBe(2)
-    database.close()
+    const deleted = "delete from service_keys where name like 'app-proofs%' returning name"
+    expect(await rowsOf(service.dataDir, deleted)).toHaveLength(2)
     await service.restart()
     const { appProofs } = await submit('ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2', { privateKeys: [newPrivateKey()] })
     verifyAppProofSignature(appProofs![0] as never)

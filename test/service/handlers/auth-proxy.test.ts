@@ -182,7 +182,7 @@ describe("the proxy's key", () => {
 
   test("the proxy's key: every other activity of the catalogue is denied to it, and changes nothing", async () => {
     const { userId } = await enable()
-    const thief = stealProxyKey(service)
+    const thief = await stealProxyKey(service)
     const { apiKeyIds } = await complete(service.root, 'ACTIVITY_TYPE_CREATE_API_KEYS_V2', {
       userId,
       apiKeys: [newKey()],

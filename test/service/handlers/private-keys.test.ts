@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressOf } from '../../../src/chain/index.ts'
 import type { ActivityType } from '../../../src/protocol/index.ts'
@@ -11,6 +9,7 @@ import {
   type TestService,
   type TestUser,
 } from '../harness.ts'
+import { rowsOf } from '../rows.ts'
 import {
   complete,
   exhausted,
@@ -85,9 +84,7 @@ describe('create_private_keys', () => {
 
   test('create_private_keys: at rest a key is sealed to its own row', async () => {
     const id = await makePrivateKey(service.root)
-    const database = new DatabaseSync(join(service.dataDir, 'quorate.db'), { readOnly: true })
-    const row = database.prepare('select sealed_private_key from private_keys where id = ?').get(id)
-    database.close()
+    const [row] = await rowsOf(service.dataDir, 'select sealed_private_key from private_keys where id = ?', id)
     const sealed = row!['sealed_private_key'] as Uint8Array
     // 32 bytes of key, and the nonce and tag of AES-GCM.
     expect(sealed.length).toBeGreaterThanOrEqual(32 + 12 + 16)

@@ -1,9 +1,7 @@
-/** Secrets of clients, with the published library at the other end. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { decryptSecretBundle, encryptSecretToBundle, generateP256KeyPair } from '@turnkey/crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestClock, createTestUser, startTestService, type TestService, type TestUser } from '../harness.ts'
+import { storedBytes } from '../rows.ts'
 import {
   addTenant,
   complete,
@@ -82,8 +80,7 @@ describe('secrets', () => {
       { secretId: ids[1], ...property('level', 'high'), createdAtUnixMs },
       { secretId: ids[0], name, ...property('level', 'low'), createdAtUnixMs },
     ])
-    const files = readdirSync(service.dataDir).filter((file) => file.startsWith('quorate.db'))
-    for (const file of files) expect(readFileSync(join(service.dataDir, file)).includes(WORDS)).toBe(false)
+    expect((await storedBytes(service.dataDir)).includes(WORDS)).toBe(false)
   })
 
   test('secrets: they are listed in pages, newest first, and a cursor of nobody is refused', async () => {

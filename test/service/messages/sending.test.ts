@@ -1,5 +1,5 @@
 /** Messages on their way out: a real mail server, a gateway on loopback, and a service that is killed in between. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,10 +9,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { listWrittenMessages, type MessagesSettings } from '../../../src/service/messages/index.ts'
 import { Secret } from '../../../src/telemetry/index.ts'
 import { type MutualCertificates, makeCertificates } from '../../../src/worker/certificates.ts'
+import { databaseOf } from '../../postgres.ts'
 import { complete, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { codeIn } from '../one-time-passcodes/outbox.ts'
 import { readClient, startProcess } from '../process.ts'
+import { storedBytes } from '../rows.ts'
 import { type MailServer, startMailServer } from './mail-server.ts'
 
 let certificates: MutualCertificates
@@ -127,8 +129,7 @@ describe('e-mails', () => {
         return server.arrived
       }, wait)
       const code = /is:\s+([0-9A-Z]{9})/.exec(arrived[0]!.mail.text!)![1]!
-      for (const file of ['quorate.db', 'quorate.db-wal'])
-        expect(readFileSync(join(service.dataDir, file)).includes(code)).toBe(false)
+      expect((await storedBytes(service.dataDir)).includes(code)).toBe(false)
     } finally {
       await again.service.close()
     }
@@ -211,7 +212,8 @@ test('a service that is killed between the commit and the sending sends after it
   // A file stands where the outbox would: nothing can be sent.
   const outbox = join(dataDir, 'messages')
   writeFileSync(outbox, '')
-  const killed = await startProcess(dataDir)
+  const database = await databaseOf(dataDir)
+  const killed = await startProcess(dataDir, database ? { databaseUrl: database.url.reveal() } : {})
   const client = readClient(dataDir)
   const intent = { otpType: 'OTP_TYPE_EMAIL', contact: 'ann@example.com', appName: 'Acme' }
   const activity = await client.send(killed.url, client.body('ACTIVITY_TYPE_INIT_OTP_V3', intent))

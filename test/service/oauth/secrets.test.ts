@@ -8,6 +8,7 @@ import type { Logger } from '../../../src/telemetry/index.ts'
 import { complete, refusalOf } from '../handlers/steps.ts'
 import { createTestUser, startTestService, type TestService } from '../harness.ts'
 import { startIssuer, type TestIssuer } from '../oidc/issuer.ts'
+import { storedBytes } from '../rows.ts'
 import { ACCESS_TOKEN, GRANT, type SocialProviders, startSocialProviders } from './social.ts'
 import { makePerson, nonceOf } from './stage.ts'
 
@@ -29,10 +30,11 @@ afterAll(async () => {
 })
 
 /** Everything that is on disk of the service. */
-function kept(): string {
+async function kept(): Promise<string> {
   const names = readdirSync(service.dataDir, { recursive: true, encoding: 'utf8', withFileTypes: true })
   const files = names.filter((entry) => entry.isFile())
-  return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n')
+  const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+  return [...texts, (await storedBytes(service.dataDir)).toString('latin1')].join('\n')
 }
 
 describe('secrets of OAuth logins', () => {
@@ -69,12 +71,12 @@ describe('secrets of OAuth logins', () => {
     })
     const secrets = [registration, login, refused, denied, own, authCode, GRANT.codeVerifier, ACCESS_TOKEN]
     const planted = [...secrets, GRANT.clientSecret.slice(0, 20), key.privateKey].map((text) => text.slice(-60))
-    for (const text of [kept(), lines.join('\n')]) {
+    for (const text of [await kept(), lines.join('\n')]) {
       expect(text).toMatch(/oauth_login/i)
       expect(planted.filter((secret) => text.includes(secret))).toEqual([])
     }
     // On disk it can be looked for: what is no secret is found.
-    expect(kept()).toContain(GRANT.clientId)
+    expect(await kept()).toContain(GRANT.clientId)
   })
 
   test('secrets of OAuth logins: those who may read the activity see it as it was sent, after a restart too', async () => {

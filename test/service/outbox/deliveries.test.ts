@@ -1,6 +1,4 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import tls from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +7,7 @@ import type { Logger } from '../../../src/telemetry/index.ts'
 import { line } from '../../reliability/figures.ts'
 import { addTenants, complete } from '../handlers/steps.ts'
 import { createTestClock, startTestService, type TestClient, type TestService } from '../harness.ts'
+import { rowsOf } from '../rows.ts'
 import { SEPOLIA } from '../sends/status.ts'
 import { accountsOf, ETHEREUM } from '../signing/keys.ts'
 import { fetchKeys, type Received, type Reply, startReceiver, subscribe, verdictOf } from './receiver.ts'
@@ -65,16 +64,9 @@ async function createHappening({
 }
 
 const countOf = (received: readonly Received[], path: string) => received.filter((each) => each.path === path).length
-function rowsOf(service: TestService, table: string): readonly Record<string, unknown>[] {
-  const database = new DatabaseSync(join(service.dataDir, 'quorate.db'), { readOnly: true })
-  try {
-    return database.prepare(`select * from ${table}`).all()
-  } finally {
-    database.close()
-  }
-}
+const tableOf = (service: TestService, table: string) => rowsOf(service.dataDir, `select * from ${table}`)
 async function untilEmpty(service: TestService): Promise<void> {
-  while (rowsOf(service, 'webhook_deliveries').length > 0) await pause(20)
+  while ((await tableOf(service, 'webhook_deliveries')).length > 0) await pause(20)
 }
 
 interface Keys {
@@ -155,7 +147,7 @@ describe('deliveries', () => {
     const signedAt = (attempt: Received) => Number(attempt.headers['x-turnkey-timestamp'])
     expect(attempts.map((attempt) => verdictOf(attempt, keys, signedAt(attempt)))).toEqual(attempts.map(() => 'ok'))
 
-    const failures = rowsOf(service, 'webhook_failures')
+    const failures = await tableOf(service, 'webhook_failures')
     expect(failures.map(({ host: at, reason, attempts: made }) => `${at} ${reason} ${made}`).toSorted()).toEqual(
       [
         ...['302', '307', '400', '401', '404', '410', '429'].map((status) => `answered ${status} 1`),
@@ -178,7 +170,7 @@ describe('deliveries', () => {
     const [deleted, paused] = ids
     await complete(service.root, 'ACTIVITY_TYPE_DELETE_WEBHOOK_ENDPOINT', { endpointId: deleted })
     await complete(service.root, 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT', { endpointId: paused, isActive: false })
-    expect(rowsOf(service, 'webhook_deliveries')).toMatchObject([{ endpoint_id: ids[2] }])
+    expect(await tableOf(service, 'webhook_deliveries')).toMatchObject([{ endpoint_id: ids[2] }])
     await complete(service.root, 'ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT', { endpointId: paused, isActive: true })
     clock.advance(HOUR)
     await receiver.until(4)
@@ -209,7 +201,7 @@ describe('deliveries', () => {
     clock.advance(HOUR)
     await untilEmpty(service)
     expect(receiver.received).toHaveLength(3)
-    expect(rowsOf(service, 'webhook_failures')).toMatchObject([
+    expect(await tableOf(service, 'webhook_failures')).toMatchObject([
       { attempts: 2, reason: 'its URL must be an https URL', host: receiver.host },
     ])
     expect(lines.at(-1)).toMatch(/^webhook given up /)
@@ -225,7 +217,9 @@ describe('deliveries', () => {
     clock.advance(24 * HOUR + 1)
     await untilEmpty(service)
     expect(receiver.received).toHaveLength(1)
-    expect(rowsOf(service, 'webhook_failures')).toMatchObject([{ attempts: 1, reason: 'waited for more than a day' }])
+    expect(await tableOf(service, 'webhook_failures')).toMatchObject([
+      { attempts: 1, reason: 'waited for more than a day' },
+    ])
   })
 
   test('deliveries: a service closes while somebody does not answer, and tells it again when it is back', async () => {
@@ -240,7 +234,7 @@ describe('deliveries', () => {
     expect(performance.now() - begun).toBeLessThan(5_000)
     await untilEmpty(service)
     expect(new Set(receiver.received.map(({ eventId }) => eventId)).size).toBe(1)
-    expect(rowsOf(service, 'webhook_failures')).toEqual([])
+    expect(await tableOf(service, 'webhook_failures')).toEqual([])
   })
 
   test.skipIf(spawnSync('openssl', ['version']).status !== 0)(
@@ -374,12 +368,15 @@ describe('keys of webhooks', () => {
     expect((await list(service)).keys).toEqual([keys[1]])
     await service.restart()
     expect((await list(service)).keys).toEqual([keys[1]])
-    expect(rowsOf(service, 'service_keys').filter(({ name }) => String(name).startsWith('webhook-'))).toHaveLength(1)
+    expect(
+      (await tableOf(service, 'service_keys')).filter(({ name }) => String(name).startsWith('webhook-')),
+    ).toHaveLength(1)
   })
 })
 
 /** Waits until so many events have so many failed attempts. */
 async function untilNoted(service: TestService, events: number, attempts: number): Promise<void> {
-  const noted = () => rowsOf(service, 'webhook_deliveries').filter((row) => row['attempts'] === attempts).length
-  while (noted() < events) await pause(10)
+  const noted = async () =>
+    (await tableOf(service, 'webhook_deliveries')).filter((row) => row['attempts'] === attempts).length
+  while ((await noted()) < events) await pause(10)
 }

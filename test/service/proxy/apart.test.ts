@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateP256KeyPair } from '../../../src/crypto/index.ts'
 import { createAuthProxy } from '../../../src/service/index.ts'
+import { databaseOf } from '../../postgres.ts'
 import { complete } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
 import { type HostileIssuers, startHostileIssuers } from '../oauth/hostile-issuer.ts'
@@ -8,12 +9,14 @@ import { newSignUp } from './stage.ts'
 
 let issuers: HostileIssuers
 let service: TestService
+let database: Awaited<ReturnType<typeof databaseOf>>
 let proxy: Awaited<ReturnType<typeof createAuthProxy>>
 beforeAll(async () => {
   issuers = await startHostileIssuers()
   service = await startTestService({ privateIssuers: [issuers.url] })
   await complete(service.root, 'ACTIVITY_TYPE_ENABLE_AUTH_PROXY', {})
-  proxy = await createAuthProxy({ dataDir: service.dataDir, baseUrl: service.url })
+  database = await databaseOf(service.dataDir)
+  proxy = await createAuthProxy({ dataDir: service.dataDir, database, baseUrl: service.url })
 })
 afterAll(async () => {
   await proxy.close()
@@ -64,7 +67,7 @@ describe('proxy apart', () => {
       { settings: { providerUrls: { google: `${issuers.url}/honest` } }, status: 403 },
     ]
     for (const [index, { settings, status }] of told.entries()) {
-      const other = await createAuthProxy({ dataDir: service.dataDir, baseUrl: service.url, ...settings })
+      const other = await createAuthProxy({ dataDir: service.dataDir, database, baseUrl: service.url, ...settings })
       const answer = await signUp(other.url, `u${index}@acme.test`)
       expect([settings, answer.status]).toEqual([settings, status])
       await other.close()
@@ -91,7 +94,7 @@ describe('proxy apart', () => {
   })
 
   test('proxy apart: its connections and requests are counted', async () => {
-    const counted = await createAuthProxy({ dataDir: service.dataDir, baseUrl: service.url, metricsPort: 0 })
+    const counted = await createAuthProxy({ dataDir: service.dataDir, database, baseUrl: service.url, metricsPort: 0 })
     expect((await post('wallet_kit_config', {}, counted.url)).status).toBe(200)
     const text = await (await fetch(counted.metricsUrl!)).text()
     expect(text).toMatch(/^quorate_connections\{server="auth-proxy"\} [1-9]/m)

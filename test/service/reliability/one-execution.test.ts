@@ -1,7 +1,5 @@
 /** The same bytes are one activity, however many send them at once, and however often the service restarts. */
 import { Agent, request } from 'node:http'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeUtf8 } from '../../../src/encoding/index.ts'
 import type { JsonObject } from '../../../src/protocol/index.ts'
@@ -9,6 +7,7 @@ import { createApiKeyStamper } from '../../../src/stamp/index.ts'
 import { Secret } from '../../../src/telemetry/index.ts'
 import { complete } from '../handlers/steps.ts'
 import { startTestService, type TestBody, type TestService } from '../harness.ts'
+import { rowsOf } from '../rows.ts'
 
 const ROUNDS = 500
 const CONNECTIONS = 32
@@ -73,14 +72,12 @@ describe('one execution', () => {
       ids.add(first!.id)
     }
     agent.destroy()
-    const database = new DatabaseSync(join(service.dataDir, 'quorate.db'), { readOnly: true })
-    const count = (sql: string) => Number(Object.values(database.prepare(sql).get()!)[0])
-    const rows = count("select count(*) from activities where type = 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS'")
-    const accounts = count('select count(*) from wallet_accounts')
-    const votes = count(
+    const count = async (sql: string) => Number(Object.values((await rowsOf(service.dataDir, sql))[0]!)[0])
+    const rows = await count("select count(*) from activities where type = 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS'")
+    const accounts = await count('select count(*) from wallet_accounts')
+    const votes = await count(
       "select count(*) from votes where activity_id in (select id from activities where type = 'ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS')",
     )
-    database.close()
     console.log(
       `rounds=${figures.rounds} sent=${figures.sent} restarts=${figures.restarts} activities=${rows} side effects=${accounts}`,
     )

@@ -1,11 +1,10 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { GAS_STATION } from '../../../src/service/nodes/gas-station.ts'
 import { complete, invalid, invalidField, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
+import { rowsOf } from '../rows.ts'
 import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { LEDGER, placeGasStation } from './gas-station.ts'
@@ -197,15 +196,17 @@ describe('a sponsored send', () => {
 
   test('a sponsored send: an account whose key does not open holds up nobody else’s', async () => {
     const [broken, from] = [await newAccount(), await newAccount()]
-    const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
     const key = 'sealed_private_key FROM wallet_account_keys JOIN wallet_accounts ON id = account_id WHERE address = ?'
-    const sealed = database.prepare(`SELECT account_id, ${key}`).get(broken) as Record<string, string | Uint8Array>
-    const write = database.prepare('UPDATE wallet_account_keys SET sealed_private_key = ? WHERE account_id = ?')
-    write.run(new Uint8Array(60), sealed['account_id']!)
+    const [sealed] = await rowsOf(service.dataDir, `SELECT account_id, ${key}`, broken)
+    const { account_id: id, sealed_private_key: whole } = sealed as {
+      account_id: string
+      sealed_private_key: Uint8Array
+    }
+    const write = 'UPDATE wallet_account_keys SET sealed_private_key = ? WHERE account_id = ?'
+    await rowsOf(service.dataDir, write, new Uint8Array(60), id)
     const waiting = await accept({ from: broken, sponsor: true, calls: [{ to: LEDGER, data: put(1) }] })
     expect(await send({ from, sponsor: true, calls: [{ to: LEDGER, data: put(2) }] })).toEqual(included)
-    write.run(sealed['sealed_private_key']!, sealed['account_id']!)
-    database.close()
+    await rowsOf(service.dataDir, write, whole, id)
     expect(await untilEnded(service.root, waiting)).toEqual(included)
   })
 

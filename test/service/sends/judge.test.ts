@@ -154,7 +154,10 @@ test('sends: one is replaced when what has its nonce is known, is settled, and e
   await anvil.rpc('evm_setAutomine', false)
   const id = await submit(from)
   await until(async () => (await stateOf(id)).eth !== undefined)
-  await anvil.rpc('anvil_dropTransaction', (await stateOf(id)).eth!.txHash)
+  const { txHash } = (await stateOf(id)).eth!
+  // It is kept before it is broadcast.
+  await until(async () => (await anvil.rpc('eth_getTransactionByHash', txHash)) !== null)
+  await anvil.rpc('anvil_dropTransaction', txHash)
   const by = await sendElsewhere(from)
   witness.fault = ({ method }) => (method === 'eth_getTransactionReceipt' ? unknown : undefined)
   await mine(CONFIRMATIONS - 1)

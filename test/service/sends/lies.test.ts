@@ -1,11 +1,9 @@
-/** Nodes that answer late, nonsense, or what holds for another chain or another moment: no send is lost or made twice by it. */
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { type Fault, type FaultNode, startFaultNode } from '../../faults/fault-node.ts'
 import { complete, refusalOf } from '../handlers/steps.ts'
 import { startTestService, type TestService } from '../harness.ts'
+import { rowsOf } from '../rows.ts'
 import { ETHEREUM, makeWallet } from '../signing/keys.ts'
 import { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts'
 import { SEPOLIA, untilEnded } from './status.ts'
@@ -180,12 +178,10 @@ test('sends: while the keys cannot be read, a send waits for them and is not giv
   // Asked by the submit, and then to complete the send.
   node.fault = ({ method }) => (method === 'eth_chainId' && accepted++ > 0 ? { error: RATE_LIMITED } : undefined)
   const id = await submit({ service, from })
-  const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
-  closers.push(() => database.close())
-  database.exec('ALTER TABLE wallet_accounts RENAME TO hidden')
+  await rowsOf(service.dataDir, 'ALTER TABLE wallet_accounts RENAME TO hidden')
   node.fault = () => undefined
   await pause(400)
-  database.exec('ALTER TABLE hidden RENAME TO wallet_accounts')
+  await rowsOf(service.dataDir, 'ALTER TABLE hidden RENAME TO wallet_accounts')
   expect((await untilEnded(service.root, id)).txStatus).toBe('INCLUDED')
 })
 

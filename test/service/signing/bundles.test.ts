@@ -1,7 +1,3 @@
-/** Imports and exports, with the published library at the other end. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import {
   decryptExportBundle,
   encryptPrivateKeyToBundle,
@@ -32,6 +28,7 @@ import {
   type TestClient,
   type TestService,
 } from '../harness.ts'
+import { rowsOf, storedBytes } from '../rows.ts'
 import { accountsOf, ETHEREUM, makeWallet, SOLANA } from './keys.ts'
 
 const clock = createTestClock()
@@ -201,14 +198,10 @@ describe('at rest', () => {
     const hex = encodeHex(randomBytes(32))
     await importWallet(await wrapWords(words, await initWallet()))
     await importKey(await wrapKey(hex, await initKey()))
-    const files = readdirSync(service.dataDir).filter((name) => name.startsWith('quorate.db'))
-    const stored = files.map((name) => readFileSync(join(service.dataDir, name)))
-    expect(Buffer.concat(stored).length).toBeGreaterThan(10_000)
-    for (const bytes of stored) {
-      for (const secret of [Buffer.from(words), Buffer.from(hex, 'hex'), Buffer.from(hex)]) {
-        expect(bytes.includes(secret)).toBe(false)
-      }
-    }
+    const stored = await storedBytes(service.dataDir)
+    expect(stored.length).toBeGreaterThan(10_000)
+    for (const secret of [Buffer.from(words), Buffer.from(hex, 'hex'), Buffer.from(hex)])
+      expect(stored.includes(secret)).toBe(false)
   })
 })
 
@@ -216,13 +209,10 @@ describe('keys of accounts', () => {
   test('keys of accounts: each is sealed by itself, goes with its account, and where there is none the words lead to it', async () => {
     const { walletId, accounts } = await makeWallet(service.root, ETHEREUM, SOLANA)
     const ids = accounts.map(({ walletAccountId }) => walletAccountId)
-    const database = new DatabaseSync(join(service.dataDir, 'quorate.db'))
-    const sealed = () =>
-      database
-        .prepare(`select account_id, sealed_private_key from wallet_account_keys where account_id in (?, ?)`)
-        .all(...ids)
-    expect(new Set(sealed().map((row) => row['account_id']))).toEqual(new Set(ids))
-    for (const row of sealed()) expect((row['sealed_private_key'] as Uint8Array).length).toBe(32 + 1 + 12 + 16)
+    const named = 'select account_id, sealed_private_key from wallet_account_keys where account_id in (?, ?)'
+    const sealed = () => rowsOf(service.dataDir, named, ...ids)
+    expect(new Set((await sealed()).map((row) => row['account_id']))).toEqual(new Set(ids))
+    for (const row of await sealed()) expect((row['sealed_private_key'] as Uint8Array).length).toBe(32 + 1 + 12 + 16)
     const sign = () =>
       complete(service.root, 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2', {
         signWith: accounts[0]!.address,
@@ -231,11 +221,10 @@ describe('keys of accounts', () => {
         hashFunction: 'HASH_FUNCTION_NO_OP',
       })
     const signature = await sign()
-    database.prepare('delete from wallet_account_keys where account_id = ?').run(ids[0]!)
+    await rowsOf(service.dataDir, 'delete from wallet_account_keys where account_id = ?', ids[0]!)
     expect(await sign()).toEqual(signature)
     await removeWallet(walletId, true)
-    expect(sealed()).toEqual([])
-    database.close()
+    expect(await sealed()).toEqual([])
   })
 })
 

@@ -63,6 +63,22 @@ export function storeContract(name: string, open: () => Promise<Database>): void
   }
 
   describe(`store contract, ${name}`, () => {
+    test('truth: whether a row is there is told as 1 or 0', () =>
+      withStore(async (database, [o]) => {
+        const isThere = (id: string) =>
+          database.read((tx) =>
+            tx
+              .selectFrom('organizations')
+              .select(({ exists, selectFrom }) =>
+                exists(selectFrom('users').select('id').where('id', '=', id)).as('is'),
+              )
+              .where('id', '=', o)
+              .executeTakeFirst(),
+          )
+        const [user] = await database.read((tx) => listUsers(tx, o))
+        expect([await isThere(user!.id), await isThere('nobody')]).toEqual([{ is: 1 }, { is: 0 }])
+      }))
+
     test('order: lists are in the order of creation when no time tells it, also after deletions, each organization its own', () =>
       withStore(async (database, [o, p]) => {
         const names = ['z', 'a', 'm', 'b']

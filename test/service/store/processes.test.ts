@@ -189,10 +189,9 @@ describe.skipIf(findPostgres() === undefined)('services on one PostgreSQL', () =
     const elsewhere = { url: await server.create() }
     await expect(createService({ dataDir: other.dataDir, database: elsewhere, port: 0 })).rejects.toThrow('is empty')
     expect(readFileSync(join(other.dataDir, 'bootstrap.json'), 'utf8')).toContain('apiPrivateKey')
-    const own = await startTestService()
-    await own.service.close()
-    await expect(start(own.dataDir)).rejects.toThrow('DATABASE_URL')
-    await own.close()
+    const own = folderOf()
+    await (await createService({ dataDir: own, port: 0 })).close()
+    await expect(start(own)).rejects.toThrow('DATABASE_URL')
   })
 
   test('two that start at once on an empty database are one installation', async () => {
