@@ -24,8 +24,8 @@ import { Secret } from '../../src/telemetry/index.ts'
 
 const AIM = 0.5
 const POLICIES = 100
-/** Before what is counted: a service runs for days, and the first ten thousand requests pay for compiling it. */
-const WARM_UP = 5
+/** Before what is counted: a service runs for days, and the first twenty thousand requests pay for compiling it. */
+const WARM_UP = 10
 const ROUNDS = 7
 /** Requests in a round of one contender. */
 const REQUESTS = 2_000

@@ -27,6 +27,9 @@ export function findTokens(request: JsonObject): readonly string[] {
   return [...found].slice(0, MAX_TOKENS)
 }
 
+/** Of a request without tokens. */
+export const identityOfNone: IdentityOf = async () => orRefuse(undefined)
+
 /** Verifies the tokens of a new request, all at once: their issuers may be slow. */
 export async function verifyTokens(verifier: OidcVerifier, tokens: readonly string[]): Promise<IdentityOf> {
   const identities = new Map<string, OidcIdentity | undefined>()

@@ -7,7 +7,7 @@ import type { OidcVerifier } from '../oidc/index.ts'
 import { type Database, findActivityByFingerprint, type Transaction } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import type { Handler, NotExecuted, Outside } from './handler.ts'
-import { findTokens, verifyTokens } from './identities.ts'
+import { findTokens, identityOfNone, verifyTokens } from './identities.ts'
 import type { OutsideAnswers } from './prepared.ts'
 import type { SubmitRequest } from './request.ts'
 
@@ -36,12 +36,12 @@ export async function prepareSubmit(
 ): Promise<Preparation> {
   const tokens = findTokens(intent)
   const ask = 'execute' in handler ? handler.prepare : undefined
-  if (tokens.length === 0 && !ask) return { prepared: await withoutAnswers(oidc), isAdmitted: false }
+  if (tokens.length === 0 && !ask) return NOTHING_ASKED
   const { organizationId, isKnown } = await database.read(async (tx) => {
     const { organizationId } = await admit(tx)
     return { organizationId, isKnown: (await findActivityByFingerprint(tx, organizationId, fingerprint)) !== undefined }
   })
-  if (isKnown) return { prepared: await withoutAnswers(oidc), isAdmitted: true }
+  if (isKnown) return { ...NOTHING_ASKED, isAdmitted: true }
   const identityOf = await verifyTokens(oidc, tokens)
   const answers = (await ask?.(intent, outside, organizationId)) ?? undefined
   return { prepared: { identityOf, answers }, isAdmitted: true }
@@ -57,6 +57,8 @@ export async function prepareQuery({ database, oidc, admit }: Tools, request: Js
   }
 }
 
-async function withoutAnswers(oidc: OidcVerifier): Promise<OutsideAnswers<JsonObject>> {
-  return { identityOf: await verifyTokens(oidc, []), answers: undefined }
+/** Of a request that has no questions. */
+const NOTHING_ASKED: Preparation = {
+  prepared: { identityOf: identityOfNone, answers: undefined },
+  isAdmitted: false,
 }

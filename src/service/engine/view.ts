@@ -35,8 +35,13 @@ export async function viewActivities(
 ): Promise<ActivityDetails[]> {
   const organizationId = activities[0]?.organization_id
   if (organizationId === undefined) return []
-  const ids = activities.map(({ id }) => id)
-  const votes = request.votes ?? (await listVotes(tx, organizationId, ids))
+  const votes =
+    request.votes ??
+    (await listVotes(
+      tx,
+      organizationId,
+      activities.map(({ id }) => id),
+    ))
   const users = await readVoters(tx, organizationId, votes)
   const asked = activities.filter((activity) => activity.generate_app_proofs === 1).map(({ id }) => id)
   const proofs = await listAppProofs(tx, organizationId, asked)
@@ -45,7 +50,7 @@ export async function viewActivities(
   const missing: NotPrepared[] = []
   const { caller } = request
   for (const activity of activities) {
-    const own = votes.filter((vote) => vote.activity_id === activity.id)
+    const own = activities.length === 1 ? votes : votes.filter((vote) => vote.activity_id === activity.id)
     const rights =
       caller && mayBeVotedOn(activity, caller)
         ? await readRights(tools, tx, activity, own, { ...request, caller }).catch((thrown: unknown) => {

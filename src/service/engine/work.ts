@@ -104,21 +104,28 @@ export class NotPrepared {
 
 /** Does a request as often as it takes until all its parts are there. */
 export async function withWork<T>(pool: WorkPool, attempt: (work: Work) => Promise<T>): Promise<T> {
-  const made = new Map<string, unknown>()
-  const parts = new Map<string, object>()
+  const kept: Kept = {}
   try {
     for (let isFirst = true; ; isFirst = false) {
       try {
-        return await attempt(workOver(made, parts, isFirst))
+        return await attempt(new WorkOfAttempt(kept, isFirst))
       } catch (thrown) {
         if (!(thrown instanceof NotPrepared)) throw thrown
-        await thrown.prepare(pool, parts)
+        kept.parts ??= new Map()
+        await thrown.prepare(pool, kept.parts)
       }
     }
   } finally {
-    for (const secret of made.values()) if (secret instanceof Uint8Array) secret.fill(0)
-    for (const part of parts.values()) if ('privateKeys' in part) (part.privateKeys as Uint8Array).fill(0)
+    const { made, parts } = kept
+    if (made) for (const secret of made.values()) if (secret instanceof Uint8Array) secret.fill(0)
+    if (parts) for (const part of parts.values()) if ('privateKeys' in part) (part.privateKeys as Uint8Array).fill(0)
   }
+}
+
+/** What stays from one attempt at a request to the next. Most requests need none of it. */
+interface Kept {
+  made?: Map<string, unknown>
+  parts?: Map<string, object>
 }
 
 /** What was refused is so when it is asked for; a thread that ended says nothing of the request, of which nothing is left. */
@@ -131,52 +138,68 @@ function orUnavailable(error: Error): Error {
 /** Whose turn it is while nobody is known. */
 const NOBODY: JobOwner = { treeId: '', organizationId: '' }
 
-function workOver(made: Map<string, unknown>, parts: Map<string, object>, isFirst: boolean): Work {
-  let share = NOBODY
-  let atOnce = 0
-  const isSmall = (weight: number): boolean => {
-    const fits = weight <= SMALL_WEIGHT && atOnce + weight <= MOST_AT_ONCE
-    if (fits) atOnce += weight
+/** One attempt at a request: every request has one, so that it is no closures but an object. */
+class WorkOfAttempt implements Work {
+  readonly budget = createBudget()
+  readonly isFirst: boolean
+  readonly #kept: Kept
+  #share = NOBODY
+  #atOnce = 0
+
+  constructor(kept: Kept, isFirst: boolean) {
+    this.#kept = kept
+    this.isFirst = isFirst
+  }
+
+  chargeTo(share: JobOwner): void {
+    this.#share = share
+  }
+
+  once<T>(key: string, make: () => T): T {
+    this.#kept.made ??= new Map()
+    const { made } = this.#kept
+    if (!made.has(key)) made.set(key, make())
+    return made.get(key) as T
+  }
+
+  inSteps<Item, Result>(key: string, { items, step, weight }: StepsOf<Item, Result>): readonly Result[] {
+    if (this.#takeSmall(weight)) return items.map(step)
+    return this.#part(key, (pool) => pool.steps.run(items, step, this.#share)) as readonly Result[]
+  }
+
+  inTurns<Result extends object>(key: string, begin: () => Generator<void, Result, void>): Result {
+    return this.#part(key, (pool) => pool.steps.walk(begin(), this.#share)) as Result
+  }
+
+  run<Name extends JobName>(name: Name, { secret = NONE, input, weight }: Job<Name>): JobResult<Name> {
+    if (this.#takeSmall(weight)) {
+      try {
+        return (jobs[name] as (secret: Uint8Array, input: JobInput<Name>) => JobResult<Name>)(secret, input)
+      } finally {
+        secret.fill(0)
+      }
+    }
+    const key = createHash('sha256').update(name).update(secret).update(JSON.stringify(input)).digest('hex')
+    // A pool wipes it as well, and needs it until then.
+    if (this.#kept.parts?.has(key)) secret.fill(0)
+    const found = this.#part(key, (pool) => pool.run(name, { secret, input }, this.#share))
+    // A copy, because the caller wipes its own: the request may be done once more.
+    return (
+      'privateKeys' in found ? { ...found, privateKeys: (found.privateKeys as Uint8Array).slice() } : found
+    ) as never
+  }
+
+  #takeSmall(weight: number): boolean {
+    const fits = weight <= SMALL_WEIGHT && this.#atOnce + weight <= MOST_AT_ONCE
+    if (fits) this.#atOnce += weight
     return fits
   }
-  const part = (key: string, prepare: Missing['prepare']): object => {
-    const found = parts.get(key)
+
+  #part(key: string, prepare: Missing['prepare']): object {
+    const found = this.#kept.parts?.get(key)
     if (found === undefined) throw new NotPrepared([{ key, prepare }])
     if (found instanceof Error) throw found
     return found
-  }
-  return {
-    budget: createBudget(),
-    isFirst,
-    chargeTo: (known) => {
-      share = known
-    },
-    once<T>(key: string, make: () => T) {
-      if (!made.has(key)) made.set(key, make())
-      return made.get(key) as T
-    },
-    inSteps<Item, Result>(key: string, { items, step, weight }: StepsOf<Item, Result>) {
-      if (isSmall(weight)) return items.map(step)
-      return part(key, (pool) => pool.steps.run(items, step, share)) as readonly Result[]
-    },
-    inTurns: (key, begin) => part(key, (pool) => pool.steps.walk(begin(), share)) as never,
-    run<Name extends JobName>(name: Name, { secret = NONE, input, weight }: Job<Name>): JobResult<Name> {
-      if (isSmall(weight)) {
-        try {
-          return (jobs[name] as (secret: Uint8Array, input: JobInput<Name>) => JobResult<Name>)(secret, input)
-        } finally {
-          secret.fill(0)
-        }
-      }
-      const key = createHash('sha256').update(name).update(secret).update(JSON.stringify(input)).digest('hex')
-      // A pool wipes it as well, and needs it until then.
-      if (parts.has(key)) secret.fill(0)
-      const found = part(key, (pool) => pool.run(name, { secret, input }, share))
-      // A copy, because the caller wipes its own: the request may be done once more.
-      return (
-        'privateKeys' in found ? { ...found, privateKeys: (found.privateKeys as Uint8Array).slice() } : found
-      ) as never
-    },
   }
 }
 

@@ -38,7 +38,7 @@ export interface RequestLines {
 }
 
 interface Entry {
-  facts: RequestFacts
+  readonly facts: RequestFacts
   readonly source: string
   refusal?: ApiError
   isAnswered: boolean
@@ -114,7 +114,7 @@ export function createRequestLines({
     reporterOf(request: Known) {
       const entry = request[ENTRY]
       return (facts) => {
-        if (entry) entry.facts = { ...entry.facts, ...facts }
+        if (entry) Object.assign(entry.facts, facts)
       }
     },
     refuse(request: Known, reply, refusal) {

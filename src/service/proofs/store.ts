@@ -1,4 +1,4 @@
-import { prepare, type Transaction } from '../store/index.ts'
+import { prepare, type Rows, type Transaction } from '../store/index.ts'
 
 /** What the service has signed about one activity. */
 export interface AppProofsRow {
@@ -28,10 +28,10 @@ export async function insertAppProofs(tx: Transaction, row: AppProofsRow): Promi
 }
 
 /** Reads the proofs of activities, those that have some. */
-export async function listAppProofs(
+export function listAppProofs(
   tx: Transaction,
   organizationId: string,
   activityIds: readonly string[],
-): Promise<readonly AppProofsRow[]> {
+): Rows<readonly AppProofsRow[]> {
   return activityIds.length === 0 ? [] : ofActivities(tx, { organizationId, activityIds })
 }

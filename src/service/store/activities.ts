@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { prepare } from './prepared.ts'
+import { first, prepare, type Rows, whenRead } from './prepared.ts'
 import type { ActivityRecordRow, Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -53,12 +53,12 @@ const byFingerprint = prepare((tx, of: { organizationId: string; fingerprint: st
 )
 
 /** Reads the activity that was made from the body with this fingerprint. */
-export async function findActivityByFingerprint(
+export function findActivityByFingerprint(
   tx: Transaction,
   organizationId: string,
   fingerprint: string,
-): Promise<ActivityRecordRow | undefined> {
-  return (await byFingerprint(tx, { organizationId, fingerprint }))[0]
+): Rows<ActivityRecordRow | undefined> {
+  return whenRead(byFingerprint(tx, { organizationId, fingerprint }), first)
 }
 
 const insert = prepare((tx, row: Omit<ActivityRecordRow, 'position'>) =>
@@ -74,13 +74,12 @@ const insert = prepare((tx, row: Omit<ActivityRecordRow, 'position'>) =>
 )
 
 /** Records a new activity at the next position of its organization and returns the row. */
-export async function insertActivity(
+export function insertActivity(
   tx: Transaction,
   activity: Omit<ActivityRecordRow, 'position'>,
-): Promise<ActivityRecordRow> {
+): Rows<ActivityRecordRow> {
   // INVARIANT: the organization's row is locked, so nobody else can take the same position.
-  const [made] = await insert(tx, activity)
-  return { ...activity, position: made!.position }
+  return whenRead(insert(tx, activity), ([made]) => ({ ...activity, position: made!.position }))
 }
 
 const update = prepare(
@@ -89,13 +88,13 @@ const update = prepare(
 )
 
 /** Writes what became of an activity and returns the row as it is now. */
-export async function updateActivity(
+export function updateActivity(
   tx: Transaction,
   activity: ActivityRecordRow,
   change: ActivityUpdate,
-): Promise<ActivityRecordRow> {
-  await update(tx, { ...change, organizationId: activity.organization_id, id: activity.id })
-  return { ...activity, ...change }
+): Rows<ActivityRecordRow> {
+  const done = update(tx, { ...change, organizationId: activity.organization_id, id: activity.id })
+  return whenRead(done, () => ({ ...activity, ...change }))
 }
 
 /** Lists activities newest first (docs/protocol/requests.md#pages-and-filters). */

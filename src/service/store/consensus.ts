@@ -1,4 +1,4 @@
-import { remember } from './prepared.ts'
+import { type Rows, remember, whenRead } from './prepared.ts'
 import type { Transaction } from './transaction.ts'
 
 const quorumOf = remember((tx, of: { organizationId: string }) =>
@@ -22,13 +22,14 @@ const policyVersion = remember((tx, of: { organizationId: string }) =>
 )
 
 /** Reads who the root quorum is and how many of them it takes. */
-export async function readRootQuorum(
+export function readRootQuorum(
   tx: Transaction,
   organizationId: string,
-): Promise<{ userIds: string[]; threshold: number }> {
-  const rows = await quorumOf(tx, { organizationId })
-  const userIds = rows.flatMap(({ user_id: userId }) => (userId === null ? [] : [userId]))
-  return { userIds, threshold: rows[0]!.quorum_threshold }
+): Rows<{ userIds: string[]; threshold: number }> {
+  return whenRead(quorumOf(tx, { organizationId }), (rows) => ({
+    userIds: rows.map(({ user_id: userId }) => userId).filter((userId) => userId !== null),
+    threshold: rows[0]!.quorum_threshold,
+  }))
 }
 
 /** A version of an organization's policies: it differs whenever any of them does. */
@@ -40,7 +41,10 @@ export interface PolicyVersion {
 }
 
 /** Reads the version of the organization's policies. */
-export async function readPolicyVersion(tx: Transaction, organizationId: string): Promise<PolicyVersion> {
-  const [row] = await policyVersion(tx, { organizationId })
-  return { id: row?.version ?? 'none', organizationId, isKept: row !== undefined && row.kept !== null }
+export function readPolicyVersion(tx: Transaction, organizationId: string): Rows<PolicyVersion> {
+  return whenRead(policyVersion(tx, { organizationId }), ([row]) => ({
+    id: row?.version ?? 'none',
+    organizationId,
+    isKept: row !== undefined && row.kept !== null,
+  }))
 }

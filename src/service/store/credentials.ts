@@ -1,5 +1,5 @@
 import { LockingAdapter } from './postgres-pool.ts'
-import { prepare, remember } from './prepared.ts'
+import { first, prepare, type Rows, remember, whenRead } from './prepared.ts'
 import type { ApiKeyRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -39,13 +39,12 @@ const lockedPlaceOf = prepare((tx, of: { organizationId: string }) =>
  * first, so that the writes of one organization follow one another. In SQLite the round's BEGIN IMMEDIATE already
  * keeps all others out and reading is enough; nothing is locked where nothing can be written.
  */
-export async function lockOrganization(
-  tx: Transaction,
-  organizationId: string,
-): Promise<OrganizationPlace | undefined> {
+export function lockOrganization(tx: Transaction, organizationId: string): Rows<OrganizationPlace | undefined> {
   const isShared = tx.getExecutor().adapter instanceof LockingAdapter
-  const [row] = await (isShared ? lockedPlaceOf : placeOf)(tx, { organizationId })
-  return row && { id: row.id, parentId: row.parent_id ?? undefined }
+  const rows: Rows<readonly { readonly id: string; readonly parent_id: string | null }[]> = (
+    isShared ? lockedPlaceOf : placeOf
+  )(tx, { organizationId })
+  return whenRead(rows, ([row]) => row && { id: row.id, parentId: row.parent_id ?? undefined })
 }
 
 /** Takes the row of one more organization. Says whether that could mean to wait: not where nobody else writes. */
@@ -56,12 +55,12 @@ export async function lockAlso(tx: Transaction, organizationId: string): Promise
 }
 
 /** Reads the API key with this public key (lower-case hex) in one organization. */
-export async function findApiKeyByPublicKey(
+export function findApiKeyByPublicKey(
   tx: Transaction,
   organizationId: string,
   publicKey: string,
-): Promise<ApiKeyRow | undefined> {
-  return (await keyByPublicKey(tx, { organizationId, publicKey }))[0]
+): Rows<ApiKeyRow | undefined> {
+  return whenRead(keyByPublicKey(tx, { organizationId, publicKey }), first)
 }
 
 /** Reads the API keys with this public key in the sub-organizations of a parent: two at most, since two are too many. */

@@ -3,6 +3,7 @@ import { Kysely } from 'kysely'
 import { createSqliteDialect } from './dialect.ts'
 import { fromSqliteError, StoreUnavailable } from './error.ts'
 import { migrate } from './migrations.ts'
+import type { Rows } from './prepared.ts'
 import { type WaitingWrite, waitFor } from './rounds.ts'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
@@ -24,9 +25,9 @@ export interface Database {
    * once, and what it did before leaves no trace.
    * @param organizationId whose row the work locks first, where that is known: its work does not keep others waiting
    */
-  write<T>(work: (tx: Transaction) => Promise<T>, organizationId?: string): Promise<T>
+  write<T>(work: (tx: Transaction) => Rows<T>, organizationId?: string): Promise<T>
   /** Runs `work` on one consistent, read-only view of what has been committed. */
-  read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  read<T>(work: (tx: Transaction) => Rows<T>): Promise<T>
   /** Runs what one process alone may do at a time, such as its start. The work asks the store as usual. */
   alone<T>(work: () => Promise<T>): Promise<T>
   /** The last round that ended, by `performance.now()`: a fault of the machine undoes the whole of one. */
@@ -93,16 +94,16 @@ export function openDatabase(
 
   return {
     isShared: false,
-    write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    write<T>(work: (tx: Transaction) => Rows<T>): Promise<T> {
       if (closed) return Promise.reject(new StoreUnavailable('it is closing'))
       const { item, done } = waitFor(work)
       waiting.push(item)
       rounds ??= runRounds()
       return done
     },
-    async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    async read<T>(work: (tx: Transaction) => Rows<T>): Promise<T> {
       if (closed) throw new StoreUnavailable('it is closing')
-      return reader.transaction().execute(work)
+      return reader.transaction().execute(async (tx) => work(tx))
     },
     alone: (work) => work(),
     lastRound: () => last,

@@ -24,8 +24,8 @@ export class Memory {
   readonly #dataVersion: StatementSync
   /** The table that a statement writes to, or `every`, or `none`. */
   readonly #written = new WeakMap<CompiledQuery, string>()
-  readonly #answers = new Map<CompiledQuery, Map<string, Rows>>()
-  readonly #byTable = new Map<string, Map<string, Rows>[]>()
+  readonly #answers = new Map<CompiledQuery, Answers>()
+  readonly #byTable = new Map<string, Answers[]>()
   #version: unknown
   /** Rows, and one for each answer, since all were forgotten. */
   #kept = 0
@@ -56,16 +56,15 @@ export class Memory {
 
   /** Gives the rows as they were read last, or reads them. Nobody may change them. */
   recall(query: CompiledQuery, parameters: readonly unknown[], read: Read): Rows {
-    const answers = this.#answersOf(query)
-    const key = keyOf(parameters)
-    const known = answers.get(key)
+    const answers = this.#answers.get(query) ?? this.#begin(query)
+    const known = answers.recall(parameters)
     if (known) return known
     const rows = read(query, parameters)
     if (rows.length > MOST_ROWS.answer) return rows
     for (const row of rows) Object.freeze(row)
     this.#kept += 1 + rows.length
     if (this.#kept > MOST_ROWS.connection) this.#forgetAll()
-    answers.set(key, Object.freeze(rows))
+    answers.keep(parameters, Object.freeze(rows))
     return rows
   }
 
@@ -76,10 +75,8 @@ export class Memory {
     return table ?? 'every'
   }
 
-  #answersOf(query: CompiledQuery): Map<string, Rows> {
-    const known = this.#answers.get(query)
-    if (known) return known
-    const answers = new Map<string, Rows>()
+  #begin(query: CompiledQuery): Answers {
+    const answers = new Answers()
     this.#answers.set(query, answers)
     for (const table of new Set(tablesIn(query.query))) {
       const others = this.#byTable.get(table)
@@ -93,6 +90,38 @@ export class Memory {
     for (const answers of this.#answers.values()) answers.clear()
     this.#kept = 0
   }
+}
+
+/** The answers to one query, by its values. Many requests in a row ask with the same ones: comparing them costs less than a key. */
+class Answers {
+  readonly #byKey = new Map<string, Rows>()
+  #last: { readonly parameters: readonly unknown[]; readonly rows: Rows } | undefined
+
+  recall(parameters: readonly unknown[]): Rows | undefined {
+    if (this.#last !== undefined && areSame(this.#last.parameters, parameters)) return this.#last.rows
+    const rows = this.#byKey.get(keyOf(parameters))
+    if (rows) this.#last = { parameters, rows }
+    return rows
+  }
+
+  keep(parameters: readonly unknown[], rows: Rows): void {
+    this.#byKey.set(keyOf(parameters), rows)
+    this.#last = { parameters, rows }
+  }
+
+  clear(): void {
+    this.#byKey.clear()
+    this.#last = undefined
+  }
+}
+
+/** INVARIANT: bytes count as different, since their list may be written to: only texts, numbers and null are compared. */
+function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  if (some.length !== others.length) return false
+  for (let at = 0; at < some.length; at++) {
+    if (some[at] !== others[at] || (typeof some[at] === 'object' && some[at] !== null)) return false
+  }
+  return true
 }
 
 /** The length before each text, the kind before anything else: no two lists of values give the same key. */

@@ -4,6 +4,7 @@ import type { Database, Round } from './database.ts'
 import { StoreConflict, StoreUnavailable } from './error.ts'
 import { createPool, createPostgresDialect, MIGRATION_MS, type PostgresSettings, withClient } from './postgres-pool.ts'
 import { migratePostgres } from './postgres-schema.ts'
+import type { Rows } from './prepared.ts'
 import { type WaitingWrite, waitFor } from './rounds.ts'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
@@ -92,7 +93,7 @@ export async function openPostgres(
 
   return {
     isShared: true,
-    write<T>(work: (tx: Transaction) => Promise<T>, organizationId?: string): Promise<T> {
+    write<T>(work: (tx: Transaction) => Rows<T>, organizationId?: string): Promise<T> {
       if (closed) return Promise.reject(new StoreUnavailable('it is closing'))
       const { item, done } = waitFor(work)
       const lane = organizationId ?? item
@@ -105,10 +106,10 @@ export async function openPostgres(
       }
       return done
     },
-    async read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    async read<T>(work: (tx: Transaction) => Rows<T>): Promise<T> {
       if (closed) throw new StoreUnavailable('it is closing')
       const view = reader.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
-      return track(view.execute(work))
+      return track(view.execute(async (tx) => work(tx)))
     },
     async alone(work) {
       const begun = await withClient(

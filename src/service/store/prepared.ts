@@ -13,6 +13,16 @@ export function remember<Values extends { readonly [Name in keyof Values]: Value
 /** The rows, at once from a database in this process: a promise of what is there already makes every caller wait three turns. */
 export type Rows<Of> = Of | Promise<Of>
 
+/** What is made of rows, at once where they are there. */
+export function whenRead<Of, Made>(rows: Rows<Of>, make: (rows: Of) => Made): Rows<Made> {
+  return rows instanceof Promise ? rows.then(make) : make(rows)
+}
+
+/** The first of some rows, for `whenRead`. */
+export function first<Row>(rows: readonly Row[]): Row | undefined {
+  return rows[0]
+}
+
 /** Stands for a value while a query is compiled. */
 class Placeholder {
   readonly name: string
@@ -52,8 +62,7 @@ export function prepare<Values extends { readonly [Name in keyof Values]: Value 
     shapes.last = shape
     shape.query ??= compile(build(tx, placeholdersFor(values)))
     const { compiled, sources } = shape.query
-    const parameters: unknown[] = []
-    for (const source of sources) parameters.push(valueFor(source, values))
+    const parameters = sources.map((source) => valueFor(source, values))
     return adapter instanceof DirectAdapter
       ? (adapter.connection.run(compiled, parameters, options.isRemembered === true) as Row[])
       : run(tx, compiled, parameters)

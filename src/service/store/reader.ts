@@ -15,7 +15,7 @@ export function createReader(file: string): Database['read'] {
   return async (work) => {
     const database = new Kysely<Schema>({ dialect: createSqliteDialect(open(file), 'begin') })
     try {
-      return await database.transaction().execute(work)
+      return await database.transaction().execute(async (tx) => work(tx))
     } finally {
       await database.destroy()
     }
@@ -30,7 +30,11 @@ export function createPostgresReader(settings: PostgresSettings): {
   const database = new Kysely<Schema>({ dialect: createPostgresDialect(createPool(settings), false) })
   return {
     read: (work) =>
-      database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+      database
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute(async (tx) => work(tx)),
     close: () => database.destroy(),
   }
 }

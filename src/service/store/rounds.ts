@@ -1,4 +1,5 @@
 import { StoreUnavailable } from './error.ts'
+import type { Rows } from './prepared.ts'
 import { withSavepoint } from './savepoint.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -12,7 +13,7 @@ export interface WaitingWrite {
 }
 
 /** Makes what waits of a piece of work, and the promise of its outcome. */
-export function waitFor<T>(work: (tx: Transaction) => Promise<T>): {
+export function waitFor<T>(work: (tx: Transaction) => Rows<T>): {
   readonly item: WaitingWrite
   readonly done: Promise<T>
 } {

@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import { DirectAdapter } from './dialect.ts'
 import { StoreUnavailable } from './error.ts'
+import type { Rows } from './prepared.ts'
 import { run } from './run.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -14,12 +15,12 @@ const SAVEPOINT = {
  * Runs `work` so that it leaves nothing behind when it throws, while the transaction around it goes on. Savepoints of
  * one name nest, in SQLite and in PostgreSQL alike.
  */
-export async function withSavepoint<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
+export async function withSavepoint<T>(tx: Transaction, work: () => Rows<T>): Promise<T> {
   const { adapter } = tx.getExecutor()
   return adapter instanceof DirectAdapter ? inPart(adapter, work) : inSavepoint(tx, work)
 }
 
-async function inPart<T>({ connection: { parts } }: DirectAdapter, work: () => Promise<T>): Promise<T> {
+async function inPart<T>({ connection: { parts } }: DirectAdapter, work: () => Rows<T>): Promise<T> {
   let value: T
   parts.begin()
   try {
@@ -33,7 +34,7 @@ async function inPart<T>({ connection: { parts } }: DirectAdapter, work: () => P
   return value
 }
 
-async function inSavepoint<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
+async function inSavepoint<T>(tx: Transaction, work: () => Rows<T>): Promise<T> {
   await run(tx, SAVEPOINT.set)
   try {
     const value = await work()

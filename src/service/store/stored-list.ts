@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { prepare } from './prepared.ts'
+import { prepare, type Rows, whenRead } from './prepared.ts'
 import type { Schema } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -7,7 +7,7 @@ import type { Transaction } from './transaction.ts'
 export interface StoredList {
   readonly table: keyof Schema
   /** Adds up the bytes of the texts that an organization has in it. */
-  countBytes(tx: Transaction, organizationId: string): Promise<number>
+  countBytes(tx: Transaction, organizationId: string): Rows<number>
 }
 
 /**
@@ -29,9 +29,6 @@ export function storedList<Table extends keyof Schema>(
   })
   return {
     table,
-    async countBytes(tx, organizationId) {
-      const [row] = await bytes(tx, { organizationId })
-      return Number(row!.bytes)
-    },
+    countBytes: (tx, organizationId) => whenRead(bytes(tx, { organizationId }), ([row]) => Number(row!.bytes)),
   }
 }

@@ -1,4 +1,4 @@
-import { prepare } from './prepared.ts'
+import { prepare, type Rows, whenRead } from './prepared.ts'
 import type { PolicyEvaluationRow, PolicySetRow, VoteRow } from './schema.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -20,17 +20,12 @@ const insertEvaluation = prepare((tx, row: Omit<PolicyEvaluationRow, 'position'>
  * Records a vote. INVARIANT: the organization's row is locked since before the activity's votes were read, so that nobody else
  * takes the position behind the last of them.
  */
-export async function insertVote(tx: Transaction, vote: VoteRow): Promise<VoteRow> {
-  await insert(tx, vote)
-  return vote
+export function insertVote(tx: Transaction, vote: VoteRow): Rows<VoteRow> {
+  return whenRead(insert(tx, vote), () => vote)
 }
 
 /** Reads the votes of several activities, each activity's in the order in which they were cast. */
-export async function listVotes(
-  tx: Transaction,
-  organizationId: string,
-  activityIds: readonly string[],
-): Promise<VoteRow[]> {
+export function listVotes(tx: Transaction, organizationId: string, activityIds: readonly string[]): Rows<VoteRow[]> {
   if (activityIds.length === 0) return []
   return ofActivities(tx, { organizationId, activityIds })
 }

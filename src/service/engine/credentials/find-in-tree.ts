@@ -1,5 +1,5 @@
 import type { ApiError } from '../../../protocol/index.ts'
-import type { OrganizationPlace } from '../../store/index.ts'
+import type { OrganizationPlace, Rows } from '../../store/index.ts'
 
 /**
  * Finds a credential in the organization itself, then in its parent or its sub-organizations. The organization's own comes
@@ -8,8 +8,8 @@ import type { OrganizationPlace } from '../../store/index.ts'
 export async function findInTree<Row>(
   target: OrganizationPlace,
   find: {
-    readonly inside: (organizationId: string) => Promise<Row | undefined>
-    readonly below: (parentId: string) => Promise<readonly Row[]>
+    readonly inside: (organizationId: string) => Rows<Row | undefined>
+    readonly below: (parentId: string) => Rows<readonly Row[]>
     readonly conflict: () => ApiError
   },
 ): Promise<Row | undefined> {

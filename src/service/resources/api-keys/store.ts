@@ -1,4 +1,12 @@
-import { type ApiKeyRow, createTable, prepare, remember, storedList, type Transaction } from '../../store/index.ts'
+import {
+  type ApiKeyRow,
+  createTable,
+  prepare,
+  type Rows,
+  remember,
+  storedList,
+  type Transaction,
+} from '../../store/index.ts'
 
 export const apiKeyTable = createTable('api_keys')
 export const apiKeyList = storedList('api_keys', ['name'])
@@ -21,11 +29,11 @@ const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly st
 )
 
 /** Reads the API keys of the organization, all or those of `userIds`, in the order of their creation. */
-export async function listApiKeys(
+export function listApiKeys(
   tx: Transaction,
   organizationId: string,
   userIds?: readonly string[],
-): Promise<readonly ApiKeyRow[]> {
+): Rows<readonly ApiKeyRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }

@@ -1,4 +1,4 @@
-import { prepare, remember, type Transaction } from '../../store/index.ts'
+import { first, prepare, type Rows, remember, type Transaction, whenRead } from '../../store/index.ts'
 
 /** The authentication proxy of a parent (docs/protocol/auth-proxy.md). */
 export interface AuthProxyRow {
@@ -28,8 +28,8 @@ const ofOrganization = remember((tx, of: { organizationId: string }) =>
 )
 
 /** Reads the authentication proxy of an organization. */
-export async function findAuthProxy(tx: Transaction, organizationId: string): Promise<AuthProxyRow | undefined> {
-  return (await ofOrganization(tx, { organizationId }))[0]
+export function findAuthProxy(tx: Transaction, organizationId: string): Rows<AuthProxyRow | undefined> {
+  return whenRead(ofOrganization(tx, { organizationId }), first)
 }
 
 /** An authentication proxy as a request names it. */
@@ -64,13 +64,13 @@ export async function findAuthProxyByConfigId(tx: Transaction, configId: string)
 }
 
 /** Whether this key (lower-case hex) is that of the organization's authentication proxy. */
-export async function isAuthProxyKey(tx: Transaction, organizationId: string, publicKey: string): Promise<boolean> {
-  return (await findAuthProxy(tx, organizationId))?.public_key === publicKey
+export function isAuthProxyKey(tx: Transaction, organizationId: string, publicKey: string): Rows<boolean> {
+  return whenRead(findAuthProxy(tx, organizationId), (proxy) => proxy?.public_key === publicKey)
 }
 
 /** Whether this user is the one whom the organization's authentication proxy acts as. */
-export async function isAuthProxyUser(tx: Transaction, organizationId: string, userId: string): Promise<boolean> {
-  return (await findAuthProxy(tx, organizationId))?.user_id === userId
+export function isAuthProxyUser(tx: Transaction, organizationId: string, userId: string): Rows<boolean> {
+  return whenRead(findAuthProxy(tx, organizationId), (proxy) => proxy?.user_id === userId)
 }
 
 /** Puts the authentication proxy of an organization into the place of what there was of it. */

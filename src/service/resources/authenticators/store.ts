@@ -2,6 +2,7 @@ import {
   type AuthenticatorRow,
   createTable,
   prepare,
+  type Rows,
   remember,
   storedList,
   type Transaction,
@@ -32,11 +33,11 @@ const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly st
 )
 
 /** Reads the passkeys of the organization, all or those of `userIds`, in the order of their creation. */
-export async function listAuthenticators(
+export function listAuthenticators(
   tx: Transaction,
   organizationId: string,
   userIds?: readonly string[],
-): Promise<readonly AuthenticatorRow[]> {
+): Rows<readonly AuthenticatorRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }

@@ -1,4 +1,4 @@
-import { remember, type Transaction } from '../../store/index.ts'
+import { first, type Rows, remember, type Transaction, whenRead } from '../../store/index.ts'
 
 /** The list that a parent organization judges the source of requests by. */
 export interface IpAllowlistRow {
@@ -31,8 +31,8 @@ const ownList = remember((tx, of: { organizationId: string }) =>
 )
 
 /** Reads the organization's own list. */
-export async function findIpAllowlist(tx: Transaction, organizationId: string): Promise<IpAllowlistRow | undefined> {
-  return (await ownList(tx, { organizationId }))[0]
+export function findIpAllowlist(tx: Transaction, organizationId: string): Rows<IpAllowlistRow | undefined> {
+  return whenRead(ownList(tx, { organizationId }), first)
 }
 
 /** Reads the list of one API key (lower-case hex). */

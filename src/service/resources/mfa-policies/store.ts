@@ -1,5 +1,5 @@
 import type { MfaPolicy } from '../../../authority/index.ts'
-import { createTable, type InOrder, remember, storedList, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, type Rows, remember, storedList, type Transaction } from '../../store/index.ts'
 
 /** The further factors that a user's votes need (docs/protocol/mfa.md). */
 export interface MfaPolicyRow {
@@ -35,11 +35,11 @@ const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly st
 )
 
 /** Reads the MFA policies of users, in the order of their creation. */
-export async function listMfaPolicies(
+export function listMfaPolicies(
   tx: Transaction,
   organizationId: string,
   userIds: readonly string[],
-): Promise<readonly MfaPolicyRow[]> {
+): Rows<readonly MfaPolicyRow[]> {
   return userIds.length === 0 ? [] : ofUsers(tx, { organizationId, userIds })
 }
 

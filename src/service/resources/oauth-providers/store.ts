@@ -2,6 +2,7 @@ import {
   createTable,
   type OauthProviderRow,
   prepare,
+  type Rows,
   remember,
   storedList,
   type Transaction,
@@ -35,11 +36,11 @@ const ofUsers = remember((tx, of: { organizationId: string; userIds: readonly st
 )
 
 /** Reads the OAuth providers of the organization, all or those of `userIds`, in the order of their creation. */
-export async function listOauthProviders(
+export function listOauthProviders(
   tx: Transaction,
   organizationId: string,
   userIds?: readonly string[],
-): Promise<readonly OauthProviderRow[]> {
+): Rows<readonly OauthProviderRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? ofUsers(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }

@@ -1,4 +1,4 @@
-import { createTable, type InOrder, remember, storedList, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, type Rows, remember, storedList, type Transaction } from '../../store/index.ts'
 
 export interface TagRow {
   id: string
@@ -68,11 +68,11 @@ const membersOfTags = membershipsBy('tag_members.tag_id')
 const tagsOfMembers = membershipsBy('tag_members.member_id')
 
 /** Reads who bears these tags: pairs of tag and member, tags in the order of their creation. */
-export async function listTagMembers(
+export function listTagMembers(
   tx: Transaction,
   organizationId: string,
   of: { readonly tagIds: readonly string[] } | { readonly memberIds: readonly string[] },
-): Promise<readonly { tagId: string; memberId: string }[]> {
+): Rows<readonly { tagId: string; memberId: string }[]> {
   const ids = 'tagIds' in of ? of.tagIds : of.memberIds
   if (ids.length === 0) return []
   return ('tagIds' in of ? membersOfTags : tagsOfMembers)(tx, { organizationId, ids })

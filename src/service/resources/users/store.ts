@@ -1,5 +1,14 @@
 import { sql } from 'kysely'
-import { createTable, prepare, remember, storedList, type Transaction, type UserRow } from '../../store/index.ts'
+import {
+  createTable,
+  prepare,
+  type Rows,
+  remember,
+  storedList,
+  type Transaction,
+  type UserRow,
+  whenRead,
+} from '../../store/index.ts'
 
 export const userTable = createTable('users')
 export const userList = storedList('users', ['name', 'email'])
@@ -25,11 +34,11 @@ const among = remember((tx, of: { organizationId: string; userIds: readonly stri
 )
 
 /** Reads the users of the organization, all or those among `userIds`, in the order of their creation. */
-export async function listUsers(
+export function listUsers(
   tx: Transaction,
   organizationId: string,
   userIds?: readonly string[],
-): Promise<readonly UserRow[]> {
+): Rows<readonly UserRow[]> {
   if (userIds?.length === 0) return []
   return userIds ? among(tx, { organizationId, userIds }) : all(tx, { organizationId })
 }
@@ -48,14 +57,14 @@ export async function isUserIdTaken(tx: Transaction, userId: string): Promise<bo
 }
 
 /** Changes a user. */
-export async function updateUser(
+export function updateUser(
   tx: Transaction,
   organizationId: string,
   userId: string,
   change: UserChange & { readonly now: number },
-): Promise<void> {
+): Rows<void> {
   const { now, ...columns } = change
-  await update(tx, { organizationId, userId, ...columns, updated_at: now })
+  return whenRead(update(tx, { organizationId, userId, ...columns, updated_at: now }), () => undefined)
 }
 
 /** Deletes users, with their keys and their memberships of tags. Members of the root quorum cannot be deleted. */

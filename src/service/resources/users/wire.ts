@@ -28,22 +28,34 @@ export async function toWireUsers(
   users: readonly UserRow[],
 ): Promise<Wire.User[]> {
   const userIds = users.map(({ id }) => id)
-  const keys = Map.groupBy(await listApiKeys(tx, organizationId, userIds), (key) => key.user_id)
-  const passkeys = Map.groupBy(await listAuthenticators(tx, organizationId, userIds), (row) => row.user_id)
-  const providers = Map.groupBy(await listOauthProviders(tx, organizationId, userIds), (row) => row.user_id)
-  const mfaPolicies = Map.groupBy(await listMfaPolicies(tx, organizationId, userIds), (row) => row.user_id)
-  const tags = Map.groupBy(await listTagMembers(tx, organizationId, { memberIds: userIds }), (tag) => tag.memberId)
+  const keysOf = byUser(users, await listApiKeys(tx, organizationId, userIds), (key) => key.user_id)
+  const passkeysOf = byUser(users, await listAuthenticators(tx, organizationId, userIds), (row) => row.user_id)
+  const providersOf = byUser(users, await listOauthProviders(tx, organizationId, userIds), (row) => row.user_id)
+  const mfaPoliciesOf = byUser(users, await listMfaPolicies(tx, organizationId, userIds), (row) => row.user_id)
+  const memberships = await listTagMembers(tx, organizationId, { memberIds: userIds })
+  const tagsOf = byUser(users, memberships, (tag) => tag.memberId)
   return users.map((user) => ({
     userId: user.id,
     userName: user.name,
     ...(user.email === null ? {} : { userEmail: user.email }),
     ...(user.phone_number === null ? {} : { userPhoneNumber: user.phone_number }),
-    authenticators: (passkeys.get(user.id) ?? []).map(toWireAuthenticator),
-    apiKeys: (keys.get(user.id) ?? []).map(toWireApiKey),
-    userTags: (tags.get(user.id) ?? []).map(({ tagId }) => tagId),
-    oauthProviders: (providers.get(user.id) ?? []).map(toWireOauthProvider),
+    authenticators: passkeysOf(user).map(toWireAuthenticator),
+    apiKeys: keysOf(user).map(toWireApiKey),
+    userTags: tagsOf(user).map(({ tagId }) => tagId),
+    oauthProviders: providersOf(user).map(toWireOauthProvider),
     createdAt: toTimestamp(user.created_at),
     updatedAt: toTimestamp(user.updated_at),
-    mfaPolicies: (mfaPolicies.get(user.id) ?? []).map(toWireMfaPolicy),
+    mfaPolicies: mfaPoliciesOf(user).map(toWireMfaPolicy),
   }))
+}
+
+/** Gives each user's own of the rows that were read for all of them: each activity's answer has one user, whose are all. */
+function byUser<Row>(
+  users: readonly UserRow[],
+  rows: readonly Row[],
+  userIdOf: (row: Row) => string,
+): (user: UserRow) => readonly Row[] {
+  if (users.length === 1) return () => rows
+  const groups = Map.groupBy(rows, userIdOf)
+  return ({ id }) => groups.get(id) ?? []
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { createTable, type InOrder, remember, storedList, type Transaction } from '../../store/index.ts'
+import { createTable, type InOrder, type Rows, remember, storedList, type Transaction } from '../../store/index.ts'
 import { deleteDeliveriesTo, deleteFailuresOf } from './deliveries-store.ts'
 
 export interface WebhookEndpointRow {
@@ -54,7 +54,7 @@ const followers = remember((tx, of: { organizationIds: readonly string[] }) =>
 )
 
 /** Reads where these organizations want to be told, paused endpoints left out. */
-export async function listFollowers(tx: Transaction, organizationIds: readonly string[]): Promise<readonly Follower[]> {
+export function listFollowers(tx: Transaction, organizationIds: readonly string[]): Rows<readonly Follower[]> {
   return followers(tx, { organizationIds })
 }
 
