@@ -18,6 +18,7 @@ import { killLogins } from '../reliability/login-kills.ts'
 import { loseAnswers } from '../reliability/lost-answers.ts'
 import { payUnderFaults } from '../reliability/payments.ts'
 import { killOnPostgres } from '../reliability/postgres-kills.ts'
+import { recordQuorums } from '../reliability/quorum-history.ts'
 import { killServer } from '../reliability/server-kills.ts'
 import { killService } from '../reliability/service-kills.ts'
 import { killWhileTelling } from '../reliability/webhook-kills.ts'
@@ -67,6 +68,11 @@ const parts: Readonly<Record<string, Part>> = {
     count: 100,
     run: async (kills) =>
       demand(await killOnPostgres({ kills }), { lost: 0, twice: 0, half: 0, sentWrong: 0, untold: 0 }),
+  },
+  quorums: {
+    what: 'services on either store, and PostgreSQL, killed while votes and quorum changes meet, whose history a model explains',
+    count: 100,
+    run: explainQuorums,
   },
   stores: { what: 'suites of the service with its rows in PostgreSQL', count: 1, run: testOnPostgres },
   logins: {
@@ -122,6 +128,11 @@ function runTests(files: readonly string[], variables: Readonly<Record<string, s
     env: { ...process.env, ...variables },
     stdio: 'inherit',
   })
+}
+
+async function explainQuorums(kills: number): Promise<void> {
+  for (const store of ['SQLite', 'PostgreSQL'] as const)
+    demand({ store, ...(await recordQuorums({ kills, store })) }, { unexplained: 0 })
 }
 
 async function testOnPostgres(times: number): Promise<void> {
