@@ -166,7 +166,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   oauth: ['readings', 'store', 'resources/table', 'keys', 'oidc', 'verification', 'engine', 'login'],
   outbox: ['error', 'operator', 'engine', 'store', 'resources/table', 'keys', 'network', 'loop'],
   balances: ['outbox', 'chains', 'nodes', 'store', 'resources/table', 'loop'],
-  sends: ['signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
+  sends: ['operator', 'signing', 'outbox', 'chains', 'nodes', 'store', 'resources/table', 'keys', 'loop'],
   history: ['sends', 'chains', 'nodes', 'store', 'resources/table'],
   resources: [
     'enclaves',

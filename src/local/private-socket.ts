@@ -85,7 +85,12 @@ export async function listenPrivately(
  * Asks the listener of a folder and name; undefined when there is none. Throws `local/exposed` where others could have
  * put something there, and `local/not-proved` for who listens without the secret of the folder.
  */
-export async function askPrivately(folder: string, name: string, request: string): Promise<string | undefined> {
+export async function askPrivately(
+  folder: string,
+  name: string,
+  request: string,
+  { answerWithinMs = PATIENCE_MS }: { readonly answerWithinMs?: number } = {},
+): Promise<string | undefined> {
   const run = resolve(folder, 'run')
   if (!assertPrivateFolder(folder) || !assertPrivateFolder(run)) return undefined
   const note = readNote(join(run, `${name}.json`))
@@ -93,7 +98,7 @@ export async function askPrivately(folder: string, name: string, request: string
   const socket = await connect(note.socket)
   if (!socket) return undefined
   try {
-    return await ask(socket, note, request)
+    return await ask(socket, note, { request, answerWithinMs })
   } finally {
     socket.destroy()
   }
@@ -111,11 +116,17 @@ async function serve(
   say(socket, { nonce: b, proof: prove(secret, 'listener', a, b) })
   const { text, proof } = await read()
   if (text === undefined || !isProof(proof, prove(secret, 'asker', a, b, text))) return void socket.destroy()
+  // Who asks has proved the secret, and says how long to wait.
+  socket.setTimeout(0)
   const answered = await answer(text)
   socket.end(line({ text: answered, proof: prove(secret, 'answer', a, b, answered) }))
 }
 
-async function ask(socket: Socket, { secret, socket: path }: Note, request: string): Promise<string | undefined> {
+async function ask(
+  socket: Socket,
+  { secret, socket: path }: Note,
+  { request, answerWithinMs }: { readonly request: string; readonly answerWithinMs: number },
+): Promise<string | undefined> {
   const read = reader(socket)
   const a = randomBytes(32).toString('hex')
   say(socket, { nonce: a })
@@ -124,6 +135,7 @@ async function ask(socket: Socket, { secret, socket: path }: Note, request: stri
   if (b === undefined) return undefined
   if (!isNonce(b) || !isProof(proof, prove(secret, 'listener', a, b))) throw notProved(path)
   say(socket, { text: request, proof: prove(secret, 'asker', a, b, request) })
+  socket.setTimeout(answerWithinMs)
   const last = await read()
   if (last.text === undefined) return undefined
   if (!isProof(last.proof, prove(secret, 'answer', a, b, last.text))) throw notProved(path)

@@ -40,7 +40,7 @@ import { createAuthProxyServer } from './proxy/index.ts'
 import { createRates } from './rates.ts'
 import { createReadiness } from './readiness.ts'
 import { describeService, handlers, queryHandlers } from './resources/index.ts'
-import { createSender } from './sends/index.ts'
+import { createLaneDesk, createSender } from './sends/index.ts'
 import { readSettings, type ServiceOptions, type ServiceSettings } from './settings.ts'
 import { createLeases, openDatabase, openPostgres } from './store/index.ts'
 import { createWorkPool } from './work/index.ts'
@@ -218,11 +218,10 @@ async function openFolder(settings: ServiceSettings): Promise<Service> {
     // What comes after them in closing has a share of the time too.
     closers.push(async () => void (await Promise.all([http, proxy].map((edge) => edge?.close(drainMs * 0.8)))))
     if (operator) {
-      const socket = await listenForOperator(
-        dataDir,
-        operator,
-        createWebhookDesk({ database, clock, wake: outbox.wake, openHosts }),
-      )
+      const socket = await listenForOperator(dataDir, operator, {
+        webhooks: createWebhookDesk({ database, clock, wake: outbox.wake, openHosts }),
+        lanes: createLaneDesk({ ...tools, outbox }, chains, sender.wake),
+      })
       closers.push(() => socket.close())
     }
     metrics?.readServers({ api: http, ...(proxy ? { 'auth-proxy': proxy } : {}) })

@@ -47,7 +47,11 @@ export function createHost(): Methods {
       operator: true,
       ...(clock ? { clock: () => clock.getTime() } : {}),
       chains: Object.fromEntries(
-        Object.entries(chains).map(([id, chain]) => [id, typeof chain === 'string' ? { url: chain } : chain]),
+        Object.entries(chains).map(([id, chain]) => [
+          id,
+          // A chain is not taken back with a snapshot: it would be ahead of the records.
+          { unknownNonces: 'follow' as const, ...(typeof chain === 'string' ? { url: chain } : chain) },
+        ]),
       ),
       allowedWebhookHosts: ['127.0.0.1', 'localhost', '[::1]'],
       limits: { drainMs: DRAIN_MS },

@@ -12,6 +12,7 @@ import { line, toTerminal } from '../../src/cli/screen.ts'
 import { renderActivity, renderActivityLine, renderApproval } from '../../src/cli/views/activity.ts'
 import { renderExplanation, renderExplanationMarkdown } from '../../src/cli/views/explanation.ts'
 import { renderContainment, renderCut, renderIncident, renderTimeline } from '../../src/cli/views/incident.ts'
+import { renderLanes } from '../../src/cli/views/lanes.ts'
 import { renderInForce } from '../../src/cli/views/operator.ts'
 import { renderCoverage, renderTests } from '../../src/cli/views/policy-test.ts'
 import { createProgressView, renderNews, renderResult, renderWaiting } from '../../src/cli/views/progress.ts'
@@ -551,6 +552,34 @@ const VIEWS: readonly View[] = [
       givenUp: { count: 1, last: [{ ...delivery, isKept: true }] },
     },
     render: renderDeliveries,
+  },
+  {
+    name: 'sends reconcile',
+    given: {
+      lanes: [
+        {
+          caip2: 'eip155:1',
+          address: 'w',
+          isHeld: true,
+          nonces: [
+            {
+              nonce: 1,
+              is: 'send',
+              hash: 'h',
+              block: 2,
+              receiver: 'r',
+              value: '1',
+              data: 'd',
+              sendId: 's',
+              activityId: 'a',
+            },
+          ],
+        },
+      ],
+      unread: [{ caip2: 'eip155:1', address: 'w', reason: 'r' }],
+    },
+    render: renderLanes,
+    not: ['caip2', 'is', 'value'],
   },
   { name: 'sends: the end of a batch', given: report, render: (one) => renderSendBatchEnd(one, style) },
   { name: 'sends: a batch that was stopped', given: report, render: (one) => renderStopped(one, style) },

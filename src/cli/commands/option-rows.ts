@@ -145,6 +145,11 @@ export const target: OptionRow = {
   repeatable: true,
 }
 
+export const serviceFolder: OptionRow = {
+  flags: '--folder <folder>',
+  meaning: 'the service’s data (default: service/ in the data folder)',
+}
+
 export const wait: OptionRow = {
   flags: '--wait <time>',
   meaning: 'follow it no longer than this, such as 10m, then exit with 3; it goes on by itself (default: no limit)',

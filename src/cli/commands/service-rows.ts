@@ -1,10 +1,5 @@
 import type { CommandRow, OptionRow } from '../command.ts'
-import { databaseOptions, issuerOptions, messageOptions, proxyOptions } from './option-rows.ts'
-
-const serviceFolder: OptionRow = {
-  flags: '--folder <folder>',
-  meaning: 'the service’s data (default: service/ in the data folder)',
-}
+import { databaseOptions, issuerOptions, messageOptions, proxyOptions, serviceFolder } from './option-rows.ts'
 
 /** Of each server: where it listens, what is its own, where its log goes. */
 const serverOptions: readonly OptionRow[] = [

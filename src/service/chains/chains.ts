@@ -33,6 +33,11 @@ export interface ChainSettings {
    */
   readonly maxFeePerGas?: bigint
   /**
+   * Whether a lane whose chain is ahead of the records here holds still until what used the nonces is known, or goes on behind
+   * them. @default 'hold'
+   */
+  readonly unknownNonces?: 'hold' | 'follow'
+  /**
    * Dollars for one of the chain's currency, decimal: what sponsored sends are counted with.
    * @default none, and then nothing is sponsored there
    */
@@ -95,7 +100,7 @@ function createChain(caip2: string, given: ChainSettings): Chain {
   const witnesses = (given.witnesses ?? []).map(createChainNode)
   const defaults = {
     ...{ confirmations: confirmationsOf(caip2), includedAfter: 1, pollMs: 1_000, gasStation: GAS_STATION },
-    ...{ bump: 'never' as const, bumpAfterMs: 60_000, maxFeePerGas: feeCapOf(caip2) },
+    ...{ bump: 'never' as const, bumpAfterMs: 60_000, maxFeePerGas: feeCapOf(caip2), unknownNonces: 'hold' as const },
   }
   return { ...defaults, ...given, tokens, caip2, node, witnesses, assets }
 }

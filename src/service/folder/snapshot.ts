@@ -124,7 +124,7 @@ export async function restoreSnapshot(
     rmSync(beside, { force: true })
     // What is put in place is what was looked at: the file itself may be another by now.
     const facts = (copyPrivate(file, beside) ? readSnapshotFile(beside) : undefined) ?? refuseSnapshot(file)
-    const texts = unpackDatabase(beside)
+    const texts = unpackDatabase(beside, { restoredAt: new Date().toISOString() })
     const writeTexts = () => {
       for (const name of FILES) {
         const text = texts.get(name)

@@ -148,6 +148,17 @@ export function createEthereumNode(node: ChainNode) {
       if (found.hash?.toLowerCase() === hash) return true
       return unreadable('eth_getTransactionByHash')
     },
+    /** What a transaction does; undefined for one that the node does not have. */
+    async payment(hash: string) {
+      const found = await node.request<Record<string, unknown> | null>('eth_getTransactionByHash', [hash])
+      if (found === null) return undefined
+      const { to, value, input } = found
+      const isRead =
+        String(found['hash']).toLowerCase() === hash && /^0x[0-9a-f]+$/i.test(String(value)) && isHex(String(input))
+      if (!isRead) return unreadable('eth_getTransactionByHash')
+      const receiver = typeof to === 'string' ? to.toLowerCase() : ''
+      return { receiver, value: BigInt(String(value)).toString(), data: String(input).toLowerCase() }
+    },
     /** The head of the block that the chain has at a number; undefined where the node does not have it. */
     async blockHead(number: bigint): Promise<EthereumBlockHead | undefined> {
       return readBlockHead(await getBlock(number, { isFull: false }), number)

@@ -9,5 +9,6 @@ export {
   type NewFault,
   type WebhookFault,
 } from './faults.ts'
+export type { LaneDesk, LaneRequest, SeenLane, SeenLanes, SeenNonce } from './lanes.ts'
 export { createOperator, type Operator, type OperatorRequest, type OperatorState, warnOfKept } from './operator.ts'
-export { askAboutWebhooks, askOperator, listenForOperator } from './socket.ts'
+export { askAboutLanes, askAboutWebhooks, askOperator, listenForOperator } from './socket.ts'

@@ -2,26 +2,35 @@ import { toErrorJson } from '../../diagnostics/index.ts'
 import { askPrivately, listenPrivately, type PrivateListener } from '../../local/index.ts'
 import { ServiceError } from '../error.ts'
 import { answerAtDesk, isWebhookRequest, type SeenDeliveries, type WebhookDesk, type WebhookRequest } from './desk.ts'
+import { isLaneRequest, type LaneDesk, type LaneRequest, type SeenLanes } from './lanes.ts'
 import type { Operator, OperatorRequest, OperatorState } from './operator.ts'
 
 /** One line of JSON each way. */
 type Reply =
   | { readonly state: OperatorState }
   | { readonly deliveries: SeenDeliveries }
+  | { readonly lanes: SeenLanes }
   | { readonly error: ReturnType<typeof toErrorJson> }
 
 /** The name of the operator's socket in a data folder: never the public API's, and the folder's owner's alone. */
 const NAME = 'operator'
 
 /** Answers the operator of a data folder until closed. The caller holds the folder's lock. */
-export function listenForOperator(dataDir: string, operator: Operator, desk: WebhookDesk): Promise<PrivateListener> {
-  return listenPrivately(dataDir, NAME, async (text) => JSON.stringify(await answer(operator, desk, text)))
+export function listenForOperator(dataDir: string, operator: Operator, desks: Desks): Promise<PrivateListener> {
+  return listenPrivately(dataDir, NAME, async (text) => JSON.stringify(await answer(operator, desks, text)))
 }
 
-async function answer(operator: Operator, desk: WebhookDesk, text: string): Promise<Reply> {
+/** Who answers what is no request to the operator's control itself. */
+interface Desks {
+  readonly webhooks: WebhookDesk
+  readonly lanes: LaneDesk
+}
+
+async function answer(operator: Operator, { webhooks, lanes }: Desks, text: string): Promise<Reply> {
   try {
-    const request = JSON.parse(text) as OperatorRequest | WebhookRequest
-    if (isWebhookRequest(request)) return { deliveries: await answerAtDesk(desk, request) }
+    const request = JSON.parse(text) as AnyRequest
+    if (isWebhookRequest(request)) return { deliveries: await answerAtDesk(webhooks, request) }
+    if (isLaneRequest(request)) return { lanes: await lanes.look(request) }
     return { state: operator.answer(request) }
   } catch (error) {
     return { error: toErrorJson(error) }
@@ -41,8 +50,22 @@ export async function askAboutWebhooks(dataDir: string, request: WebhookRequest)
   return ((await ask(dataDir, request)) as { readonly deliveries: SeenDeliveries }).deliveries
 }
 
-async function ask(dataDir: string, request: OperatorRequest | WebhookRequest): Promise<object> {
-  const text = await askPrivately(dataDir, NAME, JSON.stringify(request))
+/** Asks it about the nonces of its senders. Throws as `askOperator` does. */
+export async function askAboutLanes(dataDir: string, request: LaneRequest): Promise<SeenLanes> {
+  return ((await ask(dataDir, request, { answerWithinMs: LANES_WITHIN_MS })) as { readonly lanes: SeenLanes }).lanes
+}
+
+type AnyRequest = OperatorRequest | WebhookRequest | LaneRequest
+
+/** Some thousand questions to nodes. */
+const LANES_WITHIN_MS = 15 * 60 * 1000
+
+async function ask(
+  dataDir: string,
+  request: AnyRequest,
+  patience?: { readonly answerWithinMs: number },
+): Promise<object> {
+  const text = await askPrivately(dataDir, NAME, JSON.stringify(request), patience)
   if (text === undefined) {
     throw new ServiceError('service/no-operator', `no service takes an operator's word for the folder \`${dataDir}\``, {
       facts: { folder: dataDir },

@@ -5,6 +5,7 @@
  */
 
 import { type EthereumNode, NodeRefusal } from '../nodes/index.ts'
+import { putForeign } from '../resources/sends/lanes-store.ts'
 import {
   deleteAttempts,
   listAttempts,
@@ -16,6 +17,7 @@ import type { EthereumTools } from './ethereum-tools.ts'
 import { failure } from './failure.ts'
 import { type ChainFamily, changeSend, type Handover, noteWait } from './family.ts'
 import { isWitnessed } from './included.ts'
+import { toForeign } from './lane.ts'
 import { findNonceUser } from './nonce-user.ts'
 import { readSendRequest } from './request.ts'
 
@@ -82,7 +84,11 @@ export function createBroadcast(tools: EthereumTools): ChainFamily['handOver'] {
       await noteWait(tools, row, `a node says that nonce ${row.nonce} was used, and it is not known by what`)
       return 'later'
     }
+    const payment = await node.payment(user.hash)
+    if (payment === undefined) return 'later'
+    const nonce = row.nonce!
     await database.write(async (tx) => {
+      await putForeign(tx, { ...toForeign(row, { ...user, nonce, payment }), send_id: null, is_other: 0 })
       await deleteAttempts(tx, row)
       await updateSend(tx, row, { nonce: null, hash: null, failure: null, updated_at: clock() })
     })

@@ -17,6 +17,7 @@ import { failure, revertFailure, toFailedCall } from './failure.ts'
 import { type CompletedSend, noteWait } from './family.ts'
 import { explainIdleTransfer } from './idle-transfer.ts'
 import { readInterfaces } from './interfaces-of-send.ts'
+import { holdOf, noteSigned } from './lane.ts'
 import { nextNonce } from './next-nonce.ts'
 import { readSendRequest, type StoredSendRequest } from './request.ts'
 
@@ -45,6 +46,7 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
     return 'waits'
   }
   const nonce = await chooseNonce(tools, row, request)
+  if (typeof nonce === 'string') return nonce
   const draft = await draftSend(tools, row, { request, chainId, nonce })
   if (!(typeof draft === 'object' && 'call' in draft)) return draft
   const gas = request.gasLimit === undefined ? await estimateGas(tools, row, draft) : BigInt(request.gasLimit)
@@ -66,7 +68,10 @@ export async function completeSend(tools: EthereumTools, row: SendRow): Promise<
   return database.write(async (tx) => {
     const made = await signAttempt(tools, tx, row, { unsigned, number: 1 })
     if ('failure' in made) return made
-    await updateSend(tx, row, { nonce, hash: made.attempt.hash, updated_at: tools.clock() })
+    const isOpen = await updateSend(tx, row, { nonce, hash: made.attempt.hash, updated_at: tools.clock() })
+    if (!isOpen) throw new Error('it has come to its end meanwhile')
+    const authorizes = authorization && { account: row.account ?? row.sender, nonce: authorization.nonce }
+    await noteSigned(tx, row, { nonce, ...(authorizes && { authorizes }) })
     return made
   })
 }
@@ -99,10 +104,19 @@ async function findFailedCall(node: EthereumNode, { call, executes = [] }: SendD
   return toFailedCall(call.to, refusal)
 }
 
-async function chooseNonce(tools: EthereumTools, row: SendRow, { nonce }: StoredSendRequest): Promise<number> {
+async function chooseNonce(
+  tools: EthereumTools,
+  row: SendRow,
+  { nonce }: StoredSendRequest,
+): Promise<number | 'later' | 'waits'> {
   const { node, database } = tools
   if (nonce !== undefined) return Number(nonce)
   const next = await node.pendingCount(row.sender)
+  const hold = await holdOf(tools, row, next)
+  if (hold !== undefined) {
+    await noteWait(tools, row, hold.reason)
+    return hold.as
+  }
   const { caip2, sender } = row
   const taken = await database.read((tx) => listTaken(tx, { caip2, sender, from: Number(next) }))
   for (const each of taken) if (each.status === 'INCLUDED') await offerAgain(tools, each)

@@ -3,6 +3,7 @@
  */
 export { toAttempt } from './attempt.ts'
 export { checkGasAllowance, readGasUsage, reserveGas } from './gas-usage.ts'
+export { createLaneDesk } from './lane-desk.ts'
 export { nextNonce, spokenExecutions, spokenNonces } from './next-nonce.ts'
 export { prepareRelayers, type RelayerAddresses, relayerAddress } from './relayers.ts'
 export { executionRequest, rawRequest, readSendRequest, toSendRequest, undelegateRequest } from './request.ts'

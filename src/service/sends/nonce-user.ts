@@ -22,7 +22,7 @@ export interface AddressNonce {
  */
 export async function findNonceUser(node: EthereumNode, used: AddressNonce): Promise<NonceUser | undefined> {
   try {
-    const number = await findBlock(node, used)
+    const number = await findBlockOfNonce(node, used)
     const mined = number === undefined ? undefined : await node.transactionsIn(number)
     const found = mined?.find(({ from, nonce }) => from === used.address && nonce === used.nonce)
     if (number === undefined || found === undefined) return undefined
@@ -37,7 +37,10 @@ export async function findNonceUser(node: EthereumNode, used: AddressNonce): Pro
 }
 
 /** The first block after which the count is beyond the nonce: back from the head in growing steps, then by halves. */
-async function findBlock(node: EthereumNode, { address, nonce }: AddressNonce): Promise<bigint | undefined> {
+export async function findBlockOfNonce(
+  node: EthereumNode,
+  { address, nonce }: AddressNonce,
+): Promise<bigint | undefined> {
   const isUsed = async (block: bigint) => (await node.minedCount(address, block)) > nonce
   let late = await node.blockNumber()
   if (!(await isUsed(late))) return undefined

@@ -35,6 +35,7 @@ export {
   listServiceKeys,
   readSetting,
   SETTING_OF_FIRST_ORGANIZATION,
+  SETTING_OF_RESTORE,
   writeSetting,
 } from './installation.ts'
 export { lockInstallation } from './installation-lock.ts'

@@ -4,6 +4,9 @@ import type { Transaction } from './transaction.ts'
 /** Name of the setting that holds the id of the organization which an installation began with. */
 export const SETTING_OF_FIRST_ORGANIZATION = 'first-organization-id'
 
+/** Name of the setting that holds when a store was put back from a snapshot, ISO 8601. */
+export const SETTING_OF_RESTORE = 'restored-at'
+
 /** Reads one fact about this installation. */
 export async function readSetting(tx: Transaction, name: string): Promise<string | undefined> {
   const row = await tx.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst()

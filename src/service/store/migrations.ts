@@ -15,6 +15,7 @@ import { fiatOnRamp } from './migrations/fiat-on-ramp.ts'
 import { finalityOfSends } from './migrations/finality-of-sends.ts'
 import { gasUsage } from './migrations/gas-usage.ts'
 import { keysOfInvitations } from './migrations/keys-of-invitations.ts'
+import { lanesOfSends } from './migrations/lanes-of-sends.ts'
 import { listsOfActivities } from './migrations/lists-of-activities.ts'
 import { mfaPolicies } from './migrations/mfa-policies.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -185,6 +186,7 @@ export const MIGRATIONS: readonly Migration[] = [
   finalityOfSends,
   reasonsOfDeliveries,
   balanceChanges,
+  lanesOfSends,
 ]
 
 /**

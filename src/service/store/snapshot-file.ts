@@ -1,6 +1,6 @@
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { SETTING_OF_FIRST_ORGANIZATION } from './installation.ts'
+import { SETTING_OF_FIRST_ORGANIZATION, SETTING_OF_RESTORE } from './installation.ts'
 
 /**
  * A snapshot is one SQLite file: the database as it was at one moment, and beside its tables one more with the files
@@ -39,8 +39,13 @@ export async function packDatabase(
 }
 
 /** Makes a plain database of a copy of a snapshot, and returns the texts that stood beside it. */
-export function unpackDatabase(file: string): ReadonlyMap<string, string> {
+export function unpackDatabase(
+  file: string,
+  { restoredAt }: { readonly restoredAt: string },
+): ReadonlyMap<string, string> {
   return using(file, false, (copy) => {
+    // What was sent since it was saved is not in it (`resources/sends/lanes-store.ts`).
+    copy.prepare('insert or replace into settings (name, value) values (?, ?)').run(SETTING_OF_RESTORE, restoredAt)
     const rows = copy.prepare(`select name, text from ${TABLE}`).all() as { name: string; text: string }[]
     // What is deleted is overwritten, so that a master key does not stay in a free page of the database.
     copy.exec(`pragma secure_delete = on; drop table ${TABLE}; vacuum`)

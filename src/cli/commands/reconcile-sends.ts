@@ -1,0 +1,43 @@
+import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
+import { askAboutLanes, type SeenLanes } from '../../service/operator/index.ts'
+import type { CommandInput } from '../command.ts'
+import { assertConfirmed, writeJson } from '../io.ts'
+import { serviceFolder } from '../service-folder.ts'
+import { renderLanes } from '../views/lanes.ts'
+
+/** Shows what used the nonces for which the service's sends hold still, asks, and has it written. */
+export async function reconcileSends(input: CommandInput): Promise<ExitCode> {
+  const { io, json, options } = input
+  const folder = serviceFolder(input)
+  const others = readHashes(options['other'])
+  const found = await askAboutLanes(folder, { kind: 'list-lanes', others })
+  const isNothing = found.lanes.length === 0
+  if (options['dryRun'] === true || isNothing) {
+    if (json) writeJson(io, { ...found, isWritten: false })
+    else io.out(renderLanes(found))
+    return isNothing ? exitOf(found) : EXIT.waiting
+  }
+  if (!json) io.say(renderLanes(found))
+  await assertConfirmed(input, { question: 'Is that so?', otherwise: 'nothing was written' })
+  const written = await askAboutLanes(folder, { kind: 'reconcile-lanes', others })
+  if (json) writeJson(io, { ...written, isWritten: true })
+  else io.out(renderLanes(written, { isWritten: true }))
+  return exitOf(written)
+}
+
+function exitOf({ lanes, unread }: SeenLanes): ExitCode {
+  return unread.length > 0 || lanes.some(({ isHeld }) => isHeld) ? EXIT.waiting : EXIT.done
+}
+
+/** Reads hashes of transactions, with commas between. Throws `cli/usage`. */
+function readHashes(given: unknown): readonly string[] {
+  const hashes = String(given ?? '')
+    .split(',')
+    .map((one) => one.trim().toLowerCase())
+    .filter((one) => one !== '')
+  const wrong = hashes.find((one) => !/^0x[0-9a-f]{64}$/.test(one))
+  if (wrong === undefined) return hashes
+  throw new QuorateError('cli/usage', `expected the hash of a transaction, 0x and 64 hex digits, got \`${wrong}\``, {
+    next: 'take it from what `quorate sends reconcile --dry-run` shows; nothing was written',
+  })
+}

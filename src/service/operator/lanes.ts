@@ -1,0 +1,56 @@
+/** What became of a nonce that no send of the service's records was signed with. */
+export interface SeenNonce {
+  readonly nonce: number
+  /**
+   * `waits`: no block has it yet; `unsettled`: its block may still be taken back; `untold`: the node does not say what used it;
+   * `send`: its transaction is the send `sendId`; `authorization`: no transaction of the address has used it (EIP-7702);
+   * `foreign`: its transaction is no send of the records; `other`: somebody has said that it is another payment.
+   */
+  readonly is: 'waits' | 'unsettled' | 'untold' | 'send' | 'authorization' | 'foreign' | 'other'
+  readonly hash?: string
+  readonly block?: number
+  /** Empty for a creation. */
+  readonly receiver?: string
+  /** Decimal, in wei. */
+  readonly value?: string
+  /** Hex with `0x`. */
+  readonly data?: string
+  readonly sendId?: string
+  readonly activityId?: string
+}
+
+/** A lane that holds still, or did. */
+export interface SeenLane {
+  /** CAIP-2. */
+  readonly caip2: string
+  readonly address: string
+  readonly nonces: readonly SeenNonce[]
+  /** Whether it holds still: some nonce is not identified. */
+  readonly isHeld: boolean
+}
+
+export interface SeenLanes {
+  /** Those that have something to identify; after `reconcile-lanes`, as they are then. */
+  readonly lanes: readonly SeenLane[]
+  /** Lanes that could not be looked at, each with the reason. */
+  readonly unread: readonly { readonly caip2: string; readonly address: string; readonly reason: string }[]
+}
+
+/** Requests of an operator about the nonces of senders. */
+export type LaneRequest =
+  /** `others`: hashes of transactions that are other payments, although they do what a send asks for. */
+  | { readonly kind: 'list-lanes'; readonly others: readonly string[] }
+  /** Writes what `list-lanes` shows with the same `others`, as far as it is identified. */
+  | { readonly kind: 'reconcile-lanes'; readonly others: readonly string[] }
+
+/** Answers them. */
+export interface LaneDesk {
+  look(request: LaneRequest): Promise<SeenLanes>
+}
+
+const KINDS: ReadonlySet<unknown> = new Set<LaneRequest['kind']>(['list-lanes', 'reconcile-lanes'])
+
+/** Whether a request is one about lanes. */
+export function isLaneRequest(request: { readonly kind: unknown }): request is LaneRequest {
+  return KINDS.has(request.kind)
+}

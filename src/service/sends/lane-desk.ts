@@ -1,0 +1,193 @@
+/**
+ * Lets an operator have the nonces identified that a lane holds still for, from the chain alone. INVARIANT: what is written is
+ * settled and agreed upon by every node; a send that a transaction of the chain has paid is told as included, and never signed.
+ */
+import { namespaceOf } from '../../chain/index.ts'
+import { type Chain, type Chains, isFinal } from '../chains/index.ts'
+import { createEthereumNode, otherChain } from '../nodes/index.ts'
+import type { LaneDesk, LaneRequest, SeenLane, SeenNonce } from '../operator/index.ts'
+import {
+  findSendOfHash,
+  type Lane,
+  listLanes,
+  listUnclaimed,
+  putForeign,
+  putNextNonce,
+} from '../resources/sends/lanes-store.ts'
+import { listAttempts, listOpenSends, type SendRow } from '../resources/sends/store.ts'
+import type { EthereumTools } from './ethereum-tools.ts'
+import { failure } from './failure.ts'
+import { changeSend, type SendTools } from './family.ts'
+import { isWitnessed } from './included.ts'
+import { findUnknown, type Payment, paysAs } from './lane.ts'
+import { findBlockOfNonce, findNonceUser } from './nonce-user.ts'
+
+/** Nonces of one lane that are looked up at once: each takes some twenty questions to its node. */
+const MOST_NONCES = 200
+
+/** A nonce, with what is written of it once it is identified. */
+interface Identified extends SeenNonce {
+  readonly payment?: Payment
+  readonly reverted?: boolean
+  /** The send that it is, while that is still to be told as included. */
+  readonly adopts?: SendRow
+}
+
+/** Creates the operator's desk for the lanes of Ethereum chains. */
+export function createLaneDesk(tools: SendTools, { all }: Chains, wake: () => void): LaneDesk {
+  const chains = all.filter(({ caip2 }) => namespaceOf(caip2) === 'eip155')
+  return {
+    async look({ kind, others }) {
+      const lanes: SeenLane[] = []
+      const unread: { caip2: string; address: string; reason: string }[] = []
+      for (const chain of chains) {
+        const ethereum = { ...tools, chain, node: createEthereumNode(chain.node) }
+        for (const lane of await tools.database.read((tx) => listLanes(tx, chain.caip2))) {
+          try {
+            const seen = await lookAtLane(ethereum, lane, { kind, others })
+            if (seen !== undefined) lanes.push(seen)
+          } catch (error) {
+            unread.push({ caip2: chain.caip2, address: lane.sender, reason: String((error as Error).message) })
+          }
+        }
+      }
+      if (kind === 'reconcile-lanes') wake()
+      return { lanes, unread }
+    },
+  }
+}
+
+async function lookAtLane(
+  tools: EthereumTools,
+  lane: Lane,
+  { kind, others }: LaneRequest,
+): Promise<SeenLane | undefined> {
+  const { chain, node, database } = tools
+  const elsewhere = otherChain(chain.caip2, await node.chainId())
+  if (elsewhere !== undefined) throw new Error(elsewhere)
+  const next = await node.pendingCount(lane.sender)
+  const unknown = await database.read((tx) => findUnknown(tx, { chain, lane, next }))
+  const open = await database.read((tx) => listOpenSends(tx, lane.caip2))
+  const unsigned = open.filter(({ sender, nonce }) => sender === lane.sender && nonce === null)
+  const free = new Set(unsigned)
+  const isOther = new Set(others.map((hash) => hash.toLowerCase()))
+  const claim = (hash: string, payment: Payment): Pick<Identified, 'is' | 'adopts' | 'sendId' | 'activityId'> => {
+    if (isOther.has(hash)) return { is: 'other' }
+    // Of several that ask for the same, the first was sent first.
+    const adopts = [...free].find((row) => paysAs(row, payment))
+    if (adopts === undefined) return { is: 'foreign' }
+    free.delete(adopts)
+    return { is: 'send', adopts, sendId: adopts.id, activityId: adopts.activity_id }
+  }
+  const nonces: Identified[] = []
+  for (const { hash, nonce, block, ...payment } of await database.read((tx) => listUnclaimed(tx, lane))) {
+    const claimed = claim(hash!, payment)
+    // What nothing here asks for is of interest to nobody any more.
+    if (claimed.is === 'foreign') continue
+    nonces.push({ nonce, hash: hash!, block, ...shown(payment), payment, ...claimed, ...(await outcome(tools, hash!)) })
+  }
+  const end = unknown === undefined ? 0 : Math.min(unknown.end, unknown.from + MOST_NONCES)
+  for (let nonce = unknown?.from ?? 0; nonce < end; nonce++) nonces.push(await identify(tools, lane, { nonce, claim }))
+  if (nonces.length === 0) return undefined
+  let isHeld = unknown !== undefined
+  if (kind === 'reconcile-lanes') isHeld = await write(tools, lane, { nonces, unknown })
+  return { caip2: lane.caip2, address: lane.sender, nonces: nonces.map(toSeen), isHeld }
+}
+
+async function outcome({ node }: EthereumTools, hash: string): Promise<Pick<Identified, 'reverted'>> {
+  return { reverted: (await node.receipt(hash))?.succeeded === false }
+}
+
+/** Finds what used a nonce, as far as every node says the same of a block that is settled. */
+async function identify(
+  tools: EthereumTools,
+  lane: Lane,
+  {
+    nonce,
+    claim,
+  }: {
+    readonly nonce: number
+    readonly claim: (hash: string, payment: Payment) => Pick<Identified, 'is'>
+  },
+): Promise<Identified> {
+  const { chain, node, database } = tools
+  const latest = await node.blockNumber()
+  if ((await node.minedCount(lane.sender, latest)) <= BigInt(nonce)) return { nonce, is: 'waits' }
+  const asked = { address: lane.sender, nonce: BigInt(nonce) }
+  const user = await findNonceUser(node, asked)
+  if (user === undefined) return identifyAuthorization(chain, node, { asked, latest })
+  const { hash, blockNumber } = user
+  const payment = await node.payment(hash)
+  if (payment === undefined) return { nonce, is: 'untold' }
+  const found = { nonce, hash, block: Number(blockNumber), ...shown(payment), payment }
+  const own = await database.read((tx) => findSendOfHash(tx, lane, hash))
+  const isSettled = isFinal(chain, { number: blockNumber, latest }) && (await isWitnessed(tools, user))
+  if (!isSettled) return { ...found, is: 'unsettled' }
+  // It was signed here, and given up since.
+  if (own !== undefined) return { ...found, is: 'send', sendId: own.id, activityId: own.activity_id }
+  return { ...found, ...claim(hash, payment), ...(await outcome(tools, hash)) }
+}
+
+/** A nonce that a block has used up without a transaction of the address: an authorization of it was in there. */
+async function identifyAuthorization(
+  chain: Chain,
+  node: EthereumTools['node'],
+  { asked, latest }: { readonly asked: { readonly address: string; readonly nonce: bigint }; readonly latest: bigint },
+): Promise<Identified> {
+  const nonce = Number(asked.nonce)
+  const number = await findBlockOfNonce(node, asked)
+  const mined = number === undefined ? undefined : await node.transactionsIn(number)
+  const isOwn = mined?.some(({ from, nonce: used }) => from === asked.address && used === asked.nonce)
+  if (number === undefined || mined === undefined || isOwn) return { nonce, is: 'untold' }
+  const block = Number(number)
+  return { nonce, block, is: isFinal(chain, { number, latest }) ? 'authorization' : 'unsettled' }
+}
+
+/** Writes what is identified, up to the first nonce that is not. Says whether the lane still holds still. */
+async function write(
+  tools: EthereumTools,
+  lane: Lane,
+  {
+    nonces,
+    unknown,
+  }: {
+    readonly nonces: readonly Identified[]
+    readonly unknown: { readonly from: number; readonly end: number } | undefined
+  },
+): Promise<boolean> {
+  let known = unknown?.from
+  for (const one of nonces) {
+    if (one.is === 'waits' || one.is === 'unsettled' || one.is === 'untold') break
+    const { nonce, hash = null, block = 0, payment, adopts, sendId = null } = one
+    const kept = { ...{ receiver: '', value: '0', data: '0x' }, ...payment }
+    const isOther = one.is === 'other' ? 1 : 0
+    const isNew = unknown !== undefined && nonce >= unknown.from
+    if (isNew) known = nonce + 1
+    const keep = async (tx: Parameters<Parameters<typeof tools.database.write>[0]>[0]) => {
+      await putForeign(tx, { ...lane, nonce, hash, block, ...kept, send_id: sendId, is_other: isOther })
+      if (isNew) await putNextNonce(tx, lane, nonce + 1)
+    }
+    if (adopts === undefined) await tools.database.write(keep)
+    else await adopt(tools, adopts, { ...one, hash: hash! }, keep)
+  }
+  return known !== undefined && known < unknown!.end
+}
+
+/** Tells a send as included that the chain has from before this store. */
+async function adopt(
+  tools: EthereumTools,
+  row: SendRow,
+  { nonce, hash, reverted }: Identified & { readonly hash: string },
+  keep: Parameters<typeof changeSend>[3],
+): Promise<void> {
+  const signed = await tools.database.read((tx) => listAttempts(tx, row))
+  if (signed.length > 0) throw new Error(`send ${row.id} was signed meanwhile`)
+  const reason = reverted ? JSON.stringify(failure('execution reverted')) : null
+  await changeSend(tools, row, { status: 'INCLUDED', nonce, hash, failure: reason, unsettled_block: null }, keep)
+}
+
+const shown = ({ receiver, value, data }: Payment) => ({ receiver, value, data })
+
+function toSeen({ payment: _, adopts: __, reverted: ___, ...seen }: Identified): SeenNonce {
+  return seen
+}

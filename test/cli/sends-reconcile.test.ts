@@ -1,0 +1,148 @@
+/** A service whose records are behind its chain pays nothing twice, and `sends reconcile` tells what the chain has of it. */
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import type { SeenLanes } from '../../src/service/operator/index.ts'
+import { type FaultNode, startFaultNode } from '../faults/fault-node.ts'
+import { complete } from '../service/handlers/steps.ts'
+import { startTestService, type TestService } from '../service/harness.ts'
+import { type Anvil, startAnvil } from '../service/sends/anvil.ts'
+import { SEPOLIA, untilEnded } from '../service/sends/status.ts'
+import { ETHEREUM, makeWallet } from '../service/signing/keys.ts'
+import { quorateShared as quorate, testFolder } from './harness.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const PAYEE = '0x00000000000000000000000000000000000000b0'
+const CONFIRMATIONS = 3
+
+let anvil: Anvil
+let node: FaultNode
+const closers: (() => Promise<void>)[] = []
+beforeAll(async () => {
+  anvil = await startAnvil()
+  node = await startFaultNode(anvil.url)
+})
+afterEach(() => {
+  node.fault = () => undefined
+})
+afterAll(async () => {
+  for (const close of closers) await close()
+  await node.close()
+  await anvil.kill()
+})
+
+async function serve(dataDir?: string): Promise<TestService> {
+  const chains = { [SEPOLIA]: { url: node.url, pollMs: 25, confirmations: CONFIRMATIONS } }
+  const service = await startTestService({ ...(dataDir && { dataDir }), chains, operator: true })
+  closers.push(() => service.close())
+  return service
+}
+
+async function fundedAddress(service: TestService): Promise<string> {
+  const { address } = (await makeWallet(service.root, ETHEREUM)).accounts[0]!
+  await anvil.fund(address, 100)
+  return address
+}
+
+const bodyOf = (service: TestService, from: string, value: number) =>
+  service.body('ACTIVITY_TYPE_ETH_SEND_TRANSACTION', { from, caip2: SEPOLIA, to: PAYEE, value: String(value) })
+
+async function pay(service: TestService, from: string, value: number): Promise<string> {
+  const intent = { from, caip2: SEPOLIA, to: PAYEE, value: String(value) }
+  return (await complete(service.root, 'ACTIVITY_TYPE_ETH_SEND_TRANSACTION', intent)).sendTransactionStatusId
+}
+
+const stateOf = (service: TestService, sendTransactionStatusId: string) =>
+  service.root.query('get_send_transaction_status', { sendTransactionStatusId })
+const countOf = async (address: string) => Number(await anvil.rpc<string>('eth_getTransactionCount', address, 'latest'))
+const settle = () => anvil.rpc('anvil_mine', `0x${CONFIRMATIONS.toString(16)}`)
+
+async function untilWaits(service: TestService, id: string): Promise<string> {
+  await vi.waitUntil(async () => (await stateOf(service, id)).txError !== undefined, { timeout: 10_000, interval: 20 })
+  return (await stateOf(service, id)).txError!
+}
+
+/** What a service had at the moment of a snapshot, served from another folder; the first one has ended. */
+async function restored(service: TestService, afterSnapshot: () => Promise<void>): Promise<TestService> {
+  const file = join(testFolder(), 'before.snapshot')
+  expect((await quorate(['snapshot', 'save', file, '--folder', service.dataDir])).exit).toBe(0)
+  await afterSnapshot()
+  await service.close()
+  const folder = join(testFolder(), 'service')
+  expect((await quorate(['snapshot', 'restore', file, '--folder', folder])).exit).toBe(0)
+  return serve(folder)
+}
+
+async function reconcile(service: TestService, ...more: readonly string[]) {
+  const { exit, stdout } = await quorate(['sends', 'reconcile', '--json', '--folder', service.dataDir, ...more])
+  return { exit, ...(JSON.parse(stdout) as SeenLanes & { readonly isWritten: boolean }) }
+}
+
+test('sends reconcile: what was paid after a snapshot is not paid again, and is told as included once it is identified', async () => {
+  const before = await serve()
+  const from = await fundedAddress(before)
+  await untilEnded(before.root, await pay(before, from, 10))
+  // Accepted and not signed, as while a node does not answer.
+  node.fault = ({ method }) => (method === 'eth_getTransactionCount' ? 'dropped' : undefined)
+  const ids = [await pay(before, from, 11), await pay(before, from, 12), await pay(before, from, 13)]
+  const lost = bodyOf(before, from, 14)
+  const after = await restored(before, async () => {
+    node.fault = () => undefined
+    for (const id of ids) await untilEnded(before.root, id)
+    await before.root.send(lost)
+    await vi.waitUntil(async () => (await countOf(from)) === 5, { timeout: 10_000, interval: 20 })
+  })
+  expect(await untilWaits(after, ids[0]!)).toContain(`nonces 1 to 4 of ${from.toLowerCase()} were used`)
+  await pause(200)
+  expect(await countOf(from)).toBe(5)
+
+  const early = await reconcile(after, '--yes')
+  expect([early.exit, early.lanes[0]!.isHeld, early.lanes[0]!.nonces.at(-1)!.is]).toEqual([3, true, 'unsettled'])
+  await settle()
+  const look = await quorate(['sends', 'reconcile', '--dry-run', '--folder', after.dataDir])
+  expect(look.exit).toBe(3)
+  expect(look.stdout).toMatch(
+    /^ {2}nonce 4 {2}0x[0-9a-f]{64} in block \d+: 0\.000000000000000014 eth to 0x0+b0; sent from elsewhere: /m,
+  )
+  expect(await countOf(from)).toBe(5)
+  const done = await reconcile(after, '--yes')
+  expect([done.exit, done.lanes[0]!.isHeld]).toEqual([0, false])
+  const hashes = early.lanes[0]!.nonces.map(({ hash }) => hash)
+  for (const [index, id] of ids.entries()) {
+    expect(await stateOf(after, id)).toEqual({ txStatus: 'INCLUDED', eth: { txHash: hashes[index] } })
+  }
+  expect((await untilEnded(after.root, await pay(after, from, 15))).txStatus).toBe('INCLUDED')
+  expect(await countOf(from)).toBe(6)
+
+  // The client of the one that the store has lost sends its bytes again.
+  const { ethSendTransactionResult } = (await after.root.send(lost)).result
+  const again = ethSendTransactionResult!.sendTransactionStatusId
+  expect(await untilWaits(after, again)).toContain(`transaction ${hashes.at(-1)} of ${from.toLowerCase()} with nonce 4`)
+  const claimed = await reconcile(after, '--yes')
+  expect([claimed.exit, claimed.lanes[0]!.nonces.map(({ nonce, is }) => [nonce, is])]).toEqual([0, [[4, 'send']]])
+  expect(await stateOf(after, again)).toMatchObject({ txStatus: 'INCLUDED', eth: { txHash: hashes.at(-1) } })
+  expect(await countOf(from)).toBe(6)
+  const nothing = await quorate(['sends', 'reconcile', '--folder', after.dataDir])
+  expect([nothing.exit, nothing.stdout]).toEqual([0, 'No address has used nonces that are not in the records.\n'])
+})
+
+test('sends reconcile: a restored store that has no send of an address holds it still, and --other says that a payment is another', async () => {
+  const before = await serve()
+  const from = await fundedAddress(before)
+  const after = await restored(before, async () => {
+    await untilEnded(before.root, await pay(before, from, 7))
+  })
+  await settle()
+  const id = await pay(after, from, 7)
+  expect(await untilWaits(after, id)).toContain(`nonce 0 of ${from.toLowerCase()} was used`)
+  const [nonce] = (await reconcile(after, '--dry-run')).lanes.find(
+    ({ address }) => address === from.toLowerCase(),
+  )!.nonces
+  expect(nonce).toMatchObject({ nonce: 0, is: 'send', value: '7', sendId: id })
+  const wrong = await quorate(['sends', 'reconcile', '--other', '0x12', '--folder', after.dataDir])
+  expect([wrong.exit, wrong.stderr]).toEqual([1, expect.stringContaining('expected the hash of a transaction')])
+  expect((await reconcile(after, '--yes', '--other', nonce!.hash!)).exit).toBe(0)
+  expect((await untilEnded(after.root, id)).txStatus).toBe('INCLUDED')
+  expect(await countOf(from)).toBe(2)
+})
