@@ -19,7 +19,7 @@ import { parseYaml } from './parse.ts'
 import { type MapEntry, textOf } from './tree.ts'
 
 /** Which live thing a name means, and a digest of what was last applied to it: organization id → address → row. */
-export type Lock = Readonly<Record<string, LockRows>>
+export type LockFile = Readonly<Record<string, LockRows>>
 type LockRows = Readonly<Record<Address, LockRow>>
 interface LockRow {
   readonly id?: string
@@ -39,7 +39,7 @@ const ROW = /^(?:(?!sha256:)(\S+))?(?:(?:^| )sha256:([0-9a-f]{24})(?: (-|[A-Za-z
 
 /** A lock as it was read. */
 export interface ReadLock {
-  readonly lock: Lock
+  readonly lock: LockFile
   /** Who vouches for it, as it was written; nothing here says that it verifies. */
   readonly signature?: string
   /** Where each row stands (`path:line:column`): organization id → address → place. */
@@ -81,7 +81,7 @@ function parseLock(path: string, text: string): ReadLock {
   const signature = signed && textOf(signed.value)
   if (signed && !signature) wrong(`expected \`${SIGNATURE}\` to be a text`, signed.value.span)
   const places: Record<string, Record<Address, string>> = {}
-  const lock = organizations.map(({ key, keySpan, value }): [string, Lock[string]] => {
+  const lock = organizations.map(({ key, keySpan, value }): [string, LockFile[string]] => {
     if (value.kind !== 'map') wrong(`expected a map of addresses under \`${key}\``, keySpan)
     const rows = value.kind === 'map' ? value.entries : []
     const seen = new Set<string>()
@@ -130,7 +130,7 @@ function rowText({ id, applied, managed }: LockRow): string {
  */
 export async function writeLock(
   folder: string,
-  lock: Lock,
+  lock: LockFile,
   {
     check,
     signature,
@@ -155,11 +155,11 @@ export async function writeLock(
 }
 
 /** What a lock says, as one text: equal for equal locks, and the same when it was written and read. */
-export function lockText(lock: Lock): string {
+export function lockText(lock: LockFile): string {
   return JSON.stringify(sectionsOf(lock))
 }
 
-function sectionsOf(lock: Lock): Readonly<Record<string, Readonly<Record<Address, string>>>> {
+function sectionsOf(lock: LockFile): Readonly<Record<string, Readonly<Record<Address, string>>>> {
   return sortMembers(Object.fromEntries(Object.entries(lock).map(([id, rows]) => [id, textsOf(rows)])))
 }
 

@@ -9,7 +9,7 @@ import type { ImportInput } from './input.ts'
 import { writeDefinitions } from './write-definitions.ts'
 
 /** Live resources without a definition after the import. */
-export interface LeftOut {
+export interface NotWritten {
   readonly address: Address
   readonly id: string
   /** Why no definition can say it; absent for what the service alone can tell. */
@@ -20,7 +20,7 @@ export interface Imported {
   /** The new text of each file that changes, by its path. */
   readonly files: ReadonlyMap<string, string>
   readonly lock: Lock
-  readonly leftOut: readonly LeftOut[]
+  readonly leftOut: readonly NotWritten[]
   /** With an error among them nothing is to be written. */
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -43,7 +43,7 @@ export async function importDefinitions(given: ImportInput): Promise<Imported> {
     if (hasErrors(written.diagnostics)) return failed(lock, written.diagnostics)
     const tried = await tryOut(input, written.files, { described, declared })
     if ('lock' in tried) {
-      const leftOut = tried.unmanaged.map(({ address, id }): LeftOut => {
+      const leftOut = tried.unmanaged.map(({ address, id }): NotWritten => {
         const live = actual.resources.find((one) => one.id === id && one.address === address)
         const reason = live && why.get(liveKey(live))
         return { address, id, ...(reason === undefined ? {} : { reason }) }

@@ -4,7 +4,7 @@
  * before anybody sees it. It reads no disk and asks no API: definitions and live state are given to it.
  */
 export { codes } from './codes.ts'
-export { type Imported, importDefinitions, type LeftOut } from './import-definitions.ts'
+export { type Imported, importDefinitions, type NotWritten } from './import-definitions.ts'
 export type { ImportInput } from './input.ts'
 export { HEAD, SCHEMA_FILE } from './layout.ts'
 export { renewPublicKey } from './renew-key.ts'

@@ -3,7 +3,7 @@ import { ClientError, type QueryClient, type SubmitClient } from '../client/inde
 import { castVote } from '../operations/index.ts'
 import { makeBody } from '../plan/index.ts'
 import { type ActivityType, activities, isWaiting, type Json, type Wire } from '../protocol/index.ts'
-import type { Exposure, OtherCredential } from './locate.ts'
+import type { LocatedKey, OtherCredential } from './locate.ts'
 
 /** One protective step, and what came of it. */
 export interface Cut {
@@ -38,7 +38,7 @@ const wayInTypes = (Object.keys(activities) as ActivityType[]).filter((type) => 
  * a user's last credential, a policy that denies whatever is approved with it is asked for, and the user leaves a root quorum of
  * one. With `deleteUser` a user who has no other way in leaves the quorum and is deleted instead. What one step meets does not stop the next. Equal requests that are open are not made again.
  */
-export async function contain(exposure: Exposure, door: ContainDoor): Promise<readonly Cut[]> {
+export async function contain(exposure: LocatedKey, door: ContainDoor): Promise<readonly Cut[]> {
   const { user, key, others, quorum } = exposure
   const cuts: Cut[] = []
   const note = (cut: Cut) => {
@@ -110,7 +110,10 @@ export async function contain(exposure: Exposure, door: ContainDoor): Promise<re
  * Why deleting a key and what it made would leave too few people for the root quorum; undefined where it would not. Whoever else is
  * a member has to have a way in.
  */
-export function lockOut({ user, others, quorum }: Exposure, made: readonly OtherCredential[] = []): string | undefined {
+export function lockOut(
+  { user, others, quorum }: LocatedKey,
+  made: readonly OtherCredential[] = [],
+): string | undefined {
   const isMember = quorum.members.some(({ id }) => id === user.id)
   if (!isMember || others.length > made.length) return undefined
   const left = quorum.members.filter(({ id, credentials }) => id !== user.id && credentials > 0)
@@ -131,7 +134,7 @@ const WORDS: Readonly<Record<OtherCredential['kind'], string>> = {
 }
 
 /** The user's other credentials that came of activities which the key, or one that it made, voted for. */
-export async function madeBy({ key, others }: Exposure, client: QueryClient): Promise<readonly OtherCredential[]> {
+export async function madeBy({ key, others }: LocatedKey, client: QueryClient): Promise<readonly OtherCredential[]> {
   if (others.length === 0) return []
   const seen: Wire.Activity[] = []
   for await (const one of readActivities(client, { types: wayInTypes, statuses: ['ACTIVITY_STATUS_COMPLETED'] }))

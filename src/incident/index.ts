@@ -4,5 +4,5 @@
  * Temporal: an incident is when something may be away.
  */
 export { type ContainDoor, type Cut, contain, lockOut, madeBy } from './contain.ts'
-export { type Exposure, locateKey, type OtherCredential } from './locate.ts'
-export { type Act, type LeftBehind, type Reach, type Traced, traceKey } from './trace.ts'
+export { type LocatedKey, locateKey, type OtherCredential } from './locate.ts'
+export { type Act, type HeldPower, type LeftBehind, type Traced, traceKey } from './trace.ts'

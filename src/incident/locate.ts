@@ -3,7 +3,7 @@ import { inside, nameOfSubOrganization } from '../live/index.ts'
 import { fromTimestamp, type Wire } from '../protocol/index.ts'
 
 /** An organization in which the key is registered; a user, and what else the user may log in with. */
-export interface Exposure {
+export interface LocatedKey {
   readonly organization: { readonly id: string; readonly name: string }
   readonly user: { readonly id: string; readonly name: string }
   readonly key: { readonly id: string; readonly name: string; readonly publicKey: string; readonly createdAt: string }
@@ -35,9 +35,9 @@ const PAGE = 100
  * Finds where a public key is registered: in the organization of the client, and in those inside it. It asks for users and quorum
  * alone, three requests an organization, since containment waits for it. Throws `ClientError`.
  */
-export async function locateKey(client: QueryClient, publicKey: string): Promise<readonly Exposure[]> {
+export async function locateKey(client: QueryClient, publicKey: string): Promise<readonly LocatedKey[]> {
   const ids = [client.organizationId, ...(await subOrganizationsWith(client, publicKey))]
-  const found: Exposure[] = []
+  const found: LocatedKey[] = []
   for (const id of ids) {
     const there = id === client.organizationId ? client : inside(client, id)
     const { users } = await there.query('list_users', {})
@@ -79,7 +79,7 @@ function exposureOf(
     readonly configs: Wire.Config
     readonly publicKey: string
   },
-): Exposure {
+): LocatedKey {
   const key = user.apiKeys.find((one) => isKey(one, of.publicKey))!
   const memberIds = of.configs.quorum?.userIds ?? []
   return {

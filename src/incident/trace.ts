@@ -28,7 +28,7 @@ export interface LeftBehind {
 }
 
 /** A power in which the key's user has a part. */
-export interface Reach {
+export interface HeldPower {
   readonly power: PowerName
   readonly over: readonly string[]
   readonly activities: readonly string[]
@@ -42,7 +42,7 @@ export interface Traced {
   /** Oldest first. */
   readonly acts: readonly Act[]
   readonly left: readonly LeftBehind[]
-  readonly reach: readonly Reach[]
+  readonly reach: readonly HeldPower[]
 }
 
 /**
@@ -107,9 +107,12 @@ function partOf(
   return JSON.stringify(activity.intent).toLowerCase().includes(publicKey.toLowerCase()) ? 'about' : undefined
 }
 
-function reachOf(actual: Actual, { user, nowMs }: { readonly user: string; readonly nowMs: number }): readonly Reach[] {
+function reachOf(
+  actual: Actual,
+  { user, nowMs }: { readonly user: string; readonly nowMs: number },
+): readonly HeldPower[] {
   return powersOf(actual, { nowMs }).flatMap(({ power, over, activities, lines }) =>
-    lines.flatMap((line): readonly Reach[] => {
+    lines.flatMap((line): readonly HeldPower[] => {
       const part = partIn(line, user)
       if (part === 'none') return []
       const condition = line.condition === undefined ? {} : { condition: line.condition }

@@ -19,7 +19,7 @@ export interface Changed {
 }
 
 /** A vote as an activity tells of it. */
-export interface Ballot {
+export interface CastVote {
   readonly userName: string
   /** The credential that cast it. */
   readonly publicKey: string
@@ -32,9 +32,9 @@ export interface Author {
   readonly activityId: string
   readonly type: string
   /** Who submitted it: submitting is the first approval (docs/protocol/activities.md#votes). */
-  readonly by: Ballot
+  readonly by: CastVote
   /** Those who approved it after that. */
-  readonly approvedBy: readonly Ballot[]
+  readonly approvedBy: readonly CastVote[]
 }
 
 /** The activities that change things of a kind, by their types without `ACTIVITY_TYPE_` and version, where their names say less. */
@@ -137,7 +137,7 @@ function authorOfAny(activity: WireRecord, wanted: ReadonlyMap<string, Changed>)
   return keys.map(([key]) => [key, author])
 }
 
-function toBallot(vote: WireRecord): Ballot {
+function toBallot(vote: WireRecord): CastVote {
   const time = takeRecord(vote['createdAt'], '`createdAt` of a vote')
   return {
     userName: takeText(takeRecord(vote['user'], '`user` of a vote'), 'userName', 'user'),

@@ -2,11 +2,11 @@
  * Live: an organization as it is, read over the API, all or nothing. Never a smaller world than there is: a failed page, a
  * short list or a contradiction is an error. It cannot write, by type: it takes a `QueryClient`.
  */
-export { type Author, authorsOf, type Ballot, CHANGING_TYPES, type Changed, textsIn } from './authors.ts'
+export { type Author, authorsOf, type CastVote, CHANGING_TYPES, type Changed, textsIn } from './authors.ts'
 export { codes, type LiveCode } from './codes.ts'
 export { type Creator, creatorsOf } from './creators.ts'
 export { LiveError } from './error.ts'
-export type { Reach } from './later-lists.ts'
+export type { ReadScope } from './later-lists.ts'
 export { PAGE_LIMIT, readPages } from './pages.ts'
 export { actorIn, kindsMentioned, readActual, readInside } from './read-actual.ts'
 export {

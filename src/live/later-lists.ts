@@ -19,7 +19,7 @@ import { LiveError, readAnswer } from './error.ts'
 import { PAGE_LIMIT, readPages } from './pages.ts'
 import type { WantedSubOrganization } from './sub-organizations.ts'
 
-export interface Reach {
+export interface ReadScope {
   /** Kinds that definitions mention: each must be read. */
   readonly mentioned?: ReadonlySet<KindName>
   /** Reads kinds that are otherwise read only when they are mentioned, as far as the service tells of them. @default false */
@@ -112,7 +112,7 @@ function readAllowlist(answer: unknown, apiKey: Resource): readonly Resource[] {
 export async function readLater(
   client: QueryClient,
   known: readonly Resource[],
-  { mentioned = new Set(), everything = false, sparing = false, ...options }: Reach & RequestOptions,
+  { mentioned = new Set(), everything = false, sparing = false, ...options }: ReadScope & RequestOptions,
 ): Promise<{ readonly resources: readonly Resource[]; readonly unread: readonly KindName[] }> {
   const ask: Reading['ask'] = (name, request = {}) => client.query(name, request as never, options)
   const resources: Resource[] = []

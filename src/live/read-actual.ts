@@ -25,7 +25,7 @@ import {
 } from '../resources/index.ts'
 import { checkConsistent } from './consistent.ts'
 import { LiveError, readAnswer } from './error.ts'
-import { type Reach, readLater } from './later-lists.ts'
+import { type ReadScope, readLater } from './later-lists.ts'
 import { inside, readSubOrganizations } from './sub-organizations.ts'
 import { readWalletAccounts } from './wallet-accounts.ts'
 
@@ -34,7 +34,7 @@ import { readWalletAccounts } from './wallet-accounts.ts'
  * that contradict each other throw; a part of an organization must never pass for all of it. Requests go one after
  * another, so that the rate limit of the smallest plan is not used up at once. Throws `LiveError` and `ClientError`.
  */
-export async function readActual(client: QueryClient, options: Reach & RequestOptions = {}): Promise<Actual> {
+export async function readActual(client: QueryClient, options: ReadScope & RequestOptions = {}): Promise<Actual> {
   const whoami = readAnswer('whoami', asRecord(await client.query('whoami', {}, options)))
   const organization = readAnswer('whoami', () => organizationFromWire(whoami))
   if (organization.id !== client.organizationId) {
@@ -72,7 +72,7 @@ export async function readInside(
     publicKey,
     reader,
     ...options
-  }: { readonly publicKey: string; readonly reader: Actual['actor'] } & Reach & RequestOptions,
+  }: { readonly publicKey: string; readonly reader: Actual['actor'] } & ReadScope & RequestOptions,
 ): Promise<Actual> {
   const organization: Resource = {
     address: 'organization',
@@ -99,7 +99,7 @@ export function actorIn(resources: readonly Resource[], publicKey: string): Actu
 async function readResources(
   client: QueryClient,
   organization: Resource,
-  options: Reach & RequestOptions,
+  options: ReadScope & RequestOptions,
 ): Promise<{ readonly resources: readonly Resource[]; readonly unread: readonly KindName[] }> {
   const resources: Resource[] = [organization]
   const unread: KindName[] = []

@@ -1,4 +1,4 @@
-import { type Lock, lockText, type ReadLock } from '../definitions/index.ts'
+import { type LockFile, lockText, type ReadLock } from '../definitions/index.ts'
 import { encodeUtf8 } from '../encoding/index.ts'
 import { isMemberOfQuorum } from '../plan/index.ts'
 import type { Actual } from '../resources/index.ts'
@@ -23,13 +23,13 @@ export function isVouchedFor({ lock, signature }: Pick<ReadLock, 'lock' | 'signa
 }
 
 /** Signs a lock with the key in use. */
-export async function signLock(lock: Lock, { key }: Pick<Place, 'key'>): Promise<string> {
+export async function signLock(lock: LockFile, { key }: Pick<Place, 'key'>): Promise<string> {
   const stamper = createApiKeyStamper(key, key)
   return (await stamper.stamp(textOf(lock))).value
 }
 
 /** No request body begins so: what is signed here is no request. */
-function textOf(lock: Lock): Uint8Array {
+function textOf(lock: LockFile): Uint8Array {
   return encodeUtf8(`quorate.lock/1\n${lockText(lock)}`)
 }
 

@@ -33,6 +33,7 @@ import {
 import {
   areEqual,
   asPosition,
+  type ExpressionValue,
   Fault,
   FoldedText,
   Instant,
@@ -42,7 +43,6 @@ import {
   type ReadPlace,
   type Result,
   StructValue,
-  type Value,
 } from './values.ts'
 import { openZone } from './zone.ts'
 
@@ -106,7 +106,7 @@ function compileList(unit: Unit, node: Expression & { kind: 'list' }, scope: Sco
   }
   const items = node.items.map((item) => compile(unit, item, scope))
   return (frame) => {
-    const values: Value[] = []
+    const values: ExpressionValue[] = []
     let fault: Fault | undefined
     for (const item of items) {
       const value = item(frame)
@@ -120,7 +120,7 @@ function compileList(unit: Unit, node: Expression & { kind: 'list' }, scope: Sco
 function compileStruct(unit: Unit, node: Expression & { kind: 'struct' }, scope: Scope | undefined): Evaluate {
   const fields = node.fields.map(({ name, value }) => ({ name: name.text, value: compile(unit, value, scope) }))
   return (frame) => {
-    const values: [string, Value][] = []
+    const values: [string, ExpressionValue][] = []
     let fault: Fault | undefined
     for (const { name, value } of fields) {
       const result = value(frame)
@@ -187,7 +187,7 @@ function compileMember(unit: Unit, node: Expression & { kind: 'member' }, scope:
     const name = node.name.text
     return (frame) => {
       const value = target(frame)
-      return value instanceof StructValue ? (value.fields[name] as Value) : value
+      return value instanceof StructValue ? (value.fields[name] as ExpressionValue) : value
     }
   }
   if (node.name.text === 'count') return compileCount(unit, target, node)
@@ -411,12 +411,12 @@ function constant(value: Result): Evaluate {
   return () => value
 }
 
-function textOf(value: Value): string | undefined {
+function textOf(value: ExpressionValue): string | undefined {
   return typeof value === 'string' ? value : value instanceof FoldedText ? value.text : undefined
 }
 
 /** A piece of a text folds as the whole does (U-hexcase). */
-function sameKind(whole: Value, piece: string): Value {
+function sameKind(whole: ExpressionValue, piece: string): ExpressionValue {
   return whole instanceof FoldedText ? new FoldedText(piece, whole.fold) : piece
 }
 

@@ -4,7 +4,7 @@
  */
 import type { CompareSymbol, LogicSymbol, QuantifierName } from './ast.ts'
 import { areComparable, areOrdered, isComparable, isOpen, type Type } from './types.ts'
-import { areEqual, compareOrder, type Value } from './values.ts'
+import { areEqual, compareOrder, type ExpressionValue } from './values.ts'
 
 /** Bound this tight are `.field`, `.method()`, `[i]` and everything in brackets (U-precedence). */
 export const POSTFIX_PRECEDENCE = 5
@@ -48,7 +48,7 @@ export interface CompareRow extends OperatorRow {
   /** Whether the operator may take values of these types. */
   readonly takes: (left: Type, right: Type) => boolean
   /** The result; undefined when the operator does not take these values. `in` is evaluated element by element. */
-  readonly evaluate: (left: Value, right: Value) => boolean | undefined
+  readonly evaluate: (left: ExpressionValue, right: ExpressionValue) => boolean | undefined
 }
 
 const COMPARE = 3

@@ -3,7 +3,16 @@ import type { Expression, Quantifier } from './ast.ts'
 import type { Frame } from './frame.ts'
 import { limits, stepsOfText } from './limits.ts'
 import type { Type } from './types.ts'
-import { Fault, FoldedText, type Loader, quoted, type ReadPlace, type Result, showKind, type Value } from './values.ts'
+import {
+  type ExpressionValue,
+  Fault,
+  FoldedText,
+  type Loader,
+  quoted,
+  type ReadPlace,
+  type Result,
+  showKind,
+} from './values.ts'
 
 /** A compiled expression. */
 export type Evaluate = (frame: Frame) => Result
@@ -32,7 +41,7 @@ export interface Scope {
 
 /** INVARIANT: evaluating is one piece of work that never waits, so a variable has one user at a time. */
 export interface Variable {
-  value: Value | undefined
+  value: ExpressionValue | undefined
 }
 
 /** The scope inside of a predicate. */
@@ -81,15 +90,15 @@ export function tooManySteps(place: ReadPlace): Fault {
   return new Fault('TooManySteps', `the expression takes more than ${most}`, place)
 }
 
-export function mismatchAt(place: ReadPlace): (left: Value, right: Value) => Fault {
+export function mismatchAt(place: ReadPlace): (left: ExpressionValue, right: ExpressionValue) => Fault {
   return (left, right) =>
     new Fault('TypeMismatch', `${quoted(place)} has operands of type ${showKind(left)} and ${showKind(right)}`, place)
 }
 
-export function notBool(value: Value, place: ReadPlace): Fault {
+export function notBool(value: ExpressionValue, place: ReadPlace): Fault {
   return new Fault('TypeMismatch', `${quoted(place)} is a ${showKind(value)}, expected bool`, place)
 }
 
-export function notList(value: Value, place: ReadPlace): Fault {
+export function notList(value: ExpressionValue, place: ReadPlace): Fault {
   return new Fault('TypeMismatch', `${quoted(place)} is a ${showKind(value)}, expected list`, place)
 }

@@ -2,7 +2,7 @@
  * The values of the language at run time. Bool, int, uint and plain text are JavaScript's own; the rest are the classes
  * below. A fault is a value as well: nothing is thrown, so that both sides of an operator are always visited.
  */
-export type Value =
+export type ExpressionValue =
   | boolean
   | bigint
   | string
@@ -14,7 +14,7 @@ export type Value =
   | StructValue
   | Opaque
 
-export type Result = Value | Fault
+export type Result = ExpressionValue | Fault
 
 /** `MissingField` is the documented one; the other names are ours (docs/protocol/policies.md#evaluating-a-policy). */
 export type FaultKind =
@@ -133,7 +133,7 @@ export function quoted({ text, start, end }: ReadPlace): string {
 }
 
 /** Whether two values are equal; undefined when `==` does not take them (U-eqtypes, U-intuint, U-number). */
-export function areEqual(a: Value, b: Value): boolean | undefined {
+export function areEqual(a: ExpressionValue, b: ExpressionValue): boolean | undefined {
   if (typeof a === 'string') {
     if (typeof b === 'string') return a === b
     if (b instanceof FoldedText) return b.fold(a) === b.key
@@ -155,27 +155,27 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
 }
 
 /** Negative, zero or positive as `a` is below, equal to or above `b`; undefined when they have no order. */
-export function compareOrder(a: Value, b: Value): number | undefined {
+export function compareOrder(a: ExpressionValue, b: ExpressionValue): number | undefined {
   const left = orderKey(a)
   const right = orderKey(b)
   if (left === undefined || right === undefined || a instanceof Instant !== b instanceof Instant) return undefined
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-function orderKey(value: Value): bigint | undefined {
+function orderKey(value: ExpressionValue): bigint | undefined {
   if (typeof value === 'bigint') return value
   if (value instanceof NumberText) return value.value
   return value instanceof Instant ? value.nanoseconds : undefined
 }
 
 /** The number that a position or a bound stands for. */
-export function asPosition(value: Value): bigint | undefined {
+export function asPosition(value: ExpressionValue): bigint | undefined {
   if (typeof value === 'bigint') return value
   return value instanceof NumberText ? value.value : undefined
 }
 
 /** What a value is called in messages. */
-export function showKind(value: Value): string {
+export function showKind(value: ExpressionValue): string {
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'bigint') return 'int'
   if (typeof value === 'string' || value instanceof FoldedText) return 'string'

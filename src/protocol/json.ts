@@ -1,7 +1,6 @@
-/** Any JSON value. */
-export type Json = string | number | boolean | null | readonly Json[] | JsonObject
-/** A JSON object. */
-export type JsonObject = { readonly [member: string]: Json }
+import type { Json, JsonObject } from '../encoding/index.ts'
+
+export type { Json, JsonObject }
 
 /** Whether a value is an object with members: not null, not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -1,7 +1,6 @@
 /** The form of a file of scenarios: one row a key, read by the checks and by the published JSON Schema. */
 
-/** A JSON Schema (2020-12), or a part of one. */
-export type JsonSchema = { readonly [keyword: string]: unknown }
+import type { JsonSchema } from '../resources/index.ts'
 
 export interface KeyRow {
   readonly meaning: string

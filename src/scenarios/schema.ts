@@ -1,4 +1,5 @@
-import { fileKeys, type JsonSchema, type KeyRow, requestKeys, scenarioKeys, tableKeys } from './form.ts'
+import type { JsonSchema } from '../resources/index.ts'
+import { fileKeys, type KeyRow, requestKeys, scenarioKeys, tableKeys } from './form.ts'
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 const COMMENT = 'Generated from src/scenarios/form.ts by src/scenarios/generate.ts.'

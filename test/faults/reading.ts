@@ -6,7 +6,7 @@ import {
   type Creator,
   creatorsOf,
   listSubOrganizations,
-  type Reach,
+  type ReadScope,
   readActual,
   readInside,
 } from '../../src/live/index.ts'
@@ -32,7 +32,7 @@ export interface Reading {
 }
 
 /** Every kind, whether a definition mentions it or not. */
-export const EVERYTHING: Reach = {
+export const EVERYTHING: ReadScope = {
   everything: true,
   mentioned: new Set(KINDS),
   subOrganizations: [{ name: SUB_ORGANIZATION }],
@@ -52,7 +52,10 @@ const INSIDE: ReadonlySet<KindName> = new Set<KindName>([
 export function createReader(service: TestService) {
   // Nothing changes while it is read, so what was answered once need not be asked of the service again.
   const memory: Memory = new Map()
-  return async (meddle: Meddle, options: Reach & { readonly attemptMs?: number } = EVERYTHING): Promise<Reading> => {
+  return async (
+    meddle: Meddle,
+    options: ReadScope & { readonly attemptMs?: number } = EVERYTHING,
+  ): Promise<Reading> => {
     const { attemptMs = 5_000, ...reach } = options
     const between = await startBetween(service.url, meddle, memory)
     const { organizationId, root } = service
@@ -63,7 +66,7 @@ export function createReader(service: TestService) {
   }
 }
 
-async function readAll(client: QueryClient, reach: Reach): Promise<World> {
+async function readAll(client: QueryClient, reach: ReadScope): Promise<World> {
   const actual = await readActual(client, reach)
   const inside: Actual[] = []
   for (const { id, name } of await listSubOrganizations(client)) {

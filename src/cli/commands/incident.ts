@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, QuorateError } from '../../diagnostics/index.ts'
 import {
   type Cut,
   contain,
-  type Exposure,
+  type LocatedKey,
   locateKey,
   lockOut,
   madeBy,
@@ -62,7 +62,7 @@ interface Found {
   readonly place: Place
   readonly client: QueryClient
   readonly publicKey: string
-  readonly exposures: readonly Exposure[]
+  readonly exposures: readonly LocatedKey[]
 }
 
 /** Asks once, then cuts: the mark first, which takes nobody's answer, then the API organization by organization. */
@@ -89,7 +89,7 @@ async function cutOff(
 }
 
 /** Throws `cli/lock-out` where nobody could change the organization afterwards. */
-async function assertNoLockOut(exposure: Exposure, client: QueryClient): Promise<void> {
+async function assertNoLockOut(exposure: LocatedKey, client: QueryClient): Promise<void> {
   const isOwn = exposure.organization.id === client.organizationId
   const made = isOwn && exposure.others.length > 0 ? await madeBy(exposure, client) : []
   const why = lockOut(exposure, made)
@@ -102,7 +102,7 @@ async function assertNoLockOut(exposure: Exposure, client: QueryClient): Promise
   })
 }
 
-function ownKey(exposures: readonly Exposure[]): QuorateError {
+function ownKey(exposures: readonly LocatedKey[]): QuorateError {
   const [one] = exposures
   const rotate = one ? `quorate rotate key --user ${one.user.name} --name ${one.key.name} --overlap 0` : 'quorate login'
   return new QuorateError('cli/lock-out', 'the key to cut off is the key that this command works with', {
@@ -147,7 +147,7 @@ async function traceAll({
 }
 
 /** What a user could do with a key is asked of the state that had it. */
-function withKey(actual: Actual, { user, key }: Exposure): Actual {
+function withKey(actual: Actual, { user, key }: LocatedKey): Actual {
   if (actual.resources.some(({ id }) => id === key.id)) return actual
   const owner = actual.resources.find(({ kind, id }) => kind === 'user' && id === user.id)
   if (!owner) return actual

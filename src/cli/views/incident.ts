@@ -1,6 +1,6 @@
 /** An incident for people; programs get the same as JSON. */
 import { markdownCode, markdownText } from '../../diagnostics/index.ts'
-import type { Act, Cut, Exposure, LeftBehind, Reach, Traced } from '../../incident/index.ts'
+import type { Act, Cut, HeldPower, LeftBehind, LocatedKey, Traced } from '../../incident/index.ts'
 import { shortCode, waysText } from '../../plan/index.ts'
 import type { Style } from '../io.ts'
 import { view } from '../screen.ts'
@@ -14,7 +14,7 @@ export interface IncidentView {
   readonly organizations: readonly (Traced & {
     readonly organization: { readonly id: string; readonly name: string }
     /** Where the key was registered when this began. */
-    readonly exposure?: Exposure
+    readonly exposure?: LocatedKey
     readonly cuts?: readonly Cut[]
     /** After containment. `refused`: a request with the key was; `not registered`: it is in no list; else it works still. */
     readonly proof?: 'refused' | 'not registered' | 'registered' | 'accepted'
@@ -28,7 +28,10 @@ const MOST_POWERS = 12
 
 /** Before anything is cut. */
 export const renderContainment = view(
-  ({ publicKey, exposures }: { readonly publicKey: string; readonly exposures: readonly Exposure[] }, style: Style) => {
+  (
+    { publicKey, exposures }: { readonly publicKey: string; readonly exposures: readonly LocatedKey[] },
+    style: Style,
+  ) => {
     const rows = exposures.map(({ organization, user, key, others }) => {
       const more =
         others.length === 0 ? '' : `; ${user.name} has ${others.length} other ways in, and those that it made go too`
@@ -94,7 +97,7 @@ const PROOFS = {
 } as const
 
 /** Alone first, then with others; each power once for each set of people and condition. */
-function powers(reach: readonly Reach[]): readonly string[] {
+function powers(reach: readonly HeldPower[]): readonly string[] {
   const texts = [...reach]
     .sort((a, b) => Number(b.alone) - Number(a.alone))
     .map(({ power, over, condition, alone, ways }) => {

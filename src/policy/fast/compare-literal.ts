@@ -7,7 +7,7 @@ import { INT_MAX, INT_MIN, UINT_MAX } from '../limits.ts'
 import { foldActivityName, foldHex, loaderOf } from '../load.ts'
 import type { Letters } from '../types.ts'
 import type { Evaluate, Scope, Unit } from '../unit.ts'
-import { areEqual, Fault, type Value } from '../values.ts'
+import { areEqual, type ExpressionValue, Fault } from '../values.ts'
 import { type RawPath, readerOf } from './read-path.ts'
 
 /** `x == 'a'` or `x < 5`, either way round; undefined for any other comparison. */
@@ -174,7 +174,8 @@ export function compileLiteralMembership(
   const { read, quick, place, type } = path
   const exact: ReadonlySet<string> = new Set(literals)
   const load = loaderOf(type)
-  const others: (value: Value) => boolean = (loaded) => literals.some((literal) => areEqual(loaded, literal) === true)
+  const others: (value: ExpressionValue) => boolean = (loaded) =>
+    literals.some((literal) => areEqual(loaded, literal) === true)
   const isExact = type.letters === 'exact'
   // A text as long as none of the literals is not read: only activities are spelled in more than one length.
   const lengths = type.letters === 'activity' ? undefined : new Set(literals.map(({ length }) => length))

@@ -14,7 +14,7 @@ import { loaderOf } from '../load.ts'
 import type { Approver, CredentialFacts } from '../model.ts'
 import { struct } from '../types.ts'
 import { type Evaluate, type Scope, spend, type Unit, type Variable, within } from '../unit.ts'
-import { Fault, ListValue, type Value } from '../values.ts'
+import { type ExpressionValue, Fault, ListValue } from '../values.ts'
 
 /** Whether a voter is included; the credential matters where the consensus asks for credentials. */
 export type IsIncluded = (
@@ -59,7 +59,7 @@ export function compileInclusion(unit: Unit, tree: Expression): IsIncluded {
 
 const loaders = { approvers: loaderOf(struct('User')), credentials: loaderOf(struct('Credential')) } as const
 
-function includes(chain: Chain, depth: number, frame: Frame, element: Value): boolean {
+function includes(chain: Chain, depth: number, frame: Frame, element: ExpressionValue): boolean {
   const binder = chain.binders[depth]
   if (binder === undefined)
     return chain.predicates.every(({ variable, holds, cost }) => {
