@@ -1,250 +1,326 @@
 /**
- * Who could do what, before a plan and after it: for every wallet the power to sign and to export, and for the
- * organization the power to change its rules. The evaluator is asked about sets of people; what a policy's condition
- * wants to know of a request that does not exist yet is left open, and the power is then one *under condition*.
- *
- * A condition is taken apart at its outermost `&&` (`rules.ts`). A part that is false makes it false, parts that are true go, and
- * the rest is *open*. An open ALLOW allows under its condition. An open DENY is taken to apply to powers without a
- * condition, and not to apply to powers under one, which names it.
+ * Who gains and who loses which power from one state of an organization to another, by the answers of `power-lines.ts` to both. Only
+ * requests that a difference can touch are asked: of policies that differ, or in which somebody may vote who differs; of wallets and
+ * private keys that differ; of everything where the root quorum does. Answers are compared as sets of ids, and cut and named last;
+ * what is not known to be the same is told.
  */
-import { type Organization, votersOf } from '../authority/index.ts'
 import type { Access, AccessChange } from '../plan/index.ts'
-import {
-  authorize,
-  type Coalitions,
-  type CompiledPolicy,
-  mayVote,
-  type PolicyContext,
-  type PolicyText,
-  type Voter,
-  whoCan,
-  writeOut,
-} from '../policy/index.ts'
-import { nameValue, organizationOf, type Resource } from '../resources/index.ts'
+import { authorize, type Coalitions, mayVote, type Voter, writeOut } from '../policy/index.ts'
+import { organizationOf } from '../resources/index.ts'
 import { createPolicyCompiler, type PolicyCompiler } from './policies.ts'
-import { createRules, POWERS, type PolicyPower, type Rules, remember } from './rules.ts'
-import { sameCoalitions, without } from './same-coalitions.ts'
+import {
+  type AnswerLine,
+  type Answers,
+  conditionText,
+  contextFor,
+  createAnswers,
+  everySubset,
+  namedTexts,
+  partsOf,
+} from './power-lines.ts'
+import {
+  type AddressedHolder,
+  type AddressedWorld,
+  type HolderRoot,
+  holdersOf,
+  POWER_NAMES,
+  POWER_WORDS,
+  type PowerName,
+  type PowerRequest,
+  requestsOf,
+  requestWords,
+} from './power-table.ts'
+import { createQuestions, createRuleReader, type Question, type Rule, type RuleReader } from './questions.ts'
+import { sameCoalitions } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
 const TOO_MANY = 'there are too many sets of people to try them all'
 
-/** The sets of people with a power, before the list is shortened for display. */
-interface Answer {
-  readonly always: Coalitions | 'gave-up'
-  readonly under: readonly {
-    readonly condition: string
-    readonly policies: readonly string[]
-    readonly found: Coalitions | 'gave-up'
-  }[]
+/** One state, and the answers about it. */
+interface Side {
+  readonly state: OrganizationState
+  readonly answers: Answers
+  readonly ask: (world: AddressedWorld) => Question
 }
 
-const NOBODY: Answer = { always: { classes: [], found: [] }, under: [] }
-
-/** The differences in power between two states, wallets by name; `namesById` writes the ids in open conditions as names. */
+/** The differences in power between two states, wallets and private keys by address; `namesById` writes the ids in open conditions as names. */
 export function accessChanges(
   before: OrganizationState,
   after: OrganizationState,
   {
-    now,
+    nowMs,
     namesById,
     compile = createPolicyCompiler(),
   }: {
-    readonly now: bigint
+    readonly nowMs: number
     readonly namesById: ReadonlyMap<string, string>
     readonly compile?: PolicyCompiler
   },
 ): readonly AccessChange[] {
-  const rules = createRules(now, compile)
-  const [had, has] = [createAccess(before, { rules, now, namesById }), createAccess(after, { rules, now, namesById })]
-  const isSame = createSameness(had, has)
-  const walletsBefore = new Map(thingsOf(before, 'wallet').map((one) => [one.id!, one]))
-  const walletsAfter = new Map(thingsOf(after, 'wallet').map((one) => [one.id!, one]))
-  const wallets = [...new Map([...walletsBefore, ...walletsAfter]).values()].sort((a, b) =>
-    a.address < b.address ? -1 : a.address > b.address ? 1 : 0,
+  const reader = createRuleReader(compile)
+  const sideOf = (state: OrganizationState): Side => ({
+    state,
+    answers: createAnswers(organizationOf(state.things), nowMs),
+    ask: createQuestions(state, reader),
+  })
+  const [old, now] = [sideOf(before), sideOf(after)]
+  const differs = createDifference(old, now, { reader, nowMs })
+  const compare = createComparison(old, now, { differs, namesById })
+  const holders = holderPairs(before, after)
+  return [...holders, undefined].flatMap((pair) =>
+    POWER_NAMES.flatMap((power) => changesOf(power, pair, { differs, compare })),
   )
-  const side = (access: AccessOf, power: PolicyPower, wallet: Resource | undefined, there: boolean) => {
-    const asked = there ? access.ask(power, wallet) : undefined
-    return { asked, access: () => (asked ? access.answer(asked) : NOBODY) }
-  }
-  const changes = (wallet: Resource | undefined): readonly AccessChange[] =>
-    POWERS.filter(({ perWallet }) => perWallet === (wallet !== undefined)).flatMap((power) => {
-      const [was, is] = [wallet && walletsBefore.get(wallet.id!), wallet && walletsAfter.get(wallet.id!)]
-      const old = side(had, power, was, !wallet || was !== undefined)
-      const now_ = side(has, power, is, !wallet || is !== undefined)
-      if (old.asked && now_.asked && isSame(old.asked, now_.asked)) return []
-      const [then, later] = [old.access(), now_.access()]
-      if (sameAnswer(then, later)) return []
-      const of = wallet ? { wallet: wallet.address } : {}
-      return [{ power: power.power, ...of, before: accessOf(then), after: accessOf(later) }]
-    })
-  return [...wallets.flatMap(changes), ...changes(undefined)]
 }
 
-/**
- * Makes the question of whether an answer cannot have changed, which spares working it out: the same policies apply, and
- * of the people who are not as they were none may vote on it, so that they are in no set.
- */
-function createSameness(had: AccessOf, has: AccessOf): (old: Question, now: Question) => boolean {
+/** A wallet or private key before and after; one of the two may not be there. */
+interface HolderPair {
+  readonly root: HolderRoot
+  readonly address: string
+  readonly was: AddressedHolder | undefined
+  readonly is: AddressedHolder | undefined
+}
+
+function holderPairs(before: OrganizationState, after: OrganizationState): readonly HolderPair[] {
+  const [had, has] = [holdersOf(before), holdersOf(after)]
+  return (['wallet', 'private_key'] as const).flatMap((root) => {
+    const was = new Map(had[root].map((one) => [one.id, one]))
+    const is = new Map(has[root].map((one) => [one.id, one]))
+    const pairs = [...new Set([...was.keys(), ...is.keys()])].map((id) => {
+      const [old, now] = [was.get(id), is.get(id)]
+      return { root, address: (now ?? old)!.address, was: old, is: now }
+    })
+    return pairs.sort((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0))
+  })
+}
+
+/** The changes of one power over one holder, or over none, an entry for each group of requests that change alike. */
+function changesOf(
+  power: PowerName,
+  pair: HolderPair | undefined,
+  { differs, compare }: { readonly differs: Difference; readonly compare: Comparison },
+): readonly AccessChange[] {
+  const requests = requestsOf(power).filter(({ root }) => root === pair?.root)
+  const found = requests.flatMap((request) => {
+    if (!differs.touches(request, pair)) return []
+    const world = (holder: AddressedHolder | undefined) => (holder ? { ...request, holder } : request)
+    const change = compare(
+      pair && !pair.was ? undefined : world(pair?.was),
+      pair && !pair.is ? undefined : world(pair?.is),
+    )
+    return change ? [{ request, change }] : []
+  })
+  const groups = Map.groupBy(found, ({ change }) => change.key)
+  return [...groups.values()].map((group) => {
+    const { before, after } = group[0]!.change
+    // Of a power that is about holders, what is about none is named.
+    const isAll =
+      group.length === requests.length && (pair !== undefined || !requestsOf(power).some(({ root }) => root))
+    const some = group.map(({ request }) => request)
+    return {
+      power: POWER_WORDS[power],
+      ...(isAll ? {} : { requests: requestWords(some, pair?.root) }),
+      ...(pair ? { wallet: pair.address } : {}),
+      before,
+      after,
+    }
+  })
+}
+
+/** What differs between two states as far as power goes. */
+interface Difference {
+  /** Whether the answer for a request could have changed. */
+  readonly touches: (request: PowerRequest, pair: HolderPair | undefined) => boolean
+  /** Whether somebody who is not as before may be in a set of these. */
+  readonly movedCount: (question: Question) => boolean
+  readonly sameQuorum: boolean
+}
+
+function createDifference(
+  old: Side,
+  now: Side,
+  { reader, nowMs }: { readonly reader: RuleReader; readonly nowMs: number },
+): Difference {
   const text = (value: unknown) => JSON.stringify(value)
-  const sameQuorum = text(had.organization.rootQuorum) === text(has.organization.rootQuorum)
-  const [then, later] = [had, has].map(({ people }) => new Map(people.map((one) => [text(one), one])))
+  const [then, later] = [old, now].map(
+    ({ answers }) => new Map(answers.people.map((one) => [text(one.approver) + text(one.credentials), one])),
+  )
   const moved = [
     ...[...then!].filter(([key]) => !later!.has(key)),
     ...[...later!].filter(([key]) => !then!.has(key)),
   ].map(([, person]) => person)
-  return (old, now) => {
-    if (!sameQuorum || old.key !== now.key || old.texts.some((one, index) => one !== now.texts[index])) return false
-    if (moved.length === 0) return true
-    const policies = now.texts.map(now.consensusOf)
-    return moved.every((person) => !countsIn(policies, now.base, person))
+  const sameQuorum = text(old.answers.organization.rootQuorum) === text(now.answers.organization.rootQuorum)
+  const members = new Set([old, now].flatMap(({ answers }) => answers.organization.rootQuorum.userIds))
+  const isCentral = !sameQuorum || moved.some(({ approver }) => members.has(approver.id))
+  const context = contextFor(now.answers.organization, nowMs, false)
+  const { rootQuorum: _, ...base } = context
+  const counting = new Map<number, boolean>()
+  const counts = ({ serial, consensus }: Rule): boolean => {
+    const known = counting.get(serial) ?? moved.some((person) => countsIn(consensus, base, person))
+    counting.set(serial, known)
+    return known
+  }
+  const rulesOf = ({ state }: Side) => thingsOf(state, 'policy').map(reader.ruleOf)
+  const [had, has] = [rulesOf(old), rulesOf(now)]
+  const touching = isCentral
+    ? []
+    : [...surplus(had, has), ...surplus(has, had), ...(moved.length === 0 ? [] : has.filter(counts))].filter(
+        ({ isReadable }) => isReadable,
+      )
+  const perRequest = new Map<number, readonly Rule[]>()
+  const touchingOf = (request: PowerRequest) => {
+    const known = perRequest.get(request.index) ?? touching.filter((rule) => reader.possible(rule, request).canHold)
+    perRequest.set(request.index, known)
+    return known
+  }
+  return {
+    sameQuorum,
+    movedCount: ({ applying }) => isCentral || applying.some(({ rule }) => counts(rule)),
+    touches: (request, pair) => {
+      if (isCentral || (pair && (!pair.was || !pair.is || pair.was.label !== pair.is.label))) return true
+      const rules = touchingOf(request)
+      if (!pair) return rules.length > 0
+      return rules.some((rule) => {
+        const ids = rule.pins[pair.root]
+        if (ids && !ids.has(pair.is!.id)) return false
+        return reader.possible(rule, { ...request, holder: pair.is! }).canHold
+      })
+    },
   }
 }
 
-/** Whether somebody could be in any set: they may vote on it, or ask for it. */
+/** Those of the first that the other has not, or has fewer of. */
+function surplus(first: readonly Rule[], other: readonly Rule[]): readonly Rule[] {
+  const left = new Map<number, number>()
+  for (const { serial } of other) left.set(serial, (left.get(serial) ?? 0) + 1)
+  return first.filter(({ serial }) => {
+    const count = left.get(serial) ?? 0
+    left.set(serial, count - 1)
+    return count <= 0
+  })
+}
+
+/** Whether somebody could be in a set that a policy lets through: they may vote on what it allows, or ask for it. */
 function countsIn(
-  policies: readonly CompiledPolicy[],
-  base: PolicyContext,
+  policy: Rule['consensus'],
+  base: Parameters<typeof authorize>[1],
   { approver, credentials = [] }: Voter,
 ): boolean {
+  if (policy.policy.effect === 'EFFECT_DENY') return false
   return credentials.some((credential) => {
     const alone = { ...base, approvers: [approver], credentials: [credential] }
-    if (mayVote(policies, alone, approver, credential)) return true
-    const { outcome } = authorize(policies, alone)
+    if (mayVote([policy], alone, approver, credential)) return true
+    const { outcome } = authorize([policy], alone)
     return outcome === 'OUTCOME_ALLOW' || outcome === 'OUTCOME_REQUIRES_CONSENSUS'
   })
 }
 
-/** A policy reduced to one power: the open part of its condition; '' when the condition holds. */
-interface Applying {
-  readonly policy: PolicyText
-  readonly open: string
-}
+type Comparison = (
+  was: AddressedWorld | undefined,
+  is: AddressedWorld | undefined,
+) => { readonly key: string; readonly before: Access; readonly after: Access } | undefined
 
-/** A power over a wallet, or over the organization, with the policies that apply to it. */
-interface Question {
-  readonly applying: readonly Applying[]
-  /** Equal for questions to which policies of the same ids apply in the same way. */
-  readonly key: string
-  /** The policies themselves: one that was changed has the id that it had. */
-  readonly texts: readonly PolicyText[]
-  readonly base: PolicyContext
-  readonly consensusOf: Rules['consensusOf']
-}
+/** Compares the answers for a request, for questions that are equal once; undefined where they are known to be the same. */
+function createComparison(
+  old: Side,
+  now: Side,
+  { differs, namesById }: { readonly differs: Difference; readonly namesById: ReadonlyMap<string, string> },
+): Comparison {
+  const known = new Map<string, ReturnType<Comparison>>()
+  return (was, is) => {
+    const [then, later] = [was && old.ask(was), is && now.ask(is)]
+    const key = JSON.stringify([then?.key ?? null, later?.key ?? null])
+    if (!known.has(key)) {
+      const isSame = isSameAnswer(then, later)
+      const told = () => ({ before: accessOf(old, then), after: accessOf(now, later) })
+      known.set(key, isSame ? undefined : withKey(told()))
+    }
+    return known.get(key)
+  }
 
-interface AccessOf {
-  readonly people: readonly Voter[]
-  readonly organization: Organization
-  readonly ask: (power: PolicyPower, wallet: Resource | undefined) => Question
-  readonly answer: (question: Question) => Answer
-}
+  function isSameAnswer(then: Question | undefined, later: Question | undefined): boolean {
+    if (then && later && then.key === later.key && differs.sameQuorum && !differs.movedCount(later)) return true
+    const [had, has] = [then, later].map((question, index) =>
+      question ? [old, now][index]!.answers.linesOf(question) : [],
+    )
+    if (!sameLines(had!, has!)) return false
+    return then === undefined || later === undefined || sameUnderDenials(then, later)
+  }
 
-function createAccess(
-  state: OrganizationState,
-  {
-    rules,
-    now,
-    namesById,
-  }: { readonly rules: Rules; readonly now: bigint; readonly namesById: ReadonlyMap<string, string> },
-): AccessOf {
-  const rows = thingsOf(state, 'policy').map(rules.rowOf)
-  const organization = organizationOf(state.things)
-  const { rootQuorum } = organization
-  const people = votersOf(organization, Number(now / 1_000_000n))
-  const known = new Map<string, Answer>()
-  /** Policies that some wallet could meet, by the wallet where they name one. */
-  const candidatesFor = remember((power: PolicyPower) => {
-    const all = rows.flatMap((row, index) => {
-      const narrowed = rules.narrow(row, power)
-      return narrowed ? [{ ...narrowed, index }] : []
+  /** Lines tell of no request to which some open DENY applies; whether these are decided alike is tried. */
+  function sameUnderDenials(then: Question, later: Question): boolean {
+    const [had, has] = [partsOf(then), partsOf(later)]
+    const kinds = (some: readonly { readonly open: string }[]) => [...new Set(some.map(({ open }) => open))].sort()
+    const [denials, conditions] = [
+      kinds([...had.denials, ...has.denials]),
+      kinds([...had.allowances, ...has.allowances]),
+    ]
+    if (denials.length === 0) return true
+    if (denials.length + conditions.length > MOST_TRIED) return false
+    return everySubset([
+      ...denials.map((open) => ({ open, denies: true })),
+      ...conditions.map((open) => ({ open, denies: false })),
+    ]).every((holding) => {
+      const given = (parts: ReturnType<typeof partsOf>) => [
+        ...parts.closed,
+        ...parts.denials.filter(({ open }) => holding.some((one) => one.denies && one.open === open)),
+        ...parts.allowances.filter(({ open }) => holding.some((one) => !one.denies && one.open === open)),
+      ]
+      return isSame(old.answers.find(given(had), then.isRootOnly), now.answers.find(given(has), later.isRootOnly))
     })
-    return Map.groupBy(all, ({ row }) => row.parts.find(({ walletId }) => walletId !== undefined)?.walletId)
-  })
-  const ask = (power: PolicyPower, wallet: Resource | undefined): Question => {
-    const { type } = power
-    const plain: PolicyContext = { now, activity: { type, params: {} }, approvers: [], rootQuorum }
-    const base = wallet ? { ...plain, wallet: { id: wallet.id!, label: wallet.name } } : plain
-    const named = candidatesFor(power)
-    const candidates = wallet
-      ? [...(named.get(undefined) ?? []), ...(named.get(wallet.id!) ?? [])]
-      : [...named.values()].flat()
-    const applying = candidates
-      .sort((a, b) => a.index - b.index)
-      .flatMap(({ row, open }): readonly Applying[] => {
-        const left = [...open]
-        for (const part of row.parts.filter(({ aboutWallet }) => aboutWallet)) {
-          const truth = rules.truthOf(part, power, base)
-          if (truth === 'false') return []
-          if (truth === 'open') left.push(part.text)
-        }
-        return [{ policy: row.policy, open: left.join(' && ') }]
-      })
-    const key = JSON.stringify([type, applying.map(({ policy, open }) => [policy.id, open])])
-    return { applying, key, texts: applying.map(({ policy }) => policy), base, consensusOf: rules.consensusOf }
   }
-  const answer = (question: Question): Answer => {
-    const found = known.get(question.key) ?? answerTo(question, { people, namesById })
-    known.set(question.key, found)
-    return found
+
+  function accessOf({ answers }: Side, question: Question | undefined): Access {
+    return question ? accessText(answers.linesOf(question), answers) : { ways: [] }
   }
-  return { people, organization, ask, answer }
+
+  /** An answer as a plan tells it. */
+  function accessText(lines: readonly AnswerLine[], { named }: Answers): Access {
+    const ways = (people: Coalitions) => writeOut(named(people))
+    const isPlain = ({ conditions, unless }: AnswerLine) => conditions.length === 0 && unless.length === 0
+    const told = ({ conditions, unless }: AnswerLine) => {
+      const condition = conditionText(conditions, namesById)
+      return {
+        ...(condition === undefined ? {} : { condition }),
+        ...(unless.length === 0 ? {} : { unless: namedTexts(unless, namesById) }),
+      }
+    }
+    const under = lines.flatMap((line) => {
+      const { policies, people } = line
+      return isPlain(line) || people === 'unknown' ? [] : [{ ...told(line), policies, ways: ways(people) }]
+    })
+    const always = lines.find(isPlain)
+    const unknown = lines
+      .filter(({ people }) => people === 'unknown')
+      .map((line) => (isPlain(line) ? TOO_MANY : `under \`${told(line).condition ?? 'no condition'}\`: ${TOO_MANY}`))
+    return {
+      ways: always && always.people !== 'unknown' ? ways(always.people) : [],
+      ...(under.length > 0 ? { under } : {}),
+      ...(unknown.length > 0 ? { unknown: unknown.join('; ') } : {}),
+    }
+  }
 }
 
-interface Asked {
-  readonly people: readonly Voter[]
-  readonly namesById: ReadonlyMap<string, string>
+function withKey(told: { readonly before: Access; readonly after: Access }) {
+  return { ...told, key: JSON.stringify(told) }
 }
 
-/** The sets of people with the power under these policies: always, and under each open condition. */
-function answerTo(question: Question, { people, namesById }: Asked): Answer {
-  const { applying, base, consensusOf } = question
-  const find = (some: readonly Applying[]) =>
-    whoCan(
-      some.map(({ policy }) => consensusOf(policy)),
-      base,
-      people,
-    )
-  const denials = applying.filter(({ policy, open }) => policy.effect === 'EFFECT_DENY' && open !== '')
-  const allowances = applying.filter(({ policy, open }) => policy.effect === 'EFFECT_ALLOW' && open !== '')
-  const always = find(applying.filter((one) => !allowances.includes(one)))
-  const conditions = [...new Set(allowances.map(({ open }) => open)), ...(denials.length > 0 ? [''] : [])].sort()
-  const under = conditions.flatMap((condition) => {
-    const here = allowances.filter(({ open }) => open === condition)
-    const all = find(
-      applying.filter(({ open }) => open === '' || open === condition).filter((one) => !denials.includes(one)),
-    )
-    const found = always === 'gave-up' || all === 'gave-up' ? all : without(all, always)
-    if (found !== 'gave-up' && found.found.length === 0) return []
-    const open = [...(condition === '' ? [] : [condition]), ...denials.map((one) => `!(${one.open})`)]
-    const policies = [...here, ...denials].map(({ policy }) => policy.name).sort()
-    return [{ condition: String(nameValue(open.join(' && '), namesById)), policies, found }]
-  })
-  return { always, under }
+/** Of so many open conditions every set of those that hold is tried. */
+const MOST_TRIED = 6
+
+function isSame(one: Coalitions | 'gave-up', other: Coalitions | 'gave-up'): boolean {
+  return one !== 'gave-up' && other !== 'gave-up' && sameCoalitions(one, other) === true
 }
 
-/** Whether two answers are known to be the same. */
-function sameAnswer(one: Answer, other: Answer): boolean {
-  const same = (a: Coalitions | 'gave-up', b: Coalitions | 'gave-up') =>
-    a !== 'gave-up' && b !== 'gave-up' && sameCoalitions(a, b) === true
+/** Whether two answers are known to be the same, whichever policies give them. */
+function sameLines(some: readonly AnswerLine[], others: readonly AnswerLine[]): boolean {
+  const keyOf = ({ conditions, unless }: AnswerLine) => JSON.stringify([conditions, unless])
+  const byKey = new Map(others.map((line) => [keyOf(line), line]))
   return (
-    same(one.always, other.always) &&
-    one.under.length === other.under.length &&
-    one.under.every(({ condition, policies, found }, index) => {
-      const also = other.under[index]!
-      return condition === also.condition && policies.join('\n') === also.policies.join('\n') && same(found, also.found)
+    some.length === others.length &&
+    some.every((line) => {
+      const other = byKey.get(keyOf(line))
+      const known = other && line.people !== 'unknown' && other.people !== 'unknown'
+      return known && sameCoalitions(line.people as Coalitions, other.people as Coalitions) === true
     })
   )
-}
-
-/** An answer as a plan tells it. */
-function accessOf({ always, under }: Answer): Access {
-  if (always === 'gave-up') return { ways: [], unknown: TOO_MANY }
-  const known = under.flatMap(({ condition, policies, found }) =>
-    found === 'gave-up' ? [] : [{ condition, policies, ways: writeOut(found) }],
-  )
-  const unknown = under.filter(({ found }) => found === 'gave-up').map(({ condition }) => condition)
-  return {
-    ways: writeOut(always),
-    ...(known.length > 0 ? { under: known } : {}),
-    ...(unknown.length > 0 ? { unknown: `under \`${unknown.join('`, `')}\`: ${TOO_MANY}` } : {}),
-  }
 }

@@ -48,10 +48,11 @@ export function forecast(plan: Plan, { desired, actual, now = plan.createdAt }: 
   // Power is told of what the definitions ask for, not of what the planner may do: a key that only reads sees what is planned all the same.
   const isCarriedOut = judged.every(({ happens }) => happens)
   const target = isCarriedOut ? states.at(-1)! : plan.batches.reduce(carryOut, states[0]!)
-  const access = accessChanges(states[0]!, target, { now: nanoseconds(now), namesById, compile })
+  const access = accessChanges(states[0]!, target, { nowMs: Date.parse(now), namesById, compile })
   const limits: readonly AccessLimit[] = [
     ...(isCarriedOut ? [] : (['not-carried-out'] as const)),
     ...(actual.unread?.includes('wallet') ? (['wallets-unread'] as const) : []),
+    ...(actual.unread?.includes('privateKey') ? (['private-keys-unread'] as const) : []),
   ]
   const annotated: Plan = { ...plan, batches, access, ...(limits.length > 0 ? { accessLimits: limits } : {}) }
   return { ...annotated, digest: digestOf(annotated) }
@@ -99,10 +100,6 @@ function judgeAll(
   }
   if (states.at(-1) !== state) states.push(state)
   return { judged, states }
-}
-
-function nanoseconds(time: string): bigint {
-  return BigInt(Date.parse(time)) * 1_000_000n
 }
 
 interface Judge {

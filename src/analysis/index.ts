@@ -5,5 +5,6 @@
  */
 export { type ForecastInput, forecast } from './forecast.ts'
 export { planWithForecast } from './plan-best.ts'
-export { POWERS, type PowerLine, type PowerName, type PowerRow, powersOf, waysOf } from './powers.ts'
+export { POWERS, type PowerName } from './power-table.ts'
+export { type PowerLine, type PowerRow, powersOf, waysOf } from './powers.ts'
 export { type Review, reviewOf, type Standing } from './review.ts'

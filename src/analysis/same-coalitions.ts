@@ -9,30 +9,17 @@ const MOST_SPREADS = 5000
  */
 export function sameCoalitions(one: Coalitions, other: Coalitions): boolean | undefined {
   if (JSON.stringify(one) === JSON.stringify(other)) return true
-  const classIn = ({ classes }: Coalitions) =>
-    new Map(classes.flatMap((names, index) => names.map((name) => [name, index] as const)))
-  const [inOne, inOther] = [classIn(one), classIn(other)]
-  const cells = [
-    ...Map.groupBy(new Set([...inOne.keys(), ...inOther.keys()]), (name) => `${inOne.get(name)} ${inOther.get(name)}`),
-  ].map(([, names]) => ({ size: names.length, one: inOne.get(names[0]!), other: inOther.get(names[0]!) }))
-  const spread = ({ found }: Coalitions, side: 'one' | 'other'): ReadonlySet<string> | undefined => {
-    const keys = new Set<string>()
-    for (const counts of found) {
-      for (const over of spreads(counts, cells, side)) {
-        keys.add(over.join(' '))
-        if (keys.size > MOST_SPREADS) return undefined
-      }
-    }
-    return keys
-  }
-  const [a, b] = [spread(one, 'one'), spread(other, 'other')]
-  return a && b && a.size === b.size && [...a].every((key) => b.has(key))
+  const cells = cellsOf(one, other)
+  const [a, b] = [spreadOver(one, cells, 'one'), spreadOver(other, cells, 'other')]
+  if (!a || !b) return undefined
+  const keys = new Set(a.map((set) => set.join(' ')))
+  return a.length === b.length && b.every((set) => keys.has(set.join(' ')))
 }
 
 /** Every way to take so many out of each class, told as numbers of each cell of the classes. */
 function* spreads(
   left: readonly number[],
-  cells: readonly { readonly size: number; readonly one: number | undefined; readonly other: number | undefined }[],
+  cells: readonly Cell[],
   side: 'one' | 'other',
   at = 0,
 ): Generator<readonly number[]> {
@@ -42,9 +29,9 @@ function* spreads(
     return
   }
   const of = cell[side]
-  const most = of === undefined ? 0 : Math.min(left[of]!, cell.size)
+  const most = of === undefined ? 0 : Math.min(left[of]!, cell.names.length)
   // What the later cells of the class cannot take must be taken here.
-  const later = cells.slice(at + 1).reduce((sum, next) => (next[side] === of ? sum + next.size : sum), 0)
+  const later = cells.slice(at + 1).reduce((sum, next) => (next[side] === of ? sum + next.names.length : sum), 0)
   const least = of === undefined ? 0 : Math.max(0, left[of]! - later)
   for (let count = most; count >= least; count--) {
     const rest = left.map((wanted, index) => (index === of ? wanted - count : wanted))
@@ -52,17 +39,50 @@ function* spreads(
   }
 }
 
-/** The sets of each size that are not those of the same size in the other. */
+/**
+ * The sets of the first that include no set of the other. Where there are too many to tell, all of the first: those have what they are
+ * said to have, though some had it before.
+ */
 export function without(all: Coalitions, other: Coalitions): Coalitions {
-  const sizes = [...new Set(all.found.map(sizeOf))]
-  const ofSize = ({ classes, found }: Coalitions, size: number): Coalitions => ({
-    classes,
-    found: found.filter((counts) => sizeOf(counts) === size),
-  })
-  const left = sizes.filter((size) => sameCoalitions(ofSize(all, size), ofSize(other, size)) !== true)
-  return { classes: all.classes, found: all.found.filter((counts) => left.includes(sizeOf(counts))) }
+  const cells = cellsOf(all, other)
+  const [given, taken] = [spreadOver(all, cells, 'one'), spreadOver(other, cells, 'other')]
+  if (!given || !taken) return all
+  const left = given.filter((set) => !taken.some((some) => some.every((count, index) => count <= set[index]!)))
+  if (left.length === given.length) return all
+  return { classes: cells.map(({ names }) => names), found: left }
 }
 
-function sizeOf(counts: readonly number[]): number {
-  return counts.reduce((sum, count) => sum + count, 0)
+/** People whom neither result tells apart, and their class in each. */
+interface Cell {
+  readonly names: readonly string[]
+  readonly one: number | undefined
+  readonly other: number | undefined
+}
+
+function cellsOf(one: Coalitions, other: Coalitions): readonly Cell[] {
+  const classIn = ({ classes }: Coalitions) =>
+    new Map(classes.flatMap((names, index) => names.map((name) => [name, index] as const)))
+  const [inOne, inOther] = [classIn(one), classIn(other)]
+  const names = new Set([...inOne.keys(), ...inOther.keys()])
+  return [...Map.groupBy(names, (name) => `${inOne.get(name)} ${inOther.get(name)}`).values()].map((some) => ({
+    names: some,
+    one: inOne.get(some[0]!),
+    other: inOther.get(some[0]!),
+  }))
+}
+
+/** All sets as numbers of each cell, each once; undefined when there are too many. */
+function spreadOver(
+  { found }: Coalitions,
+  cells: readonly Cell[],
+  side: 'one' | 'other',
+): readonly (readonly number[])[] | undefined {
+  const sets = new Map<string, readonly number[]>()
+  for (const counts of found) {
+    for (const over of spreads(counts, cells, side)) {
+      sets.set(over.join(' '), over)
+      if (sets.size > MOST_SPREADS) return undefined
+    }
+  }
+  return [...sets.values()]
 }

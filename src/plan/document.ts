@@ -105,14 +105,17 @@ export interface RequestBudget {
 
 /**
  * `not-carried-out`: the acting user cannot have all of the plan carried out, and `access` is told of the organization as it will
- * be once somebody has · `wallets-unread`: nothing is known of wallets.
+ * be once somebody has · `wallets-unread`, `private-keys-unread`: nothing is known of these.
  */
-export type AccessLimit = 'not-carried-out' | 'wallets-unread'
+export type AccessLimit = 'not-carried-out' | 'wallets-unread' | 'private-keys-unread'
 
-/** One power over the organization, or over one wallet, before and after the plan. */
+/** One power over the organization, or over one wallet or private key, before and after the plan. */
 export interface AccessChange {
-  /** e.g. `sign transactions`. */
+  /** e.g. `sign`, `change the root quorum`. */
   readonly power: string
+  /** Which of its requests change so, e.g. `sign transaction (ethereum)`; absent: all of them. */
+  readonly requests?: readonly string[]
+  /** Of a wallet or a private key. */
   readonly wallet?: Address
   readonly before: Access
   readonly after: Access
@@ -132,9 +135,10 @@ export interface Ways {
 export interface Access {
   /** Whatever a request says; none when nobody has it so. */
   readonly ways: readonly Ways[]
-  /** Where a condition on the request holds, and by which policies. */
+  /** Depending on the request: where a condition holds, and unless a DENY policy applies; and by which policies. */
   readonly under?: readonly {
-    readonly condition: string
+    readonly condition?: string
+    readonly unless?: readonly string[]
     readonly policies: readonly string[]
     readonly ways: readonly Ways[]
   }[]

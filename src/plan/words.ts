@@ -152,14 +152,26 @@ export function accessLines({
   accessLimits = [],
   actor,
 }: Pick<Plan, 'access' | 'accessLimits' | 'actor'>): readonly { readonly sign: Sign; readonly text: string }[] {
-  const rows = access.map(({ power, wallet, before, after }) => ({ power, wallet, ...differenceText(before, after) }))
+  const rows = access.map(({ power, requests, wallet, before, after }) => ({
+    power,
+    requests,
+    wallet,
+    ...differenceText(before, after),
+  }))
   const perWallet = Map.groupBy(rows, ({ wallet, sign, said }) => JSON.stringify([wallet ?? null, sign, said]))
   const alike = Map.groupBy(perWallet.values(), (some) =>
-    JSON.stringify([some.map(({ power }) => power), some[0]!.sign, some[0]!.said, some[0]!.wallet === undefined]),
+    JSON.stringify([
+      some.map(({ power, requests }) => requests ?? power),
+      some[0]!.sign,
+      some[0]!.said,
+      some[0]!.wallet === undefined,
+    ]),
   )
   const lines = [...alike.values()].map((groups) => {
     const { sign, said, wallet } = groups[0]![0]!
-    const powers = listText(groups[0]!.map(({ power }) => power))
+    // A whole power is never among those that are only counted.
+    const whole = groups[0]!.flatMap(({ power, requests }) => (requests === undefined ? [power] : []))
+    const powers = listText([...whole, ...groups[0]!.flatMap(({ requests = [] }) => requests)], whole.length)
     const of = wallet === undefined ? '' : ` of ${listText(groups.map(([first]) => printable(first!.wallet!)))}`
     return { sign, text: `${powers}${of}: ${said}` }
   })
@@ -167,7 +179,7 @@ export function accessLines({
     sign: '?' as const,
     text: limitText(limit, printable(actor.userName)),
   }))
-  return [...lines, ...limits, ...unchanged(rows, accessLimits)]
+  return [...lines, ...limits, { sign: ' ', text: unchangedText(rows.length > 0, accessLimits) }]
 }
 
 function differenceText(before: Access, after: Access): { readonly sign: Sign; readonly said: string } {
@@ -177,7 +189,7 @@ function differenceText(before: Access, after: Access): { readonly sign: Sign; r
   const nobody = accessText({ ways: [] })
   if (had === nobody) return { sign: '+', said: has }
   // Compared before they are cut, two lists may differ in what is not shown.
-  const then = had === has ? 'other sets of people, beyond those that are shown' : has
+  const then = had === has ? 'other people, or others whom a policy denies it, beyond what is shown' : has
   return { sign: has === nobody ? '-' : '~', said: `${had} → ${then}` }
 }
 
@@ -187,43 +199,47 @@ function limitText(limit: AccessLimit, actor: string): string {
       return `${actor} cannot have all of this carried out: power is told as it will be once somebody has`
     case 'wallets-unread':
       return 'wallets were not read: who can sign with one or export one is not compared'
+    case 'private-keys-unread':
+      return 'private keys were not read: who can sign with one or export one is not compared'
     default:
       return limit satisfies never
   }
 }
 
-/** The line about powers that do not change. */
-function unchanged(
-  rows: readonly { readonly wallet: string | undefined }[],
-  limits: readonly AccessLimit[],
-): readonly { readonly sign: ' '; readonly text: string }[] {
-  const wallets = !limits.includes('wallets-unread')
-  if (rows.length > 0) {
-    const others = rows.some(({ wallet }) => wallet !== undefined) ? 'any other wallet' : 'any wallet'
-    return wallets ? [{ sign: ' ', text: `no change for ${others}` }] : []
-  }
-  const asked = `${wallets ? 'sign with a wallet, export one, ' : ''}export secrets, or change policies or the root quorum`
-  return [{ sign: ' ', text: `no change found in who can ${asked}; other powers are not compared` }]
+/** What is said of powers that do not change. */
+function unchangedText(isSome: boolean, limits: readonly AccessLimit[]): string {
+  const isWhole = !limits.some((limit) => limit.endsWith('-unread'))
+  if (isSome) return `no change in any other power${isWhole ? '' : ' that is compared'}`
+  const over = isWhole ? 'sign, send, export or import' : 'import'
+  return `no change in who can ${over}, or change wallets, policies, the root quorum, users, credentials, features or organizations`
 }
 
-/** `a, b and c`; of a long list the first five and how many more. */
-function listText(texts: readonly string[]): string {
-  const shown = texts.slice(0, 5)
+/** `a, b and c`; of a long list the first five, or at least so many, and how many more. */
+function listText(texts: readonly string[], least = 0): string {
+  const shown = texts.slice(0, Math.max(5, least))
   const more = texts.length - shown.length
   const last = more > 0 ? `${more} more` : shown.length > 1 ? shown.pop() : undefined
   return last === undefined ? shown.join(', ') : `${shown.join(', ')} and ${last}`
 }
 
-/** `any 2 of alice, bob, carol; under eth.tx.value < 5: alice`. */
+/** `any 2 of alice, bob, carol; under condition eth.tx.value < 5: alice`. */
 function accessText({ ways, unknown, under = [] }: Access): string {
   const always = ways.length === 0 ? [] : [waysText(ways)]
-  const open = under.map(
-    (one) =>
-      `under condition \`${printable(one.condition)}\`: ${one.ways.length === 0 ? 'nobody' : waysText(one.ways)}`,
-  )
+  const open = under.map((one) => `${circumstanceText(one)}: ${one.ways.length === 0 ? 'nobody' : waysText(one.ways)}`)
   const parts = [...always, ...open, ...(unknown === undefined ? [] : [`unknown: ${printable(unknown)}`])]
   return parts.length === 0 ? 'nobody' : parts.join('; ')
 }
+
+/** ``under condition `eth.tx.value < 5`, unless a policy denies `eth.tx.to == '0x00'` ``. */
+export function circumstanceText({ condition, unless = [] }: Pick<Under, 'condition' | 'unless'>): string {
+  const denied = unless.map((one) => `\`${printable(one)}\``).join(' or ')
+  return [
+    ...(condition === undefined ? [] : [`under condition \`${printable(condition)}\``]),
+    ...(denied === '' ? [] : [`unless a policy denies ${denied}`]),
+  ].join(', ')
+}
+
+type Under = NonNullable<Access['under']>[number]
 
 /** `any 2 of alice, bob, carol, or dave`. */
 export function waysText(ways: readonly Ways[]): string {

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { accessChanges } from '../../src/analysis/access.ts'
 import { planWithForecast } from '../../src/analysis/index.ts'
 import { createPolicyCompiler, policiesOf } from '../../src/analysis/policies.ts'
+import { POWER_NAMES, POWER_WORDS, requestsOf } from '../../src/analysis/power-table.ts'
 import { votersOf } from '../../src/authority/index.ts'
-import { readPlan, renderPlanText, writePlan } from '../../src/plan/index.ts'
+import { type Access, type AccessChange, readPlan, renderPlanText, writePlan } from '../../src/plan/index.ts'
 import { authorize, mayVote, type PolicyContext, type Voter } from '../../src/policy/index.ts'
 import { organizationOf, type Resource } from '../../src/resources/index.ts'
 import {
@@ -75,25 +76,25 @@ describe('access', () => {
       name: 'no change is said',
       given: { desired: [declare('tag.new')] },
       expected: [
-        '    no change found in who can sign with a wallet, export one, export secrets, or change policies or',
-        '    the root quorum; other powers are not compared',
+        '    no change in who can sign, send, export or import, or change wallets, policies, the root quorum,',
+        '    users, credentials, features or organizations',
       ],
     },
     {
       name: 'a policy for one wallet: who may sign with it alone, and who still may together',
       given: { desired: [...held, declare('policy.sign', policy(someOps, signs('cold')))] },
       expected: [
-        '  ~ sign transactions of wallet.cold: any 2 of alice, bob, carol → any 1 of bob, carol, dave',
-        '    no change for any other wallet',
+        '  ~ sign transaction of wallet.cold: any 2 of alice, bob, carol → any 1 of bob, carol, dave',
+        '    no change in any other power',
       ],
     },
     {
       name: 'a condition on the transaction is left open, by itself',
       given: { desired: [...held, declare('policy.sign', policy(someOps, signs('cold', ' && eth.tx.value < 5')))] },
       expected: [
-        '  ~ sign transactions of wallet.cold: any 2 of alice, bob, carol → any 2 of alice, bob, carol; under',
-        '    condition `eth.tx.value < 5`: any 1 of bob, carol, dave',
-        '    no change for any other wallet',
+        '  ~ sign transaction (ethereum) of wallet.cold: any 2 of alice, bob, carol → any 2 of alice, bob,',
+        '    carol; under condition `eth.tx.value < 5`: any 1 of bob, carol, dave',
+        '    no change in any other power',
       ],
     },
     {
@@ -103,18 +104,17 @@ describe('access', () => {
         actual: [...office, live('policy.sign', policy(`approvers.any(u, u.tags.contains('${OPS}'))`, null))],
       },
       expected: [
-        '  - sign transactions of wallet.cold and wallet.hot: any 1 of bob, carol, dave → nobody',
-        '    no change for any other wallet',
+        '  - sign transaction of wallet.cold and wallet.hot: any 1 of bob, carol, dave → nobody',
+        '    no change in any other power',
       ],
     },
     {
       name: 'a new wallet is somebody’s, and a deleted one nobody’s',
       given: { desired: [declare('wallet.new'), declare('wallet.hot', {}, { tombstone: true })] },
       expected: [
-        '  - sign transactions, sign raw payloads and export of wallet.hot: any 2 of alice, bob, carol →',
-        '    nobody',
-        '  + sign transactions, sign raw payloads and export of wallet.new: any 2 of alice, bob, carol',
-        '    no change for any other wallet',
+        '  - sign, send and export of wallet.hot: any 2 of alice, bob, carol → nobody',
+        '  + sign, send and export of wallet.new: any 2 of alice, bob, carol',
+        '    no change in any other power',
       ],
     },
     {
@@ -125,11 +125,12 @@ describe('access', () => {
         ],
       },
       expected: [
-        '  ~ sign transactions, sign raw payloads and export of wallet.cold and wallet.hot: any 2 of alice,',
-        '    bob, carol → alice and bob and carol',
-        '  ~ export secrets, add policies, change policies, delete policies and change the root quorum: any 2',
-        '    of alice, bob, carol → alice and bob and carol',
-        '    no change for any other wallet',
+        '  ~ sign, send and export of wallet.cold and wallet.hot: any 2 of alice, bob, carol → alice and bob',
+        '    and carol',
+        '  ~ import, change policies, change the root quorum, change users, change credentials, change',
+        '    features, change wallets, change organizations and 1 more: any 2 of alice, bob, carol → alice',
+        '    and bob and carol',
+        '    no change in any other power',
       ],
     },
     {
@@ -139,8 +140,8 @@ describe('access', () => {
         actual: [...office.filter(({ kind }) => kind !== 'rootQuorum'), quorum(1, 'alice'), ...person('eve')],
       },
       expected: [
-        '  ~ sign transactions of wallet.cold: alice → alice, or any 3 of bob, carol, dave, eve',
-        '    no change for any other wallet',
+        '  ~ sign transaction of wallet.cold: alice → alice, or any 3 of bob, carol, dave, eve',
+        '    no change in any other power',
       ],
     },
   ]
@@ -158,11 +159,11 @@ describe('access', () => {
         actual: [...readOnly, live('policy.sign', limited('5'))],
       },
       expected: [
-        '  ~ sign transactions of wallet.cold: any 2 of bob, carol, dave; under condition `eth.tx.value < 5`:',
-        '    any 1 of bob, carol, dave → any 2 of bob, carol, dave; under condition `eth.tx.value < 15`: any',
-        '    1 of bob, carol, dave',
+        '  ~ sign transaction (ethereum) of wallet.cold: any 2 of bob, carol, dave; under condition',
+        '    `eth.tx.value < 5`: any 1 of bob, carol, dave → any 2 of bob, carol, dave; under condition',
+        '    `eth.tx.value < 15`: any 1 of bob, carol, dave',
         '  ? alice cannot have all of this carried out: power is told as it will be once somebody has',
-        '    no change for any other wallet',
+        '    no change in any other power',
       ],
     },
     {
@@ -182,9 +183,9 @@ describe('access', () => {
         ],
       },
       expected: [
-        '  ? sign transactions of wallet.cold: not known whether anybody gains or loses it: alice → unknown:',
+        '  ? sign transaction of wallet.cold: not known whether anybody gains or loses it: alice → unknown:',
         '    there are too many sets of people to try them all',
-        '    no change for any other wallet',
+        '    no change in any other power',
       ],
     },
     {
@@ -199,10 +200,10 @@ describe('access', () => {
           live('policy.all', policy("approvers.any(u, u.alias == 'alice')", "activity.resource == 'POLICY'")),
         ],
       },
-      expected: [expect.stringContaining('~ sign transactions of wallet.cold: a1 and b1')] as never,
+      expected: [expect.stringContaining('~ sign transaction of wallet.cold: a1 and b1')] as never,
     },
     {
-      name: 'a condition on what lists of wallets do not tell is left open, and keeps its brackets',
+      name: 'a condition on what lists of wallets do not tell is left open',
       given: {
         desired: [
           ...held,
@@ -221,9 +222,9 @@ describe('access', () => {
       },
       expected: [
         '  ~ export of wallet.cold: any 2 of alice, bob, carol → any 2 of alice, bob, carol; under condition',
-        '    `(wallet.exported',
-        '    || wallet.imported)`: any 1 of bob, carol, dave',
-        '    no change for any other wallet',
+        '    `wallet.exported',
+        '    || wallet.imported`: any 1 of bob, carol, dave',
+        '    no change in any other power',
       ],
     },
   ]
@@ -233,7 +234,7 @@ describe('access', () => {
     else {
       expect(lines[0]).toEqual(expected[0])
       expect(lines.join(' ').replaceAll(/ +/g, ' ')).toContain(
-        'or 5 more sets of people → other sets of people, beyond those that are shown',
+        'or 5 more sets of people → other people, or others whom a policy denies it, beyond what is shown',
       )
     }
   })
@@ -242,13 +243,80 @@ describe('access', () => {
     const unread = { ...actualOf(office.filter(({ kind }) => kind !== 'wallet')), unread: ['wallet' as const] }
     expect(power({ desired: [declare('tag.new')], actual: unread })).toEqual([
       '  ? wallets were not read: who can sign with one or export one is not compared',
-      '    no change found in who can export secrets, or change policies or the root quorum; other powers',
-      '    are not compared',
+      '    no change in who can import, or change wallets, policies, the root quorum, users, credentials,',
+      '    features or organizations',
     ])
   })
 
   test.each(cases)('$name', ({ given, expected }) => {
     expect(power(given)).toEqual(expected)
+  })
+
+  const differences = (before: readonly Resource[], after: readonly Resource[]) =>
+    accessChanges({ things: before }, { things: after }, { nowMs: 0, namesById: new Map() })
+  const lone = office.filter(({ kind }) => kind !== 'rootQuorum').concat(quorum(1, 'alice'))
+  const denies = (name: string, who: string, value: string) =>
+    live(
+      `policy.${name}`,
+      policy(`approvers.any(u, u.id == '${idFor(`user.${who}`)}')`, `eth.tx.value ${value}`, 'deny'),
+    )
+  const allows = live('policy.ops', policy(`approvers.any(u, u.tags.contains('${OPS}'))`, "activity.action == 'SIGN'"))
+
+  test('two DENY policies that stop each other’s people are a change, though the lines read the same', () => {
+    const before = [...lone, allows, denies('a', 'bob', '> 5'), denies('b', 'carol', '< 2')]
+    const after = [...lone, allows, denies('a', 'carol', '> 5'), denies('b', 'bob', '< 2')]
+    const [change, ...others] = differences(before, after)
+    expect(others.map(({ wallet }) => wallet)).toContain('wallet.hot')
+    expect(change).toMatchObject({ power: 'sign', wallet: 'wallet.cold' })
+    expect(change!.requests).toContain('sign transaction (ethereum)')
+    expect(differences(before, before)).toEqual([])
+  })
+
+  test('somebody who was deleted and made again by the same name is somebody else', () => {
+    const again = { ...live('user.dave', { tags: [OPS] }), id: idFor('user.dave again') }
+    const later = lone.filter(({ address, parent }) => address !== 'user.dave' && parent !== 'user.dave')
+    const held = live('apiKey.dave.k', key('dave'))
+    const after = [...later, again, { ...held, parentId: again.id }, allows]
+    expect(differences([...lone, allows], after).map(({ power, wallet }) => [power, wallet])).toContainEqual([
+      'sign',
+      'wallet.cold',
+    ])
+  })
+
+  test('every power over funds is compared: private keys, sends, tags, contacts and features', () => {
+    const key = live('privateKey.vault', {})
+    const open = live('policy.p', policy(null, "private_key.id == 'KEY'".replace('KEY', key.id!)))
+    const found = differences([...lone, key], [...lone, key, open])
+    expect(found.filter(({ requests }) => !requests)).toEqual([
+      expect.objectContaining({ power: 'sign', wallet: 'privateKey.vault' }),
+      expect.objectContaining({ power: 'send', wallet: 'privateKey.vault' }),
+      expect.objectContaining({ power: 'export', wallet: 'privateKey.vault' }),
+    ])
+    const said = (condition: string) =>
+      differences(lone, [...lone, live('policy.p', policy(null, condition))]).map(({ power, requests }) => [
+        power,
+        requests,
+      ])
+    expect(said("activity.kind == 'SPARK_CLAIM_TRANSFER'")).toContainEqual(['send', ['spark claim transfer']])
+    expect(said("activity.type == 'ACTIVITY_TYPE_UPDATE_USER_TAG'")).toEqual([['change users', ['update user tag']]])
+    expect(said("activity.resource == 'AUTH_PROXY'")).toEqual([
+      ['change features', ['disable auth proxy', 'enable auth proxy', 'update auth proxy config']],
+    ])
+  })
+
+  test('under a condition those are named who did not have the power without it, of each size', () => {
+    const both = "approvers.any(u, u.tags.contains('TAG')) && approvers.count() == 1".replace('TAG', OPS)
+    const [change] = differences(lone, [
+      ...lone,
+      live(
+        'policy.bob',
+        policy(`approvers.any(u, u.id == '${idFor('user.bob')}')`, "activity.kind == 'SIGN_TRANSACTION'"),
+      ),
+      live('policy.ops', policy(both, 'eth.tx.value < 5')),
+    ])
+    expect(change!.requests).toEqual(['sign transaction (ethereum)'])
+    expect(change!.after.ways.flatMap(({ sets }) => sets)).toEqual([['alice'], ['bob']])
+    expect(change!.after.under!.flatMap(({ ways }) => ways.flatMap(({ sets }) => sets))).toEqual([['carol'], ['dave']])
   })
 
   const CONSENSUS = [
@@ -266,12 +334,12 @@ describe('access', () => {
     `activity.action == 'SIGN' && wallet.label == 'hot'`,
   ]
   const TYPES = {
-    'sign transactions': 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
-    'sign raw payloads': 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2',
-    export: 'ACTIVITY_TYPE_EXPORT_WALLET',
-    'export secrets': 'ACTIVITY_TYPE_EXPORT_SECRETS',
-    'add policies': 'ACTIVITY_TYPE_CREATE_POLICIES',
-    'change the root quorum': 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM',
+    'sign transaction': ['sign', 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2'],
+    'sign raw payload': ['sign', 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'],
+    'export wallet': ['export', 'ACTIVITY_TYPE_EXPORT_WALLET'],
+    'export secrets': ['export', 'ACTIVITY_TYPE_EXPORT_SECRETS'],
+    'create policies': ['change policies', 'ACTIVITY_TYPE_CREATE_POLICIES'],
+    'update root quorum': ['change the root quorum', 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM'],
   } as const
   const people = ['alice', 'bob', 'carol', 'dave', 'eve'] as const
   const worlds = fc.record({
@@ -296,12 +364,16 @@ describe('access', () => {
           live('wallet.cold'),
           live('wallet.hot'),
         ]
-        const now = 0n
-        const found = accessChanges({ things: [] }, { things }, { now, namesById: new Map() })
-        for (const [name, type] of Object.entries(TYPES)) {
-          const perWallet = /sign|export$/.test(name)
+        const found = accessChanges({ things: [] }, { things }, { nowMs: 0, namesById: new Map() })
+        for (const [name, [power, type]] of Object.entries(TYPES)) {
+          const perWallet = /sign|wallet/.test(name)
           for (const wallet of perWallet ? ['cold', 'hot'] : [undefined]) {
-            const row = found.find((one) => one.power === name && one.wallet === (wallet && `wallet.${wallet}`))
+            const row = found.find(
+              (one) =>
+                one.power === power &&
+                one.wallet === (wallet && `wallet.${wallet}`) &&
+                (one.requests === undefined || one.requests.includes(name)),
+            )
             expect(row?.after.under).toBeUndefined()
             const sets = (row?.after.ways ?? []).flatMap((way) => way.sets).map((set) => set.join(' '))
             expect(new Set(sets)).toEqual(new Set(bruteForce(things, type, wallet)))
@@ -354,11 +426,11 @@ describe('access', () => {
           ...wallets.map((name) => live(`wallet.${name}`)),
         ],
       }))
-    const asked = { now: 0n, namesById: new Map<string, string>() }
+    const asked = { nowMs: 0, namesById: new Map<string, string>() }
     // Beside an organization in which there is nothing, everything that anybody may do is a change.
     const said = (one: { readonly things: readonly Resource[] }) =>
       new Map(
-        accessChanges({ things: [] }, one, asked).map(({ power: name, wallet, after }) => [`${name} ${wallet}`, after]),
+        accessChanges({ things: [] }, one, asked).flatMap((change) => atoms(change).map((key) => [key, change.after])),
       )
     let changed = 0
     fc.assert(
@@ -368,20 +440,44 @@ describe('access', () => {
           ? { things: [...first.things.filter(isPerson), ...second.things.filter((one) => !isPerson(one))] }
           : second
         const [then, now] = [said(first), said(later)]
-        const expected = [...new Set([...then.keys(), ...now.keys()])]
-          .map((key) => [key, then.get(key) ?? { ways: [] }, now.get(key) ?? { ways: [] }] as const)
-          .filter(([, before, after]) => JSON.stringify(before) !== JSON.stringify(after))
         const found = accessChanges(first, later, asked)
-        changed += found.length
-        expect(
-          new Map(found.map(({ power: name, wallet, before, after }) => [`${name} ${wallet}`, { before, after }])),
-        ).toEqual(new Map(expected.map(([key, before, after]) => [key, { before, after }])))
+        const told = new Map(found.flatMap((change) => atoms(change).map((key) => [key, change])))
+        changed += told.size
+        for (const key of new Set([...then.keys(), ...now.keys()])) {
+          const [before, after] = [then.get(key) ?? { ways: [] }, now.get(key) ?? { ways: [] }]
+          const change = told.get(key)
+          if (change) expect([key, change.before, change.after]).toEqual([key, before, after])
+          // By which policy somebody has a power is no change of it.
+          else expect([key, withoutPolicies(before)]).toEqual([key, withoutPolicies(after)])
+        }
+        for (const [key, { before, after }] of told) {
+          const denials = [...(before.under ?? []), ...(after.under ?? [])].some(({ unless }) => unless)
+          if (!denials) expect([key, before]).not.toEqual([key, after])
+        }
       }),
       { numRuns: runs(80) },
     )
     expect(changed).toBeGreaterThan(25)
   })
 })
+
+const withoutPolicies = ({ ways, under = [] }: Access) => [ways, under.map(({ policies: _, ...one }) => one)]
+
+/** Each single request of a change: its power, whose, and its type with the kind of transaction or payload. */
+function atoms({ power, wallet, requests }: AccessChange): readonly string[] {
+  const name = POWER_NAMES.find((one) => POWER_WORDS[one] === power)!
+  const root = wallet === undefined ? undefined : 'wallet'
+  return requestsOf(name)
+    .filter((one) => one.root === root)
+    .flatMap(({ row, params }) => {
+      const kind = Object.values(params).map((one) => one.replace(/^(TRANSACTION_TYPE|PAYLOAD_ENCODING)_/, ''))
+      const of = kind.length === 0 ? '' : ` (${kind.join(' ').toLowerCase()})`
+      const family = row.family.toLowerCase().replaceAll('_', ' ')
+      const names = [family, `${family}${of}`, `${row.type.replace('ACTIVITY_TYPE_', '')}${of}`]
+      const isMeant = requests === undefined || names.some((one) => requests.includes(one))
+      return isMeant ? [`${power} ${wallet} ${row.type}${of}`] : []
+    })
+}
 
 /** Tries all 31 sets of five people, each in every order of voting. */
 function bruteForce(things: readonly Resource[], type: string, wallet: string | undefined): readonly string[] {

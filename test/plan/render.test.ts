@@ -53,11 +53,13 @@ describe('render', () => {
          5. update policy ops               waits for bob, after 2
 
       Power
-        ~ sign transactions and sign raw payloads of wallet.stray: alice → alice and bob
+        ~ sign and send of wallet.stray: alice → alice and bob
         ~ export of wallet.stray: alice → any 1 of alice, bob
-        ~ export secrets, add policies, change policies, delete policies and change the root quorum: alice
-          → alice and bob
-          no change for any other wallet
+        ~ change policies, change the root quorum, change users, change credentials, change features,
+          change organizations and 11 more: alice → alice and bob
+        ~ import wallet, init import wallet, create wallet, create wallet accounts, delete wallet accounts
+          and 3 more: alice → any 1 of alice, bob
+          no change in any other power
 
       1 live thing is not in the definitions and left alone (\`quorate unmanaged\` lists them)
 
@@ -178,12 +180,13 @@ describe('render', () => {
 
       **Power**
 
-      - \`~\` **sign transactions and sign raw payloads of wallet.stray: alice → alice and bob**
+      - \`~\` **sign and send of wallet.stray: alice → alice and bob**
       - \`~\` **export of wallet.stray: alice → any 1 of alice, bob**
-      - \`~\` **export secrets, add policies, change policies, delete policies and change the root quorum: alice → alice and bob**
-      - no change for any other wallet
+      - \`~\` **change policies, change the root quorum, change users, change credentials, change features, change organizations and 11 more: alice → alice and bob**
+      - \`~\` **import wallet, init import wallet, create wallet, create wallet accounts, delete wallet accounts and 3 more: alice → any 1 of alice, bob**
+      - no change in any other power
 
-      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`84972d69a2eb\` of 2026-01-02T03:04:05.000Z
+      as alice on \`0a0a0a0a-0000-4000-8000-000000000001\` · 1 live thing undeclared and left alone · plan \`fcd773d276ae\` of 2026-01-02T03:04:05.000Z
       "
     `)
   })

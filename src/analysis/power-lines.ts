@@ -1,0 +1,163 @@
+/**
+ * The answer to a question: the sets of people who get such a request executed among themselves and from which nobody can be left
+ * out, without a condition and under each. People are told apart by their ids, and named last.
+ */
+import { type Organization, votersOf } from '../authority/index.ts'
+import { type Coalitions, type PolicyContext, type Voter, whoCan } from '../policy/index.ts'
+import { nameValue } from '../resources/index.ts'
+import type { Applying, Question } from './questions.ts'
+import { without } from './same-coalitions.ts'
+
+/** Sets of people by their ids, and what must hold of the request. */
+export interface AnswerLine {
+  /** Open parts of ALLOW policies, all of which must hold. */
+  readonly conditions: readonly string[]
+  /** Conditions of DENY policies: told of a request to which none of these policies applies. */
+  readonly unless: readonly string[]
+  /** Names of the policies that allow it, sorted. */
+  readonly policies: readonly string[]
+  readonly people: Coalitions | 'unknown'
+}
+
+/** Finds answers about the people of one organization at one moment. */
+export interface Answers {
+  readonly people: readonly Voter[]
+  readonly organization: Organization
+  readonly linesOf: (question: Question) => readonly AnswerLine[]
+  /** The sets whom these policies let through, whichever of the open ones is taken to hold. */
+  readonly find: (applying: readonly Applying[], isRootOnly: boolean) => Coalitions | 'gave-up'
+  /** The people of sets by their names. */
+  readonly named: (sets: Coalitions) => Coalitions
+}
+
+export function createAnswers(organization: Organization, nowMs: number): Answers {
+  const people = votersOf(organization, nowMs)
+  const names = new Map(people.map(({ name, approver }) => [approver.id, name]))
+  const byId = people.map((one): Voter => ({ ...one, name: one.approver.id }))
+  const found = new Map<string, Coalitions | 'gave-up'>()
+  const find = (applying: readonly Applying[], isRootOnly: boolean) => {
+    const key = `${isRootOnly} ${applying.map(({ rule }) => rule.serial).sort()}`
+    const sets = found.get(key) ?? whoCan(policiesOf(applying), contextFor(organization, nowMs, isRootOnly), byId)
+    found.set(key, sets)
+    return sets
+  }
+  const lines = new Map<string, readonly AnswerLine[]>()
+  return {
+    people,
+    organization,
+    find,
+    linesOf: (question) => {
+      const known = lines.get(question.key) ?? linesOf(question, find)
+      lines.set(question.key, known)
+      return known
+    },
+    named: ({ classes, found: sets }) => ({
+      classes: classes.map((ids) => ids.map((id) => names.get(id)!)),
+      found: sets,
+    }),
+  }
+}
+
+function policiesOf(applying: readonly Applying[]) {
+  return applying.map(({ rule }) => rule.consensus)
+}
+
+/** What policies without their conditions read: of the type no more than whether it is the root quorum's alone. */
+export function contextFor({ rootQuorum }: Organization, nowMs: number, isRootOnly: boolean): PolicyContext {
+  const type = isRootOnly ? 'ACTIVITY_TYPE_UPDATE_ROOT_QUORUM' : 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'
+  return { now: BigInt(nowMs) * 1_000_000n, activity: { type, params: {} }, approvers: [], rootQuorum }
+}
+
+/** Conditions in words, ids as names; several that must hold at once in brackets. */
+export function conditionText(
+  conditions: readonly string[],
+  namesById: ReadonlyMap<string, string>,
+): string | undefined {
+  const named = namedTexts(conditions, namesById)
+  return named.length < 2 ? named[0] : named.map((text) => `(${text})`).join(' && ')
+}
+
+/** Texts with their ids as names, sorted, each once. */
+export function namedTexts(texts: readonly string[], namesById: ReadonlyMap<string, string>): readonly string[] {
+  return sorted(texts.map((text) => String(nameValue(text, namesById))))
+}
+
+/** The open policies of a question, and the others. */
+export function partsOf({ applying }: Question) {
+  const open = applying.filter((one) => one.open !== '')
+  const denials = open.filter(({ rule }) => rule.compiled.policy.effect === 'EFFECT_DENY')
+  const allowances = open.filter((one) => !denials.includes(one))
+  const closed = applying.filter((one) => one.open === '')
+  return { denials, allowances, closed, groups: [...Map.groupBy(allowances, (one) => one.open).values()] }
+}
+
+/**
+ * An open DENY may apply: without a condition those have the power whom it would not stop. An open ALLOW may hold, each by itself and
+ * all at once, since approvers of one may vote on what another allows.
+ */
+function linesOf(question: Question, findSets: Answers['find']): readonly AnswerLine[] {
+  const { denials, allowances, closed, groups } = partsOf(question)
+  const find = (some: readonly Applying[]) => findSets(some, question.isRootOnly)
+  const allowed = closed.filter(({ rule }) => rule.compiled.policy.effect === 'EFFECT_ALLOW')
+  const namesOf = (some: readonly Applying[]) => sorted([...allowed, ...some].map(({ rule }) => rule.name))
+  const lines: AnswerLine[] = []
+  let always: Coalitions | undefined
+  const add = (
+    some: readonly Applying[],
+    { conditions = [], unless = [] }: Partial<AnswerLine>,
+    by: readonly Applying[],
+  ) => {
+    const found = find(some)
+    const people = found === 'gave-up' ? 'unknown' : always === undefined ? found : without(found, always)
+    if (people !== 'unknown' && people.found.length === 0) return
+    lines.push({ conditions, unless, policies: namesOf(by), people })
+  }
+  add([...closed, ...denials], {}, [])
+  if (lines[0] && lines[0].people !== 'unknown') always = lines[0].people
+  const unless = sorted(denials.map(({ open }) => open))
+  if (denials.length > 0) add(closed, { unless }, [])
+  const conditionsOf = (some: readonly Applying[]) => sorted(some.map(({ open }) => open))
+  const addUnder = (some: readonly Applying[]) =>
+    add([...closed, ...some], { conditions: conditionsOf(some), unless }, some)
+  for (const group of groups) addUnder(group)
+  // INVARIANT: a further ALLOW takes nobody's power, so where all at once let nobody in whom one does not, no few of them do.
+  const all = groups.length < 2 ? undefined : find([...closed, ...allowances])
+  const alone = [find(closed), ...groups.map((group) => find([...closed, ...group]))]
+  if (all === undefined || (all !== 'gave-up' && all.found.every((set) => alone.some((one) => covers(one, all, set)))))
+    return lines
+  const sizes = groups.length <= MOST_TOGETHER ? groups.length : 2
+  for (const some of subsets(groups)) if (some.length > 1 && some.length <= sizes) addUnder(some.flat())
+  if (sizes < groups.length)
+    lines.push({ conditions: conditionsOf(allowances), unless, policies: namesOf(allowances), people: 'unknown' })
+  return lines
+}
+
+/** Of so many open conditions every set is asked: some may exclude each other, so that all at once says too little. Of more, each two. */
+const MOST_TOGETHER = 6
+
+/** The sets of at most so many as are asked, the smallest first. */
+function subsets<T>(items: readonly T[]): readonly (readonly T[])[] {
+  if (items.length > MOST_TOGETHER)
+    return items.flatMap((one, index) => items.slice(index + 1).map((other) => [one, other]))
+  return everySubset(items).toSorted((a, b) => a.length - b.length)
+}
+
+/** All sets of these, the empty one first. */
+export function everySubset<T>(items: readonly T[]): readonly (readonly T[])[] {
+  return items.reduce<readonly (readonly T[])[]>((some, item) => some.concat(some.map((one) => [...one, item])), [[]])
+}
+
+/**
+ * Whether people of a set of `all`, so many of each of its classes, include a set of `one`. Nobody whom `all` takes for one of a class
+ * can be told apart by fewer policies, so whom of a class does not matter.
+ */
+function covers(one: Coalitions | 'gave-up' | undefined, all: Coalitions, set: readonly number[]): boolean {
+  if (one === undefined || one === 'gave-up') return false
+  const people = new Set(all.classes.flatMap((names, index) => names.slice(0, set[index])))
+  const has = one.classes.map((names) => names.filter((name) => people.has(name)).length)
+  return one.found.some((wanted) => wanted.every((count, index) => count <= has[index]!))
+}
+
+function sorted(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].sort()
+}

@@ -1,0 +1,154 @@
+/**
+ * Which policies take part in the decision about a request, told by their conditions alone: the *question* of a request. Requests
+ * with the same question have the same answer (`power-lines.ts`). What a condition can be is worked out once for all states that
+ * hold the policy, and a policy that names its wallet is looked at for that wallet alone.
+ */
+import { type CompiledPolicy, type Expression, type LintExpression, readsOf } from '../policy/index.ts'
+import type { Resource } from '../resources/index.ts'
+import { type PolicyCompiler, policyText } from './policies.ts'
+import { type Possible, possibleIn } from './possible.ts'
+import { type AddressedWorld, EVERY_REQUEST, type HolderRoot, type PowerRequest } from './power-table.ts'
+import { type OrganizationState, thingsOf } from './state.ts'
+
+/** A policy of some state. */
+export interface Rule {
+  readonly name: string
+  /** Equal for policies that decide alike, whatever their names and ids. */
+  readonly serial: number
+  readonly compiled: CompiledPolicy
+  /** Without its condition. */
+  readonly consensus: CompiledPolicy
+  readonly condition: LintExpression | undefined
+  /** What its condition cannot read is never met: the service has taken it, but it errs whatever is asked. */
+  readonly isReadable: boolean
+  /** The ids of which the holder must have one for the condition to hold; absent: any. */
+  readonly pins: Readonly<Partial<Record<HolderRoot, ReadonlySet<string>>>>
+}
+
+/** A policy that may take part. */
+export interface Applying {
+  readonly rule: Rule
+  /** What only a request can say; '' where nothing is open. */
+  readonly open: string
+}
+
+export interface Question {
+  readonly applying: readonly Applying[]
+  readonly isRootOnly: boolean
+  /** Equal for questions in which policies that decide alike take part in the same way. */
+  readonly key: string
+}
+
+/** Reads policies, for all the states of one analysis. */
+export interface RuleReader {
+  readonly ruleOf: (policy: Resource) => Rule
+  /** What the condition of a policy can be; without a holder, whoever it is. */
+  readonly possible: (rule: Rule, world: AddressedWorld | PowerRequest) => Possible
+}
+
+export function createRuleReader(compile: PolicyCompiler): RuleReader {
+  const rules = new Map<Resource, Rule>()
+  const serials = new Map<string, number>()
+  const known = new Map<string, Possible>()
+  const remembered = (key: string, work: () => Possible): Possible => {
+    const found = known.get(key) ?? work()
+    known.set(key, found)
+    return found
+  }
+  return {
+    ruleOf: (policy) => {
+      const rule = rules.get(policy) ?? readRule(compile(policyText(policy)), serials)
+      rules.set(policy, rule)
+      return rule
+    },
+    possible: (rule, world) => {
+      const { condition, serial } = rule
+      const { index, row, defined, params, root } = world
+      const holder = 'holder' in world ? world.holder : undefined
+      const whoever = remembered(`${serial} ${index}`, () => possibleIn(condition, { row, defined, params }))
+      if (!holder || !whoever.canHold || !readsRoot(condition, root!)) return whoever
+      const { id, label } = holder
+      return remembered(`${serial} ${index} ${JSON.stringify([id, label])}`, () => possibleIn(condition, world))
+    },
+  }
+}
+
+const rootsOf = new WeakMap<Expression, ReadonlySet<string>>()
+function readsRoot(condition: LintExpression | undefined, root: HolderRoot): boolean {
+  if (condition === undefined) return false
+  const roots = rootsOf.get(condition.tree) ?? readsOf(condition.tree).roots
+  rootsOf.set(condition.tree, roots)
+  return roots.has(root)
+}
+
+function readRule(compiled: CompiledPolicy, serials: Map<string, number>): Rule {
+  const { policy, condition } = compiled
+  const key = JSON.stringify([policy.effect, policy.consensus, policy.condition, policy.time])
+  const serial = serials.get(key) ?? serials.size
+  serials.set(key, serial)
+  const tree = condition?.tree
+  return {
+    name: policy.name,
+    serial,
+    compiled,
+    consensus: { ...compiled, policy: { ...policy, condition: undefined }, condition: undefined },
+    condition: tree && { text: condition.unit.text, tree, types: condition.unit.types },
+    isReadable: condition === undefined || tree !== undefined,
+    pins: tree === undefined ? {} : { ...pinned('wallet', tree), ...pinned('private_key', tree) },
+  }
+}
+
+function pinned(root: HolderRoot, tree: Expression): Rule['pins'] {
+  const ids = pinsOf(tree, root)
+  return ids === undefined ? {} : { [root]: ids }
+}
+
+/** The ids outside of which an expression is never true; undefined for any. */
+function pinsOf(tree: Expression, root: HolderRoot): ReadonlySet<string> | undefined {
+  if (tree.kind === 'logic') {
+    const all = tree.operands.map((one) => pinsOf(one, root))
+    if (tree.operator === '&&') return all.find((one) => one !== undefined)
+    return all.includes(undefined) ? undefined : new Set(all.flatMap((one) => [...one!]))
+  }
+  if (tree.kind !== 'compare' || tree.operator !== '==' || tree.right.kind !== 'string') return undefined
+  const { left, right } = tree
+  const isId = left.kind === 'member' && left.name.text === 'id' && left.target.kind === 'name'
+  return isId && left.target.name === root ? new Set([right.value]) : undefined
+}
+
+/** Makes the questions of a state. */
+export function createQuestions(state: OrganizationState, reader: RuleReader): (world: AddressedWorld) => Question {
+  const rules = thingsOf(state, 'policy')
+    .map(reader.ruleOf)
+    .filter(({ isReadable }) => isReadable)
+  // INVARIANT: a policy is among the candidates of each holder that it may hold for.
+  const byHolder = { wallet: new Map<string, Rule[]>(), private_key: new Map<string, Rule[]>() }
+  const unpinned = { wallet: [] as Rule[], private_key: [] as Rule[] }
+  for (const rule of rules)
+    for (const root of ['wallet', 'private_key'] as const) {
+      const ids = rule.pins[root]
+      if (ids === undefined) unpinned[root].push(rule)
+      else for (const id of ids) byHolder[root].set(id, [...(byHolder[root].get(id) ?? []), rule])
+    }
+  // Of most requests most policies can hold for no holder, which is found out once.
+  const perRequest = new Map<number, readonly Rule[]>()
+  const holding = ({ index, root }: AddressedWorld): readonly Rule[] => {
+    const found =
+      perRequest.get(index) ??
+      (root === undefined ? rules : unpinned[root]).filter(
+        (rule) => reader.possible(rule, EVERY_REQUEST[index]!).canHold,
+      )
+    perRequest.set(index, found)
+    return found
+  }
+  return (world) => {
+    const named = world.holder === undefined ? [] : (byHolder[world.holder.root].get(world.holder.id) ?? [])
+    const applying = [...holding(world), ...named].flatMap((rule): readonly Applying[] => {
+      const { canHold, canFail, text } = reader.possible(rule, world)
+      return canHold ? [{ rule, open: canFail ? text : '' }] : []
+    })
+    const isRootOnly = world.row.rootOnly === true
+    const keys = applying.map(({ rule, open }) => `${rule.serial} ${open}`).sort()
+    return { applying, isRootOnly, key: JSON.stringify([isRootOnly, keys]) }
+  }
+}
