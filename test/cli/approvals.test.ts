@@ -104,7 +104,7 @@ describe('review', () => {
     expect(stdout.split('\n').length).toBeLessThanOrEqual(40)
     expect(stdout).toContain('~ policy.payouts')
     expect(stdout).toContain('approvers.count() >= 3 → approvers.count() >= 2')
-    expect(stdout).toMatch(/Power\n +~ sign transaction of wallet\.hot: /)
+    expect(stdout).toMatch(/Power\n +~ sign transaction.* of wallet\.hot: /)
     expect(stdout).toMatch(/needs +bob; your approval counts/)
     expect(stdout).toMatch(/approvals +lapse in 2[34] hours/)
     expect(stdout).not.toContain('it asks to')

@@ -54,7 +54,7 @@ test('who-can: powers of the live organization with a key that may only read; no
       {
         condition: 'eth.tx.value < 1000',
         policies: ['small payments'],
-        ways: [{ sets: [['bob'], ['root']], any: { count: 1, of: ['bob', 'root'] } }],
+        ways: [{ sets: [['bob']], any: { count: 1, of: ['bob'] } }],
       },
     ],
   })
