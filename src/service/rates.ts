@@ -32,7 +32,10 @@ export interface Rates {
   refused(): Readonly<Record<'source' | 'sub-organization' | 'sends', number>>
   readonly source: RateLimit | undefined
   /** Counts a request of a known caller. Throws the API's refusal. */
-  countCaller(tx: Transaction, request: { readonly organizationId: string; readonly path: string }): Promise<void>
+  countCaller(
+    tx: Transaction,
+    request: { readonly organizationId: string; readonly path: string },
+  ): void | Promise<void>
 }
 
 /** Paths whose requests are counted in total. */
@@ -57,13 +60,16 @@ export function createRates(settings: RatesSettings, clock?: () => number, proce
       'sub-organization': subOrganization?.refused() ?? 0,
       sends: sends?.refused() ?? 0,
     }),
-    async countCaller(tx, { organizationId, path }) {
+    countCaller(tx, { organizationId, path }) {
       if (sends && SENDS.has(path)) refuseTooMany(sends.take(''))
-      if (!subOrganization) return
-      const organization = await findOrganization(tx, organizationId)
-      if (organization?.parent_id != null) refuseTooMany(subOrganization.take(organizationId))
+      if (subOrganization) return countInside(subOrganization, tx, organizationId)
     },
   }
+}
+
+async function countInside(rate: RateLimit, tx: Transaction, organizationId: string): Promise<void> {
+  const organization = await findOrganization(tx, organizationId)
+  if (organization?.parent_id != null) refuseTooMany(rate.take(organizationId))
 }
 
 /** Throws for what `take` says of one request too many. */

@@ -14,18 +14,29 @@ import type { Judgement } from './judgement.ts'
 import type { EngineTools } from './tools.ts'
 
 /** Signs and keeps them. INVARIANT: in the transaction of what they are about. */
-export async function makeAppProofs(
+export function makeAppProofs(
+  tools: EngineTools,
+  tx: Transaction,
+  activity: ActivityRecordRow,
+  of: Proved,
+): void | Promise<void> {
+  const isAsked = activity.generate_app_proofs === 1 && activity.status === 'ACTIVITY_STATUS_COMPLETED'
+  if (isAsked) return makeAsked(tools, tx, activity, of)
+}
+
+interface Proved {
+  readonly made: readonly MadeAddress[]
+  readonly decision: Judgement
+  readonly votes: readonly VoteRow[]
+  readonly now: number
+}
+
+async function makeAsked(
   { unseal }: EngineTools,
   tx: Transaction,
   activity: ActivityRecordRow,
-  of: {
-    readonly made: readonly MadeAddress[]
-    readonly decision: Judgement
-    readonly votes: readonly VoteRow[]
-    readonly now: number
-  },
+  of: Proved,
 ): Promise<void> {
-  if (activity.generate_app_proofs !== 1 || activity.status !== 'ACTIVITY_STATUS_COMPLETED') return
   const { made, decision, votes, now } = of
   const { organization_id: organizationId } = activity
   const parentId = (await lockOrganization(tx, organizationId))?.parentId

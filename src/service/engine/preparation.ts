@@ -24,19 +24,27 @@ interface Tools {
 }
 
 /** Asks what a submit needs to have asked: who its OIDC tokens name, and its handler's own questions. Throws `ApiError`. */
-export async function prepareSubmit(
-  {
-    database,
-    oidc,
-    admit,
-    outside,
-    handler,
-  }: Tools & { readonly outside: Outside; readonly handler: Handler | NotExecuted },
+export function prepareSubmit(
+  { handler, ...tools }: Tools & { readonly outside: Outside; readonly handler: Handler | NotExecuted },
   { intent, fingerprint }: Pick<SubmitRequest, 'intent' | 'fingerprint'>,
-): Promise<Preparation> {
+): Preparation | Promise<Preparation> {
   const tokens = findTokens(intent)
   const ask = 'execute' in handler ? handler.prepare : undefined
-  if (tokens.length === 0 && !ask) return NOTHING_ASKED
+  return tokens.length === 0 && !ask ? NOTHING_ASKED : askOutside(tools, { intent, fingerprint, tokens, ask })
+}
+
+async function askOutside(
+  { database, oidc, admit, outside }: Tools & { readonly outside: Outside },
+  {
+    intent,
+    fingerprint,
+    tokens,
+    ask,
+  }: Pick<SubmitRequest, 'intent' | 'fingerprint'> & {
+    readonly tokens: readonly string[]
+    readonly ask: Handler['prepare']
+  },
+): Promise<Preparation> {
   const { organizationId, isKnown } = await database.read(async (tx) => {
     const { organizationId } = await admit(tx)
     return { organizationId, isKnown: (await findActivityByFingerprint(tx, organizationId, fingerprint)) !== undefined }

@@ -10,14 +10,25 @@ import type { EngineTools } from './tools.ts'
  * Throws the refusal of an activity that is outside of the scope of the caller's session
  * (docs/protocol/sessions.md#session-profiles). A vote is judged by the activity that it is about.
  */
-export async function checkScope(
+export function checkScope(
+  tools: Pick<EngineTools, 'judge' | 'randomBytes' | 'logger'>,
+  item: Case,
+  of: { readonly caller: Caller; readonly ballots: readonly Ballot[] },
+): void | Promise<void> {
+  const { session_profile_id: sessionProfileId } = of.caller.credential
+  // Most credentials have no profile: nobody waits for a promise of that.
+  if (sessionProfileId !== undefined) return checkProfile(tools, item, { ...of, sessionProfileId })
+}
+
+async function checkProfile(
   { judge, randomBytes, logger }: Pick<EngineTools, 'judge' | 'randomBytes' | 'logger'>,
   item: Case,
-  { caller, ballots }: { readonly caller: Caller; readonly ballots: readonly Ballot[] },
+  {
+    caller: { homeId, userId, credential },
+    ballots,
+    sessionProfileId,
+  }: { readonly caller: Caller; readonly ballots: readonly Ballot[]; readonly sessionProfileId: string },
 ): Promise<void> {
-  const { homeId, userId, credential } = caller
-  const { session_profile_id: sessionProfileId } = credential
-  if (sessionProfileId === undefined) return
   const profile = await sessionProfileTable.find(item.context.tx, homeId, sessionProfileId)
   const isInside = profile && (await judge.conditions(item, withBallot(ballots, { userId, credential })))(profile.scope)
   if (isInside === undefined) {

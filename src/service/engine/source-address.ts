@@ -2,8 +2,8 @@ import { BlockList } from 'node:net'
 import { apiError } from '../../protocol/index.ts'
 import { parseAddress, parseBlock } from '../network/index.ts'
 import { isAuthProxyKey } from '../resources/auth-proxy/store.ts'
-import { findApiKeyIpAllowlist, findIpAllowlist } from '../resources/ip-allowlists/store.ts'
-import type { Transaction } from '../store/index.ts'
+import { findApiKeyIpAllowlist, findIpAllowlist, type IpAllowlistRow } from '../resources/ip-allowlists/store.ts'
+import { type Rows, type Transaction, whenRead } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 
 /**
@@ -15,9 +15,17 @@ import type { Caller } from './caller.ts'
  *
  * Unstated: whether a parent's user who reads in a sub-organization is. Not so: the list protects the parent's keys.
  */
-export async function checkSource(tx: Transaction, caller: Caller, source: string | undefined): Promise<void> {
-  const own = await findIpAllowlist(tx, caller.homeId)
-  if (own?.enabled !== 1) return
+export function checkSource(tx: Transaction, caller: Caller, source: string | undefined): Rows<void> {
+  return whenRead(findIpAllowlist(tx, caller.homeId), (own) =>
+    own?.enabled === 1 ? checkAddress(tx, caller, { own, source }) : undefined,
+  )
+}
+
+async function checkAddress(
+  tx: Transaction,
+  caller: Caller,
+  { own, source }: { readonly own: IpAllowlistRow; readonly source: string | undefined },
+): Promise<void> {
   const publicKey = caller.credential.public_key
   if (publicKey !== undefined && (await isAuthProxyKey(tx, caller.homeId, publicKey))) return
   const ofKey = publicKey === undefined ? undefined : await findApiKeyIpAllowlist(tx, caller.homeId, publicKey)

@@ -14,7 +14,7 @@ export function remember<Values extends { readonly [Name in keyof Values]: Value
 export type Rows<Of> = Of | Promise<Of>
 
 /** What is made of rows, at once where they are there. */
-export function whenRead<Of, Made>(rows: Rows<Of>, make: (rows: Of) => Made): Rows<Made> {
+export function whenRead<Of, Made>(rows: Rows<Of>, make: (rows: Of) => Rows<Made>): Rows<Made> {
   return rows instanceof Promise ? rows.then(make) : make(rows)
 }
 
