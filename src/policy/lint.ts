@@ -3,12 +3,12 @@ import type { CodeRow } from '../diagnostics/index.ts'
 import { checkTree } from './check.ts'
 import type { PolicyField } from './model.ts'
 import { parse } from './parser.ts'
-import type { Finding, LintExpression, LintInput, LintSeverity, Rule } from './rules/rule.ts'
+import type { Finding, LintExpression, LintInput, LintRule, LintSeverity } from './rules/rule.ts'
 import { rules } from './rules/table.ts'
 
 /** A finding with the rule that found it. */
 export interface Advice extends Finding {
-  readonly rule: Rule
+  readonly rule: LintRule
   readonly severity: Exclude<LintSeverity, 'off'>
 }
 

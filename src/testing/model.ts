@@ -103,7 +103,7 @@ export interface Methods {
 export type Started = Addresses & Pick<Quorate, 'keys' | 'ids' | 'rootUserName' | 'webhookUrl'>
 
 /** One question to the process, and its answer. Dates and bytes pass as they are. */
-export interface Question {
+export interface ServiceCall {
   readonly id: number
   readonly method: keyof Methods
   readonly input: unknown

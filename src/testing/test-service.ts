@@ -3,7 +3,7 @@
  * Started by `start-quorate.ts` alone.
  */
 import { enableCompileCache } from 'node:module'
-import type { Answer, Question } from './model.ts'
+import type { Answer, ServiceCall } from './model.ts'
 
 // What is loaded here then costs a quarter from the second start on.
 enableCompileCache()
@@ -12,7 +12,7 @@ const { createHost } = await import('./host.ts')
 
 const host = createHost()
 
-process.on('message', async ({ id, method, input }: Question) => {
+process.on('message', async ({ id, method, input }: ServiceCall) => {
   const answer = await host[method](input as never).then(
     (value: unknown): Answer => ({ id, value }),
     (error: unknown): Answer => ({ id, error: toErrorJson(error) }),

@@ -1,4 +1,4 @@
-import { type Rule, rules } from '../../policy/index.ts'
+import { type LintRule, rules } from '../../policy/index.ts'
 import { cell } from './cell.ts'
 
 /** The page of each rule of the linter, and the list of them, by their paths under `docs/`. */
@@ -48,7 +48,7 @@ A suppression without a reason is an error, and one that suppresses nothing a wa
 `
 }
 
-function renderRule({ name, severity, summary, why, solve, bad, good, fixable }: Rule): string {
+function renderRule({ name, severity, summary, why, solve, bad, good, fixable }: LintRule): string {
   return `# ${name}
 
 Finds that ${summary}. Severity: ${severity}${fixable ? '; `--fix` solves it where the meaning stays the same' : ''}.

@@ -1,7 +1,7 @@
 import { holdsAlways } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const allowsAnybody: Rule = {
+export const allowsAnybody: LintRule = {
   name: 'allow-anybody',
   severity: 'warning',
   summary: 'an ALLOW has no consensus',

@@ -1,7 +1,7 @@
 import { holdsAlways } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const allowsAnything: Rule = {
+export const allowsAnything: LintRule = {
   name: 'allow-anything',
   severity: 'warning',
   summary: 'an ALLOW has no condition',

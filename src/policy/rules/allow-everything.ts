@@ -1,7 +1,7 @@
 import { holdsAlways } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const allowsEverything: Rule = {
+export const allowsEverything: LintRule = {
   name: 'allow-everything',
   severity: 'error',
   summary: 'an ALLOW has neither consensus nor condition',

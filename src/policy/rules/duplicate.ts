@@ -1,8 +1,8 @@
 import { print } from '../print.ts'
 import { conjuncts, holdsAlways } from './clauses.ts'
-import type { LintExpression, LintPolicy, Rule } from './rule.ts'
+import type { LintExpression, LintPolicy, LintRule } from './rule.ts'
 
-export const duplicate: Rule = {
+export const duplicate: LintRule = {
   name: 'duplicate-policy',
   severity: 'warning',
   summary: 'two policies say the same',

@@ -1,7 +1,7 @@
 import { boundsBeside, findingAt, nodesOf, rootOf } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const emptyAll: Rule = {
+export const emptyAll: LintRule = {
   name: 'empty-all',
   severity: 'warning',
   summary: '`all` is asked of a list that may be empty',

@@ -1,8 +1,8 @@
 import { findingAt, nodesOf } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 import { allWorlds, truth, truthOf } from './worlds.ts'
 
-export const errorHidesClause: Rule = {
+export const errorHidesClause: LintRule = {
   name: 'error-hides-clause',
   severity: 'warning',
   summary: 'one side of an `||` errs on requests that the other side is meant for',

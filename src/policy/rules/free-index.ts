@@ -1,7 +1,7 @@
 import { boundsBeside, findingAt, nodesOf, rootOf } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const freeIndex: Rule = {
+export const freeIndex: LintRule = {
   name: 'free-index',
   severity: 'warning',
   summary: 'one element of a list is checked, and the others are left free',

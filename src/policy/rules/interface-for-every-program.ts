@@ -1,7 +1,7 @@
 import { findingAt, nodesOf } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const interfaceForEveryProgram: Rule = {
+export const interfaceForEveryProgram: LintRule = {
   name: 'interface-for-every-program',
   severity: 'info',
   summary: 'decoded arguments are read of every instruction of a transaction',

@@ -1,7 +1,7 @@
 import { findingAt, nodesOf, textComparison } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const listInTypedData: Rule = {
+export const listInTypedData: LintRule = {
   name: 'list-in-typed-data',
   severity: 'error',
   summary: 'a text of a typed-data message is looked for in a list',

@@ -1,9 +1,9 @@
 import type { Expression } from '../ast.ts'
 import type { Type } from '../types.ts'
 import { findingAt, nodesOf, textComparison } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const mixedCaseHex: Rule = {
+export const mixedCaseHex: LintRule = {
   name: 'mixed-case-hex',
   severity: 'warning',
   summary: 'hex text has upper-case letters',

@@ -1,7 +1,7 @@
 import { findingAt, nodesOf, rootOf, textComparison } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const negatedFunctionName: Rule = {
+export const negatedFunctionName: LintRule = {
   name: 'negated-function-name',
   severity: 'warning',
   summary: 'an ALLOW excludes a contract function by its name',

@@ -1,9 +1,9 @@
 import type { Expression } from '../ast.ts'
 import { conjuncts, findingAt } from './clauses.ts'
-import type { Finding, LintExpression, LintInput, Rule } from './rule.ts'
+import type { Finding, LintExpression, LintInput, LintRule } from './rule.ts'
 import { absentIn, allWorlds, type PossibleRequest, truth } from './worlds.ts'
 
-export const deadDeny: Rule = {
+export const deadDeny: LintRule = {
   name: 'deny-never-applies',
   severity: 'error',
   summary: 'a DENY is an error or false on every request',
@@ -21,7 +21,7 @@ protected-key:
   check: (input) => neverApplying(input, 'deny'),
 }
 
-export const deadAllow: Rule = {
+export const deadAllow: LintRule = {
   name: 'allow-never-applies',
   severity: 'warning',
   summary: 'an ALLOW is an error or false on every request',

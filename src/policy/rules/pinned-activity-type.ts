@@ -1,9 +1,9 @@
 import { activities, activityRow } from '../../protocol/catalogue.ts'
 import type { ActivityRow } from '../../protocol/index.ts'
 import { findingAt, nodesOf, textComparison } from './clauses.ts'
-import type { Finding, Rule } from './rule.ts'
+import type { Finding, LintRule } from './rule.ts'
 
-export const pinnedActivityType: Rule = {
+export const pinnedActivityType: LintRule = {
   name: 'pinned-activity-type',
   severity: 'error',
   summary: 'a policy names one version of an activity',

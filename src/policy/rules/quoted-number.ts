@@ -1,7 +1,7 @@
 import { findingAt, nodesOf, textComparison } from './clauses.ts'
-import type { Finding, Rule } from './rule.ts'
+import type { Finding, LintRule } from './rule.ts'
 
-export const quotedNumber: Rule = {
+export const quotedNumber: LintRule = {
   name: 'quoted-number',
   severity: 'warning',
   summary: 'a number is compared with a text',

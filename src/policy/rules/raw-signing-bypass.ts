@@ -1,11 +1,11 @@
 import type { Expression } from '../ast.ts'
 import { conjuncts, nodesOf, rootOf, textComparison } from './clauses.ts'
-import type { LintInput, LintPolicy, Rule } from './rule.ts'
+import type { LintInput, LintPolicy, LintRule } from './rule.ts'
 import { allWorlds, type PossibleRequest, truthOf } from './worlds.ts'
 
 const transactionRoots = ['eth', 'solana', 'tron', 'bitcoin', 'tempo']
 
-export const rawSigningBypass: Rule = {
+export const rawSigningBypass: LintRule = {
   name: 'raw-signing-bypass',
   severity: 'error',
   summary: 'an ALLOW reaches the signing of raw payloads beside a policy that looks into transactions',

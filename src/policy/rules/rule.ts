@@ -47,7 +47,7 @@ export interface Finding {
 
 export type LintSeverity = 'off' | 'info' | 'warning' | 'error'
 
-export interface Rule {
+export interface LintRule {
   /** How it is called in configuration, suppressions and reports. */
   readonly name: string
   readonly severity: Exclude<LintSeverity, 'off'>

@@ -1,10 +1,10 @@
 import type { Expression } from '../ast.ts'
 import { print } from '../print.ts'
 import { conjuncts, findingAt, holdsAlways, textComparison } from './clauses.ts'
-import type { LintExpression, LintPolicy, Rule } from './rule.ts'
+import type { LintExpression, LintPolicy, LintRule } from './rule.ts'
 import { allWorlds, type PossibleRequest, truth, truthOf } from './worlds.ts'
 
-export const shadowed: Rule = {
+export const shadowed: LintRule = {
   name: 'shadowed-by-deny',
   severity: 'warning',
   summary: 'a DENY covers all that an ALLOW allows',

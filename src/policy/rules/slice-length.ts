@@ -1,7 +1,7 @@
 import { findingAt, nodesOf, textComparison } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const sliceLength: Rule = {
+export const sliceLength: LintRule = {
   name: 'slice-length',
   severity: 'error',
   summary: 'a slice is compared with a text of another length',

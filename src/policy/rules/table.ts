@@ -17,7 +17,7 @@ import { deadAllow, deadDeny } from './never-applies.ts'
 import { pinnedActivityType } from './pinned-activity-type.ts'
 import { quotedNumber } from './quoted-number.ts'
 import { rawSigningBypass } from './raw-signing-bypass.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 import { shadowed } from './shadowed.ts'
 import { sliceLength } from './slice-length.ts'
 import { unknownActivity } from './unknown-activity.ts'
@@ -25,7 +25,7 @@ import { unreachableThreshold } from './unreachable-threshold.ts'
 import { unusedTag } from './unused-tag.ts'
 
 /** Rules about loss come first, then rules about policies that do not work, then tidiness. */
-export const rules: readonly Rule[] = [
+export const rules: readonly LintRule[] = [
   rawSigningBypass,
   allowsEverything,
   allowsAnybody,

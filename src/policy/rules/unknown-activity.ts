@@ -1,7 +1,7 @@
 import { suggest } from '../../diagnostics/index.ts'
 import { activities, activityActions, activityKinds, activityResources, activityRow } from '../../protocol/catalogue.ts'
 import { findingAt, nodesOf, textComparison } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
 const words: Readonly<Record<string, readonly string[]>> = {
   type: Object.keys(activities),
@@ -10,7 +10,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   action: activityActions,
 }
 
-export const unknownActivity: Rule = {
+export const unknownActivity: LintRule = {
   name: 'unknown-activity',
   severity: 'error',
   summary: 'the activity is compared with a word that no activity has',

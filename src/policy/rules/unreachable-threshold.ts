@@ -2,12 +2,12 @@ import { childrenOf, type Expression } from '../ast.ts'
 import { compile } from '../evaluate.ts'
 import { createFrame } from '../frame.ts'
 import { findingAt } from './clauses.ts'
-import type { LintExpression, LintInput, LintUser, Rule } from './rule.ts'
+import type { LintExpression, LintInput, LintRule, LintUser } from './rule.ts'
 
 /** Most users of whom every set is tried, where more approvers can make a consensus false. */
 const MOST_USERS = 12
 
-export const unreachableThreshold: Rule = {
+export const unreachableThreshold: LintRule = {
   name: 'unreachable-threshold',
   severity: 'error',
   summary: 'no set of users can satisfy a consensus',

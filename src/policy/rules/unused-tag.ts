@@ -1,7 +1,7 @@
 import { nodesOf } from './clauses.ts'
-import type { Rule } from './rule.ts'
+import type { LintRule } from './rule.ts'
 
-export const unusedTag: Rule = {
+export const unusedTag: LintRule = {
   name: 'unused-tag',
   severity: 'warning',
   summary: 'no policy speaks of a tag',
