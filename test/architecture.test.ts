@@ -189,12 +189,14 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
     'verification',
     'proofs',
   ],
-  folder: ['error', 'store', 'resources/table', 'keys', 'sends'],
+  'master-key': ['error'],
+  folder: ['error', 'master-key', 'store', 'resources/table', 'keys', 'sends'],
   http: ['error', 'engine', 'store', 'network', 'oauth', 'operator', 'outbox', 'rates', 'readiness'],
   metrics: ['http', 'store'],
   // A client of the API: it reads its own settings and key, and all else it submits and asks for.
   proxy: [
     'error',
+    'master-key',
     'readings',
     'store',
     'resources/table',
@@ -212,6 +214,7 @@ const serviceWalls: Readonly<Record<string, readonly string[] | typeof anything>
   ],
   // What may be set, with the defaults of the rooms that it is of.
   settings: [
+    'master-key',
     'enclaves',
     'store',
     'on-ramp',

@@ -27,6 +27,10 @@ export const SERVICE_CODES = {
     summary: 'The master key is not 32 bytes long.',
     solve: 'Give 32 random bytes, in a file as 64 hex characters.',
   },
+  'service/key-keeper-failed': {
+    summary: 'What keeps the master key, such as a key management service, did not wrap or open it.',
+    solve: 'See that it is reached, that its client library is installed, and that its key may encrypt and decrypt.',
+  },
   'service/no-operator': {
     summary: 'No service that runs on this folder takes an operator’s word.',
     solve:

@@ -18,8 +18,10 @@ export {
   readWebhooksGivenUp,
   restoreSnapshot,
   saveSnapshot,
+  wrapKeyOfFolder,
 } from './folder/index.ts'
 export { EDGE_LIMITS, type EdgeLimits } from './http/index.ts'
+export type { KeeperTools } from './master-key/index.ts'
 export {
   listWrittenMessages,
   type MessagesSettings,

@@ -28,6 +28,7 @@ import {
 } from './folder/index.ts'
 import { apiPaths, createHttpServer, listen, openTls } from './http/index.ts'
 import { createSealing } from './keys/index.ts'
+import { openMasterKey } from './master-key/index.ts'
 import { createMessenger, createTransports, readMessageRules } from './messages/index.ts'
 import { listenForMetrics, openMetrics } from './metrics/index.ts'
 import { createWebhookUrlRules } from './network/index.ts'
@@ -75,7 +76,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 async function openFolder(settings: ServiceSettings): Promise<Service> {
   const { dataDir, randomBytes, logger, drainMs } = settings
   ensurePrivateFolder(dataDir)
-  const givenKey = settings.masterKey && checkMasterKey(settings.masterKey)
+  const givenKey = settings.masterKey
+    ? checkMasterKey(settings.masterKey)
+    : await openMasterKey(join(dataDir, MASTER_KEY_FILE), settings.keyKeeper ?? { environment: {} })
   // Before the lock, whose file nothing of a folder that is refused should get; where it is there, somebody may be at work.
   if (settings.database) checkSharedFolder(dataDir)
   else if (!existsSync(join(dataDir, 'lock.db'))) checkDataFolder(dataDir, givenKey)

@@ -3,6 +3,7 @@ import { type Logger, type Secret, silentLogger } from '../telemetry/index.ts'
 import type { ChainsSettings } from './chains/index.ts'
 import { NITRO_ROOT } from './enclaves/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, type TlsFiles } from './http/index.ts'
+import type { KeeperTools } from './master-key/index.ts'
 import type { MessagesSettings } from './messages/index.ts'
 import { createResolveHost, type ResolveHost } from './network/index.ts'
 import type { IssuerSettings } from './oauth/index.ts'
@@ -45,6 +46,8 @@ export interface ServiceOptions extends IssuerSettings {
   readonly logger?: Logger
   /** 32 bytes. @default `master.key` in the data folder, made with it */
   readonly masterKey?: Secret<Uint8Array>
+  /** What opens a `master.key` that is wrapped (docs/master-key.md): the variables of its keeper. @default none */
+  readonly keyKeeper?: KeeperTools
   /** Addresses and blocks of the proxies in front, whose `X-Forwarded-For` is taken. @default none, the socket counts */
   readonly trustedProxies?: readonly string[]
   /**

@@ -105,6 +105,7 @@ async function startService(start: BackgroundStart, { environment, closers, logg
     logger,
     operator: listensToOperator(environment),
     database: readDatabase({ options: {}, environment }),
+    keyKeeper: { environment },
     chains: keepChains(start.dataDir, environment),
     messages: await readMessageOptions({ options: {}, environment }),
     proxy: readProxyOptions({ options: {}, environment }),

@@ -27,6 +27,7 @@ export async function proxy(input: CommandInput): Promise<ExitCode> {
   const running = await createAuthProxy({
     dataDir: serviceFolder(input),
     database: readDatabase(input),
+    keyKeeper: { environment: input.environment },
     baseUrl: baseUrl.replace(/\/$/, ''),
     ...readListening(input),
     port: readPort(options['port'], '--port'),

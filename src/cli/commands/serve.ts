@@ -39,6 +39,7 @@ export async function serve(input: CommandInput): Promise<ExitCode> {
   const service = await createService({
     dataDir,
     database,
+    keyKeeper: { environment: input.environment },
     ...readListening(input),
     port: readPort(options['port'], '--port') ?? 0,
     chains,

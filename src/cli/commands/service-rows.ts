@@ -333,6 +333,30 @@ export const serviceCommands: readonly CommandRow[] = [
     load: async () => (await import('./store.ts')).copyRows,
   },
   {
+    name: 'master-key wrap',
+    summary: 'have a key management service, or another key, wrap the master key of the service on this machine',
+    args: '<keeper>',
+    argMeanings: {
+      keeper:
+        '`vault:MOUNT/KEY`, `aws-kms:KEY`, `gcp-kms:NAME`, `pkcs11:…`, `env:NAME`, `file:PATH`; `none` writes it plain',
+    },
+    options: [serviceFolder],
+    example: 'quorate master-key wrap vault:transit/quorate --folder /var/lib/quorate',
+    help: {
+      description:
+        'Opens `master.key` with who keeps it now, has the keeper named wrap it, opens that once to be sure, and puts it into its place. The same keeper may be named again, once its own key was rotated. A service may run meanwhile; from its next start on it asks the new keeper. Of processes on one PostgreSQL, each has a folder with a `master.key` of its own.',
+      examples: [
+        [
+          'quorate master-key wrap aws-kms:alias/quorate',
+          'region and credentials are found as other programs of AWS find them',
+        ],
+        ['quorate master-key wrap none', 'back to a plain file'],
+      ],
+      seeAlso: ['serve', 'snapshot save'],
+    },
+    load: async () => (await import('./master-key.ts')).wrapMasterKey,
+  },
+  {
     name: 'clock',
     summary: 'say what time the service on this machine has, or move it: votes lapse, keys expire, bodies grow stale',
     args: '[move]',

@@ -1,7 +1,8 @@
 import { decodeHex, encodeHex } from '../../encoding/index.ts'
-import { type Exposure, readPrivate, writePrivate } from '../../local/index.ts'
+import { readPrivate, writePrivate } from '../../local/index.ts'
 import { Secret } from '../../telemetry/index.ts'
 import { ServiceError } from '../error.ts'
+import { keyExposed } from '../master-key/index.ts'
 
 /** The database of a data folder. */
 export const DATABASE_FILE = 'quorate.db'
@@ -53,11 +54,4 @@ export function readMasterKey(path: string, create?: (length: number) => Uint8Ar
     throw new ServiceError('service/master-key-invalid', message, { facts: { path }, next })
   }
   return new Secret(decodeHex(text))
-}
-
-function keyExposed(path: string, { reason, next }: Exposure): ServiceError {
-  return new ServiceError('service/master-key-exposed', `refusing the master key file \`${path}\`: ${reason}`, {
-    facts: { path },
-    next,
-  })
 }

@@ -14,6 +14,7 @@ import {
 } from '../folder/index.ts'
 import { EDGE_LIMITS, type EdgeLimits, listen, openTls, type TlsFiles } from '../http/index.ts'
 import { createSealing, readServiceKeys, type Sealing } from '../keys/index.ts'
+import { type KeeperTools, openMasterKey } from '../master-key/index.ts'
 import { listenForMetrics, openMetrics } from '../metrics/index.ts'
 import { createVouching, type IssuerSettings } from '../oauth/index.ts'
 import { createPostgresReader, createReader, type PostgresSettings, readFirstOrganization } from '../store/index.ts'
@@ -31,6 +32,8 @@ export interface AuthProxyProcessOptions extends IssuerSettings {
   readonly baseUrl: string
   /** 32 bytes. @default `master.key` in the data folder */
   readonly masterKey?: Secret<Uint8Array>
+  /** What opens a `master.key` that is wrapped: the variables of its keeper. @default none */
+  readonly keyKeeper?: KeeperTools
   /** @default '127.0.0.1' */
   readonly host?: string
   /** Read again when they change. @default none: plain HTTP */
@@ -57,7 +60,9 @@ export async function createAuthProxy(options: AuthProxyProcessOptions): Promise
   close(): Promise<void>
 }> {
   const { dataDir, baseUrl, limits, host = '127.0.0.1', port = 0, logger = silentLogger } = options
-  const givenKey = options.masterKey && checkMasterKey(options.masterKey)
+  const givenKey = options.masterKey
+    ? checkMasterKey(options.masterKey)
+    : await openMasterKey(join(dataDir, MASTER_KEY_FILE), options.keyKeeper ?? { environment: {} })
   if (options.database) checkSharedFolder(dataDir)
   else if (checkDataFolder(dataDir, givenKey) === 'new') throw nothingServed(dataDir)
   const randomBytes = createPooledRandomBytes()
