@@ -30,7 +30,7 @@ import {
   requestsOf,
   requestWords,
 } from './power-table.ts'
-import { createQuestions, createRuleReader, type Question, type Rule, type RuleReader } from './questions.ts'
+import { createQuestions, createRuleReader, type PolicyRule, type PowerQuestion, type RuleReader } from './questions.ts'
 import { sameCoalitions } from './same-coalitions.ts'
 import { type OrganizationState, thingsOf } from './state.ts'
 
@@ -40,7 +40,7 @@ const TOO_MANY = 'there are too many sets of people to try them all'
 interface Side {
   readonly state: OrganizationState
   readonly answers: Answers
-  readonly ask: (world: AddressedWorld) => Question
+  readonly ask: (world: AddressedWorld) => PowerQuestion
 }
 
 /** The differences in power between two states, wallets and private keys by address; `namesById` writes the ids in open conditions as names. */
@@ -131,7 +131,7 @@ interface Difference {
   /** Whether the answer for a request could have changed. */
   readonly touches: (request: PowerRequest, pair: HolderPair | undefined) => boolean
   /** Whether somebody who is not as before may be in a set of these. */
-  readonly movedCount: (question: Question) => boolean
+  readonly movedCount: (question: PowerQuestion) => boolean
   readonly sameQuorum: boolean
 }
 
@@ -154,7 +154,7 @@ function createDifference(
   const context = contextFor(now.answers.organization, nowMs, false)
   const { rootQuorum: _, ...base } = context
   const counting = new Map<number, boolean>()
-  const counts = ({ serial, consensus }: Rule): boolean => {
+  const counts = ({ serial, consensus }: PolicyRule): boolean => {
     const known = counting.get(serial) ?? moved.some((person) => countsIn(consensus, base, person))
     counting.set(serial, known)
     return known
@@ -166,7 +166,7 @@ function createDifference(
     : [...surplus(had, has), ...surplus(has, had), ...(moved.length === 0 ? [] : has.filter(counts))].filter(
         ({ isReadable }) => isReadable,
       )
-  const perRequest = new Map<number, readonly Rule[]>()
+  const perRequest = new Map<number, readonly PolicyRule[]>()
   const touchingOf = (request: PowerRequest) => {
     const known = perRequest.get(request.index) ?? touching.filter((rule) => reader.possible(rule, request).canHold)
     perRequest.set(request.index, known)
@@ -189,7 +189,7 @@ function createDifference(
 }
 
 /** Those of the first that the other has not, or has fewer of. */
-function surplus(first: readonly Rule[], other: readonly Rule[]): readonly Rule[] {
+function surplus(first: readonly PolicyRule[], other: readonly PolicyRule[]): readonly PolicyRule[] {
   const left = new Map<number, number>()
   for (const { serial } of other) left.set(serial, (left.get(serial) ?? 0) + 1)
   return first.filter(({ serial }) => {
@@ -201,7 +201,7 @@ function surplus(first: readonly Rule[], other: readonly Rule[]): readonly Rule[
 
 /** Whether somebody could be in a set that a policy lets through: they may vote on what it allows, or ask for it. */
 function countsIn(
-  policy: Rule['consensus'],
+  policy: PolicyRule['consensus'],
   base: Parameters<typeof authorize>[1],
   { approver, credentials = [] }: Voter,
 ): boolean {
@@ -237,7 +237,7 @@ function createComparison(
     return known.get(key)
   }
 
-  function isSameAnswer(then: Question | undefined, later: Question | undefined): boolean {
+  function isSameAnswer(then: PowerQuestion | undefined, later: PowerQuestion | undefined): boolean {
     if (then && later && then.key === later.key && differs.sameQuorum && !differs.movedCount(later)) return true
     const [had, has] = [then, later].map((question, index) =>
       question ? [old, now][index]!.answers.linesOf(question) : [],
@@ -247,7 +247,7 @@ function createComparison(
   }
 
   /** Lines tell of no request to which some open DENY applies; whether these are decided alike is tried. */
-  function sameUnderDenials(then: Question, later: Question): boolean {
+  function sameUnderDenials(then: PowerQuestion, later: PowerQuestion): boolean {
     const [had, has] = [partsOf(then), partsOf(later)]
     const kinds = (some: readonly { readonly open: string }[]) => [...new Set(some.map(({ open }) => open))].sort()
     const [denials, conditions] = [
@@ -269,7 +269,7 @@ function createComparison(
     })
   }
 
-  function accessOf({ answers }: Side, question: Question | undefined): Access {
+  function accessOf({ answers }: Side, question: PowerQuestion | undefined): Access {
     return question ? accessText(answers.linesOf(question), answers) : { ways: [] }
   }
 

@@ -5,7 +5,7 @@
 import { type Organization, votersOf } from '../authority/index.ts'
 import { type Coalitions, type PolicyContext, type Voter, whoCan } from '../policy/index.ts'
 import { nameValue } from '../resources/index.ts'
-import type { Applying, Question } from './questions.ts'
+import type { Applying, PowerQuestion } from './questions.ts'
 import { without } from './same-coalitions.ts'
 
 /** Sets of people by their ids, and what must hold of the request. */
@@ -23,7 +23,7 @@ export interface AnswerLine {
 export interface Answers {
   readonly people: readonly Voter[]
   readonly organization: Organization
-  readonly linesOf: (question: Question) => readonly AnswerLine[]
+  readonly linesOf: (question: PowerQuestion) => readonly AnswerLine[]
   /** The sets whom these policies let through, whichever of the open ones is taken to hold. */
   readonly find: (applying: readonly Applying[], isRootOnly: boolean) => Coalitions | 'gave-up'
   /** The people of sets by their names. */
@@ -83,7 +83,7 @@ export function namedTexts(texts: readonly string[], namesById: ReadonlyMap<stri
 }
 
 /** The open policies of a question, and the others. */
-export function partsOf({ applying }: Question) {
+export function partsOf({ applying }: PowerQuestion) {
   const open = applying.filter((one) => one.open !== '')
   const denials = open.filter(({ rule }) => rule.compiled.policy.effect === 'EFFECT_DENY')
   const allowances = open.filter((one) => !denials.includes(one))
@@ -95,7 +95,7 @@ export function partsOf({ applying }: Question) {
  * An open DENY may apply: without a condition those have the power whom it would not stop. An open ALLOW may hold, each by itself and
  * all at once, since approvers of one may vote on what another allows.
  */
-function linesOf(question: Question, findSets: Answers['find']): readonly AnswerLine[] {
+function linesOf(question: PowerQuestion, findSets: Answers['find']): readonly AnswerLine[] {
   const { denials, allowances, closed, groups } = partsOf(question)
   const find = (some: readonly Applying[]) => findSets(some, question.isRootOnly)
   const allowed = closed.filter(({ rule }) => rule.compiled.policy.effect === 'EFFECT_ALLOW')

@@ -9,7 +9,7 @@ import { type Actual, organizationOf } from '../resources/index.ts'
 import { createPolicyCompiler } from './policies.ts'
 import { conditionText, createAnswers, namedTexts } from './power-lines.ts'
 import { activitiesOf, holdersOf, POWER_NAMES, type PowerName, worldsOf } from './power-table.ts'
-import { createQuestions, createRuleReader, type Question } from './questions.ts'
+import { createQuestions, createRuleReader, type PowerQuestion } from './questions.ts'
 import { startState } from './state.ts'
 
 /** Who has a power over these wallets and private keys. */
@@ -68,7 +68,7 @@ function createLines(actual: Actual, nowMs: number) {
   const { linesOf, named } = createAnswers(organizationOf(actual.resources), nowMs)
   const namesById = new Map(actual.resources.map(({ id, address }) => [id!, address]))
   const known = new Map<string, { readonly lines: readonly PowerLine[]; readonly key: string }>()
-  return (question: Question) => {
+  return (question: PowerQuestion) => {
     const found = known.get(question.key)
     if (found) return found
     const lines = linesOf(question).map(({ conditions, unless, policies, people }): PowerLine => {

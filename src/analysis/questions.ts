@@ -11,7 +11,7 @@ import { type AddressedWorld, EVERY_REQUEST, type HolderRoot, type PowerRequest 
 import { type OrganizationState, thingsOf } from './state.ts'
 
 /** A policy of some state. */
-export interface Rule {
+export interface PolicyRule {
   readonly name: string
   /** Equal for policies that decide alike, whatever their names and ids. */
   readonly serial: number
@@ -27,12 +27,12 @@ export interface Rule {
 
 /** A policy that may take part. */
 export interface Applying {
-  readonly rule: Rule
+  readonly rule: PolicyRule
   /** What only a request can say; '' where nothing is open. */
   readonly open: string
 }
 
-export interface Question {
+export interface PowerQuestion {
   readonly applying: readonly Applying[]
   readonly isRootOnly: boolean
   /** Equal for questions in which policies that decide alike take part in the same way. */
@@ -41,13 +41,13 @@ export interface Question {
 
 /** Reads policies, for all the states of one analysis. */
 export interface RuleReader {
-  readonly ruleOf: (policy: Resource) => Rule
+  readonly ruleOf: (policy: Resource) => PolicyRule
   /** What the condition of a policy can be; without a holder, whoever it is. */
-  readonly possible: (rule: Rule, world: AddressedWorld | PowerRequest) => Possible
+  readonly possible: (rule: PolicyRule, world: AddressedWorld | PowerRequest) => Possible
 }
 
 export function createRuleReader(compile: PolicyCompiler): RuleReader {
-  const rules = new Map<Resource, Rule>()
+  const rules = new Map<Resource, PolicyRule>()
   const serials = new Map<string, number>()
   const known = new Map<string, Possible>()
   const remembered = (key: string, work: () => Possible): Possible => {
@@ -81,7 +81,7 @@ function readsRoot(condition: LintExpression | undefined, root: HolderRoot): boo
   return roots.has(root)
 }
 
-function readRule(compiled: CompiledPolicy, serials: Map<string, number>): Rule {
+function readRule(compiled: CompiledPolicy, serials: Map<string, number>): PolicyRule {
   const { policy, condition } = compiled
   const key = JSON.stringify([policy.effect, policy.consensus, policy.condition, policy.time])
   const serial = serials.get(key) ?? serials.size
@@ -98,7 +98,7 @@ function readRule(compiled: CompiledPolicy, serials: Map<string, number>): Rule 
   }
 }
 
-function pinned(root: HolderRoot, tree: Expression): Rule['pins'] {
+function pinned(root: HolderRoot, tree: Expression): PolicyRule['pins'] {
   const ids = pinsOf(tree, root)
   return ids === undefined ? {} : { [root]: ids }
 }
@@ -117,13 +117,16 @@ function pinsOf(tree: Expression, root: HolderRoot): ReadonlySet<string> | undef
 }
 
 /** Makes the questions of a state. */
-export function createQuestions(state: OrganizationState, reader: RuleReader): (world: AddressedWorld) => Question {
+export function createQuestions(
+  state: OrganizationState,
+  reader: RuleReader,
+): (world: AddressedWorld) => PowerQuestion {
   const rules = thingsOf(state, 'policy')
     .map(reader.ruleOf)
     .filter(({ isReadable }) => isReadable)
   // INVARIANT: a policy is among the candidates of each holder that it may hold for.
-  const byHolder = { wallet: new Map<string, Rule[]>(), private_key: new Map<string, Rule[]>() }
-  const unpinned = { wallet: [] as Rule[], private_key: [] as Rule[] }
+  const byHolder = { wallet: new Map<string, PolicyRule[]>(), private_key: new Map<string, PolicyRule[]>() }
+  const unpinned = { wallet: [] as PolicyRule[], private_key: [] as PolicyRule[] }
   for (const rule of rules)
     for (const root of ['wallet', 'private_key'] as const) {
       const ids = rule.pins[root]
@@ -131,8 +134,8 @@ export function createQuestions(state: OrganizationState, reader: RuleReader): (
       else for (const id of ids) byHolder[root].set(id, [...(byHolder[root].get(id) ?? []), rule])
     }
   // Of most requests most policies can hold for no holder, which is found out once.
-  const perRequest = new Map<number, readonly Rule[]>()
-  const holding = ({ index, root }: AddressedWorld): readonly Rule[] => {
+  const perRequest = new Map<number, readonly PolicyRule[]>()
+  const holding = ({ index, root }: AddressedWorld): readonly PolicyRule[] => {
     const found =
       perRequest.get(index) ??
       (root === undefined ? rules : unpinned[root]).filter(
