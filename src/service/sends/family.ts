@@ -49,17 +49,28 @@ export type CreateChainFamily = (tools: SendTools, chain: Chain) => ChainFamily
  * @param also is written in the same transaction, before it
  */
 export async function changeSend(
-  { database, clock, outbox }: Pick<SendTools, 'database' | 'clock' | 'outbox'>,
+  tools: Pick<SendTools, 'database' | 'clock' | 'outbox'>,
   row: SendRow,
   columns: Partial<Pick<SendRow, 'status' | 'nonce' | 'hash' | 'failure' | 'unsettled_block'>>,
   also?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
-  const after = { ...row, ...columns, updated_at: clock() }
+  await writeAndTell(tools, row, { ...columns, updated_at: tools.clock() }, async (tx, change) => {
+    await also?.(tx)
+    return updateSend(tx, row, change)
+  })
+}
+
+/** Writes a change of a send and, with it, the event of its status where that is another one. */
+async function writeAndTell<Change extends Partial<SendRow>>(
+  { database, outbox }: Pick<SendTools, 'database' | 'outbox'>,
+  row: SendRow,
+  change: Change,
+  write: (tx: Transaction, change: Change) => Promise<boolean>,
+): Promise<void> {
+  const after = { ...row, ...change }
   const isTold = await database.write(async (tx) => {
     await lockOrganization(tx, row.organization_id)
-    await also?.(tx)
-    const { updated_at } = after
-    const isChanged = await updateSend(tx, row, { ...columns, updated_at })
+    const isChanged = await write(tx, change)
     return isChanged && after.status !== row.status && outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', after)
   })
   if (isTold) outbox.wake()
@@ -72,17 +83,9 @@ export async function noteWait(tools: SendTools, row: SendRow, reason: string): 
 }
 
 /** Notes what the chain has made of a send that was in a block: it is open again. */
-export async function reopenSend(
-  { database, clock, outbox }: Pick<SendTools, 'database' | 'clock' | 'outbox'>,
-  row: SendRow,
-): Promise<void> {
-  const change = { status: 'BROADCASTING', failure: null, unsettled_block: null, updated_at: clock() } as const
-  const isTold = await database.write(async (tx) => {
-    await lockOrganization(tx, row.organization_id)
-    const isReopened = await updateUnsettled(tx, row, change)
-    return isReopened && outbox.record(tx, 'SEND_TRANSACTION_STATUS_UPDATES', { ...row, ...change })
-  })
-  if (isTold) outbox.wake()
+export async function reopenSend(tools: Pick<SendTools, 'database' | 'clock' | 'outbox'>, row: SendRow): Promise<void> {
+  const change = { status: 'BROADCASTING', failure: null, unsettled_block: null, updated_at: tools.clock() } as const
+  await writeAndTell(tools, row, change, (tx, opened) => updateUnsettled(tx, row, opened))
 }
 
 /**
