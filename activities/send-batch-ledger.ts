@@ -39,8 +39,9 @@ export function createSendBatchLedger(folder: string, records: Records, sends: S
     const sendId = sendIdOf(row.order)
     const entered = await sends.findOrder(sendId)
     if (entered === undefined) return { row, sendId, state: row.leftOut === undefined ? ends : 'left out' }
-    if (!isSameSend(entered, row.order)) return { row, sendId, state: 'taken' }
     const progress = await sends.getProgress(sendId)
+    // A reference whose send was given up is free for another.
+    if (progress?.state !== 'given up' && !isSameSend(entered, row.order)) return { row, sendId, state: 'taken' }
     return { row, sendId, state: progress?.state ?? 'submitting', ...(progress === undefined ? {} : { progress }) }
   }
 

@@ -184,7 +184,7 @@ function askFlying({ client }: SendReader, flying: readonly RowStand[]): Promise
 }
 
 function isFailure({ state }: RowStand): boolean {
-  return state === 'failed' || state === 'rejected' || state === 'taken'
+  return state === 'failed' || state === 'given up' || state === 'rejected' || state === 'taken'
 }
 
 function named({ sendId, row }: RowStand): BatchedSend {

@@ -44,6 +44,11 @@ export interface SendLedger {
    * free. False where that is not known, for now: what waits to be tried again is not, and then it is stopped.
    */
   stop(sendId: string): Promise<boolean>
+  /**
+   * Frees the reference of a send that was given up: what is entered under it next is another send. The ledger's word alone does
+   * not do: `isGivenUp` asks the API once more. False where it says otherwise; what was freed meanwhile stays that.
+   */
+  release(sendId: string, isGivenUp: (entry: SendEntry) => Promise<boolean>): Promise<boolean>
   /** Whether what the reference had last was stopped, and nothing took its place. */
   isStopped(sendId: string): Promise<boolean>
   /** Keeps the progress of a send. A send that has ended keeps its end, also when an older state is handed in again. */
@@ -87,7 +92,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
   const { claim, list, read, write } = records
   const gates = createSendGates(folder, records)
   const orderAt = (name: string) => join(folder, 'sends', name)
-  const progressAt = (sendId: string) => join(folder, 'send-progress', sendId)
+  const progressAt = (name: string) => join(folder, 'send-progress', name)
   const bodyAt = (name: string, attempt: number) => join(folder, 'send-bodies', `${name}-${attempt}`)
   const refusedAt = (name: string, attempt: number) => join(folder, 'send-bodies-refused', `${name}-${attempt}`)
   const activityAt = (name: string) => join(folder, 'send-activities', name)
@@ -126,7 +131,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
     }
   }
   const getProgress = async (sendId: string) => {
-    const text = await read(progressAt(sendId))
+    const text = await read(progressAt((await nameNow(sendId)).name))
     return text === undefined ? undefined : (JSON.parse(text) as SendProgress)
   }
 
@@ -209,6 +214,15 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       await claim(stoppedAt(name), '')
       return true
     },
+    async release(sendId, isGivenUp) {
+      const { name } = await nameNow(sendId)
+      const [order, text] = [await readOrder(name), await read(progressAt(name))]
+      if (order === undefined || text === undefined || (JSON.parse(text) as SendProgress).state !== 'given up')
+        return true
+      if (!(await isGivenUp({ order, name }))) return false
+      await claim(stoppedAt(name), '')
+      return true
+    },
     async isStopped(sendId) {
       const now = await nameNow(sendId)
       return now.stopped > 0 && (await readOrder(now.name)) === undefined
@@ -219,7 +233,7 @@ export function createSendLedger(folder: string, records: Records): SendLedger {
       // A send that says it is broadcasting again is asked about again, and its workflow told how it ended.
       if (before && isSendOver(before.state) && state !== 'broadcasting' && !isSendOver(state)) return
       if (before && before.state === 'included' && isSendOver(state) && state !== 'included') return
-      await write(progressAt(sendId), JSON.stringify(progress))
+      await write(progressAt((await nameNow(sendId)).name), JSON.stringify(progress))
     },
     getProgress,
     async isAsked(sendId) {

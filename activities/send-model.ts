@@ -27,9 +27,18 @@ export interface SendProgress {
   readonly sendId: string
   readonly reference: string
   /**
-   * The last four never change. Of what is `stopped` nothing was submitted, and its reference is free to be sent again.
+   * The last five never change. Of what is `stopped` nothing was submitted, of what is `given up` nothing was broadcast: its
+   * reference is free to be sent again.
    */
-  readonly state: 'submitting' | 'waiting' | 'broadcasting' | 'included' | 'failed' | 'rejected' | 'stopped'
+  readonly state:
+    | 'submitting'
+    | 'waiting'
+    | 'broadcasting'
+    | 'included'
+    | 'failed'
+    | 'rejected'
+    | 'given up'
+    | 'stopped'
   readonly activityId?: string
   readonly fingerprint?: string
   /** When its activity was submitted, ISO 8601. */
@@ -59,7 +68,7 @@ export interface SendActivityState extends ActivityState {
 
 /** The API's state of a transaction. */
 export interface TransactionState {
-  readonly state: 'broadcasting' | 'included' | 'failed'
+  readonly state: 'broadcasting' | 'included' | 'failed' | 'given up'
   readonly transactionHash?: string
   readonly receipt?: TransactionReceipt
   readonly error?: Failure
@@ -73,5 +82,7 @@ export function isSameSend(one: SendOrder, other: SendOrder): boolean {
 
 /** Whether nothing more will come of a send by itself. */
 export function isSendOver(state: SendProgress['state']): boolean {
-  return state === 'included' || state === 'failed' || state === 'rejected' || state === 'stopped'
+  return OVER.has(state)
 }
+
+const OVER: ReadonlySet<SendProgress['state']> = new Set(['included', 'failed', 'rejected', 'given up', 'stopped'])

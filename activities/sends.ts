@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { ClientError, type SubmitClient } from '../src/client/index.ts'
+import { ClientError, type QueryClient, type SubmitClient } from '../src/client/index.ts'
 import { makeBody } from '../src/plan/index.ts'
 import { activities as catalogue, type Wire } from '../src/protocol/index.ts'
 import { describeActivity } from './activity-state.ts'
@@ -254,7 +254,7 @@ export async function openSends(
  * @param withReceipt whether the receipt is wanted, which takes another question
  */
 export async function readTransactionState(
-  client: SubmitClient,
+  client: QueryClient,
   order: SendOrder,
   asked: { readonly sendTransactionStatusId: string; readonly withReceipt: boolean },
 ): Promise<TransactionState> {
@@ -284,6 +284,11 @@ function toTransactionState(status: Wire.GetSendTransactionStatusResponse): Tran
   if (txStatus === 'INCLUDED' && error === undefined) return { state: 'included', ...hash }
   if (txStatus !== 'FAILED' && txStatus !== 'INCLUDED') return { state: 'broadcasting', ...hash, ...waitOf(error) }
   const message = error?.message ?? status.txError ?? 'the API does not say why'
+  // What has no transaction has none that could be in a block later.
+  if (txStatus === 'FAILED' && transactionHash === undefined) {
+    const code = 'apply/transaction-given-up'
+    return { state: 'given up', error: { code, message, next: applyCodes[code].solve } }
+  }
   const isReplaced = txStatus === 'FAILED' && REPLACED.test(message)
   const failure: Failure = isReplaced
     ? { code: 'apply/transaction-replaced', message, next: applyCodes['apply/transaction-replaced'].solve }

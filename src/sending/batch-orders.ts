@@ -89,6 +89,7 @@ async function checkTaken(
   for (const { row, order } of ordered) {
     const entered = await ledger.findOrder(sendIdOf(order))
     if (entered === undefined || isSameSend(entered, order)) continue
+    if ((await ledger.getProgress(sendIdOf(order)))?.state === 'given up') continue
     const { amount, from, to, orderedAt } = entered
     const message = `reference \`${order.reference}\` stands for another send: ${amount} from ${from} to ${to}, since ${orderedAt}`
     const span = file.at(row.cells.get('ref'), row)

@@ -103,5 +103,5 @@ export function exitOfBatch({ counts }: BatchReport, { stopped, error }: Partial
   if (error) return EXIT.error
   const some = (...states: readonly RowStand['state'][]) => states.some((state) => counts[state] !== undefined)
   if (some('submitting', 'waiting', 'broadcasting') || (some('not begun') && !stopped)) return EXIT.waiting
-  return some('failed', 'rejected', 'taken', 'left out', 'stopped', 'not begun') ? EXIT.partial : EXIT.done
+  return some('failed', 'given up', 'rejected', 'taken', 'left out', 'stopped', 'not begun') ? EXIT.partial : EXIT.done
 }

@@ -19,6 +19,14 @@ export { policyFactsOf } from './policy-facts.ts'
 export { checkTokens, prepareSend, readKnown, type SendNames } from './prepare.ts'
 export { makeReplacement, type Replacement, replacementReference } from './replacement.ts'
 export { assertNone, makeRequest, memberOf, OPTIONAL, REQUIRED, type SendField } from './request.ts'
-export { beginSend, type EarlierSend, findEarlier, followSend, isFinal, ledgerOf } from './running.ts'
+export {
+  beginSend,
+  type EarlierSend,
+  findEarlier,
+  followSend,
+  isFinal,
+  ledgerOf,
+  releaseGivenUp,
+} from './running.ts'
 export { readSignedTransaction } from './signed-transaction.ts'
 export { unknownName, usage } from './usage.ts'

@@ -27,7 +27,7 @@ export async function readPaid(
     const address = receiverOf(order, directory)
     if (stopped || !(asked.has(address) || asked.find(address))) continue
     const { state } = (await ledger.getProgress(sendId)) ?? {}
-    if (state !== 'rejected' && state !== 'failed')
+    if (state !== 'rejected' && state !== 'failed' && state !== 'given up')
       found.push({ address, of: `the receiver of send ${order.reference}` })
   }
   return found

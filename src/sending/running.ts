@@ -6,6 +6,7 @@ import {
   isSameSend,
   isSendOver,
   type PlanStore,
+  readTransactionState,
   type SendOrder,
   type SendProgress,
   sendIdOf,
@@ -59,9 +60,35 @@ export async function findEarlier(dataDir: string, order: SendOrder): Promise<Ea
   const sendId = sendIdOf(order)
   const entered = await sends.findOrder(sendId)
   if (entered === undefined) return undefined
-  assertSame(entered, order)
   const progress = await sends.getProgress(sendId)
+  if (progress?.state !== 'given up') assertSame(entered, order)
   return { sendId, order: entered, ...(progress === undefined ? {} : { progress }) }
+}
+
+/**
+ * Frees the reference of a send that was given up, so that it is sent anew, with other bytes. The ledger's word alone does not
+ * do: the API is asked once more. Throws `cli/reference-taken` where it says something else now.
+ */
+export async function releaseGivenUp(
+  client: Parameters<typeof readTransactionState>[0],
+  { dataDir, sendId }: { readonly dataDir: string; readonly sendId: string },
+): Promise<void> {
+  const { sends } = ledgerOf(dataDir)
+  let [now, under]: readonly (string | undefined)[] = []
+  const isFree = await sends.release(sendId, async (entry) => {
+    under = entry.order.reference
+    const { sendTransactionStatusId } = await sends.getMade(entry)
+    if (sendTransactionStatusId === undefined) return false
+    const asked = { sendTransactionStatusId, withReceipt: false }
+    now = (await readTransactionState(client, entry.order, asked)).state
+    return now === 'given up'
+  })
+  if (isFree) return
+  throw new QuorateError('cli/reference-taken', `the send of \`${under}\` is ${now ?? 'unknown to the API'} now`, {
+    exit: EXIT.refused,
+    facts: { submitted: 'nothing' },
+    next: 'give this send a reference of its own',
+  })
 }
 
 function assertSame(entered: SendOrder, order: SendOrder): void {

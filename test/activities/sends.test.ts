@@ -14,6 +14,27 @@ const ledgerOfTest = () => {
 const bytes = (n: number) => `sha256:${String(n).padStart(64, '0')}`
 const STOPPED = { code: 'apply/send-stopped' }
 
+test('a send that was given up frees its reference when the API says so too, once, and its state stays', async () => {
+  const { sends } = ledgerOfTest()
+  const { sendId } = await sends.enter(order('INV-1'))
+  const told = { sendId, reference: 'INV-1', state: 'given up' } as const
+  const never = async (): Promise<boolean> =>
+    Promise.reject(new Error('the API is asked about what was given up alone'))
+  expect(await sends.release(sendId, never)).toBe(true)
+  expect(await sends.findOrder(sendId)).toEqual(order('INV-1'))
+  await sends.putProgress(told)
+  expect(await sends.release(sendId, async () => false)).toBe(false)
+  await sends.putProgress({ ...told, state: 'submitting' })
+  expect([await sends.findOrder(sendId), await sends.getProgress(sendId)]).toEqual([order('INV-1'), told])
+  const other = { ...order('INV-1'), amount: '2 wei' }
+  expect(await sends.release(sendId, async ({ order: asked }) => asked.amount === order('INV-1').amount)).toBe(true)
+  expect((await sends.enter(other)).order).toEqual(other)
+  expect(await sends.getProgress(sendId)).toBeUndefined()
+  // Another terminal that has looked before: what is there now is joined, and not freed.
+  expect(await sends.release(sendId, never)).toBe(true)
+  expect(await sends.findOrder(sendId)).toEqual(other)
+})
+
 describe('a send that is stopped', () => {
   test('before it has bytes never gets any, and its reference is free for another order', async () => {
     const { sends } = ledgerOfTest()

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { complete } from '../service/handlers/steps.ts'
 import { createTestUser } from '../service/harness.ts'
+import { SEPOLIA } from '../service/sends/status.ts'
 import { TOKEN_ABI } from '../service/sends/token.ts'
-import { countActivities, keyFile, quorateShared as quorate } from './harness.ts'
+import { countActivities, keyFile, quorateShared as quorate, writeFiles } from './harness.ts'
 import { PAYROLL, payday, TOKEN } from './payday.ts'
 
 const closers: (() => Promise<void>)[] = []
@@ -47,7 +48,7 @@ test.each<
   const asked = { ref: name, ...given }
   const { exit, stdout } = await day.send(['--yes', '--json'], asked)
   const { progress } = JSON.parse(stdout) as Sent
-  expect({ exit, state: progress.state }).toEqual({ exit: 6, state: 'failed' })
+  expect({ exit, state: progress.state }).toEqual({ exit: 6, state: isMined ? 'failed' : 'given up' })
   expect(progress.error?.message).toMatch(reason)
   expect(progress.transactionHash !== undefined).toBe(isMined)
   expect(await day.paid()).toBe(before)
@@ -137,15 +138,45 @@ test('send ends: what can only fail is refused before it uses up its reference',
 
 test('send ends: what has failed is shown as that, and is not sent again', { timeout: 60_000 }, async () => {
   const before = await countActivities(day.service)
-  const again = await day.send(['--yes'], { ref: 'one that would revert', ...tooMuchToken })
+  const again = await day.send(['--yes'], { ref: 'one that reverts in a block', ...tooMuchToken, gas: '100000' })
   expect(again.exit).toBe(6)
-  expect(again.stderr).toContain(`failed        ${NO_BALANCE}`)
+  expect(again.stderr).toMatch(/^failed +0x[0-9a-f]{64} .*InsufficientBalance/m)
   expect(again.stderr).toContain(
     'next       nothing is sent again by itself; correct the cause and send under a new reference',
   )
   expect(await countActivities(day.service)).toBe(before)
   const { stdout } = await quorate(['sends', '--open'], { env: day.env, cwd: day.folder })
   expect(stdout).toBe('')
+})
+
+test('send ends: what was given up was never broadcast: its reference is free, and the same command sends it anew, once', {
+  timeout: 60_000,
+}, async () => {
+  const { anvil, address, env, folder } = day
+  const asked = { ref: 'one without the funds', amount: '1000eth' }
+  const csv = `ref,from,to,amount,chain\nrow without the funds,${address},payroll,500eth,${SEPOLIA}\n`
+  writeFiles(folder, { 'big.csv': csv })
+  const batch = () => quorate(['send', 'defs', '--batch', 'big.csv', '--yes', '--json'], { env, cwd: folder })
+  const first = await batch()
+  expect([first.exit, JSON.parse(first.stdout).counts]).toEqual([6, { 'given up': 1 }])
+  const list = await quorate(['sends'], { env, cwd: folder })
+  expect(list.stdout).toMatch(/^one without the funds .* given up .*insufficient funds/im)
+  const { stdout } = await day.send(['--dry-run'], asked)
+  expect(stdout).toMatch(/^ {2}already +given up, since it was asked for at /m)
+  const before = await day.paid()
+  const funded = BigInt(await anvil.rpc<string>('eth_getBalance', address, 'latest')) + 3000n * 10n ** 18n
+  await anvil.rpc('anvil_setBalance', address, `0x${funded.toString(16)}`)
+  // From two terminals at once.
+  const both = await Promise.all([day.send(['--yes'], asked), day.send(['--yes'], asked)])
+  expect(both.map(({ exit }) => exit)).toEqual([0, 0])
+  expect((await day.send(['--yes'], asked)).exit).toBe(0)
+  expect(await day.paid()).toBe(before + 1000n * 10n ** 18n)
+  const rows = await Promise.all([batch(), batch()])
+  expect(rows.map(({ exit, stdout }) => [exit, JSON.parse(stdout).counts])).toEqual([
+    [0, { included: 1 }],
+    [0, { included: 1 }],
+  ])
+  expect(await day.paid()).toBe(before + 1500n * 10n ** 18n)
 })
 
 test('send ends: one that policies deny is refused before anything is submitted, by name', {

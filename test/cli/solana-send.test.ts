@@ -120,7 +120,7 @@ test.each<[string, Readonly<Record<string, string | undefined>>, RegExp]>([
     const [landed, offered] = [day.node.landed.size, day.node.offered.size]
     const { exit, stdout } = await day.send(['--yes', '--json'], { ref, ...given })
     const { state, transactionHash, error } = sentIn({ stdout })
-    expect([exit, state, transactionHash]).toEqual([6, 'failed', undefined])
+    expect([exit, state, transactionHash]).toEqual([6, 'given up', undefined])
     expect(error?.message).toMatch(why)
     expect([day.node.landed.size, day.node.offered.size]).toEqual([landed, offered])
   },

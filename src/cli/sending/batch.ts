@@ -21,6 +21,7 @@ import {
   readBatchFile,
   readBatchReport,
   readKnown,
+  releaseGivenUp,
   type SendField,
   sumUp,
   usage,
@@ -75,6 +76,9 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
   // What was begun before goes on by itself, and is only looked at.
   if (open.length > 0)
     await assertConfirmed(input, { question: `Send these ${open.length}?`, otherwise: 'nothing was sent' })
+  const { dataDir } = input.settings
+  for (const { order } of chosen.rows.filter((_, index) => batch.rows[index]!.state === 'given up'))
+    await releaseGivenUp(reader(place), { dataDir, sendId: sendIdOf(order) })
   return carryOut(input, place, rows)
 }
 
@@ -82,9 +86,7 @@ export async function sendBatch(input: CommandInput, path: string): Promise<Exit
 async function joinElsewhere(input: CommandInput, place: Place, batch: SendBatch): Promise<SendBatch> {
   const { sends: ledger } = ledgerOf(input.settings.dataDir)
   const isNew = await Promise.all(
-    batch.rows.map(
-      async ({ order, leftOut }) => leftOut === undefined && (await ledger.findOrder(sendIdOf(order))) === undefined,
-    ),
+    batch.rows.map(async ({ order, leftOut }) => leftOut === undefined && (await isFree(ledger, sendIdOf(order)))),
   )
   const asked = batch.rows.filter((_, index) => isNew[index])
   const unknown = asked.map(({ order }) => order)
@@ -95,6 +97,12 @@ async function joinElsewhere(input: CommandInput, place: Place, batch: SendBatch
   const orders = await notElsewhere(input, place, unknown)
   const joined = new Map(asked.map((row, index) => [row, orders[index]!]))
   return { ...batch, rows: batch.rows.map((row) => ({ ...row, order: joined.get(row) ?? row.order })) }
+}
+
+/** What was given up is sent anew. */
+async function isFree(ledger: ReturnType<typeof ledgerOf>['sends'], sendId: string): Promise<boolean> {
+  if ((await ledger.findOrder(sendId)) === undefined) return true
+  return (await ledger.getProgress(sendId))?.state === 'given up'
 }
 
 /** A file says all that the options of one send would. */

@@ -16,6 +16,7 @@ import {
   isDenied,
   isFinal,
   ledgerOf,
+  releaseGivenUp,
   type SendDescription,
   type SendMeaning,
   whyDenied,
@@ -35,7 +36,9 @@ export async function carryOut(
 ): Promise<ExitCode> {
   const { io, json, options, settings } = input
   const earlier = await findEarlier(settings.dataDir, order)
-  const alike = earlier === undefined ? await readAlike(settings.dataDir, [order]) : []
+  // What was given up was never broadcast: it is sent anew, with other bytes.
+  const isFree = earlier === undefined || earlier.progress?.state === 'given up'
+  const alike = isFree ? await readAlike(settings.dataDir, [order]) : []
   const meaning = alike.length === 0 ? prepared : { ...prepared, description: withAlike(prepared.description, alike) }
   const shown = renderOrder(order, { ...meaning, earlier }, io.style)
   if (options['dryRun']) {
@@ -45,15 +48,17 @@ export async function carryOut(
   }
   if (!json) io.say(shown)
   // What was asked for before goes on by itself or has ended: whatever would come of it now, it is only looked at.
-  if (earlier?.progress !== undefined && isFinal(earlier.progress))
+  if (!isFree && earlier.progress !== undefined && isFinal(earlier.progress))
     return end(input, place, { ...earlier, progress: earlier.progress })
   let ordered: readonly SendOrder[] = [order]
-  if (earlier === undefined) {
+  if (isFree) {
     assertNotDenied(meaning.explanation)
     assertNotAlike(alike, readNot(input))
     ordered = await notElsewhere(input, place, [order])
     if (!json && ordered[0]!.bodyTimeMs !== undefined) io.say(JOINED)
     await assertConfirmed(input, { question: 'Send this?', otherwise: 'it was not sent' })
+    if (earlier !== undefined)
+      await releaseGivenUp(reader(place), { dataDir: settings.dataDir, sendId: earlier.sendId })
   }
   return begin(input, place, ordered[0]!)
 }
@@ -67,7 +72,9 @@ export async function readAlike(dataDir: string, orders: readonly SendOrder[]): 
   const [first] = orders
   if (first === undefined) return []
   const listed = await ledgerOf(dataDir).sends.list(first.organization.id)
-  return findAlikeReferences(orders, { entered: listed.flatMap(({ order, stopped }) => (stopped ? [] : [order])) })
+  const own = new Set(orders.map(({ reference }) => reference))
+  const entered = listed.flatMap(({ order, stopped }) => (stopped || own.has(order.reference) ? [] : [order]))
+  return findAlikeReferences(orders, { entered })
 }
 
 function withAlike(description: SendDescription, alike: Alike): SendDescription {

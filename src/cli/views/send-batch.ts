@@ -31,7 +31,7 @@ interface PreparedRow extends OrderedRow {
 
 /** Whether a row is still to be sent: what was begun before goes on by itself, whatever is forecast now. */
 export function isOpen({ state }: Pick<PreparedRow, 'state'>): boolean {
-  return state === 'not begun' || state === 'stopped'
+  return state === 'not begun' || state === 'stopped' || state === 'given up'
 }
 
 /** Whether sending a row would only leave a denial behind. */
@@ -115,6 +115,7 @@ const ORDER: readonly RowState[] = [
   'broadcasting',
   'included',
   'failed',
+  'given up',
   'rejected',
   'taken',
   'left out',
@@ -128,7 +129,7 @@ export function countsInWords(counts: Readonly<Partial<Record<RowState, number>>
 /** The end of a batch: rows that are not included, and how many are in which state. */
 export const renderSendBatchEnd = view((report: BatchReport, style: Style): string => {
   const { file, rows } = report
-  const colours = { failed: style.error, rejected: style.error, taken: style.error } as const
+  const colours = { failed: style.error, 'given up': style.error, rejected: style.error, taken: style.error } as const
   const lines = rows
     .filter(({ state }) => !UNLISTED.has(state))
     .map(({ row, reference, state, transactionHash, reason }) => {

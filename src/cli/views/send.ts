@@ -1,5 +1,5 @@
 /** A send for people and for programs; the text is made from the same values as the JSON. */
-import type { SendOrder, SendProgress, TransactionReceipt } from '../../../activities/index.ts'
+import { isSendOver, type SendOrder, type SendProgress, type TransactionReceipt } from '../../../activities/index.ts'
 import { chainName, namespaceOf } from '../../chain/index.ts'
 import { EXIT, type ExitCode, printable } from '../../diagnostics/index.ts'
 import { printDecimal } from '../../encoding/index.ts'
@@ -26,6 +26,7 @@ const states = {
   included: { word: 'included', colour: 'good' },
   failed: { word: 'failed', colour: 'error' },
   rejected: { word: 'rejected', colour: 'error' },
+  'given up': { word: 'given up', colour: 'error' },
   stopped: { word: 'stopped', colour: 'warning' },
 } as const satisfies Record<SendProgress['state'], { readonly word: string; readonly colour: keyof Style }>
 
@@ -133,7 +134,7 @@ export const renderNext = view(({ state, fingerprint, error }: SendProgress, sty
   const next =
     state === 'waiting' && fingerprint !== undefined
       ? `approve it with \`quorate approve ${shortCode(fingerprint)}\`; the same command goes on then`
-      : state === 'failed' || state === 'rejected' || state === 'stopped'
+      : isSendOver(state) && state !== 'included'
         ? error?.next
         : undefined
   return next === undefined ? '' : `  ${style.dim('next'.padEnd(10))} ${printable(next)}\n`
@@ -220,7 +221,7 @@ export function toSendJson({
 /** A send that waits is waited for by the next run of the same command. */
 export function exitOfSend({ state }: SendProgress): ExitCode {
   if (state === 'included') return EXIT.done
-  return state === 'failed' || state === 'rejected' || state === 'stopped' ? EXIT.partial : EXIT.waiting
+  return isSendOver(state) ? EXIT.partial : EXIT.waiting
 }
 
 /** A name with its address, or the address alone. */
